@@ -1,0 +1,22 @@
+/** A pending timer. */
+export interface Timer {
+  /** Stops it; harmless once it has fired. */
+  cancel(): void;
+}
+
+/**
+ * Monotonic time and timers, injected everywhere so that tests and simulations run on virtual time.
+ *
+ * The wall clock is never used: a step of it must not end or prolong a lock.
+ */
+export interface Clock {
+  /** Milliseconds since an arbitrary start; never goes back. */
+  now(): number;
+  /**
+   * Calls `fn` once, `ms` from now.
+   *
+   * @param ms delay in milliseconds; any finite number, also above the 2^31 - 1 of `setTimeout`
+   * @param background true: the timer alone does not keep the process alive
+   */
+  setTimer(fn: () => void, ms: number, background?: boolean): Timer;
+}

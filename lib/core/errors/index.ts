@@ -1,0 +1,10 @@
+export type { LockErrorCode } from './lock-error-code.js';
+export * from './lock-error.js';
+export * from './lock-aborted.error.js';
+export * from './lock-client-closed.error.js';
+export * from './lock-connection.error.js';
+export * from './lock-key.error.js';
+export * from './lock-lost.error.js';
+export * from './lock-not-held.error.js';
+export * from './lock-options.error.js';
+export * from './lock-timeout.error.js';

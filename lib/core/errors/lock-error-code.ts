@@ -1,0 +1,14 @@
+/** The `code` of each error class. */
+export type LockErrorCode =
+  | 'LOCK_ABORTED'
+  | 'LOCK_CLIENT_CLOSED'
+  | 'LOCK_CLIENT_DUPLICATE'
+  | 'LOCK_CLIENT_UNKNOWN'
+  | 'LOCK_CONNECTION'
+  | 'LOCK_DECORATOR_TARGET'
+  | 'LOCK_INTERCEPTOR_MISSING'
+  | 'LOCK_KEY'
+  | 'LOCK_LOST'
+  | 'LOCK_NOT_HELD'
+  | 'LOCK_OPTIONS'
+  | 'LOCK_TIMEOUT';

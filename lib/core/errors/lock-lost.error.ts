@@ -1,0 +1,15 @@
+import { contextText } from './context-text.js';
+import { LockError, type LockErrorContext } from './lock-error.js';
+
+/** The lease may no longer be exclusive: its session ended, or somebody removed its node. */
+export class LockLostError extends LockError {
+  static override readonly code = 'LOCK_LOST';
+
+  constructor(why: string, context: LockErrorContext = {}) {
+    super(
+      'LOCK_LOST',
+      `${contextText(context)} is no longer held: ${why}. Stop the protected work and do not write its results, or guard them with the fencing token; then acquire again.`,
+      context,
+    );
+  }
+}

@@ -1,0 +1,66 @@
+import { LockNotHeldError } from './errors/index.js';
+import type { Hold } from './hold.js';
+import type { Lease } from './lease.js';
+import { LeaseChain } from './lease-chain.js';
+
+/** A handle on a {@link Hold}. */
+export class HeldLease implements Lease {
+  #released?: Promise<void>;
+  #abort?: AbortController;
+  #forget?: () => void;
+
+  constructor(readonly hold: Hold) {
+    hold.retain();
+  }
+
+  get key(): string {
+    return this.hold.context.key;
+  }
+
+  get isHeld(): boolean {
+    return this.#released === undefined && this.hold.isLive;
+  }
+
+  /** Made when first asked for: most holders never look, and a controller costs more than the rest of a lease. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      const abort = (this.#abort = new AbortController());
+      const lost = this.hold.lost;
+      if (lost) abort.abort(lost);
+      else if (!this.#released) this.#forget = this.hold.onLost((error) => abort.abort(error));
+    }
+    return this.#abort.signal;
+  }
+
+  assertHeld(): void {
+    const { lost } = this.hold;
+    if (lost) throw lost;
+    if (this.#released) throw new LockNotHeldError(this.hold.context);
+  }
+
+  async fencingToken(): Promise<bigint> {
+    this.assertHeld();
+    const token = await this.hold.fencingToken();
+    this.assertHeld();
+    return token;
+  }
+
+  async run<T>(fn: () => Promise<T> | T): Promise<T> {
+    this.assertHeld();
+    return LeaseChain.run(this, fn);
+  }
+
+  release(): Promise<void> {
+    this.#released ??= this.#giveBack();
+    return this.#released;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  async #giveBack(): Promise<void> {
+    this.#forget?.();
+    await this.hold.giveBack();
+  }
+}

@@ -1,0 +1,83 @@
+import { LockLostError, type LockErrorContext } from './errors/index.js';
+
+/** What a backend does for a lock it has granted. */
+export interface HoldBackend {
+  /** May the lock still be exclusive? Asked of the clock now, not of an event that may come late. */
+  isExclusive(): boolean;
+  fencingToken(): Promise<bigint>;
+  /** Gives the lock back; called at most once, and never rejects. */
+  free(): Promise<void>;
+}
+
+/** Which lock this is: the same scope (one client) and the same id re-enter each other. */
+export interface LockIdentity {
+  readonly scope: object;
+  readonly id: string;
+}
+
+/**
+ * One grant of one lock, shared by the lease that acquired it and the leases that re-entered it.
+ *
+ * Invariant: the backend's `free` runs once, when the last lease on the hold was released, lost or not.
+ * A lost hold stays lost: nothing revives it.
+ */
+export class Hold {
+  #leases = 0;
+  #lost?: LockLostError;
+  #freed?: Promise<void>;
+  readonly #losers = new Set<(error: LockLostError) => void>();
+  #token?: Promise<bigint>;
+
+  constructor(
+    readonly identity: LockIdentity,
+    readonly context: LockErrorContext & { readonly key: string },
+    private readonly backend: HoldBackend,
+  ) {}
+
+  get isLive(): boolean {
+    return this.#freed === undefined && this.lost === undefined;
+  }
+
+  /** Why the hold is lost, if it is; the clock is asked before the answer. */
+  get lost(): LockLostError | undefined {
+    if (this.#lost === undefined && this.#freed === undefined && !this.backend.isExclusive())
+      this.lose('the session may have expired on the servers');
+    return this.#lost;
+  }
+
+  /** One more lease on this hold. */
+  retain(): void {
+    this.#leases += 1;
+  }
+
+  /** Tells every lease, once, that the lock may be somebody else's. */
+  lose(why: string): void {
+    if (this.#lost !== undefined || this.#freed !== undefined) return;
+    this.#lost = new LockLostError(why, this.context);
+    for (const tell of [...this.#losers]) tell(this.#lost);
+    this.#losers.clear();
+  }
+
+  /** Calls `tell` when the hold is lost; the returned function takes that back. */
+  onLost(tell: (error: LockLostError) => void): () => void {
+    this.#losers.add(tell);
+    return () => void this.#losers.delete(tell);
+  }
+
+  fencingToken(): Promise<bigint> {
+    this.#token ??= this.backend.fencingToken().catch((error) => {
+      this.#token = undefined; // the next call asks again
+      throw error;
+    });
+    return this.#token;
+  }
+
+  /** One lease less; the last one frees the lock. */
+  async giveBack(): Promise<void> {
+    this.#leases -= 1;
+    if (this.#leases > 0) return;
+    this.#losers.clear();
+    this.#freed ??= this.backend.free();
+    await this.#freed;
+  }
+}

@@ -1,0 +1,49 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Hold, LockIdentity } from './hold.js';
+import type { Lease } from './lease.js';
+
+/** A lease with the hold that tells which lock it is. */
+interface ChainedLease extends Lease {
+  readonly hold: Hold;
+}
+
+interface Link {
+  readonly lease: ChainedLease;
+  readonly outer: Link | undefined;
+}
+
+const KEY = Symbol.for('nestjs-interlock:lease-chain');
+const shared = globalThis as { [KEY]?: AsyncLocalStorage<Link> };
+
+/** One storage for every copy of this package in the process, so that ESM and CJS halves of an app re-enter each other. */
+const storage = (shared[KEY] ??= new AsyncLocalStorage<Link>());
+
+/**
+ * The leases in whose scope the running code is, innermost first.
+ *
+ * Invariant: links are immutable and only ever put in front, so the chain of a piece of work is fixed by where it was
+ * started: a nested call sees the lease of its caller, two siblings never see each other's.
+ */
+export const LeaseChain = {
+  /** Runs `fn` with `lease` put in front of the chain. */
+  run<T>(lease: ChainedLease, fn: () => T): T {
+    return storage.run({ lease, outer: storage.getStore() }, fn);
+  },
+
+  /** The innermost lease, live or not. */
+  current(): Lease | undefined {
+    return storage.getStore()?.lease;
+  },
+
+  /**
+   * The hold that an acquire of `identity` re-enters: that of a live lease of the same lock on the chain. Work that
+   * outlives the release finds only dead ones and queues like anybody else; so does work whose lease was lost.
+   */
+  find({ scope, id }: LockIdentity): Hold | undefined {
+    for (let link = storage.getStore(); link !== undefined; link = link.outer) {
+      const { hold, isHeld } = link.lease;
+      if (hold.identity.scope === scope && hold.identity.id === id && isHeld) return hold;
+    }
+    return undefined;
+  },
+};

@@ -1,0 +1,27 @@
+import type { LockEvents } from './lock-events.js';
+
+type Listener<E extends keyof LockEvents> = (event: LockEvents[E]) => void;
+
+/** Delivers {@link LockEvents} synchronously. A listener that throws is reported as a process warning and harms nobody. */
+export class LockEventEmitter {
+  readonly #listeners = new Map<keyof LockEvents, Set<Listener<never>>>();
+
+  /** Adds a listener; the returned function removes it. */
+  on<E extends keyof LockEvents>(event: E, listener: Listener<E>): () => void {
+    const listeners = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, listeners);
+    const entry: Listener<E> = (value) => listener(value); // the same function may be added twice
+    listeners.add(entry);
+    return () => void listeners.delete(entry);
+  }
+
+  emit<E extends keyof LockEvents>(event: E, value: LockEvents[E]): void {
+    for (const listener of this.#listeners.get(event) ?? []) {
+      try {
+        (listener as Listener<E>)(value);
+      } catch (error) {
+        process.emitWarning(`A listener of the lock event "${event}" threw: ${String(error)}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import type { AcquireOptions } from './acquire-options.js';
+import type { Lease } from './lease.js';
+
+/** Anything that can be held. */
+export interface Lock {
+  readonly key: string;
+  /**
+   * Waits for the lock.
+   *
+   * Rejects with `LockTimeoutError`, `LockAbortedError`, `LockClientClosedError`, `LockConnectionError` (the retry policy
+   * gave up), or `LockOptionsError`.
+   */
+  acquire(options?: AcquireOptions): Promise<Lease>;
+  /**
+   * One attempt that does not queue: a lease, or `undefined` when somebody else is ahead. Leaves nothing behind.
+   *
+   * A server that cannot be reached is waited for within `wait`.
+   */
+  tryAcquire(options?: AcquireOptions): Promise<Lease | undefined>;
+  /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T>;
+}

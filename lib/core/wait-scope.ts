@@ -1,0 +1,87 @@
+import type { AcquireOptions } from './acquire-options.js';
+import type { Clock, Timer } from './clock.js';
+import { LockAbortedError, LockTimeoutError, type LockError, type LockErrorContext } from './errors/index.js';
+
+/** What a {@link WaitScope} depends on. */
+export interface WaitScopeContext extends LockErrorContext {
+  readonly clock: Clock;
+  /** The waits of the client that its closing ends. */
+  readonly open: Set<WaitScope>;
+}
+
+/**
+ * Everything that may end one acquire before its grant: the deadline, the caller's signal, the closing of the client.
+ *
+ * The first of them wins and stays; from then on every `until` rejects with it. `end()` must be called, so that no timer
+ * or listener outlives the acquire.
+ */
+export class WaitScope {
+  readonly startedAt: number;
+  #error?: LockError;
+  readonly #enders = new Set<(error: LockError) => void>();
+  readonly #timer?: Timer;
+  readonly #onAbort?: () => void;
+
+  constructor(
+    private readonly context: WaitScopeContext,
+    private readonly options: AcquireOptions,
+  ) {
+    const { clock, open } = context;
+    const { wait = 'forever', signal } = options;
+    this.startedAt = clock.now();
+    open.add(this);
+    if (wait !== 'forever')
+      this.#timer = clock.setTimer(() => this.cancel(new LockTimeoutError(wait, context)), wait);
+    if (signal === undefined) return;
+    this.#onAbort = () => this.cancel(new LockAbortedError({ ...context, cause: signal.reason }));
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Milliseconds since the acquire began. */
+  get elapsed(): number {
+    return this.context.clock.now() - this.startedAt;
+  }
+
+  /** Ends the wait with `error`, unless it has ended already. */
+  cancel(error: LockError): void {
+    if (this.#error !== undefined) return;
+    this.#error = error;
+    for (const end of [...this.#enders]) end(error);
+    this.#enders.clear();
+  }
+
+  /** Settles as `event` does, or rejects as soon as the wait has ended, whichever comes first. */
+  until<T>(event: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#error !== undefined) {
+        event.catch(() => {}); // its outcome has no reader any more
+        return reject(this.#error);
+      }
+      this.#enders.add(reject);
+      event.then(resolve, reject).finally(() => this.#enders.delete(reject));
+    });
+  }
+
+  /** Resolves after `ms`, or rejects as soon as the wait has ended. */
+  async sleep(ms: number): Promise<void> {
+    let timer: Timer | undefined;
+    try {
+      await this.until(new Promise<void>((resolve) => (timer = this.context.clock.setTimer(resolve, ms))));
+    } finally {
+      timer?.cancel();
+    }
+  }
+
+  /** Throws what ended the wait, if anything did. */
+  throwIfEnded(): void {
+    if (this.#error !== undefined) throw this.#error;
+  }
+
+  /** Lets go of the timer and the signal. Idempotent. */
+  end(): void {
+    this.context.open.delete(this);
+    this.#timer?.cancel();
+    if (this.#onAbort) this.options.signal?.removeEventListener('abort', this.#onAbort);
+  }
+}

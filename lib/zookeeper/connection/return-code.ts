@@ -1,0 +1,21 @@
+/** Return codes of the ZooKeeper protocol, under the names of its C client. */
+export const ReturnCode = {
+  OK: 0,
+  RUNTIMEINCONSISTENCY: -2,
+  DATAINCONSISTENCY: -3,
+  CONNECTIONLOSS: -4,
+  MARSHALLINGERROR: -5,
+  OPERATIONTIMEOUT: -7,
+  BADARGUMENTS: -8,
+  INVALIDSTATE: -9,
+  NONODE: -101,
+  NOAUTH: -102,
+  BADVERSION: -103,
+  NOCHILDRENFOREPHEMERALS: -108,
+  NODEEXISTS: -110,
+  NOTEMPTY: -111,
+  SESSIONEXPIRED: -112,
+  AUTHFAILED: -115,
+  CLOSING: -116,
+  SESSIONMOVED: -118,
+} as const;

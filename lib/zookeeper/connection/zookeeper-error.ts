@@ -1,0 +1,54 @@
+import { ReturnCode } from './return-code.js';
+
+const NAMES = new Map(Object.entries(ReturnCode).map(([name, rc]) => [rc as number, name]));
+
+/** Codes that say the answer did not come, rather than what it was. */
+const TRANSPORT = new Set<number>([
+  -1,
+  ReturnCode.RUNTIMEINCONSISTENCY,
+  ReturnCode.DATAINCONSISTENCY,
+  ReturnCode.CONNECTIONLOSS,
+  ReturnCode.MARSHALLINGERROR,
+  ReturnCode.OPERATIONTIMEOUT,
+  ReturnCode.INVALIDSTATE,
+  ReturnCode.SESSIONEXPIRED,
+  ReturnCode.CLOSING,
+  ReturnCode.SESSIONMOVED,
+]);
+
+/** A request that failed: refused by the server, or without an answer. */
+export class ZooKeeperError extends Error {
+  /** Name of the code, e.g. `NONODE`. */
+  readonly code: string;
+
+  /**
+   * @param rc one of {@link ReturnCode}
+   * @param maybeDone the server may have carried the request out although no answer came: the caller must find out
+   */
+  constructor(
+    readonly rc: number,
+    readonly operation: string,
+    readonly path: string,
+    readonly maybeDone = false,
+  ) {
+    const code = NAMES.get(rc) ?? `code ${rc}`;
+    super(`${operation} ${path}: ${code}${maybeDone ? ' (it may have been carried out)' : ''}`);
+    this.name = 'ZooKeeperError';
+    this.code = code;
+  }
+
+  /** No answer came: the connection failed, not the request. */
+  get isConnectionLoss(): boolean {
+    return ZooKeeperError.isTransport(this.rc);
+  }
+
+  /** Is this a code of a missing answer? */
+  static isTransport(rc: number): boolean {
+    return TRANSPORT.has(rc);
+  }
+
+  /** Is `error` the server's answer `rc`? */
+  static is(error: unknown, rc: number): error is ZooKeeperError {
+    return error instanceof ZooKeeperError && error.rc === rc;
+  }
+}
