@@ -1,0 +1,26 @@
+import { connect } from 'node:net';
+
+/**
+ * Asks a ZooKeeper server one of its four-letter questions (`srvr`, `cons`, `wchs`, `mntr`, …).
+ *
+ * @returns the answer; empty when nobody listens or the answer does not come within `timeout` milliseconds
+ */
+export function fourLetterWord(
+  word: string,
+  port: number,
+  host: string,
+  timeout = 2000,
+): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const socket = connect(port, host, () => socket.end(word));
+    socket.setEncoding('utf8');
+    socket.setTimeout(timeout, () => {
+      answer = '';
+      socket.destroy();
+    });
+    socket.on('data', (text: string) => (answer += text));
+    socket.on('error', () => {}); // `close` follows
+    socket.on('close', () => resolve(answer));
+  });
+}

@@ -1,0 +1,62 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A server process that cannot outlive this one, however this one ends. */
+export class WatchedProcess {
+  private readonly child: ChildProcess;
+  private readonly logFile: string;
+
+  /** @param folder where it runs and writes its log; removed by the watchdog if this process dies first */
+  constructor(command: string, args: readonly string[], folder: string) {
+    this.logFile = join(folder, 'server.log');
+    const log = openSync(this.logFile, 'a');
+    this.child = spawn(command, args, { cwd: folder, stdio: ['ignore', log, log] });
+    closeSync(log);
+    if (this.child.pid !== undefined) watch(this.child, this.child.pid, folder);
+    this.child.on('error', () => {}); // could not be started: `running` says so
+  }
+
+  get running(): boolean {
+    const { pid, exitCode, signalCode } = this.child;
+    return pid !== undefined && exitCode === null && signalCode === null;
+  }
+
+  /** What it wrote so far. */
+  get log(): string {
+    return readFileSync(this.logFile, 'utf8');
+  }
+
+  freeze(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child.kill('SIGCONT');
+  }
+
+  /** Ends it with SIGKILL, frozen or not, and waits until it is gone. */
+  async kill(): Promise<void> {
+    if (!this.running) return;
+    const gone = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await gone;
+  }
+}
+
+/**
+ * Starts a shell that waits for the end of a pipe which only this process holds open. The system closes the pipe
+ * even when this process is killed, and no exit handler could run.
+ */
+function watch(child: ChildProcess, pid: number, folder: string): void {
+  const script = 'read -r _; kill -9 "$1"; rm -rf "$2"';
+  const watchdog = spawn('sh', ['-c', script, 'sh', String(pid), folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  watchdog.unref();
+  (watchdog.stdin as unknown as { unref(): void }).unref(); // a socket, typed as a stream
+  watchdog.stdin.on('error', () => {}); // it may be gone before the pipe is closed
+  child.once('exit', () => watchdog.kill('SIGKILL'));
+}

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ZooKeeperServer } from '../../support/zookeeper-server.js';
+import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
+
+describe('ZooKeeperServer', () => {
+  let server: ZooKeeperServer;
+
+  beforeAll(async () => {
+    server = await ZooKeeperServer.start();
+  });
+  afterAll(() => server.stop());
+
+  it('answers, falls silent while it is frozen, and answers again', async () => {
+    expect(await server.role()).toBe('standalone');
+    server.freeze();
+    expect(await server.role()).toBeUndefined();
+    server.thaw();
+    expect(await server.role()).toBe('standalone');
+  });
+
+  it('comes back on the same port after a kill', async () => {
+    await server.kill();
+    expect(await server.role()).toBeUndefined();
+    await server.restart();
+    expect(await server.role()).toBe('standalone');
+  });
+});
+
+it('listens on IPv6', async () => {
+  const server = await ZooKeeperServer.start({ host: '::1' });
+  expect(server.connectString).toBe(`[::1]:${server.port}`);
+  expect(await server.role()).toBe('standalone');
+  await server.stop();
+});
+
+describe('ZooKeeperEnsemble', () => {
+  it('elects another leader when the leader is killed', async () => {
+    const ensemble = await ZooKeeperEnsemble.start();
+    try {
+      const first = await ensemble.leader();
+      expect(await ensemble.followers()).toHaveLength(2);
+      await first.kill();
+      const second = await ensemble.leader();
+      expect(second).not.toBe(first);
+      await first.restart();
+      expect(await first.role()).toBe('follower');
+    } finally {
+      await ensemble.stop();
+    }
+  });
+});
