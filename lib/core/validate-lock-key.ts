@@ -12,7 +12,11 @@ export function validateLockKey(key: unknown, context?: LockErrorContext): asser
   if (typeof key !== 'string') throw new LockKeyError(key, 'it must be a string', context);
   if (key === '') throw new LockKeyError(key, 'it is empty', context);
   if (key === '[object Object]')
-    throw new LockKeyError(key, 'an object was turned into text; build the key from its fields', context);
+    throw new LockKeyError(
+      key,
+      'an object was turned into text; build the key from its fields',
+      context,
+    );
   if (key.includes('\0')) throw new LockKeyError(key, 'it contains a NUL character', context);
   if (!key.isWellFormed()) throw new LockKeyError(key, 'it contains a lone surrogate', context);
   const bytes = Buffer.byteLength(key);

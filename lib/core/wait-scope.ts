@@ -1,6 +1,11 @@
 import type { AcquireOptions } from './acquire-options.js';
 import type { Clock, Timer } from './clock.js';
-import { LockAbortedError, LockTimeoutError, type LockError, type LockErrorContext } from './errors/index.js';
+import {
+  LockAbortedError,
+  LockTimeoutError,
+  type LockError,
+  type LockErrorContext,
+} from './errors/index.js';
 
 /** What a {@link WaitScope} depends on. */
 export interface WaitScopeContext extends LockErrorContext {
@@ -67,7 +72,9 @@ export class WaitScope {
   async sleep(ms: number): Promise<void> {
     let timer: Timer | undefined;
     try {
-      await this.until(new Promise<void>((resolve) => (timer = this.context.clock.setTimer(resolve, ms))));
+      await this.until(
+        new Promise<void>((resolve) => (timer = this.context.clock.setTimer(resolve, ms))),
+      );
     } finally {
       timer?.cancel();
     }

@@ -8,4 +8,5 @@
  * - `LOST`: the session has expired or may have; its locks are gone. A new session is being opened.
  * - `CLOSED`: closed by its owner.
  */
-export type ConnectionState = 'CONNECTING' | 'CONNECTED' | 'SUSPENDED' | 'RECONNECTED' | 'LOST' | 'CLOSED';
+export type ConnectionState =
+  'CONNECTING' | 'CONNECTED' | 'SUSPENDED' | 'RECONNECTED' | 'LOST' | 'CLOSED';

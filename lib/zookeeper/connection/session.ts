@@ -45,7 +45,8 @@ export class Session {
 
   /** A request sent at `sentAt` was answered. */
   answered(sentAt: number): void {
-    if (this.isAlive) this.#safeUntil = Math.max(this.#safeUntil, sentAt + this.timeout * TRUSTED_SHARE);
+    if (this.isAlive)
+      this.#safeUntil = Math.max(this.#safeUntil, sentAt + this.timeout * TRUSTED_SHARE);
   }
 
   /** It is over, for `reason`. Idempotent; the first reason is the one that is told. */

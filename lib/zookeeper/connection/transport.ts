@@ -7,11 +7,21 @@ import type { Stat } from './stat.js';
 
 /** One request, as it goes over a link. Paths are absolute. */
 export type Request =
-  | { readonly op: 'create'; readonly path: string; readonly data: Buffer; readonly mode: CreateMode }
+  | {
+      readonly op: 'create';
+      readonly path: string;
+      readonly data: Buffer;
+      readonly mode: CreateMode;
+    }
   | { readonly op: 'delete'; readonly path: string; readonly version: number }
   | { readonly op: 'exists'; readonly path: string; readonly watch: boolean }
   | { readonly op: 'getData'; readonly path: string; readonly watch: boolean }
-  | { readonly op: 'setData'; readonly path: string; readonly data: Buffer; readonly version: number }
+  | {
+      readonly op: 'setData';
+      readonly path: string;
+      readonly data: Buffer;
+      readonly version: number;
+    }
   | { readonly op: 'setAcl'; readonly path: string; readonly acl: readonly AclEntry[] }
   | { readonly op: 'getChildren'; readonly path: string; readonly watch: boolean }
   | { readonly op: 'sync'; readonly path: string };
@@ -54,7 +64,7 @@ export interface LinkListener {
 
 /** One connection to one server: opened, used, lost once. Never used again after that. */
 export interface TransportLink {
-  /** Sends at once; requests are answered in order. After the link is gone: `CONNECTIONLOSS`. Never calls back at once. */
+  /** Sends at once; requests are answered in order. After the link is gone: `CONNECTIONLOSS`. Never replies at once. */
   request(request: Request, reply: Reply): void;
   /**
    * Leaves the link without ending `session`, be it dead or only silent. Should `session` end later while the server
@@ -67,7 +77,10 @@ export interface TransportLink {
 
 /** Opens links: the narrow place where the native driver and the embedded tree differ. */
 export interface Transport {
+  /** Returns at once; the listener hears nothing before that. */
   open(options: OpenOptions, listener: LinkListener): TransportLink;
+  /** Closes what is left of detached links, at any price: nothing of the transport keeps the process alive any more. */
+  close(): void;
 }
 
 export interface OpenOptions {

@@ -1,0 +1,112 @@
+import type { Clock, Timer } from '../../core/clock.js';
+import { ReturnCode } from './return-code.js';
+import type { Session } from './session.js';
+import type { Answers, Request, TransportLink } from './transport.js';
+import { ZooKeeperError } from './zookeeper-error.js';
+
+interface Pending {
+  readonly request: Request;
+  readonly sentAt: number;
+  readonly reject: (error: ZooKeeperError) => void;
+}
+
+/** Refused by the driver before anything was sent. */
+const NOT_SENT = new Set<number>([ReturnCode.INVALIDSTATE, ReturnCode.BADARGUMENTS]);
+
+/** The time, in ms, that a full turn of the event loop gets to deliver an answer that is already in the socket. */
+const GRACE = 5;
+
+/**
+ * A link with its unanswered requests, and a watchdog over them.
+ *
+ * Answers come in the order of the requests, so one look at the oldest unanswered one tells whether the server is silent:
+ * no timer per request is needed, and no request is ever given up alone. When the link goes, all of them are told
+ * together that they may have been carried out.
+ */
+export class LiveLink {
+  /** In the order of sending. */
+  readonly #pending = new Set<Pending>();
+  #lastSentAt = 0;
+  #watchdog?: Timer;
+
+  /**
+   * @param onAnswer the servers answered a request sent at that time
+   * @param onSilent nothing was answered for a third of the session timeout
+   */
+  constructor(
+    private readonly link: TransportLink,
+    private readonly clock: Clock,
+    private readonly onAnswer: (sentAt: number) => void,
+    private readonly onSilent: (reason: string) => void,
+  ) {}
+
+  send<O extends Request['op']>(request: Request & { readonly op: O }): Promise<Answers[O]> {
+    return new Promise((resolve, reject) => {
+      const sentAt = (this.#lastSentAt = this.clock.now());
+      const pending: Pending = { request, sentAt, reject };
+      this.#pending.add(pending);
+      this.link.request(request, (rc, answer) => {
+        if (!this.#pending.delete(pending)) return; // the link was given up before
+        const unanswered = ZooKeeperError.isTransport(rc);
+        if (!unanswered) this.onAnswer(sentAt);
+        if (rc === ReturnCode.OK) resolve(answer as Answers[O]);
+        else
+          reject(new ZooKeeperError(rc, request.op, request.path, unanswered && !NOT_SENT.has(rc)));
+      });
+    });
+  }
+
+  /** Sends a heartbeat whenever nothing else was sent for a sixth of `timeout`, and watches for silence. */
+  watch(timeout: number): void {
+    if (timeout === Infinity) return;
+    this.#watchdog = this.clock.setTimer(
+      () => (this.#isOverdue(timeout) ? this.#lookAgain(timeout) : this.#beat(timeout)),
+      timeout / 6,
+      true,
+    );
+  }
+
+  /** Gives the link up; the session, and what it made, may live on. */
+  detach(session: Session | undefined): void {
+    this.link.detach(session);
+    this.#settle();
+  }
+
+  /** Ends the session, if the link is up, and the link. */
+  close(): void {
+    this.link.close();
+    this.#settle();
+  }
+
+  /** Rejects what is unanswered and stops the watchdog. Idempotent. */
+  #settle(): void {
+    this.#watchdog?.cancel();
+    const unanswered = [...this.#pending];
+    this.#pending.clear();
+    for (const { request, reject } of unanswered)
+      reject(new ZooKeeperError(ReturnCode.CONNECTIONLOSS, request.op, request.path, true));
+  }
+
+  #beat(timeout: number): void {
+    if (this.clock.now() - this.#lastSentAt >= timeout / 6)
+      this.send({ op: 'exists', path: '/', watch: false }).catch(() => {}); // a lost link tells its owner by itself
+    this.watch(timeout);
+  }
+
+  #isOverdue(timeout: number): boolean {
+    const [oldest] = this.#pending;
+    return oldest !== undefined && this.clock.now() - oldest.sentAt > timeout / 3;
+  }
+
+  /** After a stall of our own the timer comes before the answers that lie in the socket: let those in first. */
+  #lookAgain(timeout: number): void {
+    this.#watchdog = this.clock.setTimer(
+      () =>
+        this.#isOverdue(timeout)
+          ? this.onSilent(`no answer for ${Math.round(timeout / 3)} ms`)
+          : this.#beat(timeout),
+      GRACE,
+      true,
+    );
+  }
+}

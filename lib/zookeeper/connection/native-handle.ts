@@ -1,0 +1,39 @@
+/** A stat as the driver gives it. */
+export interface NativeStat {
+  readonly czxid: number;
+  readonly mzxid: number;
+  readonly version: number;
+  readonly ephemeralOwner: string;
+  readonly numChildren: number;
+}
+
+type Callback<A extends unknown[]> = (rc: number, message: string, ...answer: A) => void;
+
+/**
+ * The part of the driver's addon that we use, as it behaves (its own typings say `any`).
+ *
+ * Every `a_*` writes to the socket at once and returns 0, or a code when nothing was sent. An error met while sending is
+ * told by nothing but `state`, which is then no longer `CONNECTED`.
+ */
+export interface NativeHandle {
+  /** 3: connected. */
+  readonly state: number;
+  readonly client_id: string;
+  readonly client_password: string;
+  /** Negotiated. */
+  readonly timeout: number;
+  /** Called by the driver for `connect`, `connecting`, `close` and the events of watches. */
+  emit: (event: string, self: unknown, detail?: unknown) => void;
+  /** Returns an Error where others throw. */
+  init(config: object): unknown;
+  close(): void;
+  add_auth(scheme: string, auth: string, done: (rc: number) => void): number;
+  a_create(path: string, data: Buffer, flags: number, done: Callback<[string]>): number;
+  a_delete_(path: string, version: number, done: Callback<[]>): number;
+  a_exists(path: string, watch: boolean, done: Callback<[NativeStat]>): number;
+  a_get(path: string, watch: boolean, done: Callback<[NativeStat, Buffer | null]>): number;
+  a_set(path: string, data: Buffer, version: number, done: Callback<[NativeStat]>): number;
+  a_set_acl(path: string, version: number, acl: object[], done: Callback<[]>): number;
+  a_get_children(path: string, watch: boolean, done: Callback<[string[]]>): number;
+  a_sync(path: string, done: Callback<[string]>): number;
+}

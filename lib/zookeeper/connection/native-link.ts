@@ -1,0 +1,149 @@
+import type { NativeHandle } from './native-handle.js';
+import { sendNative } from './native-request.js';
+import { ReturnCode } from './return-code.js';
+import type { Session } from './session.js';
+import type { LinkListener, OpenOptions, Reply, Request, TransportLink } from './transport.js';
+import { ZooKeeperError } from './zookeeper-error.js';
+
+const CONNECTED = 3;
+const WATCH_EVENTS = ['created', 'deleted', 'changed', 'child'] as const;
+
+/**
+ * One driver object for one TCP connection. The driver never gets to reconnect by itself.
+ *
+ * Its rules, each learnt from a crash or a hang of the process:
+ * - After every call `state` is read in the same tick. An error met while sending closes the socket without a word, and
+ *   the event loop must not poll the stale descriptor: it aborts the process, or steals a foreign connection's events.
+ * - Whatever comes out of a connection error is handed on in a later turn (`setImmediate`): a socket that anybody opens in
+ *   the turn of the error would get the number of the closed one, and never hear a thing.
+ * - `close()` of a handle that is not connected is instant and leaves the session alone; of a connected one it ends the
+ *   session, and waits for a server that hangs.
+ */
+export class NativeLink implements TransportLink {
+  /** The owner has been told of the end, or has ended it: nothing more is said. */
+  #over = false;
+  #isDetached = false;
+  #isClosed = false;
+
+  /** @param onClosed the driver object is closed for good */
+  constructor(
+    private readonly handle: NativeHandle,
+    private readonly listener: LinkListener,
+    private readonly onClosed: (link: NativeLink) => void,
+  ) {
+    handle.emit = (event, _, detail) => this.#hear(event, detail);
+  }
+
+  /** Starts to connect. Called once. */
+  open(options: OpenOptions): void {
+    const { handle } = this;
+    const { address, sessionTimeout, auth, credentials } = options;
+    const failure = handle.init({
+      connect: `${address.host}:${address.port}`, // the driver splits at the last colon: IPv6 takes no brackets
+      timeout: sessionTimeout,
+      debug_level: 0,
+      host_order_deterministic: true,
+      // The driver takes the 11th partial read of one answer for a dead server, and ends the session.
+      response_counter_limit: 0x7fffffff,
+      ...(credentials && { client_id: credentials.id, client_password: credentials.password }),
+    });
+    if (failure instanceof Error) return this.#gone(failure.message);
+    for (const { scheme, auth: secret } of auth)
+      handle.add_auth(
+        scheme,
+        secret,
+        (rc) => rc !== 0 && this.#gone(`authentication (${scheme}) refused, ${rc}`),
+      );
+    // The first request is queued until the session is up. Its failure is the only sign of a refused attempt; and it
+    // flushes the credentials, which the driver would keep until the next event.
+    handle.a_exists(
+      '/',
+      false,
+      (rc) => ZooKeeperError.isTransport(rc) && this.#gone(`no connection, ${rc}`),
+    );
+  }
+
+  request(request: Request, reply: Reply): void {
+    if (this.#over) return void setImmediate(reply, ReturnCode.CONNECTIONLOSS);
+    const rc = sendNative(this.handle, request, (code, answer) => {
+      if (ZooKeeperError.isTransport(code)) setImmediate(reply, code);
+      else reply(code, answer);
+    });
+    if (rc !== 0) setImmediate(reply, rc);
+    if (this.handle.state !== CONNECTED) this.#gone('the connection broke while sending');
+  }
+
+  detach(session: Session | undefined): void {
+    this.#over = true;
+    this.#isDetached = true;
+    if (this.handle.state !== CONNECTED) return this.#close();
+    this.#awaitSilentServer(session);
+  }
+
+  close(): void {
+    this.#over = true;
+    this.#close();
+  }
+
+  #hear(event: string, detail: unknown): void {
+    if (event === 'connect') return this.#connected();
+    if (event === 'connecting') return void setImmediate(() => this.#disconnected());
+    if (event === 'close') return void setImmediate(() => this.#ended(Number(detail)));
+    const type = WATCH_EVENTS.find((known) => known === event);
+    if (type !== undefined && !this.#over) this.listener.onWatch(type, String(detail));
+  }
+
+  #connected(): void {
+    setImmediate(() => {
+      if (this.#over) return;
+      const { client_id: id, client_password: password, timeout } = this.handle;
+      this.listener.onConnected({ id, password, timeout });
+    });
+  }
+
+  #disconnected(): void {
+    if (this.#isDetached && this.handle.state !== CONNECTED) return this.#close();
+    this.#gone('the connection was lost');
+  }
+
+  #ended(code: number): void {
+    if (this.#over) return;
+    if (code !== ReturnCode.SESSIONEXPIRED)
+      return this.#gone(`the servers closed the connection, ${code}`);
+    this.#over = true;
+    this.#close();
+    this.listener.onExpired('the servers have expired the session');
+  }
+
+  /** The link is over. The owner is told in a later turn; a dead handle is closed in this one. */
+  #gone(reason: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (this.handle.state !== CONNECTED) this.#close();
+    setImmediate(() => this.listener.onDisconnected(reason));
+  }
+
+  /**
+   * The handle is connected, but the server is silent, and the session is to go on without this link. Closing it would
+   * end the session, so it waits: for the server to drop it, or for the session to end elsewhere. In that case, as soon
+   * as the server has answered once (then closing does not block), the session is closed, lest its nodes stay for as long
+   * as the driver keeps up its pings.
+   */
+  #awaitSilentServer(session: Session | undefined): void {
+    let isAnswering = false;
+    const closeIfUnwanted = () => isAnswering && !session?.isAlive && this.#close();
+    this.handle.a_exists('/', false, (rc) => {
+      isAnswering = !ZooKeeperError.isTransport(rc);
+      setImmediate(closeIfUnwanted);
+    });
+    session?.onEnd(() => setImmediate(closeIfUnwanted));
+    if (this.handle.state !== CONNECTED) this.#close();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.handle.close();
+    this.onClosed(this);
+  }
+}

@@ -1,0 +1,43 @@
+import { LockConnectionError } from '../../core/errors/index.js';
+import type { NativeHandle } from './native-handle.js';
+import { NativeLink } from './native-link.js';
+import type { LinkListener, OpenOptions, Transport, TransportLink } from './transport.js';
+
+/** The driver's class: we only use the addon's object inside. */
+type Driver = new (config: object) => { readonly native: NativeHandle };
+
+/** Links by the npm package `zookeeper`, the native client. For the main thread only: it does not survive in workers. */
+export class NativeTransport implements Transport {
+  readonly #links = new Set<NativeLink>();
+
+  private constructor(private readonly driver: Driver) {}
+
+  /**
+   * Loads the driver, an optional peer dependency.
+   *
+   * Rejects with `LockConnectionError` when it is not installed.
+   */
+  static async load(client?: string): Promise<NativeTransport> {
+    try {
+      const { default: driver } = await import('zookeeper');
+      return new NativeTransport(driver as unknown as Driver);
+    } catch (cause) {
+      throw new LockConnectionError(
+        'The backend "zookeeper" needs the package `zookeeper`, which could not be loaded. Run `npm install zookeeper` (on Linux it compiles, so it needs make, g++ and python3, and install scripts must be allowed).',
+        { client, cause },
+      );
+    }
+  }
+
+  open(options: OpenOptions, listener: LinkListener): TransportLink {
+    const { native } = new this.driver({});
+    const link = new NativeLink(native, listener, (closed) => void this.#links.delete(closed));
+    this.#links.add(link);
+    link.open(options);
+    return link;
+  }
+
+  close(): void {
+    for (const link of this.#links) link.close();
+  }
+}

@@ -1,0 +1,47 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { ServerAddress } from './server-address.js';
+
+/** Where to connect to next. */
+export interface Servers {
+  /** How many attempts make a round: within the first, no back-off is needed. */
+  readonly size: number;
+  /** The next address; rejects when a name cannot be resolved. */
+  next(): Promise<ServerAddress>;
+}
+
+/**
+ * Goes round a list of servers in random order, so that clients spread over the ensemble.
+ *
+ * Names are resolved here, anew in every round and without blocking: the driver would do it on every socket event, and
+ * synchronously. It only ever sees numeric addresses. A name with several addresses counts as several servers.
+ */
+export class ServerList implements Servers {
+  #round: ServerAddress[] = [];
+
+  constructor(
+    private readonly servers: readonly ServerAddress[],
+    private readonly random: () => number,
+  ) {}
+
+  get size(): number {
+    return this.servers.length;
+  }
+
+  async next(): Promise<ServerAddress> {
+    if (this.#round.length === 0) this.#round = this.#shuffled();
+    const server = this.#round.shift()!;
+    if (isIP(server.host)) return server;
+    const [first, ...others] = (await lookup(server.host, { all: true })).map(({ address }) => ({
+      host: address,
+      port: server.port,
+    }));
+    this.#round.unshift(...others);
+    return first!;
+  }
+
+  #shuffled(): ServerAddress[] {
+    const order = this.servers.map((server) => ({ server, rank: this.random() }));
+    return order.sort((a, b) => a.rank - b.rank).map(({ server }) => server);
+  }
+}

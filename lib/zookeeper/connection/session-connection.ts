@@ -1,0 +1,134 @@
+import type { AclEntry } from './acl.js';
+import type { ConnectionState } from './connection-state.js';
+import type { CreateMode } from './create-mode.js';
+import { ReturnCode } from './return-code.js';
+import { SessionManager, type SessionManagerOptions } from './session-manager.js';
+import type { Session } from './session.js';
+import type { Stat } from './stat.js';
+import type { Answers, Request } from './transport.js';
+import type { Watcher } from './watch-event.js';
+import { WatchRegistry } from './watch-registry.js';
+import type { ZooKeeperConnection } from './zookeeper-connection.js';
+import { ZooKeeperError } from './zookeeper-error.js';
+
+type RequestOf<O extends Request['op']> = Request & { readonly op: O };
+
+/** The port over any transport: requests and watches here, the session and its links in {@link SessionManager}. */
+export class SessionConnection implements ZooKeeperConnection {
+  readonly #watches = new WatchRegistry();
+  readonly #manager: SessionManager;
+
+  /** @param chroot prefix of every path, without a trailing slash; empty: none */
+  constructor(
+    options: SessionManagerOptions,
+    private readonly chroot = '',
+  ) {
+    this.#manager = new SessionManager(
+      options,
+      (type, path) => this.#watches.fire(type, path.slice(chroot.length) || '/'),
+      () => this.#watches.disconnect(),
+    );
+  }
+
+  get state(): ConnectionState {
+    return this.#manager.state;
+  }
+
+  get isConnected(): boolean {
+    return this.#manager.isConnected;
+  }
+
+  get session(): Session | undefined {
+    return this.#manager.session;
+  }
+
+  async create(path: string, data: Buffer, mode: CreateMode): Promise<string> {
+    const made = await this.#send({ op: 'create', path, data, mode });
+    return made.slice(this.chroot.length);
+  }
+
+  delete(path: string, version = -1): Promise<void> {
+    return this.#send({ op: 'delete', path, version });
+  }
+
+  async exists(path: string, watcher?: Watcher): Promise<Stat | undefined> {
+    if (watcher) this.#watches.add('data', path, watcher);
+    try {
+      return await this.#send({ op: 'exists', path, watch: watcher !== undefined });
+    } catch (error) {
+      if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined; // the watch is set all the same
+      if (watcher) this.#watches.remove(path, watcher);
+      throw error;
+    }
+  }
+
+  getData(path: string, watcher?: Watcher): Promise<{ data: Buffer; stat: Stat }> {
+    return this.#sendWatched('data', watcher, {
+      op: 'getData',
+      path,
+      watch: watcher !== undefined,
+    });
+  }
+
+  setData(path: string, data: Buffer, version = -1): Promise<Stat> {
+    return this.#send({ op: 'setData', path, data, version });
+  }
+
+  setAcl(path: string, acl: readonly AclEntry[]): Promise<void> {
+    return this.#send({ op: 'setAcl', path, acl });
+  }
+
+  getChildren(path: string, watcher?: Watcher): Promise<string[]> {
+    return this.#sendWatched('child', watcher, {
+      op: 'getChildren',
+      path,
+      watch: watcher !== undefined,
+    });
+  }
+
+  sync(path: string): Promise<void> {
+    return this.#send({ op: 'sync', path });
+  }
+
+  unwatch(path: string, watcher: Watcher): void {
+    this.#watches.remove(path, watcher);
+  }
+
+  onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void {
+    return this.#manager.onStateChange(listener);
+  }
+
+  start(): void {
+    this.#manager.start();
+  }
+
+  close(): void {
+    this.#manager.close();
+  }
+
+  async #sendWatched<O extends 'getData' | 'getChildren'>(
+    kind: 'data' | 'child',
+    watcher: Watcher | undefined,
+    request: RequestOf<O>,
+  ): Promise<Answers[O]> {
+    if (watcher) this.#watches.add(kind, request.path, watcher); // now: the event may follow the answer at once
+    try {
+      return await this.#send<O>(request);
+    } catch (error) {
+      if (watcher) this.#watches.remove(request.path, watcher);
+      throw error;
+    }
+  }
+
+  async #send<O extends Request['op']>(request: RequestOf<O>): Promise<Answers[O]> {
+    const link = this.#manager.link;
+    if (link === undefined)
+      throw new ZooKeeperError(ReturnCode.CONNECTIONLOSS, request.op, request.path);
+    return link.send<O>(this.chroot === '' ? request : this.#underChroot(request));
+  }
+
+  #underChroot<O extends Request['op']>(request: RequestOf<O>): RequestOf<O> {
+    const path = request.path === '/' ? this.chroot : this.chroot + request.path;
+    return { ...request, path };
+  }
+}

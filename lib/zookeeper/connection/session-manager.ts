@@ -1,0 +1,213 @@
+import type { Clock, Timer } from '../../core/clock.js';
+import type { AuthInfo } from './auth-info.js';
+import type { ConnectionState } from './connection-state.js';
+import { LiveLink } from './live-link.js';
+import { reconnectDelay } from './reconnect-delay.js';
+import type { ServerAddress } from './server-address.js';
+import type { Servers } from './server-list.js';
+import { Session } from './session.js';
+import type { LinkListener, SessionCredentials, Transport } from './transport.js';
+
+export interface SessionManagerOptions {
+  readonly transport: Transport;
+  readonly servers: Servers;
+  /** Asked for, in milliseconds; the servers negotiate. */
+  readonly sessionTimeout: number;
+  readonly clock: Clock;
+  readonly auth?: readonly AuthInfo[];
+  /** In [0, 1); spreads the reconnects of many clients. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** An attempt to connect failed; another follows. */
+  readonly onAttemptFailed?: (reason: string) => void;
+}
+
+/** The longest an attempt to connect may take, in ms. */
+const LONGEST_ATTEMPT = 5_000;
+
+/**
+ * Keeps one session alive over many links: attaches, detaches, attaches again, and opens a new session after a loss.
+ *
+ * Invariants:
+ * - `#link` is the only link that counts: what an older one says is not heard.
+ * - While `session` is set it has not ended; when it ends, the state is `LOST` before anybody can see another session.
+ * - `CONNECTED` and `RECONNECTED` are reached only after a `sync` on the new link: a server that lags behind the one we
+ *   came from is up to date before anybody reads.
+ */
+export class SessionManager {
+  #state: ConnectionState = 'CONNECTING';
+  #session?: Session;
+  #link?: LiveLink;
+  /** Counts the attempts to connect, so that a name that resolves too late opens nothing. */
+  #attempt = 0;
+  #failures = 0;
+  #wasConnected = false;
+  /** Of the attempt under way, or until the next one. */
+  #timer?: Timer;
+  readonly #listeners = new Set<(state: ConnectionState, reason: string) => void>();
+
+  /**
+   * @param onWatch a watch fired on the current link
+   * @param onUnwatched the current link is gone and all watches with it
+   */
+  constructor(
+    private readonly options: SessionManagerOptions,
+    private readonly onWatch: LinkListener['onWatch'],
+    private readonly onUnwatched: () => void,
+  ) {}
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  get isConnected(): boolean {
+    return this.#state === 'CONNECTED' || this.#state === 'RECONNECTED';
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  /** The link that requests go out on; none unless connected. */
+  get link(): LiveLink | undefined {
+    return this.isConnected ? this.#link : undefined;
+  }
+
+  onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void {
+    const entry: typeof listener = (state, reason) => listener(state, reason);
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
+  }
+
+  start(): void {
+    if (this.#state === 'CONNECTING' && this.#attempt === 0) this.#attach();
+  }
+
+  close(): void {
+    if (this.#state === 'CLOSED') return;
+    const [session, link] = [this.#session, this.#link];
+    this.#session = this.#link = undefined;
+    this.#attempt += 1;
+    this.#timer?.cancel();
+    this.#become('CLOSED', 'closed by its owner');
+    session?.end('the client was closed');
+    link?.close();
+    this.options.transport.close();
+    this.onUnwatched();
+  }
+
+  #become(state: ConnectionState, reason: string): void {
+    this.#state = state;
+    for (const listener of [...this.#listeners]) listener(state, reason);
+  }
+
+  #attach(): void {
+    const attempt = ++this.#attempt;
+    const isCurrent = () => attempt === this.#attempt;
+    this.options.servers.next().then(
+      (address) => void (isCurrent() && this.#open(address)),
+      (error: Error) => void (isCurrent() && this.#attemptFailed(error.message)),
+    );
+  }
+
+  #open(address: ServerAddress): void {
+    const { transport, sessionTimeout, auth = [], clock } = this.options;
+    const openedAt = clock.now();
+    const isCurrent = () => this.#link === link;
+    const drop = (reason: string) =>
+      void (isCurrent() && this.#drop(`${address.host}:${address.port}: ${reason}`));
+    const transportLink = transport.open(
+      { address, sessionTimeout, auth, credentials: this.#session },
+      {
+        onConnected: (credentials) =>
+          void (isCurrent() && this.#connected(link, credentials, openedAt, drop)),
+        onDisconnected: drop,
+        onExpired: (reason) => void (isCurrent() && this.#expired(reason)),
+        onWatch: (type, path) => void (isCurrent() && this.onWatch(type, path)),
+      },
+    );
+    const answered = (sentAt: number) => void (isCurrent() && this.#session?.answered(sentAt));
+    const link = (this.#link = new LiveLink(transportLink, clock, answered, drop));
+    const limit = Math.min(sessionTimeout / 3, LONGEST_ATTEMPT);
+    this.#timer = clock.setTimer(() => drop(`not connected within ${Math.round(limit)} ms`), limit);
+  }
+
+  /** The servers have taken the session; it may be used after a `sync`. */
+  #connected(
+    link: LiveLink,
+    credentials: SessionCredentials,
+    openedAt: number,
+    drop: (reason: string) => void,
+  ): void {
+    this.#adopt(credentials, openedAt);
+    link.send({ op: 'sync', path: '/' }).then(
+      () => void (this.#link === link && this.#up(link)),
+      (error: Error) => drop(error.message),
+    );
+  }
+
+  /** Takes over the session that the servers named; where it is not the one we asked for, ours is gone. */
+  #adopt({ id, password, timeout }: SessionCredentials, openedAt: number): void {
+    const old = this.#session;
+    if (old?.id === id) return;
+    const session = new Session(id, password, timeout, this.options.clock, openedAt);
+    this.#session = session;
+    session.onEnd((reason) => this.#sessionEnded(session, reason));
+    if (old === undefined) return;
+    this.#become('LOST', 'the servers have opened another session');
+    old.end('the servers have opened another session');
+  }
+
+  #up(link: LiveLink): void {
+    const session = this.#session;
+    if (!session?.isAlive) return; // its end has closed the link
+    this.#timer?.cancel();
+    this.#failures = 0;
+    const state = this.#wasConnected ? 'RECONNECTED' : 'CONNECTED';
+    this.#wasConnected = true;
+    link.watch(session.timeout);
+    this.#become(state, `session 0x${session.id}`);
+  }
+
+  /** The link is over; the session may live on, so the next link attaches to it. */
+  #drop(reason: string): void {
+    const link = this.#link;
+    const wasConnected = this.isConnected;
+    this.#link = undefined;
+    this.#timer?.cancel();
+    if (wasConnected) this.#become('SUSPENDED', reason);
+    link?.detach(this.#session);
+    this.onUnwatched();
+    if (wasConnected) this.#attachLater();
+    else this.#attemptFailed(reason);
+  }
+
+  #attemptFailed(reason: string): void {
+    this.options.onAttemptFailed?.(reason);
+    this.#attachLater();
+  }
+
+  #expired(reason: string): void {
+    if (this.#session) this.#session.end(reason);
+    else this.#drop(reason);
+  }
+
+  #sessionEnded(session: Session, reason: string): void {
+    if (session !== this.#session) return;
+    const link = this.#link;
+    this.#session = this.#link = undefined;
+    this.#timer?.cancel();
+    this.#become('LOST', reason);
+    this.onUnwatched();
+    // Later in this turn: closing a link that is up may block, and the holders must learn of the loss first.
+    queueMicrotask(() => link?.close());
+    this.#attachLater();
+  }
+
+  #attachLater(): void {
+    if (this.#state === 'CLOSED') return;
+    const { clock, servers, random = Math.random } = this.options;
+    this.#attempt += 1;
+    const delay = reconnectDelay(this.#failures++ - servers.size, random);
+    this.#timer = clock.setTimer(() => this.#attach(), delay);
+  }
+}

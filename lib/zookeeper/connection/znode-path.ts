@@ -1,0 +1,22 @@
+/** Characters that no ZooKeeper server takes in a path: controls, surrogates and private use, specials. */
+// eslint-disable-next-line no-control-regex
+const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/;
+
+/** Is `path` one that every server takes: absolute, no empty, `.` or `..` component, no forbidden character? */
+export function isCanonicalPath(path: string): boolean {
+  if (!path.startsWith('/') || FORBIDDEN.test(path)) return false;
+  return path
+    .slice(1)
+    .split('/')
+    .every((part) => part !== '' && part !== '.' && part !== '..');
+}
+
+/** The path above; `/` above a top-level node. */
+export function parentPath(path: string): string {
+  return path.slice(0, Math.max(1, path.lastIndexOf('/')));
+}
+
+/** The last component. */
+export function nodeName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
