@@ -9,11 +9,12 @@ export function fourLetterWord(
   word: string,
   port: number,
   host: string,
-  timeout = 2000,
+  timeout = 1000,
 ): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
-    const socket = connect(port, host, () => socket.end(word));
+    // Written without ending our side: the server may see the end first and drop the question.
+    const socket = connect(port, host, () => socket.write(word));
     socket.setEncoding('utf8');
     socket.setTimeout(timeout, () => {
       answer = '';
