@@ -3,7 +3,13 @@ export default {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/test/nest11/'],
   transform: { '^.+\\.ts$': ['ts-jest', { useESM: true, diagnostics: false }] },
   testMatch: ['<rootDir>/test/**/*.spec.ts'],
   testTimeout: 30_000,
+  globalSetup: '<rootDir>/test/support/provide-servers.mjs',
+  reporters: ['default', '<rootDir>/test/support/total-reporter.mjs'],
+  // A test file may run three Java servers and measures time; more files at once would starve each other on a
+  // small machine, and sessions that a test wants kept would expire.
+  maxWorkers: 2,
 };

@@ -1,0 +1,16 @@
+import base from '../../jest.config.js';
+
+/** The suites that touch Nest or need no server, on Nest 11. */
+export default {
+  ...base,
+  rootDir: '../..',
+  resolver: '<rootDir>/test/nest11/resolver.cjs',
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  testMatch: [
+    '<rootDir>/test/nest11/*.spec.ts',
+    '<rootDir>/test/unit/**/*.spec.ts',
+    '<rootDir>/test/contract/**/*embedded*.spec.ts',
+    '<rootDir>/test/e2e/**/*.spec.ts',
+  ],
+  globalSetup: undefined,
+};
