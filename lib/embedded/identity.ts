@@ -1,0 +1,5 @@
+/** Who a caller has shown to be. */
+export interface Identity {
+  readonly scheme: string;
+  readonly id: string;
+}

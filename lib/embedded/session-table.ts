@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../core/clock.js';
+import type { SessionCredentials } from '../zookeeper/connection/transport.js';
+import type { ServerSession } from './server-session.js';
+
+/**
+ * The sessions of a server, and when they expire.
+ *
+ * As in ZooKeeper the end is looked for once a tick: a session lives for its timeout after it was last heard of, and on to
+ * the next tick. Without ticks sessions do not expire.
+ */
+export class SessionTable {
+  readonly #sessions = new Map<string, ServerSession>();
+  #lastId = 0;
+
+  /**
+   * @param tickTime in milliseconds
+   * @param enter runs what a timer sets off: now, or when the server can
+   */
+  constructor(
+    private readonly clock: Clock,
+    private readonly tickTime: number | undefined,
+    private readonly enter: (work: () => void) => void,
+    private readonly onExpired: (session: ServerSession) => void,
+  ) {}
+
+  /** A new session. */
+  open(): ServerSession {
+    const session: ServerSession = {
+      id: (++this.#lastId).toString(16),
+      password: randomBytes(16).toString('hex'),
+      timeout: Infinity,
+      expiresAt: Infinity,
+    };
+    this.#sessions.set(session.id, session);
+    return session;
+  }
+
+  /** The session of that id and password, if there is one. */
+  find({ id, password }: SessionCredentials): ServerSession | undefined {
+    const session = this.#sessions.get(id);
+    return session?.password === password ? session : undefined;
+  }
+
+  get(id: string): ServerSession | undefined {
+    return this.#sessions.get(id);
+  }
+
+  /** Gives a session the timeout that was asked for, between 2 and 20 ticks as in ZooKeeper. */
+  negotiate(session: ServerSession, asked: number): void {
+    if (this.tickTime === undefined) return;
+    session.timeout = Math.min(Math.max(asked, 2 * this.tickTime), 20 * this.tickTime);
+    this.touch(session);
+    this.#arm(session);
+  }
+
+  /** The session has been heard of. */
+  touch(session: ServerSession): void {
+    if (this.tickTime === undefined) return;
+    const end = this.clock.now() + session.timeout;
+    session.expiresAt = (Math.floor(end / this.tickTime) + 1) * this.tickTime;
+  }
+
+  /** Gives all sessions `ms` more. */
+  postpone(ms: number): void {
+    for (const session of this.#sessions.values()) session.expiresAt += ms;
+  }
+
+  delete(session: ServerSession): void {
+    session.timer?.cancel();
+    this.#sessions.delete(session.id);
+  }
+
+  #arm(session: ServerSession): void {
+    session.timer?.cancel();
+    const rest = Math.max(0, session.expiresAt - this.clock.now());
+    session.timer = this.clock.setTimer(() => this.enter(() => this.#review(session)), rest, true);
+  }
+
+  #review(session: ServerSession): void {
+    if (!this.#sessions.has(session.id)) return;
+    if (session.expiresAt <= this.clock.now()) this.onExpired(session);
+    else this.#arm(session); // it has been heard of since
+  }
+}

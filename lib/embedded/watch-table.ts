@@ -1,0 +1,48 @@
+import type { LinkListener } from '../zookeeper/connection/transport.js';
+
+const NOBODY: ReadonlySet<LinkListener> = new Set();
+
+/** One-shot watches of one kind: at most one for each path and link. */
+export class WatchTable {
+  readonly #listeners = new Map<string, Set<LinkListener>>();
+  readonly #paths = new Map<LinkListener, Set<string>>();
+
+  /** How many watches are set. */
+  get size(): number {
+    let size = 0;
+    for (const paths of this.#paths.values()) size += paths.size;
+    return size;
+  }
+
+  add(path: string, listener: LinkListener): void {
+    link(this.#listeners, path, listener);
+    link(this.#paths, listener, path);
+  }
+
+  /** Takes the watches on `path` away, and says whose they were. */
+  take(path: string): ReadonlySet<LinkListener> {
+    const listeners = this.#listeners.get(path);
+    if (listeners === undefined) return NOBODY;
+    this.#listeners.delete(path);
+    for (const listener of listeners) unlink(this.#paths, listener, path);
+    return listeners;
+  }
+
+  /** Takes all watches of a link away. */
+  forget(listener: LinkListener): void {
+    for (const path of this.#paths.get(listener) ?? []) unlink(this.#listeners, path, listener);
+    this.#paths.delete(listener);
+  }
+}
+
+function link<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
+  const values = map.get(key);
+  if (values === undefined) map.set(key, new Set([value]));
+  else values.add(value);
+}
+
+function unlink<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
+  const values = map.get(key);
+  values?.delete(value);
+  if (values?.size === 0) map.delete(key);
+}

@@ -1,0 +1,216 @@
+import { describe, expect, it } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
+import { systemClock } from '../../../lib/core/system-clock.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/return-code.js';
+import { Session } from '../../../lib/zookeeper/connection/session.js';
+import type {
+  OpenOptions,
+  Request,
+  SessionCredentials,
+  TransportLink,
+} from '../../../lib/zookeeper/connection/transport.js';
+import { EmbeddedClient } from './embedded-client.js';
+
+const { CONNECTIONLOSS } = ReturnCode;
+const exists = (path: string, watch = false): Request => ({ op: 'exists', path, watch });
+const create = (path: string): Request => ({
+  op: 'create',
+  path,
+  data: Buffer.alloc(0),
+  mode: CreateMode.EPHEMERAL,
+});
+
+/** A link of which everything that it says is written down. */
+function open(transport: EmbeddedTransport, options: Partial<OpenOptions> = {}) {
+  const heard: string[] = [];
+  const said: { credentials?: SessionCredentials } = {};
+  const address = { host: 'embedded', port: 0 };
+  const link = transport.open(
+    { address, sessionTimeout: 10_000, auth: [], ...options },
+    {
+      onConnected: (credentials) => {
+        said.credentials = credentials;
+        heard.push('connected');
+      },
+      onDisconnected: () => heard.push('disconnected'),
+      onExpired: () => heard.push('expired'),
+      onWatch: (type, path) => heard.push(`${type} ${path}`),
+    },
+  );
+  const send = (request: Request) =>
+    link.request(request, (rc) => heard.push(`${request.op} ${rc}`));
+  return { link, heard, said, send };
+}
+
+describe('EmbeddedTransport', () => {
+  it('carries requests out at once, and answers in order in a later turn', async () => {
+    const server = new EmbeddedServer();
+    const { send, heard } = open(new EmbeddedTransport(server));
+    send(create('/a'));
+    send(exists('/a'));
+    send(exists('/none'));
+    expect(server.tree.size).toBe(2);
+    await Promise.resolve();
+    expect(heard).toEqual([]);
+    await nextTurn();
+    expect(heard).toEqual(['connected', 'create 0', 'exists 0', `exists ${ReturnCode.NONODE}`]);
+  });
+
+  it('tells watches before the answer that shows the change', async () => {
+    const server = new EmbeddedServer();
+    const { send, heard } = open(new EmbeddedTransport(server));
+    send(exists('/a', true));
+    new EmbeddedClient(server).create('/a');
+    send(exists('/a'));
+    await nextTurn();
+    expect(heard.slice(1)).toEqual([`exists ${ReturnCode.NONODE}`, 'created /a', 'exists 0']);
+  });
+
+  it('takes one deferred call for all answers of a turn', () => {
+    const flushes: (() => void)[] = [];
+    const defer = (flush: () => void) => void flushes.push(flush);
+    const { send, heard } = open(new EmbeddedTransport(new EmbeddedServer(), defer));
+    for (let n = 0; n < 1_000; n++) send(exists('/'));
+    expect(flushes).toHaveLength(1);
+    flushes[0]!();
+    expect(heard).toHaveLength(1_001);
+    send(exists('/'));
+    expect(flushes).toHaveLength(2);
+  });
+
+  it('lets timers have their turn while requests follow upon answers for ever', async () => {
+    const { link } = open(new EmbeddedTransport(new EmbeddedServer()));
+    let isOver = false;
+    const timer = new Promise((resolve) => setTimeout(resolve, 5));
+    const loop = (async () => {
+      while (!isOver)
+        await new Promise<void>((resolve) => link.request(exists('/'), () => resolve()));
+    })();
+    await timer;
+    isOver = true;
+    await loop;
+  });
+
+  it('delivers the rest when one of the answers is met with an error', async () => {
+    const flushes: (() => void)[] = [];
+    const defer = (flush: () => void) => void flushes.push(flush);
+    const { link, send, heard } = open(new EmbeddedTransport(new EmbeddedServer(), defer));
+    link.request(exists('/'), () => {
+      send(create('/a'));
+      throw new Error('thrown by the owner');
+    });
+    send(exists('/'));
+    expect(flushes.shift()).toThrow('thrown by the owner');
+    flushes.shift()!();
+    expect(heard).toEqual(['connected', 'exists 0', 'create 0']);
+    expect(flushes).toEqual([]);
+  });
+
+  it('attaches to a session by its credentials, and says so to the older link', async () => {
+    const transport = new EmbeddedTransport(new EmbeddedServer());
+    const first = open(transport);
+    await nextTurn();
+    first.send(create('/a'));
+    const second = open(transport, { credentials: first.said.credentials });
+    first.send(exists('/'));
+    await nextTurn();
+    expect(second.said.credentials).toEqual(first.said.credentials);
+    expect(first.heard).toEqual([
+      'connected',
+      'create 0',
+      'disconnected',
+      `exists ${CONNECTIONLOSS}`,
+    ]);
+    first.send(exists('/'));
+    await nextTurn();
+    expect(first.heard.at(-1)).toBe(`exists ${CONNECTIONLOSS}`);
+    second.send(exists('/a'));
+    await nextTurn();
+    expect(second.heard).toEqual(['connected', 'exists 0']);
+  });
+
+  it('says that a session has expired to who asks for it', async () => {
+    const server = new EmbeddedServer();
+    const transport = new EmbeddedTransport(server);
+    const first = open(transport);
+    await nextTurn();
+    server.expire(first.said.credentials!.id);
+    const second = open(transport, { credentials: first.said.credentials });
+    second.send(exists('/'));
+    await nextTurn();
+    expect(first.heard).toEqual(['connected', 'disconnected']);
+    expect(second.heard).toEqual(['expired', `exists ${CONNECTIONLOSS}`]);
+  });
+
+  it('closes link and session, and says nothing more but how requests ended', async () => {
+    const server = new EmbeddedServer();
+    const { link, send, heard } = open(new EmbeddedTransport(server));
+    send(create('/a'));
+    link.close();
+    link.close();
+    send(exists('/'));
+    expect(server.tree.size).toBe(1);
+    await nextTurn();
+    expect(heard).toEqual(['create 0', `exists ${CONNECTIONLOSS}`]);
+  });
+
+  describe('a detached link', () => {
+    async function detached(sessionOf: (credentials: SessionCredentials) => Session | undefined) {
+      const server = new EmbeddedServer();
+      const opened = open(new EmbeddedTransport(server));
+      opened.send(create('/a'));
+      opened.send(exists('/a', true));
+      await nextTurn();
+      const session = sessionOf(opened.said.credentials!);
+      opened.link.detach(session);
+      return { server, session, ...opened };
+    }
+
+    it('leaves the session alone, and takes its watches away', async () => {
+      const { server, heard } = await detached(() => undefined);
+      expect(server.tree.size).toBe(2);
+      expect(server.tree.watchCount).toBe(0);
+      server.remove('/a');
+      await nextTurn();
+      expect(heard).toEqual(['connected', 'create 0', 'exists 0']);
+    });
+
+    it('still ends the session when its owner does', async () => {
+      const { server, session } = await detached(
+        ({ id, password }) => new Session(id, password, Infinity, systemClock, 0),
+      );
+      expect(server.tree.size).toBe(2);
+      session!.end('the owner has given up');
+      expect(server.tree.size).toBe(1);
+    });
+  });
+
+  it('waits while the server is frozen, in order', async () => {
+    const server = new EmbeddedServer();
+    const { send, heard } = open(new EmbeddedTransport(server));
+    server.freeze();
+    send(create('/a'));
+    send(exists('/a'));
+    await nextTurn();
+    expect(heard).toEqual(['connected']);
+    server.thaw();
+    await nextTurn();
+    expect(heard).toEqual(['connected', 'create 0', 'exists 0']);
+  });
+
+  it('makes no session for a link that was given up before the server saw it', async () => {
+    const server = new EmbeddedServer();
+    server.freeze();
+    const { link, heard }: { link: TransportLink; heard: string[] } = open(
+      new EmbeddedTransport(server),
+    );
+    link.detach(undefined);
+    server.thaw();
+    await nextTurn();
+    expect(heard).toEqual([]);
+    expect(new EmbeddedClient(server).credentials!.id).toBe('1');
+  });
+});

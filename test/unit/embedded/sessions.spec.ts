@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+import { EmbeddedClient } from './embedded-client.js';
+
+const TICK = 500;
+
+describe('sessions of the embedded tree', () => {
+  let clock: VirtualClock;
+  let server: EmbeddedServer;
+  let client: EmbeddedClient;
+  let onlooker: EmbeddedClient;
+
+  const nodes = () => onlooker.getChildren('/');
+
+  beforeEach(() => {
+    clock = new VirtualClock();
+    server = new EmbeddedServer({ clock, tickTime: TICK, containerInterval: 60_000 });
+    client = new EmbeddedClient(server, { sessionTimeout: 2_000 });
+    onlooker = new EmbeddedClient(server, { sessionTimeout: 10_000 });
+    client.create('/own', CreateMode.EPHEMERAL);
+    client.create('/stays');
+  });
+
+  it.each([
+    [1, 2 * TICK],
+    [3_210, 3_210],
+    [1_000_000, 20 * TICK],
+  ])('asked for a timeout of %d ms give %d', (asked, granted) => {
+    const { credentials } = new EmbeddedClient(server, { sessionTimeout: asked });
+    expect(credentials!.timeout).toBe(granted);
+  });
+
+  it('expire on the tick after their timeout, with all that lived with them', async () => {
+    await clock.advance(2_000 + TICK - 1);
+    expect(nodes()).toEqual(['own', 'stays']);
+    await clock.advance(1);
+    expect(nodes()).toEqual(['stays']);
+    expect(client.heard).toEqual([expect.stringContaining('disconnected')]);
+  });
+
+  it('live as long as they are heard of', async () => {
+    for (let beat = 0; beat < 10; beat++) {
+      await clock.advance(1_900);
+      client.exists('/');
+      onlooker.exists('/');
+    }
+    expect(nodes()).toEqual(['own', 'stays']);
+    await clock.advance(2_000 + TICK);
+    expect(nodes()).toEqual(['stays']);
+  });
+
+  it('live on for their timeout when the link has gone', async () => {
+    await clock.advance(1_000);
+    client.exists('/');
+    server.disconnect(client.caller!);
+    await clock.advance(2_000);
+    expect(nodes()).toEqual(['own', 'stays']);
+    await clock.advance(TICK);
+    expect(nodes()).toEqual(['stays']);
+  });
+
+  it('go on over another link, and hang the older one up', async () => {
+    await clock.advance(1_900);
+    const { credentials } = client;
+    const successor = new EmbeddedClient(server, { credentials, sessionTimeout: 2_000 });
+    expect(successor.credentials).toEqual(credentials);
+    expect(client.heard).toEqual([expect.stringContaining('moved')]);
+    expect(client.send({ op: 'exists', path: '/', watch: false })).toBeUndefined();
+    await clock.advance(1_900);
+    expect(nodes()).toEqual(['own', 'stays']);
+    server.disconnect(client.caller!); // the older link notices: that does not concern the session any more
+    expect(successor.exists('/own')).toMatchObject({ ephemeralOwner: credentials!.id });
+  });
+
+  it('are not given to who does not know the password', () => {
+    const credentials = { ...client.credentials!, password: 'guessed' };
+    const thief = new EmbeddedClient(server, { credentials });
+    expect(thief.heard).toEqual(['expired']);
+    expect(client.exists('/own')).toMatchObject({ ephemeralOwner: credentials.id });
+  });
+
+  it('are not given back once they have expired', async () => {
+    const { credentials } = client;
+    server.expire(credentials!.id);
+    expect(nodes()).toEqual(['stays']);
+    expect(new EmbeddedClient(server, { credentials }).heard).toEqual(['expired']);
+  });
+
+  it('end in one transaction when their owner says so', () => {
+    client.create('/own2', CreateMode.EPHEMERAL_SEQUENTIAL);
+    const before = server.tree.nextZxid();
+    server.endSession(client.credentials!.id, 'closed');
+    expect(server.tree.nextZxid()).toBe(before + 2);
+    expect(nodes()).toEqual(['stays']);
+  });
+
+  it('of which a node was deleted and made by another are no longer its owner', () => {
+    client.delete('/own');
+    onlooker.create('/own', CreateMode.EPHEMERAL);
+    server.expire(client.credentials!.id);
+    expect(nodes()).toEqual(['stays', 'own']);
+  });
+
+  it('do not age while the server is frozen, and what was sent to it is read first', async () => {
+    await clock.advance(1_900);
+    server.freeze();
+    let answer: unknown;
+    server.receive(() => (answer = client.exists('/own')));
+    await clock.advance(60_000);
+    expect(answer).toBeUndefined();
+    server.thaw();
+    expect(answer).toMatchObject({ ephemeralOwner: client.credentials!.id });
+    await clock.advance(2_000 - TICK);
+    expect(nodes()).toEqual(['own', 'stays']);
+    await clock.advance(2 * TICK);
+    expect(nodes()).toEqual(['stays']);
+  });
+
+  it('never expire on a server without ticks', async () => {
+    const tickless = new EmbeddedServer({ clock });
+    const { credentials, ...eternal } = new EmbeddedClient(tickless, { sessionTimeout: 1 });
+    expect(credentials!.timeout).toBe(Infinity);
+    server.endSession(client.credentials!.id, 'closed');
+    server.endSession(onlooker.credentials!.id, 'closed');
+    expect(clock.isIdle).toBe(true);
+    expect(eternal.heard).toEqual([]);
+  });
+
+  it('leave empty containers to a collector that runs only when there is something to collect', async () => {
+    const tickless = new EmbeddedServer({ clock, containerInterval: 1_000 });
+    const user = new EmbeddedClient(tickless);
+    user.create('/c', CreateMode.CONTAINER);
+    user.create('/c/own', CreateMode.EPHEMERAL);
+    await clock.advance(10_000);
+    tickless.expire(user.credentials!.id);
+    await clock.advance(999);
+    expect(tickless.tree.size).toBe(2);
+    await clock.advance(1);
+    expect(tickless.tree.size).toBe(1);
+  });
+});

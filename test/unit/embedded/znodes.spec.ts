@@ -1,0 +1,217 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import { Permission } from '../../../lib/zookeeper/connection/acl.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/return-code.js';
+import { EmbeddedClient } from './embedded-client.js';
+
+const { EPHEMERAL, EPHEMERAL_SEQUENTIAL, PERSISTENT_SEQUENTIAL, CONTAINER } = CreateMode;
+const { NONODE, NODEEXISTS, NOTEMPTY, BADVERSION, BADARGUMENTS, NOAUTH, INVALIDACL } = ReturnCode;
+
+describe('znodes of the embedded tree', () => {
+  let server: EmbeddedServer;
+  let client: EmbeddedClient;
+
+  beforeEach(() => {
+    server = new EmbeddedServer();
+    client = new EmbeddedClient(server);
+  });
+
+  describe('sequence numbers', () => {
+    it('count every child ever made below one parent, sequential or not, and no deletion', () => {
+      client.create('/p');
+      expect(client.create('/p/a-', EPHEMERAL_SEQUENTIAL)).toBe('/p/a-0000000000');
+      client.create('/p/plain');
+      client.delete('/p/a-0000000000');
+      expect(client.create('/p/b-', PERSISTENT_SEQUENTIAL)).toBe('/p/b-0000000002');
+      expect(client.create('/p/', EPHEMERAL_SEQUENTIAL)).toBe('/p/0000000003');
+      expect(client.create('/at-root-', PERSISTENT_SEQUENTIAL)).toBe('/at-root-0000000001');
+    });
+
+    it('are not used up by a refused create', () => {
+      client.create('/p');
+      client.create('/p/x');
+      expect(client.create('/p/x')).toBe(NODEEXISTS);
+      expect(client.create('/p/a-', EPHEMERAL_SEQUENTIAL)).toBe('/p/a-0000000001');
+    });
+
+    it('start again when the parent is made anew', () => {
+      client.create('/p');
+      client.delete(client.create('/p/a-', EPHEMERAL_SEQUENTIAL) as string);
+      client.delete('/p');
+      client.create('/p');
+      expect(client.create('/p/a-', EPHEMERAL_SEQUENTIAL)).toBe('/p/a-0000000000');
+    });
+
+    it('wrap as signed 32-bit integers', () => {
+      client.create('/p');
+      server.tree.get('/p')!.nextSequence = 2 ** 31 - 1;
+      expect(client.create('/p/a-', EPHEMERAL_SEQUENTIAL)).toBe('/p/a-2147483647');
+      expect(client.create('/p/a-', EPHEMERAL_SEQUENTIAL)).toBe('/p/a--2147483648');
+      server.tree.get('/p')!.nextSequence = -1;
+      expect(client.create('/p/a-', EPHEMERAL_SEQUENTIAL)).toBe('/p/a--000000001');
+      expect(client.create('/p/a-', EPHEMERAL_SEQUENTIAL)).toBe('/p/a-0000000000');
+    });
+  });
+
+  it('tells what it knows of a node', () => {
+    client.create('/p');
+    client.create('/p/own', EPHEMERAL, 'one');
+    const created = client.exists('/p/own') as { czxid: number };
+    expect(created).toEqual({
+      czxid: expect.any(Number),
+      mzxid: created.czxid,
+      version: 0,
+      ephemeralOwner: client.credentials!.id,
+      numChildren: 0,
+    });
+    const changed = client.setData('/p/own', 'two', 0) as { mzxid: number };
+    expect(changed).toMatchObject({ czxid: created.czxid, version: 1 });
+    expect(changed.mzxid).toBeGreaterThan(created.czxid);
+    expect(client.getData('/p/own')).toEqual({ data: Buffer.from('two'), stat: changed });
+    expect(client.exists('/p')).toMatchObject({ ephemeralOwner: '0', numChildren: 1 });
+  });
+
+  it('orders creations by transaction', () => {
+    const czxid = (path: string) => (client.exists(path) as { czxid: number }).czxid;
+    client.create('/a');
+    new EmbeddedClient(server).create('/b');
+    client.create('/c');
+    expect(czxid('/b')).toBeGreaterThan(czxid('/a'));
+    expect(czxid('/c')).toBeGreaterThan(czxid('/b'));
+  });
+
+  it('keeps its own copy of data', () => {
+    const data = Buffer.from('mine');
+    client.send({ op: 'create', path: '/p', data, mode: CreateMode.PERSISTENT });
+    data.fill(0);
+    const first = client.getData('/p') as { data: Buffer };
+    first.data.fill(0);
+    expect(client.getData('/p')).toMatchObject({ data: Buffer.from('mine') });
+  });
+
+  it('refuses what cannot be done, with the reason that ZooKeeper gives', () => {
+    client.create('/p', PERSISTENT_SEQUENTIAL);
+    client.create('/p');
+    client.create('/p/own', EPHEMERAL);
+    expect(client.create('/p')).toBe(NODEEXISTS);
+    expect(client.create('/')).toBe(NODEEXISTS);
+    expect(client.create('/none/x')).toBe(NONODE);
+    expect(client.create('/p/own/x')).toBe(ReturnCode.NOCHILDRENFOREPHEMERALS);
+    expect(client.delete('/p')).toBe(NOTEMPTY);
+    expect(client.delete('/none')).toBe(NONODE);
+    expect(client.delete('/p/own', 1)).toBe(BADVERSION);
+    expect(client.delete('/p', 1)).toBe(BADVERSION);
+    expect(client.delete('/')).toBe(BADARGUMENTS);
+    expect(client.setData('/p', '', 1)).toBe(BADVERSION);
+    expect(client.setData('/none', '')).toBe(NONODE);
+    expect(client.exists('/none')).toBe(NONODE);
+    expect(client.getData('/none')).toBe(NONODE);
+    expect(client.getChildren('/none')).toBe(NONODE);
+    expect(client.setAcl('/none', 31, 'world', 'anyone')).toBe(NONODE);
+    expect(client.delete('/p/own', 0)).toBe(0);
+    expect(client.delete('/p')).toBe(0);
+    expect(client.send({ op: 'sync', path: '/none' })).toEqual({ rc: 0 });
+  });
+
+  it.each(['', 'p', '//', '/p/', '/p//q', '/p/./q', '/p/..', '/p\0', '/p\u{1f600}'])(
+    'refuses the path %j',
+    (path) => {
+      expect(client.create(path)).toBe(BADARGUMENTS);
+      expect(client.exists(path)).toBe(BADARGUMENTS);
+      expect(client.send({ op: 'sync', path })).toEqual({ rc: BADARGUMENTS });
+    },
+  );
+
+  describe('containers', () => {
+    it('are collected once they are empty and have had a child', () => {
+      client.create('/fresh', CONTAINER);
+      client.create('/used', CONTAINER);
+      client.create('/used/a');
+      client.create('/plain');
+      client.create('/plain/a');
+      server.collectContainers();
+      expect(client.getChildren('/used')).toEqual(['a']);
+
+      client.delete('/used/a');
+      client.delete('/plain/a');
+      server.collectContainers();
+      expect(client.getChildren('/')).toEqual(['fresh', 'plain']);
+    });
+
+    it('stay while they are in use again', () => {
+      client.create('/used', CONTAINER);
+      client.create('/used/a');
+      client.delete('/used/a');
+      client.create('/used/b');
+      server.collectContainers();
+      expect(client.getChildren('/')).toEqual(['used']);
+    });
+
+    it('go one level at a time', () => {
+      client.create('/outer', CONTAINER);
+      client.create('/outer/inner', CONTAINER);
+      client.create('/outer/inner/a');
+      client.delete('/outer/inner/a');
+      server.collectContainers();
+      expect(client.getChildren('/outer')).toEqual([]);
+      server.collectContainers();
+      expect(client.getChildren('/')).toEqual([]);
+    });
+
+    it.each([CONTAINER, CreateMode.PERSISTENT])('stay when they are made anew, mode %d', (mode) => {
+      client.create('/used', CONTAINER);
+      client.create('/used/a');
+      client.delete('/used/a');
+      client.delete('/used');
+      client.create('/used', mode);
+      server.collectContainers();
+      expect(client.getChildren('/')).toEqual(['used']);
+    });
+  });
+
+  describe('access control', () => {
+    const auth = [{ scheme: 'digest', auth: 'ann:secret' }];
+
+    it('lets only the owner of the digest in', () => {
+      const ann = new EmbeddedClient(server, { auth });
+      ann.create('/p');
+      ann.create('/p/a');
+      expect(ann.setAcl('/p', Permission.ALL, 'auth', '')).toBe(0);
+      expect(client.create('/p/b')).toBe(NOAUTH);
+      expect(client.delete('/p/a')).toBe(NOAUTH);
+      expect(client.getChildren('/p')).toBe(NOAUTH);
+      expect(client.getData('/p')).toBe(NOAUTH);
+      expect(client.setData('/p', '')).toBe(NOAUTH);
+      expect(client.setAcl('/p', Permission.ALL, 'world', 'anyone')).toBe(NOAUTH);
+      expect(client.exists('/p')).toMatchObject({ numChildren: 1 });
+      expect(client.getData('/p/a')).toMatchObject({ data: Buffer.alloc(0) });
+      expect(ann.create('/p/b')).toBe('/p/b');
+    });
+
+    it('gives the permissions of the list and no others', () => {
+      client.create('/p');
+      // user:base64(sha1('ann:secret')), as every ZooKeeper tool computes it
+      const id = 'ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM=';
+      client.setAcl('/p', Permission.READ | Permission.CREATE, 'digest', id);
+      const ann = new EmbeddedClient(server, { auth });
+      expect(ann.create('/p/a')).toBe('/p/a');
+      expect(ann.delete('/p/a')).toBe(NOAUTH);
+      expect(client.getChildren('/p')).toBe(NOAUTH);
+    });
+
+    it('refuses lists that are none', () => {
+      client.create('/p');
+      expect(client.setAcl('/p', Permission.ALL, 'auth', '')).toBe(INVALIDACL); // we showed no credentials
+      expect(client.setAcl('/p', Permission.ALL, 'world', 'someone')).toBe(INVALIDACL);
+      expect(client.setAcl('/p', Permission.ALL, 'digest', 'ann')).toBe(INVALIDACL);
+      expect(client.send({ op: 'setAcl', path: '/p', acl: [] })).toEqual({ rc: INVALIDACL });
+    });
+
+    it('takes no credentials of a kind it does not know', () => {
+      const stranger = new EmbeddedClient(server, { auth: [{ scheme: 'kerberos', auth: 'x' }] });
+      expect(stranger.caller).toBeUndefined();
+      expect(stranger.heard).toEqual([expect.stringContaining('no auth scheme "kerberos"')]);
+    });
+  });
+});

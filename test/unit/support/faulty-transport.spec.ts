@@ -1,0 +1,198 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/return-code.js';
+import type {
+  Request,
+  SessionCredentials,
+  TransportLink,
+} from '../../../lib/zookeeper/connection/transport.js';
+import { FaultyTransport } from '../../support/faulty-transport.js';
+import { seededRandom } from '../../support/seeded-random.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+
+const { CONNECTIONLOSS } = ReturnCode;
+const exists = (path: string, watch = false): Request => ({ op: 'exists', path, watch });
+const create = (path: string, mode: CreateMode = CreateMode.EPHEMERAL): Request => ({
+  op: 'create',
+  path,
+  data: Buffer.alloc(0),
+  mode,
+});
+
+describe('FaultyTransport', () => {
+  let clock: VirtualClock;
+  let server: EmbeddedServer;
+  let transport: FaultyTransport;
+  let heard: string[];
+  let credentials: SessionCredentials | undefined;
+  let link: TransportLink;
+
+  const open = (asked?: SessionCredentials) =>
+    transport.open(
+      {
+        address: { host: 'embedded', port: 0 },
+        sessionTimeout: 2_000,
+        auth: [],
+        credentials: asked,
+      },
+      {
+        onConnected: (granted) => {
+          credentials = granted;
+          heard.push(`${clock.now()}: connected`);
+        },
+        onDisconnected: (reason) => heard.push(`${clock.now()}: ${reason}`),
+        onExpired: () => heard.push(`${clock.now()}: expired`),
+        onWatch: (type, path) => heard.push(`${clock.now()}: ${type} ${path}`),
+      },
+    );
+  const send = (request: Request) =>
+    link.request(request, (rc) => heard.push(`${clock.now()}: ${request.op} ${rc}`));
+  const has = (path: string) => server.tree.get(path) !== undefined;
+
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    server = new EmbeddedServer({ clock, tickTime: 500 });
+    const embedded = new EmbeddedTransport(server, (fn) => clock.setTimer(fn, 0));
+    transport = new FaultyTransport(embedded, clock);
+    transport.latency = () => 5;
+    heard = [];
+    link = open();
+    await clock.advance(10);
+    expect(heard).toEqual(['10: connected']);
+    heard = [];
+  });
+
+  it('lets a request take effect when it arrives, and its reply come later still', async () => {
+    send(create('/a'));
+    await clock.advance(4);
+    expect(has('/a')).toBe(false);
+    await clock.advance(1);
+    expect(has('/a')).toBe(true);
+    expect(heard).toEqual([]);
+    await clock.advance(5);
+    expect(heard).toEqual(['20: create 0']);
+  });
+
+  it('keeps the order of requests and replies, however long each takes', async () => {
+    const random = seededRandom(7);
+    transport.latency = () => random() * 100;
+    const paths = Array.from({ length: 50 }, (_, n) => `/n${n}`);
+    const replies: unknown[] = [];
+    for (const path of paths) link.request(create(path), (_, answer) => replies.push(answer));
+    await clock.runUntil(() => replies.length === 50, 1_000);
+    expect(replies).toEqual(paths);
+  });
+
+  it('cuts: requests and replies under way are lost', async () => {
+    send(create('/arrived'));
+    await clock.advance(5);
+    send(create('/underway'));
+    transport.cut();
+    await clock.advance(5);
+    expect(heard).toEqual([
+      '20: the connection was cut',
+      `20: create ${CONNECTIONLOSS}`,
+      `20: create ${CONNECTIONLOSS}`,
+    ]);
+    expect([has('/arrived'), has('/underway')]).toEqual([true, false]);
+  });
+
+  it('cuts right after requests were sent that the server still reads', async () => {
+    send(create('/a'));
+    send(create('/b'));
+    transport.cut('processed');
+    expect([has('/a'), has('/b')]).toEqual([true, true]);
+    await clock.advance(5);
+    expect(heard.slice(1)).toEqual([
+      `15: create ${CONNECTIONLOSS}`,
+      `15: create ${CONNECTIONLOSS}`,
+    ]);
+  });
+
+  it.each([
+    ['lost', false],
+    ['unanswered', true],
+  ] as const)('cuts at a request, which is %s', async (fate, isDone) => {
+    transport.once(fate, ({ path }) => path === '/b');
+    send(create('/a'));
+    send(create('/b'));
+    send(create('/c'));
+    await clock.advance(20);
+    expect([has('/a'), has('/b'), has('/c')]).toEqual([true, isDone, false]);
+    expect(heard.at(0)).toBe('20: the connection was cut');
+  });
+
+  it('leaves the session to its timeout after a cut', async () => {
+    send(create('/a'));
+    await clock.advance(10);
+    transport.cut();
+    await clock.advance(2_000 - 20);
+    expect(has('/a')).toBe(true);
+    link = open(credentials);
+    await clock.advance(2_000);
+    expect(has('/a')).toBe(true);
+    await clock.advance(1_000);
+    expect(has('/a')).toBe(false);
+    link = open(credentials);
+    await clock.advance(10);
+    expect(heard.at(-1)).toContain('expired');
+  });
+
+  it('refuses connections', async () => {
+    transport.isRefusing = true;
+    link = open();
+    send(exists('/'));
+    await clock.advance(20);
+    expect(heard).toEqual(['20: connection refused', `20: exists ${CONNECTIONLOSS}`]);
+  });
+
+  it('partitions: nobody hears a thing while the session expires, all comes out afterwards', async () => {
+    send(create('/a'));
+    send(exists('/a', true));
+    await clock.advance(10);
+    heard = [];
+    transport.partition();
+    send(create('/b'));
+    await clock.advance(3_000);
+    expect(has('/a')).toBe(false);
+    expect(heard).toEqual([]);
+    transport.heal();
+    await clock.advance(10);
+    expect(heard).toEqual([
+      '3020: deleted /a',
+      '3020: the session has expired',
+      `3020: create ${CONNECTIONLOSS}`,
+    ]);
+    expect(has('/b')).toBe(false);
+  });
+
+  it('does not tell of a cut during a partition before it is healed', async () => {
+    transport.partition();
+    transport.cut();
+    await clock.advance(1_000);
+    expect(heard).toEqual([]);
+    transport.heal();
+    expect(heard).toEqual(['1010: the connection was cut']);
+  });
+
+  it('sends what was under way, then the end, when it is closed', async () => {
+    send(create('/stays', CreateMode.PERSISTENT));
+    send(create('/a'));
+    link.close();
+    await clock.advance(5);
+    expect([has('/stays'), has('/a')]).toEqual([true, false]);
+    expect(heard).toEqual([`10: create ${CONNECTIONLOSS}`, `10: create ${CONNECTIONLOSS}`]);
+  });
+
+  it('answers nothing while the server is frozen', async () => {
+    server.freeze();
+    send(create('/a'));
+    await clock.advance(10_000);
+    expect(heard).toEqual([]);
+    server.thaw();
+    await clock.advance(5);
+    expect(heard).toEqual(['10015: create 0']);
+  });
+});
