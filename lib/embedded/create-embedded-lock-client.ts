@@ -1,0 +1,45 @@
+import { LockOptionsError } from '../core/errors/index.js';
+import { LockEventEmitter } from '../core/lock-event-emitter.js';
+import { systemClock } from '../core/system-clock.js';
+import { validateAcquireOptions } from '../core/validate-acquire-options.js';
+import { RetryForever } from '../zookeeper/connection/retry/retry-forever.js';
+import { SessionConnection } from '../zookeeper/connection/session-connection.js';
+import { isCanonicalPath } from '../zookeeper/connection/znode-path.js';
+import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';
+import type { EmbeddedLockOptions } from './embedded-lock-options.js';
+import { EmbeddedServer } from './embedded-server.js';
+import { embeddedServers } from './embedded-servers.js';
+import { EmbeddedTransport } from './embedded-transport.js';
+
+/**
+ * A lock client on a tree of its own in this process; call `connect()` next. Only users of this one client exclude each
+ * other: two clients share nothing, also when they have the same name.
+ *
+ * @throws LockOptionsError
+ */
+export function createEmbeddedLockClient(
+  name: string,
+  { wait = 'forever', basePath = '/locks' }: EmbeddedLockOptions = {},
+): ZooKeeperLockClient {
+  validateAcquireOptions({ wait }, { client: name });
+  if (!isCanonicalPath(basePath)) {
+    const expected = "a path such as '/locks', without a slash at its end";
+    throw new LockOptionsError('basePath', basePath, expected, { client: name });
+  }
+  const connection = new SessionConnection({
+    transport: new EmbeddedTransport(new EmbeddedServer()),
+    servers: embeddedServers,
+    sessionTimeout: Infinity,
+    clock: systemClock,
+  });
+  return new ZooKeeperLockClient({
+    name,
+    connection,
+    events: new LockEventEmitter(),
+    clock: systemClock,
+    basePath,
+    connectTimeout: 15_000,
+    wait,
+    retryPolicy: new RetryForever(50),
+  });
+}

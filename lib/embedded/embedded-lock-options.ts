@@ -1,0 +1,17 @@
+import type { Wait } from '../core/acquire-options.js';
+
+/** Options of a lock client on the embedded tree. */
+export interface EmbeddedLockOptions {
+  /**
+   * Bound of an acquire that names none: milliseconds above 0, or `'forever'`.
+   *
+   * @default 'forever'
+   */
+  readonly wait?: Wait;
+  /**
+   * Directory of all keys that are not paths themselves.
+   *
+   * @default '/locks'
+   */
+  readonly basePath?: string;
+}

@@ -1,0 +1,1 @@
+export type { EmbeddedLockOptions } from './embedded-lock-options.js';

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LockOptionsError } from '../../../lib/core/errors/index.js';
+import { createEmbeddedLockClient } from '../../../lib/embedded/create-embedded-lock-client.js';
+import type { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
+
+describe('createEmbeddedLockClient', () => {
+  let client: ZooKeeperLockClient;
+
+  beforeEach(async () => {
+    client = createEmbeddedLockClient('default');
+    await client.connect();
+  });
+  afterEach(() => client.close());
+
+  it('excludes the users of one client from each other, in the order they came', async () => {
+    const order: number[] = [];
+    let inside = 0;
+    const visit = (visitor: number) =>
+      client.mutex('door').using(async () => {
+        inside += 1;
+        await nextTurn();
+        order.push(visitor);
+        expect(inside).toBe(1);
+        inside -= 1;
+      });
+    const visitors = Array.from({ length: 50 }, (_, visitor) => visitor);
+    await Promise.all(visitors.map(visit));
+    expect(order).toEqual(visitors);
+  });
+
+  it('shares nothing with another client, also of the same name', async () => {
+    const other = createEmbeddedLockClient('default');
+    await other.connect();
+    const [mine, theirs] = [client.mutex('door'), other.mutex('door')];
+    await using _ = (await mine.tryAcquire())!;
+    await using lease = await theirs.tryAcquire();
+    expect(lease?.isHeld).toBe(true);
+    await other.close();
+  });
+
+  it('takes a wait for all acquires that name none', async () => {
+    const hasty = createEmbeddedLockClient('hasty', { wait: 20, basePath: '/elsewhere' });
+    await hasty.connect();
+    await using _ = await hasty.mutex('door').acquire();
+    await expect(hasty.mutex('door').acquire()).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    await hasty.close();
+  });
+
+  it('has nothing that keeps the process alive while it is idle, even holding a lock', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
+    const before = timers();
+    await (await client.mutex('door').acquire()).release();
+    await using _ = await client.mutex('door').acquire();
+    await nextTurn();
+    expect(timers()).toEqual(before);
+  });
+
+  it.each([{ wait: 0 }, { wait: Infinity }, { basePath: 'locks' }, { basePath: '/locks/' }])(
+    'refuses %j',
+    (options) => {
+      expect(() => createEmbeddedLockClient('default', options)).toThrow(LockOptionsError);
+    },
+  );
+});
