@@ -75,9 +75,18 @@ export class Hold {
   /** One lease less; the last one frees the lock. */
   async giveBack(): Promise<void> {
     this.#leases -= 1;
-    if (this.#leases > 0) return;
-    this.#losers.clear();
+    if (this.#leases === 0) await this.#free();
+  }
+
+  /** Takes the lock away from its leases, and frees it. */
+  async revoke(why: string): Promise<void> {
+    this.lose(why);
+    await this.#free();
+  }
+
+  #free(): Promise<void> {
     this.#freed ??= this.backend.free();
-    await this.#freed;
+    this.#losers.clear();
+    return this.#freed;
   }
 }

@@ -2,6 +2,7 @@ import type { AcquireOptions } from './acquire-options.js';
 import type { Clock, Timer } from './clock.js';
 import {
   LockAbortedError,
+  LockClientClosedError,
   LockTimeoutError,
   type LockError,
   type LockErrorContext,
@@ -54,6 +55,11 @@ export class WaitScope {
     this.#error = error;
     for (const end of [...this.#enders]) end(error);
     this.#enders.clear();
+  }
+
+  /** Ends the wait because its client closes. */
+  close(): void {
+    this.cancel(new LockClientClosedError(this.context));
   }
 
   /** Settles as `event` does, or rejects as soon as the wait has ended, whichever comes first. */

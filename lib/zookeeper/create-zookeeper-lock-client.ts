@@ -1,0 +1,53 @@
+import { LockEventEmitter } from '../core/lock-event-emitter.js';
+import { systemClock } from '../core/system-clock.js';
+import { parseConnectString } from './connection/connect-string.js';
+import { NativeTransport } from './connection/native-transport.js';
+import { RetryForever } from './connection/retry/retry-forever.js';
+import { ServerList } from './connection/server-list.js';
+import { SessionConnection } from './connection/session-connection.js';
+import { validateZooKeeperOptions } from './validate-zookeeper-options.js';
+import { ZooKeeperLockClient } from './zookeeper-lock-client.js';
+import type { ZooKeeperLockOptions } from './zookeeper-lock-options.js';
+
+/**
+ * A lock client on a ZooKeeper ensemble; call `connect()` next.
+ *
+ * Rejects with `LockOptionsError`, or with `LockConnectionError` when the package `zookeeper` is not installed.
+ */
+export async function createZooKeeperLockClient(
+  name: string,
+  options: ZooKeeperLockOptions,
+): Promise<ZooKeeperLockClient> {
+  validateZooKeeperOptions(options, name);
+  const {
+    sessionTimeout = 30_000,
+    connectTimeout = 15_000,
+    basePath = '/locks',
+    wait = 'forever',
+  } = options;
+  const { retryPolicy = new RetryForever(50), auth, acl } = options;
+  const { servers, chroot } = parseConnectString(options.connect, name);
+  const events = new LockEventEmitter();
+  const connection = new SessionConnection(
+    {
+      transport: await NativeTransport.load(name),
+      servers: new ServerList(servers, Math.random),
+      sessionTimeout,
+      clock: systemClock,
+      auth,
+      onAttemptFailed: (reason) => events.emit('connection', { state: connection.state, reason }),
+    },
+    chroot,
+  );
+  return new ZooKeeperLockClient({
+    name,
+    connection,
+    events,
+    clock: systemClock,
+    basePath,
+    connectTimeout,
+    wait,
+    retryPolicy,
+    acl,
+  });
+}

@@ -1,0 +1,90 @@
+import type { Timer } from '../../core/clock.js';
+import { Hold, type HoldBackend, type LockIdentity } from '../../core/hold.js';
+import type { Session } from '../connection/session.js';
+import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { nextStateChange } from './next-state-change.js';
+import { NodeWatch } from './node-watch.js';
+import type { ProtectedNode } from './protected-node.js';
+import type { RecipeContext } from './recipe-context.js';
+
+/** A lock that is held for longer than this, in ms, has its node watched: shorter ones do not pay for the request. */
+const WATCH_AFTER = 100;
+
+/**
+ * A granted lock node. It is lost when its session ends, or when somebody deletes the node.
+ *
+ * Once watched, the watch is armed again after every reconnect, so a node that went meanwhile is noticed then.
+ */
+export class LockHold implements HoldBackend {
+  readonly hold: Hold;
+  readonly #watch: NodeWatch;
+  readonly #heldSince: number;
+  readonly #stopListening: () => void;
+  #timer?: Timer;
+  #watching?: Promise<void>;
+
+  /** @param watch on the node, if the attempt has set one */
+  constructor(
+    private readonly context: RecipeContext,
+    identity: LockIdentity,
+    readonly key: string,
+    private readonly node: ProtectedNode,
+    private readonly session: Session,
+    watch: NodeWatch | undefined,
+  ) {
+    this.hold = new Hold(identity, { key, client: context.client }, this);
+    this.#watch = watch ?? new NodeWatch(context.connection, node.path!);
+    this.#watch.onChange = () => void this.#keepWatching();
+    this.#heldSince = context.clock.now();
+    context.holds.add(this.hold);
+    this.hold.onLost((error) => context.events.emit('lost', { key, error }));
+    this.#stopListening = session.onEnd((reason) => this.hold.lose(`its session ended: ${reason}`));
+    if (watch === undefined)
+      this.#timer = context.clock.setTimer(() => void this.#keepWatching(), WATCH_AFTER, true);
+  }
+
+  isExclusive(): boolean {
+    return this.session.isAlive && !this.#watch.isGone;
+  }
+
+  async fencingToken(): Promise<bigint> {
+    if (this.#watch.czxid === undefined) await this.#keepWatching();
+    const { lost } = this.hold;
+    if (lost) throw lost;
+    return this.#watch.czxid!;
+  }
+
+  async free(): Promise<void> {
+    const { context, key, hold } = this;
+    const wasLost = hold.lost !== undefined;
+    this.#timer?.cancel();
+    this.#stopListening();
+    this.#watch.stop();
+    context.holds.delete(hold);
+    await context.removals.remove(this.node);
+    if (!wasLost)
+      context.events.emit('released', { key, heldMs: context.clock.now() - this.#heldSince });
+  }
+
+  /** Arms the watch, over lost connections, until it is set or the lock is gone. */
+  #keepWatching(): Promise<void> {
+    if (this.#watch.isGone) this.hold.lose('somebody deleted its node');
+    this.#watching ??= this.#arm().finally(() => (this.#watching = undefined));
+    return this.#watching;
+  }
+
+  async #arm(): Promise<void> {
+    const { connection } = this.context;
+    while (this.hold.isLive) {
+      try {
+        await this.#watch.arm(); // tells by onChange when the node is gone
+        return;
+      } catch (error) {
+        if (!(error instanceof ZooKeeperError)) throw error;
+        if (!error.isConnectionLoss)
+          return this.hold.lose(`its node cannot be read (${error.message})`);
+        if (!connection.isConnected) await nextStateChange(connection).changed;
+      }
+    }
+  }
+}

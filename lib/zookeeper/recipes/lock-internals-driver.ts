@@ -1,0 +1,15 @@
+/** Where a node stands among the children of its lock. */
+export interface Turn {
+  /** The child to wait for; none: it is our turn. */
+  readonly blocker?: string;
+  /** When the blocker goes, is it our turn without another look? */
+  readonly isNext: boolean;
+}
+
+/** How a recipe reads the children of its lock, as Curator's class of that name. */
+export interface LockInternalsDriver {
+  /** What follows the UUID in the names of our nodes. */
+  readonly lockName: string;
+  /** `undefined` when `own` is not among the children. */
+  turnOf(children: readonly string[], own: string): Turn | undefined;
+}

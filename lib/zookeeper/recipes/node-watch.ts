@@ -1,0 +1,66 @@
+import { ReturnCode } from '../connection/return-code.js';
+import type { WatchEvent } from '../connection/watch-event.js';
+import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
+import { ZooKeeperError } from '../connection/zookeeper-error.js';
+
+/**
+ * Watches our own lock node, so that a stranger who deletes it is noticed.
+ *
+ * The events of a session come in the order of their transactions: while this watch is armed, the loss of our own node is
+ * told before that of any node deleted after it.
+ */
+export class NodeWatch {
+  #isArmed = false;
+  #isGone = false;
+  #isStopped = false;
+  #czxid?: bigint;
+
+  /** Called when the node is gone (see `isGone`), or when the watch is no longer set and ought to be armed again. */
+  onChange: () => void = () => {};
+
+  constructor(
+    private readonly connection: ZooKeeperConnection,
+    private readonly path: string,
+  ) {}
+
+  /** Deleted, and not by us. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** The transaction that created the node, once it was read: the fencing token. */
+  get czxid(): bigint | undefined {
+    return this.#czxid;
+  }
+
+  /** Sets the watch, unless it is set; sends at once. Rejects with `ZooKeeperError` where no answer came. */
+  async arm(): Promise<void> {
+    if (this.#isArmed || this.#isGone || this.#isStopped) return;
+    this.#isArmed = true; // now: the event may come before this method goes on
+    try {
+      const { stat } = await this.connection.getData(this.path, this.#hear);
+      this.#czxid = BigInt(stat.czxid);
+    } catch (error) {
+      this.#isArmed = false;
+      if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
+      this.#change(true);
+    }
+  }
+
+  /** The node is no longer watched: we delete it ourselves, or its session has ended. */
+  stop(): void {
+    this.#isStopped = true;
+    this.connection.unwatch(this.path, this.#hear);
+  }
+
+  readonly #hear = (event: WatchEvent): void => {
+    this.#isArmed = false;
+    this.#change(event.type === 'deleted');
+  };
+
+  #change(isGone: boolean): void {
+    if (this.#isStopped) return;
+    this.#isGone ||= isGone;
+    this.onChange();
+  }
+}

@@ -1,0 +1,33 @@
+import type { Wait } from '../../core/acquire-options.js';
+import type { Clock } from '../../core/clock.js';
+import type { Hold } from '../../core/hold.js';
+import type { LockEventEmitter } from '../../core/lock-event-emitter.js';
+import type { WaitScope } from '../../core/wait-scope.js';
+import type { RetryPolicy } from '../connection/retry/retry-policy.js';
+import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
+import type { GuaranteedDelete } from './guaranteed-delete.js';
+import type { LockParents } from './lock-parents.js';
+
+/** What one client shares with all of its recipes. Its identity is the scope of re-entry. */
+export interface RecipeContext {
+  /** Name of the client. */
+  readonly client: string;
+  readonly connection: ZooKeeperConnection;
+  readonly clock: Clock;
+  readonly events: LockEventEmitter;
+  readonly retryPolicy: RetryPolicy;
+  readonly parents: LockParents;
+  readonly removals: GuaranteedDelete;
+  /** Bound of an acquire that names none. */
+  readonly wait: Wait;
+  /** Bound on `tryAcquire` without a `wait`, which only waits for a connection; milliseconds. */
+  readonly connectTimeout: number;
+  /** Data of lock nodes. */
+  nodeData: Buffer;
+  /** True from shutdown on: nothing is granted any more. */
+  isRefusing: boolean;
+  /** Acquires under way. */
+  readonly waits: Set<WaitScope>;
+  /** Locks held. */
+  readonly holds: Set<Hold>;
+}

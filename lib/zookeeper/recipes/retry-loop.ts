@@ -1,0 +1,45 @@
+import { LockConnectionError, type LockErrorContext } from '../../core/errors/index.js';
+import type { WaitScope } from '../../core/wait-scope.js';
+import type { RetryPolicy } from '../connection/retry/retry-policy.js';
+import { ZooKeeperError } from '../connection/zookeeper-error.js';
+
+/** One acquire's dealings with failed requests: sleeps and goes on, as the policy allows, or rejects. */
+export class RetryLoop {
+  #retries = 0;
+
+  constructor(
+    private readonly policy: RetryPolicy,
+    private readonly wait: WaitScope,
+    private readonly context: LockErrorContext,
+  ) {}
+
+  /**
+   * Resolves when the operation may be tried again after `error`.
+   *
+   * Rejects with what ended the wait, if it has ended; with `LockConnectionError` when the policy gives up or the servers
+   * refused the request; with `error` itself when it is none of the connection's.
+   */
+  async after(error: unknown): Promise<void> {
+    this.wait.throwIfEnded();
+    if (!(error instanceof ZooKeeperError)) throw error;
+    if (!error.isConnectionLoss) throw this.#refused(error);
+    const delay = this.policy.nextDelay(this.#retries, this.wait.elapsed);
+    if (delay === undefined) throw this.#givenUp(error);
+    this.#retries += 1;
+    await this.wait.sleep(delay);
+  }
+
+  #refused(cause: ZooKeeperError): LockConnectionError {
+    return new LockConnectionError(
+      `The ZooKeeper servers refused to ${cause.message}. Check the options \`auth\`, \`acl\` and \`basePath\` against what is on the servers.`,
+      { ...this.context, cause },
+    );
+  }
+
+  #givenUp(cause: ZooKeeperError): LockConnectionError {
+    return new LockConnectionError(
+      `The connection to the ZooKeeper servers was lost (${cause.message}) and the retry policy gave up after ${this.#retries} retries. Check the servers, or give a more patient \`retryPolicy\`.`,
+      { ...this.context, cause },
+    );
+  }
+}
