@@ -1,0 +1,13 @@
+import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
+
+/**
+ * Injection token of a lock client, for factories, `moduleRef.get` and `overrideProvider`.
+ *
+ * @param name default: `default`
+ */
+export function getLockClientToken(name = DEFAULT_LOCK_CLIENT): symbol {
+  const options = name === DEFAULT_LOCK_CLIENT ? '' : `{ name: '${name}' }`;
+  return Symbol.for(
+    `nestjs-interlock:LockClient "${name}" (is LockModule.forRoot(${options}) imported?)`,
+  );
+}

@@ -1,0 +1,44 @@
+import { Inject } from '@nestjs/common';
+import { LockDecoratorTargetError } from '../core/index.js';
+import type { LockPlan } from '../interfaces/lock-plan.interface.js';
+import { INTERCEPTOR_PROPERTY, LOCK_INTERCEPTOR } from '../lock.constants.js';
+import { copyMetadata } from './copy-metadata.js';
+import { definePlan } from './define-plan.js';
+import { LockPlans } from './lock-plans.js';
+import type { MethodShape } from './method-shape.js';
+
+/**
+ * Wraps a method at class definition so that every call goes through the `LockInterceptor` of its instance: whoever
+ * calls it, and however the instance was made. All lock decorators are built on this; it alone knows of descriptors.
+ *
+ * Nest injects the interceptor as a property of each instance. Without it a call fails: it never runs unlocked.
+ */
+export function guardMethod(shape: MethodShape, lock: Omit<LockPlan, 'method'>) {
+  return (target: object, name: string | symbol, descriptor?: PropertyDescriptor): void => {
+    const isStatic = typeof target === 'function';
+    const className = (isStatic ? target : target.constructor).name || '(anonymous class)';
+    const method = `${className}.${String(name)}`;
+    const refuse = (why: string): never => {
+      throw new LockDecoratorTargetError(lock.decorator, method, why, shape.advice);
+    };
+
+    if (isStatic) refuse('it is static, and only instances are given a lock client');
+    const original: unknown = descriptor?.value;
+    if (descriptor === undefined || typeof original !== 'function')
+      return refuse('it is not a method');
+    const mismatch = shape.mismatch(
+      original,
+      Reflect.getMetadata('design:returntype', target, name),
+    );
+    if (mismatch !== undefined) refuse(mismatch);
+
+    const plan = definePlan({ ...lock, method });
+    const guarded = new Proxy(original, {
+      apply: (fn, self, args) => shape.call(self, plan, args, () => Reflect.apply(fn, self, args)),
+    });
+    copyMetadata(original, guarded);
+    LockPlans.add(target, name, guarded, plan);
+    Inject(LOCK_INTERCEPTOR)(target, INTERCEPTOR_PROPERTY);
+    descriptor.value = guarded;
+  };
+}

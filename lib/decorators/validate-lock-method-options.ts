@@ -1,0 +1,37 @@
+import { LockOptionsError } from '../core/index.js';
+import type { LockPlan } from '../interfaces/lock-plan.interface.js';
+
+/** @throws LockOptionsError naming decorator and method */
+export function validateLockMethodOptions({ decorator, method, options }: LockPlan): void {
+  const { client, wait, onBusy, onLost } = options;
+  const demand = (holds: boolean, option: keyof typeof options, expected: string) => {
+    if (!holds)
+      throw new LockOptionsError(
+        option,
+        options[option],
+        `${expected}, to @${decorator} of ${method}`,
+      );
+  };
+
+  demand(
+    client === undefined || (typeof client === 'string' && client !== ''),
+    'client',
+    'the name of a lock client',
+  );
+  demand(
+    wait === undefined || wait === 'forever' || (Number.isFinite(wait) && wait > 0),
+    'wait',
+    "milliseconds above 0, or 'forever'",
+  );
+  demand(
+    onBusy === undefined || onBusy === 'throw' || onBusy === 'skip' || typeof onBusy === 'function',
+    'onBusy',
+    "'throw', 'skip' or a function",
+  );
+  demand(
+    wait !== 'forever' || onBusy === undefined || onBusy === 'throw',
+    'wait',
+    'a number of milliseconds, as a wait for ever is never busy, or no `onBusy`',
+  );
+  demand(onLost === undefined || typeof onLost === 'function', 'onLost', 'a function');
+}

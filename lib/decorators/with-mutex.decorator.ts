@@ -1,0 +1,43 @@
+import type {
+  BusyHandler,
+  LockMethodOptions,
+} from '../interfaces/lock-method-options.interface.js';
+import type { LockKey } from '../interfaces/lock-key.interface.js';
+import type { AsyncMethodDecorator } from './async-method-decorator.js';
+import { guardMethod } from './guard-method.js';
+import { promiseMethod } from './promise-method.js';
+
+/**
+ * Runs the method while it holds the mutex of that key: of all calls with the same key, in all processes on the same
+ * servers, one runs at a time. A nested call with the same key re-enters.
+ *
+ * The lock is taken before the method and released after its promise has settled; its result and its errors come out
+ * untouched. A call that is not granted the lock rejects with `LockTimeoutError`, unless `onBusy` says otherwise; with
+ * `LockKeyError` when the key of this call cannot name a lock; otherwise as `Lock.acquire` does.
+ *
+ * Of several decorators, the top one is the outermost: put this one above `@Transactional()`, so that the lock is
+ * released after the commit.
+ *
+ * @param key what to lock: a text, with placeholders like `'order:{0.id}'`, or a function of the arguments
+ * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
+ *
+ * @example
+ * ```ts
+ * @WithMutex((order: Order) => `order:${order.id}`, { wait: 5_000 })
+ * async pay(order: Order, amount: number) { … }
+ * ```
+ */
+export function WithMutex<A extends unknown[] = [], R = never>(
+  key: LockKey<A>,
+  options?: LockMethodOptions<A, 'throw' | BusyHandler<A, R>>,
+): AsyncMethodDecorator<A, Awaited<R>>;
+export function WithMutex<A extends unknown[] = []>(
+  key: LockKey<A>,
+  options: LockMethodOptions<A, 'throw' | 'skip'>,
+): AsyncMethodDecorator<A, undefined>;
+export function WithMutex(
+  key: LockKey<never[]>,
+  options: LockMethodOptions = {},
+): AsyncMethodDecorator<never[]> {
+  return guardMethod(promiseMethod, { decorator: 'WithMutex', recipe: 'mutex', key, options });
+}

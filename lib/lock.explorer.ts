@@ -1,0 +1,60 @@
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { LockPlans } from './decorators/lock-plans.js';
+import { LockInterceptor } from './interceptors/lock.interceptor.js';
+import type { LockPlan } from './interfaces/lock-plan.interface.js';
+import { DEFAULT_LOCK_CLIENT, INTERCEPTOR_PROPERTY, LOCK_INTERCEPTOR } from './lock.constants.js';
+import { LockOrchestrator } from './lock.orchestrator.js';
+
+/**
+ * Looks through all providers and controllers at boot: gives the interceptor to locked instances that Nest did not make
+ * itself (`useFactory`, `useValue`), and checks that every plan can be carried out. It never wraps a method.
+ */
+@Injectable()
+export class LockExplorer implements OnModuleInit {
+  readonly #logger = new Logger('LockModule');
+  readonly #checked = new Set<LockPlan>();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly orchestrator: LockOrchestrator,
+    private readonly planner: LockInterceptor,
+    @Inject(LOCK_INTERCEPTOR) private readonly interceptor: object,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const wrappers = [...this.discovery.getProviders(), ...this.discovery.getControllers()];
+    await this.orchestrator.bootStep(() => {
+      for (const { instance, metatype } of wrappers) {
+        if (this.#explore(instance)) this.#complete(instance);
+        this.#explore(metatype?.prototype); // all there is of a class whose instances come later
+      }
+    });
+  }
+
+  /** Checks the plans of `target`; has it any? */
+  #explore(target: unknown): target is object {
+    if (typeof target !== 'object' || target === null) return false;
+    const plans = LockPlans.of(target);
+    for (const plan of plans) this.#check(plan);
+    return plans.length > 0;
+  }
+
+  #check(plan: LockPlan): void {
+    if (this.#checked.has(plan)) return;
+    this.#checked.add(plan);
+    this.planner.prepare(plan);
+    const { method, recipe, options } = plan;
+    this.#logger.debug(`Mapped {${method}, ${recipe}, ${options.client ?? DEFAULT_LOCK_CLIENT}}`);
+  }
+
+  #complete(instance: object): void {
+    if (Reflect.get(instance, INTERCEPTOR_PROPERTY) === this.interceptor) return;
+    // Where it cannot be set, on a frozen object, calls of the method fail.
+    Reflect.defineProperty(instance, INTERCEPTOR_PROPERTY, {
+      value: this.interceptor,
+      configurable: true,
+      writable: true,
+    });
+  }
+}

@@ -1,0 +1,139 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  Controller,
+  Get,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import request from 'supertest';
+import {
+  currentLease,
+  LockClientClosedError,
+  LockModule,
+  WithMutex,
+  type Lease,
+  type LockClient,
+} from '../../lib/index.js';
+import { Apps, clientOf } from './support/apps.js';
+import { noMoreHandlesThan, openHandles } from './support/open-handles.js';
+import { Room } from './support/room.js';
+
+const apps = new Apps();
+afterEach(() => apps.close());
+
+@Controller('seats')
+class Seats {
+  lease?: Lease;
+
+  constructor(private readonly room: Room) {}
+
+  @Get()
+  @WithMutex('seats')
+  async book(): Promise<{ isHeld: boolean }> {
+    this.lease = currentLease();
+    await this.room.stay(undefined);
+    return { isHeld: this.lease!.isHeld };
+  }
+}
+
+async function serveSeats() {
+  const room = new Room();
+  const app = await apps.serve({
+    imports: [LockModule.forRoot()],
+    controllers: [Seats],
+    providers: [{ provide: Room, useValue: room }],
+  });
+  return { app, room, client: clientOf(app) };
+}
+
+const contention = (client: LockClient) =>
+  new Promise<void>((resolve) => void client.on('contended', () => resolve()));
+
+describe('An app that shuts down', () => {
+  it('lets requests under way keep their locks to the end', async () => {
+    const { app, room, client } = await serveSeats();
+    const booking = request(app.getHttpServer()).get('/seats').then();
+    await room.entered.promise;
+    client.on('released', () => void room.log.push('released'));
+    client.on('lost', () => void room.log.push('lost'));
+
+    const waiting = client.mutex('seats').acquire();
+    const closing = apps.close(app);
+    await expect(waiting).rejects.toBeInstanceOf(LockClientClosedError);
+    room.open();
+
+    expect((await booking).body).toEqual({ isHeld: true });
+    await closing;
+    expect(room.log).toEqual(['left', 'released']);
+  });
+
+  it('rejects those who wait for a lock, and those who come', async () => {
+    const { app, room, client } = await serveSeats();
+    const booking = request(app.getHttpServer()).get('/seats').then();
+    await room.entered.promise;
+    const contended = contention(client);
+    const waiting = app.get(Seats).book();
+    await contended;
+
+    const closing = apps.close(app);
+    const refusal = { code: 'LOCK_CLIENT_CLOSED', key: 'seats', client: 'default' };
+    await expect(waiting).rejects.toBeInstanceOf(LockClientClosedError);
+    await expect(waiting).rejects.toMatchObject(refusal);
+    await expect(app.get(Seats).book()).rejects.toMatchObject(refusal);
+    room.open();
+    await Promise.all([booking, closing]);
+  });
+
+  it('takes its locks away from work that does not end, and tells it', async () => {
+    const { app, room } = await serveSeats();
+    const booking = app.get(Seats).book();
+    await room.entered.promise;
+    await apps.close(app);
+
+    const lease = app.get(Seats).lease!;
+    expect([lease.isHeld, lease.signal.aborted]).toEqual([false, true]);
+    room.open();
+    expect(await booking).toEqual({ isHeld: false });
+  });
+
+  it('locks from its first hook to its last but one', async () => {
+    const log: string[] = [];
+
+    @Injectable()
+    class Worker
+      implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown
+    {
+      @WithMutex('work')
+      async work(hook: string): Promise<void> {
+        log.push(hook);
+      }
+
+      onModuleInit = () => this.work('init');
+      onModuleDestroy = () => this.work('destroy');
+      beforeApplicationShutdown = () => this.work('before shutdown');
+      onApplicationShutdown = () =>
+        this.work('shutdown').catch((error: LockClientClosedError) => void log.push(error.code));
+    }
+
+    const app = await apps.boot({ providers: [Worker], imports: [LockModule.forRoot()] });
+    await apps.close(app);
+    expect(log).toEqual(['init', 'destroy', 'before shutdown', 'LOCK_CLIENT_CLOSED']);
+  });
+
+  it('leaves no handle open', async () => {
+    const before = openHandles();
+
+    const { app, room, client } = await serveSeats();
+    room.open();
+    await request(app.getHttpServer()).get('/seats').expect(200);
+    const held = await client.mutex('other').acquire({ wait: 60_000 });
+    const waiting = client.mutex('other').acquire({ wait: 60_000 });
+    await Promise.all([apps.close(app), expect(waiting).rejects.toMatchObject({ key: 'other' })]);
+
+    expect(held.isHeld).toBe(false);
+    await noMoreHandlesThan(before);
+  });
+});

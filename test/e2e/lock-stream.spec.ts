@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  Controller,
+  Get,
+  Param,
+  Sse,
+  type INestApplication,
+  type MessageEvent,
+} from '@nestjs/common';
+import { get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  concat,
+  lastValueFrom,
+  NEVER,
+  of,
+  Subject,
+  throwError,
+  toArray,
+  type Observable,
+} from 'rxjs';
+import request from 'supertest';
+import {
+  currentLease,
+  LockInterceptorMissingError,
+  LockModule,
+  LockStream,
+  LockTimeoutError,
+  type LockClient,
+} from '../../lib/index.js';
+import { Apps, clientOf } from './support/apps.js';
+
+@Controller('reports')
+class Reports {
+  readonly lines = new Subject<string>();
+  runs = 0;
+
+  @Sse(':id/live')
+  @LockStream((id: string) => `report:${id}`)
+  live(@Param('id') id: string): Observable<MessageEvent> {
+    return concat(of({ data: `report ${id}` }), NEVER);
+  }
+
+  @LockStream((id: string) => `report:${id}`)
+  @Get(':id/last')
+  last(@Param('id') id: string): Observable<string> {
+    return of('first', `last of ${id}`);
+  }
+
+  @LockStream('report:1')
+  follow(): Observable<string> {
+    this.runs += 1;
+    return this.lines;
+  }
+
+  @LockStream('report:1')
+  lease(): Observable<string | undefined> {
+    return of(currentLease()?.key);
+  }
+
+  @LockStream('report:1')
+  failing(): Observable<string> {
+    throw new RangeError('no such report');
+  }
+
+  @LockStream('report:1')
+  ending(error: unknown): Observable<string> {
+    return concat(
+      of('begun'),
+      throwError(() => error),
+    );
+  }
+
+  @LockStream('report:1', { wait: 20 })
+  impatient(): Observable<string> {
+    return this.follow();
+  }
+
+  @LockStream('report:1', { onBusy: 'skip' })
+  skipping(): Observable<string> {
+    return this.follow();
+  }
+
+  @LockStream('report:1', { onBusy: (error) => error.code })
+  answering(): Observable<string> {
+    return this.follow();
+  }
+}
+
+describe('@LockStream holds the lock over the whole stream', () => {
+  const apps = new Apps();
+  let app: INestApplication;
+  let reports: Reports;
+  let client: LockClient;
+
+  beforeEach(async () => {
+    app = await apps.serve({ imports: [LockModule.forRoot()], controllers: [Reports] });
+    reports = app.get(Reports);
+    client = clientOf(app);
+  });
+  afterEach(() => apps.close());
+
+  const all = <T>(stream: Observable<T>) => lastValueFrom(stream.pipe(toArray()));
+  const next = (event: 'acquired' | 'contended') =>
+    new Promise<void>((resolve) => {
+      const stop = client.on(event, () => {
+        stop();
+        resolve();
+      });
+    });
+
+  async function isFree(): Promise<boolean> {
+    const lease = await client.mutex('report:1').tryAcquire();
+    await lease?.release();
+    return lease !== undefined;
+  }
+
+  it('until it completes', async () => {
+    const lines = all(reports.follow());
+    await next('acquired');
+    expect(await isFree()).toBe(false);
+    reports.lines.next('a');
+    reports.lines.next('b');
+    expect(await isFree()).toBe(false);
+    reports.lines.complete();
+    expect(await lines).toEqual(['a', 'b']);
+    expect(await isFree()).toBe(true);
+  });
+
+  it('until it fails, with the very error', async () => {
+    const error = new Error('the source broke');
+    await expect(all(reports.ending(error))).rejects.toBe(error);
+    expect(await isFree()).toBe(true);
+    await expect(all(reports.failing())).rejects.toThrow(new RangeError('no such report'));
+    expect(await isFree()).toBe(true);
+  });
+
+  it('until nobody listens', async () => {
+    const subscription = reports.follow().subscribe();
+    await next('acquired');
+    expect(await isFree()).toBe(false);
+    subscription.unsubscribe();
+    await client.mutex('report:1').using(() => {});
+    expect(reports.lines.observed).toBe(false);
+  });
+
+  it('of each subscription, one after the other', async () => {
+    const stream = reports.follow();
+    const first = all(stream);
+    await next('acquired');
+    const contended = next('contended');
+    const second = all(stream);
+    await contended;
+    expect(reports.runs).toBe(1);
+
+    const granted = next('acquired');
+    reports.lines.complete();
+    await first;
+    await granted;
+    expect(await second).toEqual([]);
+    expect(reports.runs).toBe(2);
+  });
+
+  it('and does not queue for a subscription that has ended', async () => {
+    const holder = await client.mutex('report:1').acquire();
+    const contended = next('contended');
+    const subscription = reports.follow().subscribe();
+    await contended;
+    subscription.unsubscribe();
+    await holder.release();
+    await client.mutex('report:1').using(() => {});
+    expect(reports.runs).toBe(0);
+  });
+
+  it('in whose scope the method runs', async () => {
+    expect(await all(reports.lease())).toEqual(['report:1']);
+  });
+
+  it('or says that it is busy', async () => {
+    const holder = await client.mutex('report:1').acquire();
+    await expect(all(reports.impatient())).rejects.toBeInstanceOf(LockTimeoutError);
+    expect(await all(reports.skipping())).toEqual([]);
+    expect(await all(reports.answering())).toEqual(['LOCK_TIMEOUT']);
+    expect(reports.runs).toBe(0);
+    await holder.release();
+  });
+
+  it('or fails where Nest has not made the instance', async () => {
+    await expect(all(new Reports().follow())).rejects.toBeInstanceOf(LockInterceptorMissingError);
+  });
+
+  it('of an HTTP handler', async () => {
+    await request(app.getHttpServer()).get('/reports/1/last').expect(200, 'last of 1');
+    expect(await isFree()).toBe(true);
+  });
+
+  it('of server-sent events, until the reader leaves', async () => {
+    const server = app.getHttpServer() as Server;
+    const { port } = server.address() as AddressInfo;
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      get({ host: '127.0.0.1', port, path: '/reports/1/live' }, resolve).on('error', reject);
+    });
+    const text = await new Promise<string>((resolve) => {
+      let read = '';
+      response.on('data', (chunk) => {
+        read += String(chunk);
+        if (read.includes('report 1')) resolve(read);
+      });
+    });
+    expect(text).toContain('data: report 1');
+    expect(await isFree()).toBe(false);
+
+    const contended = next('contended');
+    const contender = client.mutex('report:1').using(() => 'granted');
+    await contended;
+    response.destroy();
+    expect(await contender).toBe('granted');
+  });
+});

@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
+import {
+  currentLease,
+  getLockClientToken,
+  LockLostError,
+  LockModule,
+  WithMutex,
+  type Lease,
+  type ZooKeeperLockClient,
+} from '../../lib/index.js';
+import { eventually } from '../support/eventually.js';
+import { Apps } from './support/apps.js';
+import { RecordingLogger } from './support/recording-logger.js';
+import { Room } from './support/room.js';
+import { connectTo } from './support/tree-client.js';
+
+let losses: [LockLostError, string][] = [];
+
+@Injectable()
+class Import {
+  lease?: Lease;
+
+  constructor(private readonly room: Room) {}
+
+  @WithMutex((_file: string) => 'import', { onLost: (error, file) => losses.push([error, file]) })
+  async load(file: string): Promise<string> {
+    this.lease = currentLease();
+    await this.lease?.fencingToken(); // from here on the node is watched
+    return this.room.stay(`${file} loaded`);
+  }
+
+  @WithMutex('import', {
+    onLost: async () => {
+      losses.push([new LockLostError('told'), 'failing']);
+      throw new Error('the callback fails');
+    },
+  })
+  async loadCarelessly(): Promise<string> {
+    await currentLease()?.fencingToken();
+    return this.room.stay('loaded');
+  }
+}
+
+describe('A locked method whose lock an operator takes away', () => {
+  const apps = new Apps();
+  let server: EmbeddedServer;
+  let client: ZooKeeperLockClient;
+  let logger: RecordingLogger;
+  let room: Room;
+  let loader: Import;
+
+  beforeEach(async () => {
+    losses = [];
+    logger = new RecordingLogger();
+    room = new Room();
+    server = new EmbeddedServer();
+    client = await connectTo(server);
+    const app = await apps.boot(
+      {
+        imports: [LockModule.forRoot()],
+        providers: [Import, { provide: Room, useValue: room }],
+      },
+      (builder) =>
+        builder.overrideProvider(getLockClientToken()).useValue(client).setLogger(logger),
+    );
+    loader = app.get(Import);
+  });
+  afterEach(async () => {
+    await apps.close();
+    await client.close();
+  });
+
+  async function takeAway(): Promise<void> {
+    const [holder] = await client.mutex('import').participants();
+    server.remove(holder!);
+  }
+
+  it('is told, once, with its arguments, and runs on', async () => {
+    const call = loader.load('sales.csv');
+    await room.entered.promise;
+    await takeAway();
+    await eventually('the loss is told', () => losses.length > 0);
+
+    const [[error, file]] = losses as [[LockLostError, string]];
+    expect(error).toBeInstanceOf(LockLostError);
+    expect(error).toMatchObject({ code: 'LOCK_LOST', key: 'import', client: 'default' });
+    expect(file).toBe('sales.csv');
+    expect(loader.lease?.isHeld).toBe(false);
+    expect(loader.lease?.signal.reason).toBe(error);
+
+    room.open();
+    expect(await call).toBe('sales.csv loaded');
+    expect(losses.length).toBe(1);
+  });
+
+  it('is not told of a loss that comes after its end', async () => {
+    room.open();
+    await loader.load('sales.csv');
+    await client.close();
+    expect(losses).toEqual([]);
+  });
+
+  it('is not harmed by a callback that fails', async () => {
+    const call = loader.loadCarelessly();
+    await room.entered.promise;
+    await takeAway();
+    await eventually('the loss is told', () => losses.length > 0);
+    room.open();
+    expect(await call).toBe('loaded');
+    expect(logger.lines).toContain('error: onLost of Import.loadCarelessly failed');
+  });
+});
