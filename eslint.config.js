@@ -23,7 +23,10 @@ export default defineConfig(
         'error',
         { allowInterfaces: 'with-single-extends' },
       ],
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', ignoreUsingDeclarations: true },
+      ],
       // A method without `await` keeps `async`, so that what it throws is a rejection.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],

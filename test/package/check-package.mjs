@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'package-'));
 try {
   const tarball = pack();
   run('node_modules/.bin/publint', ['run', tarball, '--strict']);
-  run('node_modules/.bin/attw', [tarball]);
+  run('node_modules/.bin/attw', [tarball, '--no-color']);
   installInto(join(folder, 'consumer'), tarball);
   for (const use of ['import.mjs', 'require.cjs', 'both.mjs']) {
     run(process.execPath, [use], join(folder, 'consumer'));
