@@ -16,6 +16,7 @@ import { GuaranteedDelete } from './recipes/guaranteed-delete.js';
 import { InterProcessMutex } from './recipes/inter-process-mutex.js';
 import { LockParents } from './recipes/lock-parents.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
+import { SoleChildMemory } from './recipes/sole-child-memory.js';
 
 /** What a client is made of. Times in milliseconds. */
 export interface ZooKeeperLockClientSettings {
@@ -53,6 +54,7 @@ export class ZooKeeperLockClient implements LockClient {
           `Lock client "${name}" may not remove a lock node, so the lock stays taken: ${error.message}`,
         ),
       ),
+      soleChildren: new SoleChildMemory(connection),
       nodeData: Buffer.alloc(0),
       isRefusing: false,
       waits: new Set(),

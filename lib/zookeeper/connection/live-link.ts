@@ -8,6 +8,8 @@ interface Pending {
   readonly request: Request;
   readonly sentAt: number;
   readonly reject: (error: ZooKeeperError) => void;
+  /** False once it is known that the server never got it. */
+  isSent: boolean;
 }
 
 /** Refused by the driver before anything was sent. */
@@ -21,7 +23,8 @@ const GRACE = 5;
  *
  * Answers come in the order of the requests, so one look at the oldest unanswered one tells whether the server is silent:
  * no timer per request is needed, and no request is ever given up alone. When the link goes, all of them are told
- * together that they may have been carried out.
+ * together that they may have been carried out, after the state of the connection has changed: who tries again at once
+ * waits for the next link.
  */
 export class LiveLink {
   /** In the order of sending. */
@@ -31,27 +34,29 @@ export class LiveLink {
 
   /**
    * @param onAnswer the servers answered a request sent at that time
-   * @param onSilent nothing was answered for a third of the session timeout
+   * @param onLost a request failed for want of a link, or nothing was answered for a third of the session timeout; it is
+   *   to `detach` this link
    */
   constructor(
     private readonly link: TransportLink,
     private readonly clock: Clock,
     private readonly onAnswer: (sentAt: number) => void,
-    private readonly onSilent: (reason: string) => void,
+    private readonly onLost: (reason: string) => void,
   ) {}
 
   send<O extends Request['op']>(request: Request & { readonly op: O }): Promise<Answers[O]> {
     return new Promise((resolve, reject) => {
       const sentAt = (this.#lastSentAt = this.clock.now());
-      const pending: Pending = { request, sentAt, reject };
+      const pending: Pending = { request, sentAt, reject, isSent: true };
       this.#pending.add(pending);
       this.link.request(request, (rc, answer) => {
-        if (!this.#pending.delete(pending)) return; // the link was given up before
-        const unanswered = ZooKeeperError.isTransport(rc);
-        if (!unanswered) this.onAnswer(sentAt);
+        if (!this.#pending.has(pending)) return; // the link was given up before
+        pending.isSent = !NOT_SENT.has(rc);
+        if (ZooKeeperError.isTransport(rc)) return this.onLost(`no answer to ${request.op}, ${rc}`);
+        this.#pending.delete(pending);
+        if (pending.isSent) this.onAnswer(sentAt);
         if (rc === ReturnCode.OK) resolve(answer as Answers[O]);
-        else
-          reject(new ZooKeeperError(rc, request.op, request.path, unanswered && !NOT_SENT.has(rc)));
+        else reject(new ZooKeeperError(rc, request.op, request.path));
       });
     });
   }
@@ -83,8 +88,8 @@ export class LiveLink {
     this.#watchdog?.cancel();
     const unanswered = [...this.#pending];
     this.#pending.clear();
-    for (const { request, reject } of unanswered)
-      reject(new ZooKeeperError(ReturnCode.CONNECTIONLOSS, request.op, request.path, true));
+    for (const { request, reject, isSent } of unanswered)
+      reject(new ZooKeeperError(ReturnCode.CONNECTIONLOSS, request.op, request.path, isSent));
   }
 
   #beat(timeout: number): void {
@@ -103,7 +108,7 @@ export class LiveLink {
     this.#watchdog = this.clock.setTimer(
       () =>
         this.#isOverdue(timeout)
-          ? this.onSilent(`no answer for ${Math.round(timeout / 3)} ms`)
+          ? this.onLost(`no answer for ${Math.round(timeout / 3)} ms`)
           : this.#beat(timeout),
       GRACE,
       true,

@@ -52,14 +52,14 @@ export class NativeLink implements TransportLink {
       handle.add_auth(
         scheme,
         secret,
-        (rc) => rc !== 0 && this.#gone(`authentication (${scheme}) refused, ${rc}`),
+        (rc) => rc !== 0 && this.#failed(`authentication (${scheme}) refused`, rc),
       );
     // The first request is queued until the session is up. Its failure is the only sign of a refused attempt; and it
     // flushes the credentials, which the driver would keep until the next event.
     handle.a_exists(
       '/',
       false,
-      (rc) => ZooKeeperError.isTransport(rc) && this.#gone(`no connection, ${rc}`),
+      (rc) => ZooKeeperError.isTransport(rc) && this.#failed('no connection', rc),
     );
   }
 
@@ -113,6 +113,11 @@ export class NativeLink implements TransportLink {
     this.#over = true;
     this.#close();
     this.listener.onExpired('the servers have expired the session');
+  }
+
+  /** `CLOSING` is no news of its own: it comes with the driver's `close`, which knows whether the session has expired. */
+  #failed(what: string, rc: number): void {
+    if (rc !== ReturnCode.CLOSING) this.#gone(`${what}, ${rc}`);
   }
 
   /** The link is over. The owner is told in a later turn; a dead handle is closed in this one. */

@@ -20,13 +20,14 @@ export class GuaranteedDelete {
   /**
    * Removes `node`, also when nobody knows yet whether it was made. The request goes out in this tick if the path is known.
    *
-   * Resolves when the node is gone, or when the connection was lost on the way: then it goes on in the background.
+   * Resolves to true when the node is known to be gone; to false when the servers refuse, or when the connection was lost
+   * on the way: then it goes on in the background.
    */
-  remove(node: ProtectedNode): Promise<void> {
+  remove(node: ProtectedNode): Promise<boolean> {
     return new Promise((resolve) => {
-      const task = this.#remove(node, resolve).finally(() => {
+      const task = this.#remove(node, () => resolve(false)).then((isGone) => {
         this.#underWay.delete(task);
-        resolve();
+        resolve(isGone);
       });
       this.#underWay.add(task);
     });
@@ -37,20 +38,24 @@ export class GuaranteedDelete {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  async #remove(node: ProtectedNode, handOver: () => void): Promise<void> {
+  async #remove(node: ProtectedNode, handOver: () => void): Promise<boolean> {
     if (node.path === undefined) await node.settled();
     while (node.mayExist && this.connection.state !== 'CLOSED') {
       try {
         if (node.path === undefined) await node.locate();
         if (node.path !== undefined) await this.connection.delete(node.path);
-        return;
+        return true;
       } catch (error) {
         if (!(error instanceof ZooKeeperError)) throw error;
-        if (error.rc === ReturnCode.NONODE) return;
-        if (!error.isConnectionLoss) return this.onRefused(error);
+        if (error.rc === ReturnCode.NONODE) return true;
+        if (!error.isConnectionLoss) {
+          this.onRefused(error);
+          return false;
+        }
         handOver();
         if (!this.connection.isConnected) await nextStateChange(this.connection).changed;
       }
     }
+    return false; // its session has ended, or there never was a node
   }
 }

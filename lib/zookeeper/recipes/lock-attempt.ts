@@ -9,6 +9,7 @@ import { NodeWatch } from './node-watch.js';
 import { ProtectedNode } from './protected-node.js';
 import type { RecipeContext } from './recipe-context.js';
 import type { RetryLoop } from './retry-loop.js';
+import type { SoleChildEntry } from './sole-child-memory.js';
 
 /** How an attempt ended: it holds, its node has vanished (queue again), or others are ahead and it may not wait. */
 export type AttemptResult = 'granted' | 'gone' | 'busy';
@@ -25,6 +26,11 @@ export type AttemptResult = 'granted' | 'gone' | 'busy';
 export class LockAttempt {
   readonly node: ProtectedNode;
   #ownWatch?: NodeWatch;
+  #memory?: SoleChildEntry;
+  /** The queue, when it was our turn, was our node only. */
+  #wasAlone = false;
+  /** And the watch on the directory was armed by then. */
+  #wasWatched = false;
 
   constructor(
     private readonly context: RecipeContext,
@@ -41,6 +47,15 @@ export class LockAttempt {
     return this.#ownWatch;
   }
 
+  /** The node, once granted, is known to be gone again: the next acquire may profit from what this one has seen. */
+  removed(): void {
+    const { soleChildren } = this.context;
+    if (!this.#wasAlone) return;
+    const isKnown = this.#memory !== undefined && soleChildren.isCurrent(this.#memory);
+    if (!isKnown) soleChildren.note(this.directory);
+    else if (this.#wasWatched) this.#memory!.lastSequence = this.node.sequence;
+  }
+
   /**
    * Rejects with what ended the wait or the retries. Unless it was granted, the node is then to be removed.
    *
@@ -52,9 +67,11 @@ export class LockAttempt {
       const session = await connectedSession(this.context.connection, this.wait);
       if (!this.node.belongsTo(session) || this.#ownWatch?.isGone) return 'gone';
       try {
-        const turn = this.driver.turnOf(await this.#children(), this.node.name);
+        const children = await this.#children();
+        const turn = this.driver.turnOf(children, this.node.name);
         if (turn === undefined) return 'gone';
         if (turn.blocker === undefined) {
+          this.#lookBack(children);
           if (this.#mayGrant()) return 'granted';
           continue;
         }
@@ -68,23 +85,48 @@ export class LockAttempt {
     }
   }
 
+  #lookBack(children: readonly string[]): void {
+    this.#wasAlone = children.length === 1;
+    this.#wasWatched = this.#memory?.isWatched === true;
+  }
+
   #mayGrant(): boolean {
     const { connection } = this.context;
     const isCurrent = connection.isConnected && this.node.belongsTo(connection.session);
     return isCurrent && this.node.mayExist && !this.#ownWatch?.isGone;
   }
 
-  /** The queue. The first time the own node is created and the queue is read in one go: requests are answered in order. */
+  /** The queue, as it was at some time after our node was created. */
   async #children(): Promise<string[]> {
     const { connection } = this.context;
     if (this.node.isUncertain) {
       const children = await this.wait.until(this.node.locate());
       if (this.node.path !== undefined) return children;
     }
-    if (this.node.path !== undefined)
-      return this.wait.until(childrenOf(connection, this.directory));
-    const both = Promise.all([this.node.create(), connection.getChildren(this.directory)]);
-    const [, children] = await this.wait.until(both);
+    if (this.node.path === undefined) return this.#enter();
+    return this.wait.until(childrenOf(connection, this.directory));
+  }
+
+  /**
+   * Creates the node and reads the queue in one go: requests are answered in order. Where our last node was the only
+   * child, and the number of this one shows that nobody came in between, there is nothing to read.
+   */
+  async #enter(): Promise<string[]> {
+    const { connection, soleChildren } = this.context;
+    const { node, directory } = this;
+    const memory = soleChildren.recall(directory);
+    this.#memory = memory;
+    if (memory?.lastSequence !== undefined) {
+      const expected = memory.lastSequence + 1;
+      memory.lastSequence = undefined; // for one attempt only: another one under way would break the argument
+      await this.wait.until(node.create());
+      if (soleChildren.isCurrent(memory) && node.sequence === expected) return [node.name];
+      return this.wait.until(childrenOf(connection, directory));
+    }
+    const created = node.create();
+    const watched = memory && !memory.isWatched ? soleChildren.watch(memory) : undefined;
+    const all = Promise.all([created, connection.getChildren(directory), watched]);
+    const [, children] = await this.wait.until(all);
     return children;
   }
 

@@ -2,9 +2,9 @@ import type { Timer } from '../../core/clock.js';
 import { Hold, type HoldBackend, type LockIdentity } from '../../core/hold.js';
 import type { Session } from '../connection/session.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import type { LockAttempt } from './lock-attempt.js';
 import { nextStateChange } from './next-state-change.js';
 import { NodeWatch } from './node-watch.js';
-import type { ProtectedNode } from './protected-node.js';
 import type { RecipeContext } from './recipe-context.js';
 
 /** A lock that is held for longer than this, in ms, has its node watched: shorter ones do not pay for the request. */
@@ -23,23 +23,23 @@ export class LockHold implements HoldBackend {
   #timer?: Timer;
   #watching?: Promise<void>;
 
-  /** @param watch on the node, if the attempt has set one */
+  /** @param attempt the one that was granted, in `session` */
   constructor(
     private readonly context: RecipeContext,
     identity: LockIdentity,
     readonly key: string,
-    private readonly node: ProtectedNode,
+    private readonly attempt: LockAttempt,
     private readonly session: Session,
-    watch: NodeWatch | undefined,
   ) {
     this.hold = new Hold(identity, { key, client: context.client }, this);
-    this.#watch = watch ?? new NodeWatch(context.connection, node.path!);
+    const { ownWatch, node } = attempt;
+    this.#watch = ownWatch ?? new NodeWatch(context.connection, node.path!);
     this.#watch.onChange = () => void this.#keepWatching();
     this.#heldSince = context.clock.now();
     context.holds.add(this.hold);
     this.hold.onLost((error) => context.events.emit('lost', { key, error }));
     this.#stopListening = session.onEnd((reason) => this.hold.lose(`its session ended: ${reason}`));
-    if (watch === undefined)
+    if (ownWatch === undefined)
       this.#timer = context.clock.setTimer(() => void this.#keepWatching(), WATCH_AFTER, true);
   }
 
@@ -61,7 +61,7 @@ export class LockHold implements HoldBackend {
     this.#stopListening();
     this.#watch.stop();
     context.holds.delete(hold);
-    await context.removals.remove(this.node);
+    if (await context.removals.remove(this.attempt.node)) this.attempt.removed();
     if (!wasLost)
       context.events.emit('released', { key, heldMs: context.clock.now() - this.#heldSince });
   }

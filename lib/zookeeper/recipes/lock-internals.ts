@@ -62,7 +62,7 @@ export class LockInternals {
         const result = await attempt.run(mayWait, onContended);
         const { session } = context.connection;
         if (result === 'granted' && session && node.belongsTo(session))
-          return new LockHold(context, this.identity, key, node, session, attempt.ownWatch).hold;
+          return new LockHold(context, this.identity, key, attempt, session).hold;
         attempt.ownWatch?.stop();
         const removed = context.removals.remove(node);
         if (result !== 'busy') continue;

@@ -38,6 +38,11 @@ export class ProtectedNode {
     return this.#path === undefined ? '' : nodeName(this.#path);
   }
 
+  /** The number that the directory's counter gave it. */
+  get sequence(): number {
+    return Number(this.name.slice(-10));
+  }
+
   /** The last create may have been carried out, or not. */
   get isUncertain(): boolean {
     return this.#isUncertain;

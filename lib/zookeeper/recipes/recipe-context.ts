@@ -7,6 +7,7 @@ import type { RetryPolicy } from '../connection/retry/retry-policy.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import type { GuaranteedDelete } from './guaranteed-delete.js';
 import type { LockParents } from './lock-parents.js';
+import type { SoleChildMemory } from './sole-child-memory.js';
 
 /** What one client shares with all of its recipes. Its identity is the scope of re-entry. */
 export interface RecipeContext {
@@ -18,6 +19,7 @@ export interface RecipeContext {
   readonly retryPolicy: RetryPolicy;
   readonly parents: LockParents;
   readonly removals: GuaranteedDelete;
+  readonly soleChildren: SoleChildMemory;
   /** Bound of an acquire that names none. */
   readonly wait: Wait;
   /** Bound on `tryAcquire` without a `wait`, which only waits for a connection; milliseconds. */
