@@ -8,7 +8,7 @@ export default defineConfig(
   {
     files: ['**/*.{js,mjs,cjs}'],
     languageOptions: {
-      globals: { console: 'readonly', process: 'readonly', __dirname: 'readonly' },
+      globals: { console: 'readonly', process: 'readonly', __dirname: 'readonly', URL: 'readonly' },
     },
   },
   {

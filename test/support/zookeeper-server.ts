@@ -73,7 +73,10 @@ export class ZooKeeperServer {
       { within: 30_000 },
     );
     if (served !== 'served') {
-      throw new Error(`ZooKeeper on ${this.connectString} did not start.\n${process.log}`);
+      throw new Error(
+        `ZooKeeper on ${this.connectString} did not start: ${process.log}\n` +
+          'If Java is missing, run `bash test/support/install.sh`.',
+      );
     }
   }
 

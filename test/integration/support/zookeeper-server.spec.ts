@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ZooKeeperServer } from '../../support/zookeeper-server.js';
+import { once } from 'node:events';
+import ZooKeeper from 'zookeeper';
 import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
+import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 
 describe('ZooKeeperServer', () => {
   let server: ZooKeeperServer;
@@ -34,18 +36,34 @@ it('listens on IPv6', async () => {
 });
 
 describe('ZooKeeperEnsemble', () => {
+  let ensemble: ZooKeeperEnsemble;
+
+  beforeAll(async () => {
+    ensemble = await ZooKeeperEnsemble.start();
+  });
+  afterAll(() => ensemble.stop());
+
   it('elects another leader when the leader is killed', async () => {
-    const ensemble = await ZooKeeperEnsemble.start();
-    try {
-      const first = await ensemble.leader();
-      expect(await ensemble.followers()).toHaveLength(2);
-      await first.kill();
-      const second = await ensemble.leader();
-      expect(second).not.toBe(first);
-      await first.restart();
-      expect(await first.role()).toBe('follower');
-    } finally {
-      await ensemble.stop();
-    }
+    const first = await ensemble.leader();
+    expect(await ensemble.followers()).toHaveLength(2);
+    await first.kill();
+    const second = await ensemble.leader();
+    expect(second).not.toBe(first);
+    await first.restart();
+    expect(await first.role()).toBe('follower');
+  });
+
+  it('knows the server that a session is connected to', async () => {
+    const server = ensemble.servers[1]!;
+    const client = new ZooKeeper({
+      connect: server.connectString,
+      timeout: 10_000,
+      debug_level: 0,
+    });
+    const connected = once(client, 'connect');
+    client.init({});
+    await connected;
+    expect(await ensemble.serverOf(String(client.client_id))).toBe(server);
+    client.close();
   });
 });
