@@ -14,9 +14,13 @@ import { lockPath } from './lock-path.js';
 import { connectedSession } from './recipes/connected-session.js';
 import { GuaranteedDelete } from './recipes/guaranteed-delete.js';
 import { InterProcessMutex } from './recipes/inter-process-mutex.js';
+import { LongHolds } from './recipes/long-holds.js';
 import { LockParents } from './recipes/lock-parents.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
 import { SoleChildMemory } from './recipes/sole-child-memory.js';
+
+/** A holder that did not queue has its node watched only after this time, in ms. */
+const WATCH_AFTER = 100;
 
 /** What a client is made of. Times in milliseconds. */
 export interface ZooKeeperLockClientSettings {
@@ -55,6 +59,7 @@ export class ZooKeeperLockClient implements LockClient {
         ),
       ),
       soleChildren: new SoleChildMemory(connection),
+      longHolds: new LongHolds(clock, WATCH_AFTER),
       nodeData: Buffer.alloc(0),
       isRefusing: false,
       waits: new Set(),

@@ -1,26 +1,22 @@
-import type { Timer } from '../../core/clock.js';
 import { Hold, type HoldBackend, type LockIdentity } from '../../core/hold.js';
 import type { Session } from '../connection/session.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockAttempt } from './lock-attempt.js';
 import { nextStateChange } from './next-state-change.js';
+import type { WatchableHold } from './long-holds.js';
 import { NodeWatch } from './node-watch.js';
 import type { RecipeContext } from './recipe-context.js';
-
-/** A lock that is held for longer than this, in ms, has its node watched: shorter ones do not pay for the request. */
-const WATCH_AFTER = 100;
 
 /**
  * A granted lock node. It is lost when its session ends, or when somebody deletes the node.
  *
  * Once watched, the watch is armed again after every reconnect, so a node that went meanwhile is noticed then.
  */
-export class LockHold implements HoldBackend {
+export class LockHold implements HoldBackend, WatchableHold {
   readonly hold: Hold;
   readonly #watch: NodeWatch;
-  readonly #heldSince: number;
+  readonly heldSince: number;
   readonly #stopListening: () => void;
-  #timer?: Timer;
   #watching?: Promise<void>;
 
   /** @param attempt the one that was granted, in `session` */
@@ -35,12 +31,15 @@ export class LockHold implements HoldBackend {
     const { ownWatch, node } = attempt;
     this.#watch = ownWatch ?? new NodeWatch(context.connection, node.path!);
     this.#watch.onChange = () => void this.#keepWatching();
-    this.#heldSince = context.clock.now();
+    this.heldSince = context.clock.now();
     context.holds.add(this.hold);
     this.hold.onLost((error) => context.events.emit('lost', { key, error }));
     this.#stopListening = session.onEnd((reason) => this.hold.lose(`its session ended: ${reason}`));
-    if (ownWatch === undefined)
-      this.#timer = context.clock.setTimer(() => void this.#keepWatching(), WATCH_AFTER, true);
+    if (ownWatch === undefined) context.longHolds.add(this);
+  }
+
+  watch(): void {
+    void this.#keepWatching();
   }
 
   isExclusive(): boolean {
@@ -57,13 +56,13 @@ export class LockHold implements HoldBackend {
   async free(): Promise<void> {
     const { context, key, hold } = this;
     const wasLost = hold.lost !== undefined;
-    this.#timer?.cancel();
+    context.longHolds.remove(this);
     this.#stopListening();
     this.#watch.stop();
     context.holds.delete(hold);
     if (await context.removals.remove(this.attempt.node)) this.attempt.removed();
     if (!wasLost)
-      context.events.emit('released', { key, heldMs: context.clock.now() - this.#heldSince });
+      context.events.emit('released', { key, heldMs: context.clock.now() - this.heldSince });
   }
 
   /** Arms the watch, over lost connections, until it is set or the lock is gone. */

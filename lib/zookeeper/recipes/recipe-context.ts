@@ -6,6 +6,7 @@ import type { WaitScope } from '../../core/wait-scope.js';
 import type { RetryPolicy } from '../connection/retry/retry-policy.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import type { GuaranteedDelete } from './guaranteed-delete.js';
+import type { LongHolds } from './long-holds.js';
 import type { LockParents } from './lock-parents.js';
 import type { SoleChildMemory } from './sole-child-memory.js';
 
@@ -20,6 +21,7 @@ export interface RecipeContext {
   readonly parents: LockParents;
   readonly removals: GuaranteedDelete;
   readonly soleChildren: SoleChildMemory;
+  readonly longHolds: LongHolds;
   /** Bound of an acquire that names none. */
   readonly wait: Wait;
   /** Bound on `tryAcquire` without a `wait`, which only waits for a connection; milliseconds. */
