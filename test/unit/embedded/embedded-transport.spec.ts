@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
@@ -69,16 +70,29 @@ describe('EmbeddedTransport', () => {
     expect(heard.slice(1)).toEqual([`exists ${ReturnCode.NONODE}`, 'created /a', 'exists 0']);
   });
 
-  it('takes one deferred call for all answers of a turn', () => {
+  it('takes one deferred call for all answers of a turn', async () => {
     const flushes: (() => void)[] = [];
     const defer = (flush: () => void) => void flushes.push(flush);
     const { send, heard } = open(new EmbeddedTransport(new EmbeddedServer(), defer));
     for (let n = 0; n < 1_000; n++) send(exists('/'));
     expect(flushes).toHaveLength(1);
     flushes[0]!();
+    await nextTurn();
     expect(heard).toHaveLength(1_001);
     send(exists('/'));
     expect(flushes).toHaveLength(2);
+  });
+
+  it('delivers a message when all that follows upon the one before has run', async () => {
+    const { link } = open(new EmbeddedTransport(new EmbeddedServer()));
+    const order: string[] = [];
+    const answer = (name: string) =>
+      new Promise<void>((resolve) => link.request(exists('/'), () => resolve()))
+        .then(() => {})
+        .then(() => process.nextTick(() => order.push(`after ${name}`)))
+        .then(() => order.push(name));
+    await Promise.all([answer('a'), answer('b')]);
+    expect(order).toEqual(['a', 'after a', 'b']);
   });
 
   it('lets timers have their turn while requests follow upon answers for ever', async () => {
@@ -98,15 +112,27 @@ describe('EmbeddedTransport', () => {
     const flushes: (() => void)[] = [];
     const defer = (flush: () => void) => void flushes.push(flush);
     const { link, send, heard } = open(new EmbeddedTransport(new EmbeddedServer(), defer));
+    await Promise.resolve(flushes.shift()!()).then(nextTurn);
     link.request(exists('/'), () => {
-      send(create('/a'));
       throw new Error('thrown by the owner');
     });
-    send(exists('/'));
+    send(create('/a'));
     expect(flushes.shift()).toThrow('thrown by the owner');
-    flushes.shift()!();
-    expect(heard).toEqual(['connected', 'exists 0', 'create 0']);
-    expect(flushes).toEqual([]);
+    await nextTurn();
+    expect(heard).toEqual(['connected', 'create 0']);
+  });
+
+  it("does not tell one client in another's async context", async () => {
+    const context = new AsyncLocalStorage<string>();
+    const transport = new EmbeddedTransport(new EmbeddedServer());
+    const { link } = open(transport);
+    const seen: unknown[] = [];
+    await context.run('of the first', () => {
+      link.request(exists('/'), () => seen.push(context.getStore()));
+      link.request(exists('/'), () => seen.push(context.getStore()));
+      return nextTurn();
+    });
+    expect(seen).toEqual([undefined, undefined]);
   });
 
   it('attaches to a session by its credentials, and says so to the older link', async () => {

@@ -1,0 +1,65 @@
+import { systemClock } from '../../lib/core/system-clock.js';
+import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
+import type { EmbeddedServerOptions } from '../../lib/embedded/embedded-server-options.js';
+import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
+import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
+import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
+import type { Transport } from '../../lib/zookeeper/connection/transport.js';
+import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import { FaultyTransport } from '../support/faulty-transport.js';
+import type { ConnectionEnvironment, TestConnectionOptions } from './connection-environment.js';
+import type { NetworkFaults } from './network-faults.js';
+
+/** An embedded server, in real time. */
+export class EmbeddedEnvironment implements ConnectionEnvironment {
+  readonly #server: EmbeddedServer;
+  readonly #connections: ZooKeeperConnection[] = [];
+
+  constructor(options: EmbeddedServerOptions = {}) {
+    this.#server = new EmbeddedServer(options);
+  }
+
+  async connection(options?: TestConnectionOptions): Promise<ZooKeeperConnection> {
+    return this.#connect(new EmbeddedTransport(this.#server), options);
+  }
+
+  async faultyConnection(
+    options?: TestConnectionOptions,
+  ): Promise<{ connection: ZooKeeperConnection; network: NetworkFaults }> {
+    const transport = new FaultyTransport(new EmbeddedTransport(this.#server), systemClock);
+    const network: NetworkFaults = {
+      cut: () => transport.cut(),
+      cutAt: (path, when) =>
+        transport.once(
+          when === 'before' ? 'lost' : 'unanswered',
+          (request) => request.path === path,
+        ),
+      refuse: () => void (transport.isRefusing = true),
+      accept: async () => void (transport.isRefusing = false),
+      silence: () => transport.partition(),
+      restore: () => transport.heal(),
+    };
+    return { connection: this.#connect(transport, options), network };
+  }
+
+  async expire({ session }: ZooKeeperConnection): Promise<void> {
+    this.#server.expire(session!.id);
+  }
+
+  collectContainers(): void {
+    this.#server.collectContainers();
+  }
+
+  async stop(): Promise<void> {
+    for (const connection of this.#connections) connection.close();
+  }
+
+  #connect(transport: Transport, options: TestConnectionOptions = {}): ZooKeeperConnection {
+    const { sessionTimeout = 10_000, auth } = options;
+    const clock = systemClock;
+    const servers = embeddedServers;
+    const connection = new SessionConnection({ transport, servers, sessionTimeout, clock, auth });
+    this.#connections.push(connection);
+    return connection;
+  }
+}
