@@ -1,0 +1,62 @@
+import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-lock-client.js';
+import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import type { ZooKeeperServer } from '../support/zookeeper-server.js';
+import { BareDriver } from './bare-driver.js';
+import { percentile } from './percentile.js';
+import { requestsPerCycle } from './requests-per-cycle.js';
+import { row, type Row } from './row.js';
+import { sideBySide } from './side-by-side.js';
+
+const NODE = '_c_6f1c2d9e-5a7b-4c1d-9e8f-0a1b2c3d4e5f-lock-';
+const DATA = Buffer.from('127.0.0.1');
+const TARGET = 1.15;
+
+/** Acquire + release of a lock that nobody else wants, against a bare create + delete of a like node. */
+export async function uncontended(server: ZooKeeperServer): Promise<Row[]> {
+  const bare = await BareDriver.connect(server.connectString);
+  const client = await createZooKeeperLockClient('benchmark', { connect: server.connectString });
+  await client.connect();
+  for (let lane = 0; lane < 100; lane++)
+    await bare.create(`/bare-${lane}`, DATA, CreateMode.PERSISTENT);
+  const works = {
+    ours: async (lane: number) => (await client.mutex(`ours-${lane}`).acquire()).release(),
+    floor: async (lane: number) =>
+      bare.delete(
+        await bare.create(`/bare-${lane}/${NODE}`, DATA, CreateMode.EPHEMERAL_SEQUENTIAL),
+      ),
+  };
+  const rows: Row[] = [];
+  for (const lanes of [1, 10, 100]) {
+    const { ours, floor } = await sideBySide(works, {
+      rounds: 30,
+      calls: Math.max(200, lanes * 20),
+      lanes,
+    });
+    if (lanes === 1)
+      for (const [name, p, target] of [
+        ['p50', 0.5, TARGET],
+        ['p99', 0.99, null],
+      ] as const)
+        rows.push(
+          row(
+            `acquire + release, ${name}`,
+            'µs',
+            percentile(ours.times, p),
+            percentile(floor.times, p),
+            target,
+          ),
+        );
+    const rate = (rates: number[]) => percentile(rates, 0.5);
+    rows.push(
+      row(`cycles, ${lanes} in flight`, '1/s', rate(ours.rates), rate(floor.rates), TARGET, true),
+    );
+  }
+  const cycle = async (key: string) => (await client.mutex(key).acquire()).release();
+  const again = await requestsPerCycle(server, () => cycle('again'));
+  const another = await requestsPerCycle(server, (i) => cycle(`another-${i}`));
+  rows.push(row('requests a cycle, the same lock again', 'requests', again, 2));
+  rows.push(row('requests a cycle, another lock each time', 'requests', another, 2));
+  await client.close();
+  bare.close();
+  return rows;
+}
