@@ -7,7 +7,6 @@ import type { Caller } from './caller.js';
 import { isPermitted } from './is-permitted.js';
 import type { Outcome } from './outcome.js';
 import { resolveAcl } from './resolve-acl.js';
-import { sequenceSuffix } from './sequence-suffix.js';
 import type { ZnodeTree } from './znode-tree.js';
 import type { Znode } from './znode.js';
 
@@ -52,7 +51,7 @@ export class RequestProcessor {
     const parent = this.tree.get(parentPath(asked));
     if (!parent) return refused(NONODE);
     if (!mayDo(parent, Permission.CREATE, caller)) return refused(NOAUTH);
-    const path = isSequential ? asked + sequenceSuffix(parent.nextSequence) : asked;
+    const path = isSequential ? asked + String(parent.nextSequence).padStart(10, '0') : asked;
     if (this.tree.get(path)) return refused(NODEEXISTS);
     if (parent.isEphemeral) return refused(NOCHILDRENFOREPHEMERALS);
     this.tree.insert(path, { data: Buffer.from(data), mode, zxid, sessionId: caller.session.id });

@@ -3,6 +3,8 @@ import { CreateMode } from '../zookeeper/connection/create-mode.js';
 import type { Stat } from '../zookeeper/connection/stat.js';
 
 const OPEN: readonly AclEntry[] = [{ perms: Permission.ALL, scheme: 'world', id: 'anyone' }];
+/** A server of version 3.8 stays at the largest 32-bit number (one of version 3.5 went on at the smallest). */
+const LAST_SEQUENCE = 2 ** 31 - 1;
 const NO_CHILDREN: ReadonlySet<string> = new Set();
 
 /** What a znode is made from. */
@@ -21,7 +23,7 @@ export class Znode {
   /** The session it lives with; `0`: none. */
   readonly owner: string;
   acl = OPEN;
-  /** Number for the next sequential child: the count of all children ever made, as a signed 32-bit integer that wraps. */
+  /** Number for the next sequential child: the count of all children ever made, up to {@link LAST_SEQUENCE}. */
   nextSequence = 0;
   #data: Buffer;
   readonly #czxid: number;
@@ -62,7 +64,7 @@ export class Znode {
   addChild(name: string): void {
     this.#children ??= new Set();
     this.#children.add(name);
-    this.nextSequence = (this.nextSequence + 1) | 0;
+    this.nextSequence = Math.min(this.nextSequence + 1, LAST_SEQUENCE);
   }
 
   removeChild(name: string): void {
