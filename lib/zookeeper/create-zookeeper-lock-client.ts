@@ -28,22 +28,20 @@ export async function createZooKeeperLockClient(
   const { retryPolicy = new RetryForever(50), auth, acl } = options;
   const { servers, chroot } = parseConnectString(options.connect, name);
   const events = new LockEventEmitter();
-  const connection = new SessionConnection(
-    {
-      transport: await NativeTransport.load(name),
-      servers: new ServerList(servers, Math.random),
-      sessionTimeout,
-      clock: systemClock,
-      auth,
-      onAttemptFailed: (reason) => events.emit('connection', { state: connection.state, reason }),
-    },
-    chroot,
-  );
+  const connection = new SessionConnection({
+    transport: await NativeTransport.load(name),
+    servers: new ServerList(servers, Math.random),
+    sessionTimeout,
+    clock: systemClock,
+    auth,
+    onAttemptFailed: (reason) => events.emit('connection', { state: connection.state, reason }),
+  });
   return new ZooKeeperLockClient({
     name,
     connection,
     events,
     clock: systemClock,
+    chroot,
     basePath,
     connectTimeout,
     wait,

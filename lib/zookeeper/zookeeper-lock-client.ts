@@ -2,7 +2,7 @@ import type { Wait } from '../core/acquire-options.js';
 import type { Clock } from '../core/clock.js';
 import { LockConnectionError, LockTimeoutError } from '../core/errors/index.js';
 import type { LockClient } from '../core/lock-client.js';
-import { LockEventEmitter } from '../core/lock-event-emitter.js';
+import { type LockEventEmitter } from '../core/lock-event-emitter.js';
 import type { LockEvents } from '../core/lock-events.js';
 import { WaitScope } from '../core/wait-scope.js';
 import { within } from '../core/within.js';
@@ -28,6 +28,8 @@ export interface ZooKeeperLockClientSettings {
   readonly connection: ZooKeeperConnection;
   readonly events: LockEventEmitter;
   readonly clock: Clock;
+  /** Prefix of every path, without a slash at its end; made with the parents of a lock where it is missing. Default: none. */
+  readonly chroot?: string;
   readonly basePath: string;
   readonly connectTimeout: number;
   readonly wait: Wait;
@@ -69,11 +71,9 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   mutex(key: string): InterProcessMutex {
-    return new InterProcessMutex(
-      this.#context,
-      key,
-      lockPath(this.settings.basePath, key, this.name),
-    );
+    const { chroot = '', basePath } = this.settings;
+    const path = chroot + lockPath(basePath, key, this.name);
+    return new InterProcessMutex(this.#context, key, path);
   }
 
   on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void {
@@ -93,6 +93,7 @@ export class ZooKeeperLockClient implements LockClient {
       await connectedSession(connection, wait);
       this.#context.nodeData = await localAddress(clock);
     } catch (cause) {
+      stop(); // the closing is not what it failed of
       connection.close();
       if (!(cause instanceof LockTimeoutError)) throw cause;
       throw new LockConnectionError(

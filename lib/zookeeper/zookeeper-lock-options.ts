@@ -5,7 +5,10 @@ import type { RetryPolicy } from './connection/retry/retry-policy.js';
 
 /** Options of a lock client on ZooKeeper. Times are in milliseconds, above 0 and finite. */
 export interface ZooKeeperLockOptions {
-  /** Servers and chroot: `'zk1:2181,zk2:2181,[::1]:2181/app'`. */
+  /**
+   * Servers and chroot: `'zk1:2181,zk2:2181,[::1]:2181/app'`. All paths are below the chroot, which is made where it is
+   * missing.
+   */
   readonly connect: string;
   /**
    * How long the servers keep our locks without hearing of us: a crashed process blocks others for this long, and a pause

@@ -24,6 +24,7 @@ export class NativeLink implements TransportLink {
   #over = false;
   #isDetached = false;
   #isClosed = false;
+  #forgetSession?: () => void;
 
   /** @param onClosed the driver object is closed for good */
   constructor(
@@ -141,13 +142,14 @@ export class NativeLink implements TransportLink {
       isAnswering = !ZooKeeperError.isTransport(rc);
       setImmediate(closeIfUnwanted);
     });
-    session?.onEnd(() => setImmediate(closeIfUnwanted));
+    this.#forgetSession = session?.onEnd(() => setImmediate(closeIfUnwanted));
     if (this.handle.state !== CONNECTED) this.#close();
   }
 
   #close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#forgetSession?.();
     this.handle.close();
     this.onClosed(this);
   }

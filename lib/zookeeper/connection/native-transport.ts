@@ -20,7 +20,7 @@ export class NativeTransport implements Transport {
   static async load(client?: string): Promise<NativeTransport> {
     try {
       const { default: driver } = await import('zookeeper');
-      return new NativeTransport(driver as unknown as Driver);
+      return new NativeTransport(driver);
     } catch (cause) {
       throw new LockConnectionError(
         'The backend "zookeeper" needs the package `zookeeper`, which could not be loaded. Run `npm install zookeeper` (on Linux it compiles, so it needs make, g++ and python3, and install scripts must be allowed).',

@@ -18,14 +18,10 @@ export class SessionConnection implements ZooKeeperConnection {
   readonly #watches = new WatchRegistry();
   readonly #manager: SessionManager;
 
-  /** @param chroot prefix of every path, without a trailing slash; empty: none */
-  constructor(
-    options: SessionManagerOptions,
-    private readonly chroot = '',
-  ) {
+  constructor(options: SessionManagerOptions) {
     this.#manager = new SessionManager(
       options,
-      (type, path) => this.#watches.fire(type, path.slice(chroot.length) || '/'),
+      (type, path) => this.#watches.fire(type, path),
       () => this.#watches.disconnect(),
     );
   }
@@ -42,9 +38,8 @@ export class SessionConnection implements ZooKeeperConnection {
     return this.#manager.session;
   }
 
-  async create(path: string, data: Buffer, mode: CreateMode): Promise<string> {
-    const made = await this.#send({ op: 'create', path, data, mode });
-    return made.slice(this.chroot.length);
+  create(path: string, data: Buffer, mode: CreateMode): Promise<string> {
+    return this.#send({ op: 'create', path, data, mode });
   }
 
   delete(path: string, version = -1): Promise<void> {
@@ -124,11 +119,6 @@ export class SessionConnection implements ZooKeeperConnection {
     const link = this.#manager.link;
     if (link === undefined)
       throw new ZooKeeperError(ReturnCode.CONNECTIONLOSS, request.op, request.path);
-    return link.send<O>(this.chroot === '' ? request : this.#underChroot(request));
-  }
-
-  #underChroot<O extends Request['op']>(request: RequestOf<O>): RequestOf<O> {
-    const path = request.path === '/' ? this.chroot : this.chroot + request.path;
-    return { ...request, path };
+    return link.send<O>(request);
   }
 }

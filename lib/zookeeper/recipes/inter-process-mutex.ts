@@ -46,17 +46,16 @@ export class InterProcessMutex implements Mutex {
   async acquire(options: AcquireOptions = {}): Promise<Lease> {
     const again = this.#reenter(options);
     if (again) return again;
-    const hold = await this.#internals.acquire({ wait: this.context.wait, ...options }, true);
+    const { wait = this.context.wait, signal } = options;
+    const hold = await this.#internals.acquire({ wait, signal }, true);
     return new HeldLease(hold!); // an attempt that may wait ends with a hold or an error
   }
 
   async tryAcquire(options: AcquireOptions = {}): Promise<Lease | undefined> {
     const again = this.#reenter(options);
     if (again) return again;
-    const hold = await this.#internals.acquire(
-      { wait: this.context.connectTimeout, ...options },
-      false,
-    );
+    const { wait = this.context.connectTimeout, signal } = options;
+    const hold = await this.#internals.acquire({ wait, signal }, false);
     return hold && new HeldLease(hold);
   }
 
