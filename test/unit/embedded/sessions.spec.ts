@@ -128,16 +128,27 @@ describe('sessions of the embedded tree', () => {
     expect(eternal.heard).toEqual([]);
   });
 
+  it('leave no timer behind when they end in a frozen server', async () => {
+    server.endSession(onlooker.credentials!.id, 'closed');
+    server.freeze();
+    server.receive(() => server.endSession(client.credentials!.id, 'closed'));
+    await clock.advance(10_000);
+    server.thaw();
+    expect(clock.isIdle).toBe(true);
+  });
+
   it('leave empty containers to a collector that runs only when there is something to collect', async () => {
     const tickless = new EmbeddedServer({ clock, containerInterval: 1_000 });
-    const user = new EmbeddedClient(tickless);
-    user.create('/c', CreateMode.CONTAINER);
-    user.create('/c/own', CreateMode.EPHEMERAL);
-    await clock.advance(10_000);
-    tickless.expire(user.credentials!.id);
-    await clock.advance(999);
-    expect(tickless.tree.size).toBe(2);
-    await clock.advance(1);
-    expect(tickless.tree.size).toBe(1);
+    for (let round = 0; round < 2; round++) {
+      const user = new EmbeddedClient(tickless);
+      user.create('/c', CreateMode.CONTAINER);
+      user.create('/c/own', CreateMode.EPHEMERAL);
+      await clock.advance(10_000);
+      tickless.expire(user.credentials!.id);
+      await clock.advance(999);
+      expect(tickless.tree.size).toBe(2);
+      await clock.advance(1);
+      expect(tickless.tree.size).toBe(1);
+    }
   });
 });
