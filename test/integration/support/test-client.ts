@@ -1,0 +1,79 @@
+import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
+import { systemClock } from '../../../lib/core/system-clock.js';
+import type { AuthInfo } from '../../../lib/zookeeper/connection/auth-info.js';
+import { parseConnectString } from '../../../lib/zookeeper/connection/connect-string.js';
+import type { ConnectionState } from '../../../lib/zookeeper/connection/connection-state.js';
+import { NativeTransport } from '../../../lib/zookeeper/connection/native-transport.js';
+import { RetryForever } from '../../../lib/zookeeper/connection/retry/retry-forever.js';
+import { ServerList } from '../../../lib/zookeeper/connection/server-list.js';
+import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
+import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
+import { eventually } from '../../support/eventually.js';
+
+/** What a {@link TestClient} may want other than the usual. */
+export interface TestClientOptions {
+  readonly name?: string;
+  /** In milliseconds. Default 10,000. */
+  readonly sessionTimeout?: number;
+  readonly auth?: readonly AuthInfo[];
+}
+
+/** A lock client as `createZooKeeperLockClient` makes it, whose connection the test can look into. */
+export class TestClient {
+  /** The states of the connection since it was connected first. */
+  readonly states: ConnectionState[] = [];
+
+  private constructor(
+    readonly locks: ZooKeeperLockClient,
+    readonly connection: SessionConnection,
+  ) {}
+
+  /** Starts a client; resolves when it is connected. */
+  static async connect(connect: string, options: TestClientOptions = {}): Promise<TestClient> {
+    const { name = 'test', sessionTimeout = 10_000, auth } = options;
+    const { servers, chroot } = parseConnectString(connect);
+    const connection = new SessionConnection({
+      transport: await NativeTransport.load(),
+      servers: new ServerList(servers, Math.random),
+      sessionTimeout,
+      clock: systemClock,
+      auth,
+    });
+    const locks = new ZooKeeperLockClient({
+      name,
+      connection,
+      events: new LockEventEmitter(),
+      clock: systemClock,
+      chroot,
+      basePath: '/locks',
+      connectTimeout: 15_000,
+      wait: 'forever',
+      retryPolicy: new RetryForever(50),
+    });
+    await locks.connect();
+    const client = new TestClient(locks, connection);
+    connection.onStateChange((state) => client.states.push(state));
+    return client;
+  }
+
+  /** Waits until the connection has been in `state` since it was connected first. */
+  async reached(state: ConnectionState): Promise<void> {
+    await eventually(state, () => this.states.includes(state), { within: 20_000 });
+  }
+
+  /** The names in a directory as they are on the servers now; none when there is no directory. */
+  async children(directory: string): Promise<string[]> {
+    await this.connection.sync('/');
+    if (!(await this.connection.exists(directory))) return [];
+    return this.connection.getChildren(directory);
+  }
+
+  /** Waits until `directory` has so many children, and returns their names in the order of their numbers. */
+  async queue(directory: string, length: number): Promise<string[]> {
+    const names = await eventually(`${length} nodes in ${directory}`, async () => {
+      const there = await this.children(directory);
+      return there.length === length && there;
+    });
+    return names.sort((a, b) => (a.slice(-10) < b.slice(-10) ? -1 : 1));
+  }
+}
