@@ -52,7 +52,7 @@ export class SessionConnection implements ZooKeeperConnection {
       return await this.#send({ op: 'exists', path, watch: watcher !== undefined });
     } catch (error) {
       if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined; // the watch is set all the same
-      if (watcher) this.#watches.remove(path, watcher);
+      if (watcher) this.#watches.remove('data', path, watcher);
       throw error;
     }
   }
@@ -86,7 +86,8 @@ export class SessionConnection implements ZooKeeperConnection {
   }
 
   unwatch(path: string, watcher: Watcher): void {
-    this.#watches.remove(path, watcher);
+    this.#watches.remove('data', path, watcher);
+    this.#watches.remove('child', path, watcher);
   }
 
   onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void {
@@ -110,7 +111,7 @@ export class SessionConnection implements ZooKeeperConnection {
     try {
       return await this.#send<O>(request);
     } catch (error) {
-      if (watcher) this.#watches.remove(request.path, watcher);
+      if (watcher) this.#watches.remove(kind, request.path, watcher);
       throw error;
     }
   }

@@ -20,11 +20,9 @@ export class WatchRegistry {
     else this.#watchers[kind].set(path, new Set([watcher]));
   }
 
-  remove(path: string, watcher: Watcher): void {
-    for (const paths of Object.values(this.#watchers)) {
-      const there = paths.get(path);
-      if (there?.delete(watcher) && there.size === 0) paths.delete(path);
-    }
+  remove(kind: Kind, path: string, watcher: Watcher): void {
+    const there = this.#watchers[kind].get(path);
+    if (there?.delete(watcher) && there.size === 0) this.#watchers[kind].delete(path);
   }
 
   /** A server's event: `child` ends child watches, a deletion both kinds, the rest data watches. */

@@ -70,6 +70,7 @@ export class LockAttempt {
         const children = await this.#children();
         const turn = this.driver.turnOf(children, this.node.name);
         if (turn === undefined) return 'gone';
+        if (!this.node.isInOrder) throw this.retry.outOfNumbers(this.directory);
         if (turn.blocker === undefined) {
           this.#lookBack(children);
           if (this.#mayGrant()) return 'granted';

@@ -5,6 +5,9 @@ import { nodeName } from '../connection/znode-path.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import { childrenOf } from './children-of.js';
+import { sortKey } from './sort-key.js';
+
+const LAST_SEQUENCE = 2 ** 31 - 1;
 
 /**
  * An ephemeral sequential node whose name carries a UUID, as Curator's "protected" creates: when the answer to the create
@@ -40,7 +43,15 @@ export class ProtectedNode {
 
   /** The number that the directory's counter gave it. */
   get sequence(): number {
-    return Number(this.name.slice(-10));
+    return Number(sortKey(this.name, this.lockName));
+  }
+
+  /**
+   * Does the number tell who came first? The servers count up to 2^31 - 1. From there on newer ones give that number to
+   * everybody, and older ones negative numbers, which sort ahead of those who came before.
+   */
+  get isInOrder(): boolean {
+    return this.sequence >= 0 && this.sequence < LAST_SEQUENCE;
   }
 
   /** The last create may have been carried out, or not. */

@@ -29,6 +29,14 @@ export class RetryLoop {
     await this.wait.sleep(delay);
   }
 
+  /** The error for a directory whose counter has come to its end: nothing that is made in it can be put in order. */
+  outOfNumbers(directory: string): LockConnectionError {
+    return new LockConnectionError(
+      `The ZooKeeper directory ${directory} has given out all of its 2^31 numbers, so nobody can queue there any more. Delete it while nobody holds the lock.`,
+      this.context,
+    );
+  }
+
   #refused(cause: ZooKeeperError): LockConnectionError {
     return new LockConnectionError(
       `The ZooKeeper servers refused to ${cause.message}. Check the options \`auth\`, \`acl\` and \`basePath\` against what is on the servers.`,
