@@ -196,7 +196,8 @@ export function connectionStatesSuite(
     });
   });
 
-  (sessionsExpire ? describe : describe.skip)('a server that falls silent', () => {
+  const describeIfExpiring = sessionsExpire ? describe : () => {}; // else nobody may call a server silent
+  describeIfExpiring('a server that falls silent', () => {
     beforeEach(async () => {
       network.cut();
       connection.close();
