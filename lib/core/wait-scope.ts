@@ -27,6 +27,9 @@ export class WaitScope {
   readonly #enders = new Set<(error: LockError) => void>();
   readonly #timer?: Timer;
   readonly #onAbort?: () => void;
+  #tellEnded!: () => void;
+  /** Resolves when the acquire is over, and what it has to remove is being removed. */
+  readonly ended = new Promise<void>((resolve) => (this.#tellEnded = resolve));
 
   constructor(
     private readonly context: WaitScopeContext,
@@ -96,5 +99,6 @@ export class WaitScope {
     this.context.open.delete(this);
     this.#timer?.cancel();
     if (this.#onAbort) this.options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#tellEnded();
   }
 }

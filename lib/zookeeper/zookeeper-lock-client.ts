@@ -118,14 +118,15 @@ export class ZooKeeperLockClient implements LockClient {
 
   async #close(timeout: number): Promise<void> {
     const { connection, clock } = this.settings;
-    const { holds, removals } = this.#context;
     this.refuse();
-    const revoked = [...holds].map((hold) => hold.revoke('the client was closed'));
-    await within(
-      timeout,
-      clock,
-      Promise.all(revoked).then(() => removals.drained()),
-    );
+    await within(timeout, clock, this.#giveEverythingBack());
     connection.close();
+  }
+
+  async #giveEverythingBack(): Promise<void> {
+    const { waits, holds, removals } = this.#context;
+    const revoked = [...holds].map((hold) => hold.revoke('the client was closed'));
+    await Promise.all([...revoked, ...[...waits].map((wait) => wait.ended)]);
+    await removals.drained();
   }
 }

@@ -60,6 +60,7 @@ export class LockInternals {
       const { node } = attempt;
       try {
         const result = await attempt.run(mayWait, onContended);
+        wait.throwIfEnded(); // a grant that comes too late is none
         const { session } = context.connection;
         if (result === 'granted' && session && node.belongsTo(session))
           return new LockHold(context, this.identity, key, attempt, session).hold;

@@ -1,0 +1,55 @@
+import type { Wait } from '../../lib/core/acquire-options.js';
+import { LockEventEmitter } from '../../lib/core/lock-event-emitter.js';
+import { systemClock } from '../../lib/core/system-clock.js';
+import { RetryForever } from '../../lib/zookeeper/connection/retry/retry-forever.js';
+import type { Servers } from '../../lib/zookeeper/connection/server-list.js';
+import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
+import type { Request, Transport } from '../../lib/zookeeper/connection/transport.js';
+import type { InterProcessMutex } from '../../lib/zookeeper/recipes/inter-process-mutex.js';
+import { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
+import { RecordingTransport } from './recording-transport.js';
+
+export interface MutexClientOptions {
+  /** Default: `'forever'`. */
+  readonly wait?: Wait;
+  /** Default: none. */
+  readonly chroot?: string;
+}
+
+/** A lock client with a session of its own. */
+export class MutexClient {
+  readonly connection: SessionConnection;
+  readonly locks: ZooKeeperLockClient;
+  readonly #transport: RecordingTransport;
+
+  constructor(transport: Transport, servers: Servers, options: MutexClientOptions) {
+    const { wait = 'forever', chroot } = options;
+    this.#transport = new RecordingTransport(transport);
+    this.connection = new SessionConnection({
+      transport: this.#transport,
+      servers,
+      sessionTimeout: 30_000,
+      clock: systemClock,
+    });
+    this.locks = new ZooKeeperLockClient({
+      name: 'contract',
+      connection: this.connection,
+      events: new LockEventEmitter(),
+      clock: systemClock,
+      chroot,
+      basePath: '/locks',
+      connectTimeout: 15_000,
+      wait,
+      retryPolicy: new RetryForever(50),
+    });
+  }
+
+  /** What it has asked the servers so far, but for keeping its connection up. */
+  get requests(): readonly Request[] {
+    return this.#transport.requests;
+  }
+
+  mutex(key: string): InterProcessMutex {
+    return this.locks.mutex(key);
+  }
+}

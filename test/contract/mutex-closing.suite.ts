@@ -1,0 +1,81 @@
+import { expect, it } from '@jest/globals';
+import { LockClientClosedError, LockLostError } from '../../lib/core/errors/index.js';
+import type { Lease } from '../../lib/core/lease.js';
+import { eventually } from '../support/eventually.js';
+import type { MutexClient } from './mutex-client.js';
+import type { MutexStage } from './mutex-stage.js';
+
+/** Shutdown in two steps: refuse, so that running work may end; then close. */
+export function mutexClosingSuite(stage: () => MutexStage): void {
+  it('whose refuse() rejects 20 waiters, keeps what is held, and grants nothing more', async () => {
+    const { mine, key } = stage();
+    const held = await mine.mutex(key).acquire();
+    const waiters = await queueTwenty(mine);
+
+    mine.locks.refuse();
+    await expectAllClosed(waiters);
+    await expectAllClosed([mine.mutex(key).acquire(), mine.mutex('another').tryAcquire()]);
+    await eventually('only the holder is left', async () => (await stage().nodes()).length === 1);
+
+    expect(held.isHeld).toBe(true);
+    await held.run(() => mine.mutex(key).using(async () => {})); // what is held may be re-entered
+    await held.release();
+    expect(await stage().nodes()).toEqual([]);
+  });
+
+  it('whose close() rejects 20 waiters, and leaves nothing', async () => {
+    const { mine, theirs, key } = stage();
+    await using _ = await theirs.mutex(key).acquire();
+    const waiters = await queueTwenty(mine);
+    await mine.locks.close();
+    expect(await stage().nodes()).toHaveLength(1); // that of the holder
+    await expectAllClosed(waiters);
+  });
+
+  it('whose close() takes the lock from its holder, who is told, and hands it on', async () => {
+    const { mine, theirs, key } = stage();
+    const lease = await mine.mutex(key).acquire();
+    const { signal } = lease;
+    const { lease: waiting } = await stage().queue(theirs);
+
+    const closing = mine.locks.close();
+    expect(lease.isHeld).toBe(false);
+    expect(signal.reason).toBeInstanceOf(LockLostError);
+    await closing;
+    await using next = await waiting;
+    expect(next.isHeld).toBe(true);
+    await lease.release(); // late, and harmless
+    expect(next.isHeld).toBe(true);
+  });
+
+  it('whose close() is one, however often it is called, and final', async () => {
+    const { mine, key } = stage();
+    await Promise.all([mine.locks.close(), mine.locks.close()]);
+    await mine.locks.close();
+    await expectAllClosed([
+      mine.mutex(key).acquire(),
+      mine.mutex(key).tryAcquire(),
+      mine.mutex(key).using(async () => {}),
+    ]);
+  });
+
+  it('while others go on', async () => {
+    const { mine, theirs, key } = stage();
+    await using _ = await theirs.mutex('of others').acquire();
+    await mine.locks.close();
+    await using lease = await theirs.mutex(key).tryAcquire();
+    expect(lease?.isHeld).toBe(true);
+  });
+
+  async function queueTwenty(client: MutexClient): Promise<Promise<Lease>[]> {
+    const waiters = await Promise.all(Array.from({ length: 20 }, () => stage().queue(client)));
+    return waiters.map(({ lease }) => lease);
+  }
+
+  async function expectAllClosed(acquires: readonly Promise<unknown>[]): Promise<void> {
+    for (const result of await Promise.allSettled(acquires)) {
+      expect(result).toMatchObject({ status: 'rejected', reason: { code: 'LOCK_CLIENT_CLOSED' } });
+      expect((result as PromiseRejectedResult).reason).toBeInstanceOf(LockClientClosedError);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
+import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
+import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
+import type { Session } from '../../lib/zookeeper/connection/session.js';
+import type { MutexBackend } from './mutex-backend.js';
+
+const NOBODY = {
+  onConnected: () => {},
+  onDisconnected: () => {},
+  onExpired: () => {},
+  onWatch: () => {},
+};
+
+/** An embedded tree, in real time. */
+export class MutexEmbeddedBackend implements MutexBackend {
+  readonly #server = new EmbeddedServer({ containerInterval: 200 });
+
+  async connect() {
+    return { transport: new EmbeddedTransport(this.#server), servers: embeddedServers };
+  }
+
+  async expire({ id }: Session): Promise<void> {
+    this.#server.expire(id);
+  }
+
+  freeze(): void {
+    this.#server.freeze();
+  }
+
+  thaw(): void {
+    this.#server.thaw();
+  }
+
+  async kill(sessions: readonly Session[]): Promise<void> {
+    this.freeze();
+    for (const session of sessions) this.#hangUp(session);
+  }
+
+  async restart(): Promise<void> {
+    this.thaw();
+  }
+
+  async stop(): Promise<void> {}
+
+  /** A session has one connection: whoever attaches to it ends the one before. */
+  #hangUp(credentials: Session): void {
+    const address = { host: 'embedded', port: 0 };
+    this.#server.connect({ address, credentials, sessionTimeout: Infinity, auth: [] }, NOBODY);
+  }
+}

@@ -1,0 +1,88 @@
+import { expect, it } from '@jest/globals';
+import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';
+import type { LockEvents } from '../../lib/core/lock-events.js';
+import type { MutexClient } from './mutex-client.js';
+import { nextEvent, type MutexStage } from './mutex-stage.js';
+
+const KINDS = ['acquired', 'contended', 'released', 'lost', 'failed'] as const;
+
+/** What a client tells its listeners. */
+export function mutexEventsSuite(stage: () => MutexStage): void {
+  it('when it is acquired and released, but not when it is re-entered', async () => {
+    const { mine, key } = stage();
+    const heard = eventsOf(mine);
+    const mutex = mine.mutex(key);
+    await mutex.using(() => mutex.using(async () => {}));
+    expect(heard).toEqual([
+      { kind: 'acquired', key, waitedMs: expect.any(Number) },
+      { kind: 'released', key, heldMs: expect.any(Number) },
+    ]);
+  });
+
+  it('when it is waited for: once, before the grant', async () => {
+    const { mine, theirs, key } = stage();
+    const holders = [await mine.mutex(key).acquire(), stage().queue(mine)] as const;
+    await holders[1];
+    const heard = eventsOf(theirs);
+    const { lease } = await stage().queue(theirs);
+    expect(heard).toEqual([{ kind: 'contended', key }]);
+    await holders[0].release();
+    await (await (await holders[1]).lease).release();
+    await (await lease).release();
+    expect(heard.map(({ kind }) => kind)).toEqual(['contended', 'acquired', 'released']);
+  });
+
+  it('when an acquire fails, with its error', async () => {
+    const { mine, theirs, key } = stage();
+    await using _ = await mine.mutex(key).acquire();
+    const heard = eventsOf(theirs);
+    const error: unknown = await theirs
+      .mutex(key)
+      .acquire({ wait: 30 })
+      .catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(heard).toEqual([
+      { kind: 'contended', key },
+      { kind: 'failed', key, waitedMs: expect.any(Number), error },
+    ]);
+    expect((heard[1] as unknown as LockEvents['failed']).waitedMs).toBeGreaterThanOrEqual(29);
+  });
+
+  it('but not when tryAcquire finds it taken', async () => {
+    const { mine, theirs, key } = stage();
+    await using _ = await mine.mutex(key).acquire();
+    const heard = eventsOf(theirs);
+    await theirs.mutex(key).tryAcquire();
+    expect(heard).toEqual([]);
+  });
+
+  it('when it is lost, with the error of its signal; and then not that it is released', async () => {
+    const { mine, key } = stage();
+    const lease = await mine.mutex(key).acquire();
+    const heard = eventsOf(mine);
+    const { signal } = lease;
+    await stage().expire(mine);
+    await lease.release();
+    expect(signal.reason).toBeInstanceOf(LockLostError);
+    expect(heard).toEqual([{ kind: 'lost', key, error: signal.reason as unknown }]);
+  });
+
+  it('but no longer to a listener that was taken off', async () => {
+    const { mine, key } = stage();
+    const told: string[] = [];
+    const stop = mine.locks.on('acquired', ({ key: acquired }) => told.push(acquired));
+    const next = nextEvent(mine, 'released');
+    await mine.mutex(key).using(async () => {});
+    await next;
+    stop();
+    await mine.mutex(key).using(async () => {});
+    expect(told).toEqual([key]);
+  });
+
+  /** Everything that the client tells from now on, by kind. */
+  function eventsOf({ locks }: MutexClient): { kind: string; key: string }[] {
+    const heard: { kind: string; key: string }[] = [];
+    for (const kind of KINDS) locks.on(kind, (event) => heard.push({ kind, ...event }));
+    return heard;
+  }
+}

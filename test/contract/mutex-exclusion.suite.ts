@@ -1,0 +1,89 @@
+import { expect, it } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LockTimeoutError } from '../../lib/core/errors/index.js';
+import type { MutexClient } from './mutex-client.js';
+import type { MutexStage } from './mutex-stage.js';
+
+/** One holder at a time, in the order of the queue. */
+export function mutexExclusionSuite(stage: () => MutexStage): void {
+  it('one of two clients, and hands over when it lets go (Curator: test2Clients)', async () => {
+    const { mine, theirs, key } = stage();
+    const first = await mine.mutex(key).acquire();
+    const { lease: waiting } = await stage().queue(theirs);
+    expect(await theirs.mutex(key).tryAcquire()).toBeUndefined();
+
+    await first.release();
+    const second = await waiting;
+    expect([first.isHeld, second.isHeld]).toEqual([false, true]);
+    expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
+    await second.release();
+  });
+
+  it('ten users of one mutex object (Curator: testReentrantSingleLock)', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.mutex(key);
+    const room = new Room();
+    await Promise.all(Array.from({ length: 10 }, () => mutex.using(() => room.visit())));
+    expect(room).toMatchObject({ visits: 10, mostAtOnce: 1 });
+  });
+
+  it('a second acquire of the same client outside of the first (Curator: testReentrant2Threads)', async () => {
+    const { mine, key } = stage();
+    await using _ = await mine.mutex(key).acquire();
+    expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
+    await expect(mine.mutex(key).acquire({ wait: 20 })).rejects.toBeInstanceOf(LockTimeoutError);
+  });
+
+  it('read-then-write work of five clients: no update is lost', async () => {
+    const { key } = stage();
+    const clients = await fiveClients();
+    const room = new Room();
+    const work = clients.flatMap((client) =>
+      Array.from({ length: 8 }, () => client.mutex(key).using(() => room.visit())),
+    );
+    await Promise.all(work);
+    expect(room).toMatchObject({ visits: 40, mostAtOnce: 1 });
+  });
+
+  it('50 waiters of five clients, served in the order they queued', async () => {
+    const { mine } = stage();
+    const clients = await fiveClients();
+    const first = await mine.mutex(stage().key).acquire();
+    const served: number[] = [];
+    const visits: Promise<void>[] = [];
+    for (let visitor = 0; visitor < 50; visitor++) {
+      const { lease } = await stage().queue(clients[visitor % clients.length]!);
+      visits.push(
+        lease.then(async (held) => {
+          served.push(visitor);
+          await held.release();
+        }),
+      );
+    }
+    await first.release();
+    await Promise.all(visits);
+    expect(served).toEqual(Array.from({ length: 50 }, (_, visitor) => visitor));
+  });
+
+  async function fiveClients(): Promise<MutexClient[]> {
+    const { mine, theirs } = stage();
+    const others = await Promise.all([1, 2, 3].map(() => stage().client()));
+    return [mine, theirs, ...others];
+  }
+}
+
+/** Counts its visitors by reading and writing in different turns, as a database would. */
+class Room {
+  visits = 0;
+  mostAtOnce = 0;
+  #inside = 0;
+
+  async visit(): Promise<void> {
+    this.#inside += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#inside);
+    const { visits } = this;
+    await nextTurn();
+    this.visits = visits + 1;
+    this.#inside -= 1;
+  }
+}

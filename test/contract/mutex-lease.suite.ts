@@ -1,0 +1,225 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { AsyncResource } from 'node:async_hooks';
+import { LockLostError, LockNotHeldError } from '../../lib/core/errors/index.js';
+import type { Lease } from '../../lib/core/lease.js';
+import { Permission } from '../../lib/zookeeper/connection/acl.js';
+import { eventually } from '../support/eventually.js';
+import type { MutexStage } from './mutex-stage.js';
+
+/** The handle on a granted lock. */
+export function mutexLeaseSuite(stage: () => MutexStage): void {
+  it('that says so until it is released', async () => {
+    const { mine, key } = stage();
+    const lease = await mine.mutex(key).acquire();
+    expect(lease).toMatchObject({ key, isHeld: true });
+    lease.assertHeld();
+    const { signal } = lease;
+
+    await lease.release();
+    expect(lease.isHeld).toBe(false);
+    expect(signal.aborted).toBe(false);
+    expect(() => lease.assertHeld()).toThrow(LockNotHeldError);
+    await expect(lease.fencingToken()).rejects.toBeInstanceOf(LockNotHeldError);
+    await expect(lease.run(async () => {})).rejects.toBeInstanceOf(LockNotHeldError);
+  });
+
+  it('whose release twice is one release', async () => {
+    const { mine, theirs, key } = stage();
+    const lease = await mine.mutex(key).acquire();
+    await Promise.all([lease.release(), lease.release()]);
+    await using next = await theirs.mutex(key).acquire();
+    await lease.release();
+    expect(next.isHeld).toBe(true);
+    expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
+  });
+
+  it('whose re-entered handles count once each, however often they are released', async () => {
+    const { mine, theirs, key } = stage();
+    const outer = await mine.mutex(key).acquire();
+    const inner = await outer.run(() => mine.mutex(key).acquire());
+    await inner.release();
+    await inner.release();
+    expect(outer.isHeld).toBe(true);
+    expect(await theirs.mutex(key).tryAcquire()).toBeUndefined();
+    await outer.release();
+  });
+
+  it('that may be released from any async context', async () => {
+    const { mine, theirs, key } = stage();
+    const elsewhere = new AsyncResource('elsewhere');
+    const lease = await mine.mutex(key).acquire();
+    await lease.run(() => elsewhere.runInAsyncScope(() => lease.release()));
+    await using next = await theirs.mutex(key).tryAcquire();
+    expect(next?.isHeld).toBe(true);
+  });
+
+  it('that `await using` releases at the end of its block (Curator: testLocker)', async () => {
+    const { mine, theirs, key } = stage();
+    {
+      await using lease = await mine.mutex(key).acquire();
+      expect(lease.isHeld).toBe(true);
+    }
+    await using next = await theirs.mutex(key).tryAcquire();
+    expect(next?.isHeld).toBe(true);
+  });
+
+  describe('of using', () => {
+    it('which hands on what the work returns', async () => {
+      const { mine, key } = stage();
+      const result = { some: 'value' };
+      expect(await mine.mutex(key).using(async () => result)).toBe(result);
+      expect(await mine.mutex(key).using(() => result)).toBe(result);
+      expect(await stage().nodes()).toEqual([]);
+    });
+
+    it.each([
+      ['rejects with', async (error: Error) => Promise.reject(error)],
+      [
+        'throws',
+        (error: Error) => {
+          throw error;
+        },
+      ],
+    ])('which hands on the very error that the work %s', async (_, fail) => {
+      const { mine, key } = stage();
+      const error = new Error('no paper');
+      await expect(mine.mutex(key).using(() => fail(error))).rejects.toBe(error);
+      expect(await stage().nodes()).toEqual([]);
+    });
+
+    it('which hands on the result although the lease was lost', async () => {
+      const { mine, key } = stage();
+      const error = new Error('no paper');
+      const lose = async () => void (await stage().expire(mine));
+      expect(await mine.mutex(key).using(() => lose().then(() => 'done'))).toBe('done');
+      const failing = mine.mutex(key).using(() => lose().then(() => Promise.reject(error)));
+      await expect(failing).rejects.toBe(error);
+    });
+
+    it('which hands on the result although a stranger has removed the node', async () => {
+      const { mine, stranger, path } = stage();
+      const result = await mine.mutex(path).using(async () => {
+        const [node] = await stage().nodes();
+        await stranger.delete(`${path}/${node}`);
+        return 'done';
+      });
+      expect(result).toBe('done');
+    });
+
+    it('which hands on the result although the servers refuse the removal, and warns', async () => {
+      const { mine, stranger, key, path } = stage();
+      const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+      const onlyRead = [{ perms: Permission.READ, scheme: 'world', id: 'anyone' }];
+      try {
+        const result = await mine.mutex(key).using(async () => {
+          await stranger.setAcl(path, onlyRead);
+          return 'done';
+        });
+        expect(result).toBe('done');
+        expect(warn).toHaveBeenCalledWith(expect.stringMatching(/may not remove.*NOAUTH/));
+      } finally {
+        warn.mockRestore();
+      }
+    });
+  });
+
+  describe('which is lost', () => {
+    it('when its session ends, and somebody else gets the lock (Curator: testKilledSession)', async () => {
+      const { mine, theirs, key } = stage();
+      const lease = await mine.mutex(key).acquire();
+      const { lease: waiting } = await stage().queue(theirs);
+      await stage().expire(mine);
+      await using next = await waiting;
+      expect(next.isHeld).toBe(true);
+      expectLost(lease);
+      await lease.release();
+      expect(next.isHeld).toBe(true);
+    });
+
+    it('when a stranger deletes its node', async () => {
+      const { mine, theirs, stranger, key, path } = stage();
+      const lease = await mine.mutex(key).acquire();
+      await lease.fencingToken(); // it watches its node from now on
+      const { lease: waiting } = await stage().queue(theirs);
+      const [node] = await mine.mutex(key).participants();
+      await stranger.delete(node!);
+      await using next = await waiting;
+      expect(next.isHeld).toBe(true);
+      await eventually('the holder knows', () => !lease.isHeld);
+      expectLost(lease);
+      expect(node).toMatch(new RegExp(`^${path}/`));
+    });
+
+    it('with all handles that re-entered it', async () => {
+      const { mine, key } = stage();
+      const outer = await mine.mutex(key).acquire();
+      const inner = await outer.run(() => mine.mutex(key).acquire());
+      await stage().expire(mine);
+      expectLost(outer);
+      expectLost(inner);
+      await Promise.all([outer.release(), inner.release()]);
+    });
+
+    function expectLost(lease: Lease): void {
+      expect(lease.isHeld).toBe(false);
+      expect(lease.signal.aborted).toBe(true);
+      expect(lease.signal.reason).toBeInstanceOf(LockLostError);
+      expect(() => lease.assertHeld()).toThrow(LockLostError);
+    }
+  });
+
+  describe('with a fencing token', () => {
+    it('that grows with every grant, whoever gets it', async () => {
+      const { mine, theirs, key } = stage();
+      const tokens: bigint[] = [];
+      for (const client of [mine, theirs, mine, theirs, mine]) {
+        await client
+          .mutex(key)
+          .using(async (lease) => void tokens.push(await lease.fencingToken()));
+      }
+      expectGrowing(tokens);
+    });
+
+    it('that grows from holder to waiter', async () => {
+      const { mine, theirs, key } = stage();
+      const first = await mine.mutex(key).acquire();
+      const { lease: waiting } = await stage().queue(theirs);
+      const tokens = [await first.fencingToken()];
+      await first.release();
+      const second = await waiting;
+      tokens.push(await second.fencingToken());
+      await second.release();
+      expectGrowing(tokens);
+    });
+
+    it('that is the same for a grant and its re-entries, and fits 64 bits', async () => {
+      const { mine, key } = stage();
+      const mutex = mine.mutex(key);
+      await mutex.using(async (outer) => {
+        await using inner = await mutex.acquire();
+        const token = await inner.fencingToken();
+        expect(await outer.fencingToken()).toBe(token);
+        expect(BigInt.asIntN(64, token)).toBe(token);
+      });
+    });
+
+    it('that grows although the directory was collected and its counter starts again', async () => {
+      const { mine, stranger, key, path } = stage();
+      const grant = () =>
+        mine.mutex(key).using(async (lease) => {
+          const [node] = await stage().nodes();
+          return { token: await lease.fencingToken(), counter: node!.slice(-10) };
+        });
+      const before = await grant();
+      await eventually('the directory is gone', async () => !(await stranger.exists(path)));
+      const after = await grant();
+      expect([before.counter, after.counter]).toEqual(['0000000000', '0000000000']);
+      expectGrowing([before.token, after.token]);
+    });
+
+    function expectGrowing(tokens: bigint[]): void {
+      for (const [i, token] of tokens.entries())
+        if (i > 0) expect(token).toBeGreaterThan(tokens[i - 1]!);
+    }
+  });
+}

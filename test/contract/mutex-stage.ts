@@ -1,0 +1,146 @@
+import { systemClock } from '../../lib/core/system-clock.js';
+import type { AcquireOptions } from '../../lib/core/acquire-options.js';
+import type { Lease } from '../../lib/core/lease.js';
+import type { LockEvents } from '../../lib/core/lock-events.js';
+import { ReturnCode } from '../../lib/zookeeper/connection/return-code.js';
+import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
+import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
+import { eventually } from '../support/eventually.js';
+import type { MutexBackend } from './mutex-backend.js';
+import { MutexClient, type MutexClientOptions } from './mutex-client.js';
+
+/** What each test of the suite stands on: a key that nobody used before, and two clients who want it. */
+export class MutexStage {
+  #key = 0;
+  mine!: MutexClient;
+  theirs!: MutexClient;
+  readonly #clients = new Set<MutexClient>();
+
+  private constructor(
+    readonly backend: MutexBackend,
+    private readonly observer: SessionConnection,
+  ) {}
+
+  static async build(backend: MutexBackend): Promise<MutexStage> {
+    const observer = new SessionConnection({
+      ...(await backend.connect()),
+      sessionTimeout: 30_000,
+      clock: systemClock,
+    });
+    observer.start();
+    await eventually('the observer is connected', () => observer.isConnected);
+    return new MutexStage(backend, observer);
+  }
+
+  /** Somebody else's connection, to look at znodes and to meddle with them. */
+  get stranger(): ZooKeeperConnection {
+    return this.observer;
+  }
+
+  /** The key of this test. */
+  get key(): string {
+    return `key-${this.#key}`;
+  }
+
+  /** Its directory. */
+  get path(): string {
+    return `/locks/${this.key}`;
+  }
+
+  /** For the next test. */
+  async reset(): Promise<void> {
+    this.#key += 1;
+    [this.mine, this.theirs] = await Promise.all([this.client(), this.client()]);
+  }
+
+  /** A client with a session of its own, connected. */
+  async client(options: MutexClientOptions = {}): Promise<MutexClient> {
+    const { transport, servers } = await this.backend.connect();
+    const client = new MutexClient(transport, servers, options);
+    this.#clients.add(client);
+    await client.locks.connect();
+    return client;
+  }
+
+  async closeClients(): Promise<void> {
+    await Promise.all([...this.#clients].map(({ locks }) => locks.close()));
+    this.#clients.clear();
+  }
+
+  async stop(): Promise<void> {
+    this.observer.close();
+    await this.backend.stop();
+  }
+
+  /** The servers end the session of that client; resolves when the client has another one. */
+  async expire({ connection }: MutexClient): Promise<void> {
+    const ended = connection.session!;
+    await this.backend.expire(ended);
+    await eventually(
+      'it is connected with a new session',
+      () => connection.isConnected && connection.session !== ended,
+    );
+  }
+
+  /** The servers go away; resolves when all clients know. */
+  async down(): Promise<void> {
+    const connections = this.#connections();
+    await this.backend.kill(connections.map(({ session }) => session!));
+    await eventually('nobody is connected', () => connections.every((it) => !it.isConnected));
+  }
+
+  /** Ends `down`; resolves when all clients are connected again. */
+  async up(): Promise<void> {
+    await this.backend.restart();
+    await eventually(
+      'everybody is connected again',
+      () => this.#connections().every(({ isConnected }) => isConnected),
+      { within: 20_000 },
+    );
+  }
+
+  /** Has the client queue for the key of the test; resolves when it does, with the lease to come. */
+  async queue(client: MutexClient, options?: AcquireOptions): Promise<{ lease: Promise<Lease> }> {
+    const contended = nextEvent(client, 'contended');
+    const lease = client.mutex(this.key).acquire(options);
+    lease.catch(() => {}); // read by the test, later
+    await Promise.race([contended, lease]);
+    return { lease };
+  }
+
+  /** The queue of a lock, as everybody can see it. */
+  async nodes(path = this.path): Promise<string[]> {
+    await this.observer.sync(path);
+    try {
+      return await this.observer.getChildren(path);
+    } catch (error) {
+      if (ZooKeeperError.is(error, ReturnCode.NONODE)) return [];
+      throw error;
+    }
+  }
+
+  /** Every lock node on the servers. */
+  async allNodes(path = ''): Promise<string[]> {
+    const children = (await this.nodes(path || '/')).map((name) => `${path}/${name}`);
+    const below = await Promise.all(children.map((child) => this.allNodes(child)));
+    return [...children.filter((child) => /-lock-\d{10}$/.test(child)), ...below.flat()];
+  }
+
+  #connections(): SessionConnection[] {
+    return [this.observer, ...[...this.#clients].map(({ connection }) => connection)];
+  }
+}
+
+/** The next event of that kind. */
+export function nextEvent<E extends keyof LockEvents>(
+  { locks }: MutexClient,
+  event: E,
+): Promise<LockEvents[E]> {
+  return new Promise((resolve) => {
+    const stop = locks.on(event, (value) => {
+      stop();
+      resolve(value);
+    });
+  });
+}

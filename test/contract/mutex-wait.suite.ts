@@ -1,0 +1,154 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  LockAbortedError,
+  LockOptionsError,
+  LockTimeoutError,
+} from '../../lib/core/errors/index.js';
+import { eventually } from '../support/eventually.js';
+import type { MutexStage } from './mutex-stage.js';
+
+/** Deadlines, signals and single attempts, none of which leaves a node behind. */
+export function mutexWaitSuite(stage: () => MutexStage): void {
+  const onlyTheHolderIsLeft = () =>
+    eventually('only the holder is left', async () => (await stage().nodes()).length === 1);
+
+  describe('no longer than `wait`', () => {
+    it('and then rejects with LockTimeoutError, leaving the queue', async () => {
+      const { mine, theirs, key } = stage();
+      await using _ = await theirs.mutex(key).acquire();
+      const start = performance.now();
+      const failure = mine.mutex(key).acquire({ wait: 50 });
+      await expect(failure).rejects.toBeInstanceOf(LockTimeoutError);
+      await expect(failure).rejects.toMatchObject({
+        code: 'LOCK_TIMEOUT',
+        key,
+        client: 'contract',
+        waitedMs: 50,
+      });
+      expect(performance.now() - start).toBeGreaterThanOrEqual(49);
+      await onlyTheHolderIsLeft();
+    });
+
+    it('and those behind move up', async () => {
+      const { mine, theirs, key } = stage();
+      const holder = await mine.mutex(key).acquire();
+      const { lease: hasty } = await stage().queue(theirs, { wait: 50 });
+      const { lease: patient } = await stage().queue(mine);
+      await expect(hasty).rejects.toBeInstanceOf(LockTimeoutError);
+      await holder.release();
+      await (await patient).release();
+    });
+
+    it('of the client, where the acquire names none', async () => {
+      const { mine, key } = stage();
+      const hasty = await stage().client({ wait: 30 });
+      await using _ = await mine.mutex(key).acquire();
+      for (const options of [undefined, {}, { wait: undefined }]) {
+        await expect(hasty.mutex(key).acquire(options)).rejects.toMatchObject({ waitedMs: 30 });
+      }
+      await onlyTheHolderIsLeft();
+    });
+
+    it('also when the servers answer nothing', async () => {
+      const { mine, key } = stage();
+      stage().backend.freeze();
+      try {
+        const mutex = mine.mutex(key);
+        await expect(mutex.acquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
+        await expect(mutex.tryAcquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
+      } finally {
+        stage().backend.thaw();
+      }
+      await eventually('nothing is left', async () => (await stage().nodes()).length === 0);
+    });
+  });
+
+  describe('until its signal aborts', () => {
+    it('and then rejects with LockAbortedError, leaving the queue', async () => {
+      const { mine, theirs, key } = stage();
+      await using _ = await theirs.mutex(key).acquire();
+      const stop = new AbortController();
+      const { lease } = await stage().queue(mine, { signal: stop.signal });
+      const why = new Error('the user went away');
+      stop.abort(why);
+      await expect(lease).rejects.toBeInstanceOf(LockAbortedError);
+      await expect(lease).rejects.toMatchObject({ code: 'LOCK_ABORTED', key, cause: why });
+      await onlyTheHolderIsLeft();
+    });
+
+    it('also when the servers answer nothing', async () => {
+      const { mine, key } = stage();
+      stage().backend.freeze();
+      try {
+        const acquire = mine.mutex(key).acquire({ signal: AbortSignal.timeout(50) });
+        await expect(acquire).rejects.toBeInstanceOf(LockAbortedError);
+      } finally {
+        stage().backend.thaw();
+      }
+      await eventually('nothing is left', async () => (await stage().nodes()).length === 0);
+    });
+
+    it('and not at all when it has aborted before', async () => {
+      const { mine, key } = stage();
+      const acquire = mine.mutex(key).acquire({ signal: AbortSignal.abort() });
+      await expect(acquire).rejects.toBeInstanceOf(LockAbortedError);
+      expect(mine.requests).toEqual([]);
+      await mine.mutex(key).using(async () => {
+        const nested = mine.mutex(key).acquire({ signal: AbortSignal.abort() });
+        await expect(nested).rejects.toBeInstanceOf(LockAbortedError);
+      });
+    });
+
+    it('but is held on to when it aborts later', async () => {
+      const { mine, key } = stage();
+      const stop = new AbortController();
+      await using lease = await mine.mutex(key).acquire({ signal: stop.signal, wait: 10_000 });
+      stop.abort();
+      expect(lease.isHeld).toBe(true);
+      expect(lease.signal.aborted).toBe(false);
+    });
+  });
+
+  describe('not at all by tryAcquire', () => {
+    it('which takes it when it is free', async () => {
+      const { mine, key } = stage();
+      const lease = await mine.mutex(key).tryAcquire();
+      expect(lease?.isHeld).toBe(true);
+      await lease!.release();
+    });
+
+    it('which comes back empty-handed when it is taken, having left nothing and watched nothing', async () => {
+      const { mine, theirs, key } = stage();
+      await using _ = await theirs.mutex(key).acquire();
+      expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
+      expect(await stage().nodes()).toHaveLength(1);
+      expect(mine.requests.filter((request) => 'watch' in request && request.watch)).toEqual([]);
+    });
+
+    it('which re-enters', async () => {
+      const { mine, key } = stage();
+      const mutex = mine.mutex(key);
+      await mutex.using(async () => {
+        await using again = await mutex.tryAcquire();
+        expect(again?.isHeld).toBe(true);
+      });
+    });
+  });
+
+  it.each([{ wait: 0 }, { wait: -1 }, { wait: NaN }, { wait: Infinity }])(
+    'never for %j: that is refused before anything is sent',
+    async (options) => {
+      const { mine, key } = stage();
+      const mutex = mine.mutex(key);
+      for (const refused of [
+        mutex.acquire(options),
+        mutex.tryAcquire(options),
+        mutex.using(async () => {}, options),
+      ]) {
+        await expect(refused).rejects.toBeInstanceOf(LockOptionsError);
+        await expect(refused).rejects.toMatchObject({ option: 'wait', key, client: 'contract' });
+      }
+      expect(mine.requests).toEqual([]);
+    },
+  );
+}

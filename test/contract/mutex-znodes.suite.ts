@@ -1,0 +1,181 @@
+import { describe, expect, it } from '@jest/globals';
+import { isIP } from 'node:net';
+import { LockKeyError } from '../../lib/core/errors/index.js';
+import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { eventually } from '../support/eventually.js';
+import type { MutexClient } from './mutex-client.js';
+import type { MutexStage } from './mutex-stage.js';
+
+const EMPTY = Buffer.alloc(0);
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+const NODE = new RegExp(`^_c_${UUID}-lock-\\d{10}$`);
+
+/** What others see on the servers: Curator's names, data and order, and as few requests as can be. */
+export function mutexZnodesSuite(stage: () => MutexStage): void {
+  it('named and filled as by Curator', async () => {
+    const { mine, stranger, key, path } = stage();
+    await using _ = await mine.mutex(key).acquire();
+    const [node] = await stage().nodes();
+    expect(node).toMatch(NODE);
+    const { data, stat } = await stranger.getData(`${path}/${node}`);
+    expect(isIP(data.toString()) > 0 || data.length === 0).toBe(true);
+    expect(stat.ephemeralOwner).toBe(mine.connection.session!.id);
+  });
+
+  it('whose participants are listed in the order of service, the holder first', async () => {
+    const { mine, theirs, key, path } = stage();
+    const mutex = mine.mutex(key);
+    expect(await mutex.participants()).toEqual([]);
+
+    const first = await mutex.acquire();
+    const { lease: second } = await stage().queue(theirs);
+    const { lease: third } = await stage().queue(mine);
+    const queue = await mutex.participants();
+    expect(queue).toHaveLength(3);
+    for (const [place, node] of queue.entries()) {
+      expect(node.slice(path.length + 1)).toMatch(NODE);
+      expect(Number(node.slice(-10))).toBe(place);
+    }
+    const leaving = [() => first, () => second, () => third];
+    for (const [place, lease] of leaving.entries()) {
+      await (await lease()).release();
+      expect(await mutex.participants()).toEqual(queue.slice(place + 1));
+    }
+  });
+
+  it('whose directory the servers collect when nobody wants it any more (Curator: testContainerCleanup)', async () => {
+    const { mine, theirs, stranger, key, path } = stage();
+    await Promise.all([mine, theirs].map((client) => client.mutex(key).using(async () => {})));
+    await eventually('the directory is gone', async () => !(await stranger.exists(path)));
+    await using lease = await mine.mutex(key).acquire();
+    expect(lease.isHeld).toBe(true);
+  });
+
+  it('below the chroot of its client (Curator: testWithNamespace)', async () => {
+    const { mine, stranger, key } = stage();
+    const chroot = `/chroot-of-${key}`;
+    await stranger.create(chroot, EMPTY, CreateMode.CONTAINER);
+    await stranger.sync(chroot);
+    const inside = await stage().client({ chroot });
+    await using outer = await mine.mutex(key).acquire();
+    await using inner = await inside.mutex(key).acquire();
+    expect([outer.isHeld, inner.isHeld]).toEqual([true, true]);
+    const [node] = await inside.mutex(key).participants();
+    expect(await stage().nodes(`${chroot}/locks/${key}`)).toEqual([node!.split('/').at(-1)]);
+    expect(await inside.mutex(key).tryAcquire()).toBeUndefined();
+  });
+
+  it('at the very path that a key with a slash in front names', async () => {
+    const { mine, theirs, key, path } = stage();
+    const literal = `/elsewhere/${key}/deep`;
+    await using _ = await mine.mutex(literal).acquire();
+    expect(await stage().nodes(literal)).toHaveLength(1);
+    await using byKey = await mine.mutex(key).acquire();
+    expect(byKey.isHeld).toBe(true);
+    expect(await theirs.mutex(path).tryAcquire()).toBeUndefined();
+  });
+
+  it('kept apart from those of other keys, however odd', async () => {
+    const { mine, theirs, key } = stage();
+    const tails = ['', '/', '%2F', '%', '.', ' ', '?', '#', '*', "'", '\n', 'ä', 'a\u0308', '🔒'];
+    const odd = [
+      ...tails.map((tail) => key + tail),
+      key.toUpperCase(),
+      '.',
+      '..',
+      '%2E',
+      'zookeeper',
+    ];
+    odd.push('x'.repeat(512), '€'.repeat(170));
+    const leases = await Promise.all(odd.map((it) => mine.mutex(it).acquire({ wait: 10_000 })));
+    expect(leases.map((lease) => lease.key)).toEqual(odd);
+    const others = await Promise.all(odd.map((it) => theirs.mutex(it).tryAcquire()));
+    expect(others.every((lease) => lease === undefined)).toBe(true);
+    await Promise.all(leases.map((lease) => lease.release()));
+  });
+
+  it.each(['', '/a/', '/a//b', '/a/../b', 'x'.repeat(513), 'a\0b', '\ud800'])(
+    'never of the key %j: that is refused',
+    (key) => {
+      expect(() => stage().mine.mutex(key)).toThrow(LockKeyError);
+    },
+  );
+
+  describe('beside nodes of strangers, as Curator sees them', () => {
+    it.each(['0', '!x', 'lock-', 'deadbeefdeadbeefdeadbeefdeadbeef-lock-0000000000'])(
+      'waits for %j, which sorts before its own',
+      async (name) => {
+        const { mine, stranger, key, path } = stage();
+        await mine.mutex(key).using(async () => {
+          await stranger.create(`${path}/${name}`, EMPTY, CreateMode.EPHEMERAL);
+        });
+        const { lease } = await stage().queue(mine);
+        expect(await mine.mutex(key).participants()).toEqual([
+          `${path}/${name}`,
+          expect.stringMatching(/-lock-\d{10}$/),
+        ]);
+        await stranger.delete(`${path}/${name}`);
+        await (await lease).release();
+      },
+    );
+
+    it.each(['foo', 'xlock-5', '__lock__0000000000', '_c_x-__WRIT__0000000000'])(
+      'takes no notice of %j, which sorts behind',
+      async (name) => {
+        const { mine, stranger, key, path } = stage();
+        await mine.mutex(key).using(async () => {
+          await stranger.create(`${path}/${name}`, EMPTY, CreateMode.EPHEMERAL);
+        });
+        await using lease = await mine.mutex(key).tryAcquire();
+        expect(lease?.isHeld).toBe(true);
+        await stranger.delete(`${path}/${name}`);
+      },
+    );
+  });
+
+  describe('for which it asks the servers', () => {
+    it('to create, to list and to delete, when nobody is ahead; soon only to create and to delete', async () => {
+      const { mine, key } = stage();
+      const cycle = () => requestsOf(mine, () => mine.mutex(key).using(async () => {}));
+      await cycle(); // makes the directory
+      expect(await cycle()).toEqual(['create', 'exists', 'getChildren', 'delete']);
+      expect(await cycle()).toEqual(['create', 'delete']);
+      expect(await cycle()).toEqual(['create', 'delete']);
+    });
+
+    it('to list again after somebody else was there', async () => {
+      const { mine, theirs, key } = stage();
+      for (let i = 0; i < 3; i++) await mine.mutex(key).using(async () => {});
+      await using lease = await theirs.mutex(key).acquire();
+      expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
+      expect(lease.isHeld).toBe(true);
+    });
+
+    it('for nothing more than two watches while it waits, and for nothing when its turn comes', async () => {
+      const { mine, theirs, key } = stage();
+      const holder = await mine.mutex(key).acquire();
+      let waiting!: { lease: Promise<AsyncDisposable> };
+      const queueing = await requestsOf(theirs, async () => {
+        waiting = await stage().queue(theirs);
+        await theirs.connection.exists('/'); // when that is answered, the watches are set
+      });
+      expect(queueing).toEqual(['create', 'getChildren', 'getData', 'getData']);
+      const served = await requestsOf(theirs, async () => {
+        await holder.release();
+        await waiting.lease;
+      });
+      expect(served).toEqual([]);
+      await (await waiting.lease)[Symbol.asyncDispose]();
+    });
+
+    /** Kinds of the requests sent meanwhile. */
+    async function requestsOf(
+      client: MutexClient,
+      work: () => Promise<unknown>,
+    ): Promise<string[]> {
+      const before = client.requests.length;
+      await work();
+      return client.requests.slice(before).map(({ op }) => op);
+    }
+  });
+}

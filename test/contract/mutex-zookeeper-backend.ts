@@ -1,0 +1,67 @@
+import { NativeTransport } from '../../lib/zookeeper/connection/native-transport.js';
+import { ServerList } from '../../lib/zookeeper/connection/server-list.js';
+import type { Session } from '../../lib/zookeeper/connection/session.js';
+import { eventually } from '../support/eventually.js';
+import type { ZooKeeperServer } from '../support/zookeeper-server.js';
+import type { MutexBackend } from './mutex-backend.js';
+
+/** Real servers: one, or those of an ensemble. */
+export class MutexZooKeeperBackend implements MutexBackend {
+  #clients = 0;
+
+  constructor(private readonly servers: readonly ZooKeeperServer[]) {}
+
+  async connect() {
+    const server = this.servers[this.#clients++ % this.servers.length]!;
+    return {
+      transport: await NativeTransport.load(),
+      servers: new ServerList([server], Math.random),
+    };
+  }
+
+  /** Attaches to the session and closes it; once more where its client has attached again in between. */
+  async expire(session: Session): Promise<void> {
+    await eventually('the session has ended', async () => {
+      await this.#attachAndClose(session);
+      return !session.isAlive;
+    });
+  }
+
+  freeze(): void {
+    for (const server of this.servers) server.freeze();
+  }
+
+  thaw(): void {
+    for (const server of this.servers) server.thaw();
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.kill()));
+  }
+
+  async restart(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.restart()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.stop()));
+  }
+
+  async #attachAndClose(credentials: Session): Promise<void> {
+    const { transport } = await this.connect();
+    await new Promise<void>((resolve) => {
+      const link = transport.open(
+        { address: this.servers[0]!, credentials, sessionTimeout: 30_000, auth: [] },
+        {
+          onConnected: () => {
+            link.close();
+            resolve();
+          },
+          onDisconnected: () => resolve(),
+          onExpired: () => resolve(),
+          onWatch: () => {},
+        },
+      );
+    });
+  }
+}

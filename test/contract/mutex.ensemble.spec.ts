@@ -1,0 +1,8 @@
+import { ZooKeeperEnsemble } from '../support/zookeeper-ensemble.js';
+import { MutexZooKeeperBackend } from './mutex-zookeeper-backend.js';
+import { mutexSuite } from './mutex.suite.js';
+
+mutexSuite('an ensemble, its clients on different servers', async () => {
+  const { servers } = await ZooKeeperEnsemble.start({ containerCheckIntervalMs: 200 });
+  return new MutexZooKeeperBackend(servers);
+});
