@@ -25,10 +25,8 @@ export class LockExplorer implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const wrappers = [...this.discovery.getProviders(), ...this.discovery.getControllers()];
     await this.orchestrator.bootStep(() => {
-      for (const { instance, metatype } of wrappers) {
-        if (this.#explore(instance)) this.#complete(instance);
-        this.#explore(metatype?.prototype); // all there is of a class whose instances come later
-      }
+      // Of a request-scoped or transient class, Nest has an object without constructor call here.
+      for (const { instance } of wrappers) if (this.#explore(instance)) this.#complete(instance);
     });
   }
 

@@ -37,8 +37,9 @@ export function guardMethod(shape: MethodShape, lock: Omit<LockPlan, 'method'>) 
       apply: (fn, self, args) => shape.call(self, plan, args, () => Reflect.apply(fn, self, args)),
     });
     copyMetadata(original, guarded);
+    const isFirst = LockPlans.of(target).length === 0;
+    if (isFirst) Inject(LOCK_INTERCEPTOR)(target, INTERCEPTOR_PROPERTY);
     LockPlans.add(target, name, guarded, plan);
-    Inject(LOCK_INTERCEPTOR)(target, INTERCEPTOR_PROPERTY);
     descriptor.value = guarded;
   };
 }

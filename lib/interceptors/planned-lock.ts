@@ -11,8 +11,6 @@ import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { nameKeyError } from './name-key-error.js';
 import { tellLoss } from './tell-loss.js';
 
-type Body = (lease: Lease) => unknown;
-
 /** What a missing value or an object has become by being put into a text. */
 const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
 
@@ -20,7 +18,7 @@ const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
 export class PlannedLock {
   /** The lock of a literal key: the same for all calls. */
   readonly #fixed?: Lock;
-  readonly #waiting?: AcquireOptions;
+  readonly #options?: AcquireOptions;
 
   /** @throws LockKeyError naming the method, when a literal key cannot name a lock of this client */
   constructor(
@@ -28,7 +26,7 @@ export class PlannedLock {
     private readonly client: LockClient,
   ) {
     const { key, options } = plan;
-    if (options.wait !== undefined) this.#waiting = { wait: options.wait };
+    if (options.wait !== undefined) this.#options = { wait: options.wait };
     if (typeof key === 'string') this.#fixed = this.#lock(key);
   }
 
@@ -40,31 +38,24 @@ export class PlannedLock {
   async run(args: unknown[], proceed: () => unknown, signal?: AbortSignal): Promise<unknown> {
     const { onBusy = 'throw', onLost } = this.plan.options;
     const lock = this.#fixed ?? this.#lockOf(args);
-    const acquiring = signal === undefined ? this.#waiting : { ...this.#waiting, signal };
-    const body: Body =
-      onLost === undefined ? proceed : (lease) => tellLoss(lease, this.plan, args, proceed);
-    if (onBusy === 'throw') return lock.using(body, acquiring);
-
-    let isGranted = false;
-    const granted: Body = (lease) => {
-      isGranted = true;
-      return body(lease);
-    };
+    let lease: Lease;
     try {
-      return await (this.#waiting === undefined
-        ? this.#usingIfFree(lock, granted, acquiring)
-        : lock.using(granted, acquiring));
+      lease = await this.#acquire(lock, signal);
     } catch (error) {
-      if (isGranted || !(error instanceof LockTimeoutError)) throw error;
+      if (onBusy === 'throw' || !(error instanceof LockTimeoutError)) throw error;
       return onBusy === 'skip' ? undefined : onBusy(error, ...(args as never[]));
     }
+    if (onLost !== undefined) tellLoss(lease, this.plan, args);
+    return useLease(lease, proceed);
   }
 
-  async #usingIfFree(lock: Lock, body: Body, options?: AcquireOptions): Promise<unknown> {
+  async #acquire(lock: Lock, signal?: AbortSignal): Promise<Lease> {
+    const { wait, onBusy = 'throw' } = this.plan.options;
+    const options = signal === undefined ? this.#options : { ...this.#options, signal };
+    if (wait !== undefined || onBusy === 'throw') return lock.acquire(options);
     const lease = await lock.tryAcquire(options);
-    if (lease === undefined)
-      throw new LockTimeoutError(0, { key: lock.key, client: this.client.name });
-    return useLease(lease, body);
+    if (lease !== undefined) return lease;
+    throw new LockTimeoutError(0, { key: lock.key, client: this.client.name });
   }
 
   /** The lock of these arguments. An error of the user's key function comes out as it is. */

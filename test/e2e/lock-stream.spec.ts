@@ -26,8 +26,9 @@ import {
   LockModule,
   LockStream,
   LockTimeoutError,
-  type LockClient,
+  type ZooKeeperLockClient,
 } from '../../lib/index.js';
+import { eventually } from '../support/eventually.js';
 import { Apps, clientOf } from './support/apps.js';
 
 @Controller('reports')
@@ -91,12 +92,12 @@ describe('@LockStream holds the lock over the whole stream', () => {
   const apps = new Apps();
   let app: INestApplication;
   let reports: Reports;
-  let client: LockClient;
+  let client: ZooKeeperLockClient;
 
   beforeEach(async () => {
     app = await apps.serve({ imports: [LockModule.forRoot()], controllers: [Reports] });
     reports = app.get(Reports);
-    client = clientOf(app);
+    client = clientOf(app) as ZooKeeperLockClient;
   });
   afterEach(() => apps.close());
 
@@ -125,6 +126,14 @@ describe('@LockStream holds the lock over the whole stream', () => {
     reports.lines.complete();
     expect(await lines).toEqual(['a', 'b']);
     expect(await isFree()).toBe(true);
+  });
+
+  it('and gives it back before the end is told', async () => {
+    const log: string[] = [];
+    client.on('released', () => void log.push('released'));
+    const subscription = reports.lease().subscribe({ complete: () => void log.push('completed') });
+    await eventually('the stream has ended', () => subscription.closed);
+    expect(log).toEqual(['released', 'completed']);
   });
 
   it('until it fails, with the very error', async () => {
@@ -167,8 +176,11 @@ describe('@LockStream holds the lock over the whole stream', () => {
     const subscription = reports.follow().subscribe();
     await contended;
     subscription.unsubscribe();
+    await eventually('nobody queues', async () => {
+      const queue = await client.mutex('report:1').participants();
+      return queue.length === 1;
+    });
     await holder.release();
-    await client.mutex('report:1').using(() => {});
     expect(reports.runs).toBe(0);
   });
 

@@ -169,8 +169,11 @@ describe('LockModule', () => {
     );
   });
 
-  it('refuses to boot with a request-scoped service that asks for an unknown client', async () => {
-    @Injectable({ scope: Scope.REQUEST })
+  it.each([
+    ['request-scoped', Scope.REQUEST],
+    ['transient', Scope.TRANSIENT],
+  ])('refuses to boot with a %s service that asks for an unknown client', async (_, scope) => {
+    @Injectable({ scope })
     class Scoped extends Archive {}
 
     const booting = apps.boot({ imports: [LockModule.forRoot()], providers: [Scoped, withRoom()] });

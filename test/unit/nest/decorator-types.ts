@@ -44,7 +44,7 @@ export class Accepted {
     return 1;
   }
 
-  @WithMutex('literal', { onBusy: async () => 0, wait: 'forever' })
+  @WithMutex('literal', { onBusy: async () => 0, wait: 100 })
   async insteadLater() {
     return 1;
   }
