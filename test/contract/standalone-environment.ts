@@ -3,11 +3,8 @@ import { parseConnectString } from '../../lib/zookeeper/connection/connect-strin
 import { NativeTransport } from '../../lib/zookeeper/connection/native-transport.js';
 import { ServerList } from '../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
-import type {
-  SessionCredentials,
-  TransportLink,
-} from '../../lib/zookeeper/connection/transport.js';
 import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import { expireSession } from '../support/expire-session.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
 import type { ConnectionEnvironment, TestConnectionOptions } from './connection-environment.js';
@@ -52,7 +49,7 @@ export class StandaloneEnvironment implements ConnectionEnvironment {
   /** Attaches to the session and closes it, while its client cannot attach again. */
   async expire({ session }: ZooKeeperConnection, network: NetworkFaults): Promise<void> {
     network.refuse();
-    await this.#closeSession(session!);
+    await expireSession(this.server, session!);
     await network.accept();
   }
 
@@ -79,24 +76,5 @@ export class StandaloneEnvironment implements ConnectionEnvironment {
     });
     this.#connections.push(connection);
     return connection;
-  }
-
-  async #closeSession(credentials: SessionCredentials): Promise<void> {
-    const transport = await NativeTransport.load();
-    const address = { host: this.server.host, port: this.server.port };
-    await new Promise<void>((resolve, reject) => {
-      const link: TransportLink = transport.open(
-        { address, credentials, sessionTimeout: 10_000, auth: [] },
-        {
-          onConnected: () => {
-            link.close();
-            resolve();
-          },
-          onDisconnected: (reason) => reject(new Error(reason)),
-          onExpired: (reason) => reject(new Error(reason)),
-          onWatch: () => {},
-        },
-      );
-    });
   }
 }

@@ -6,6 +6,8 @@ import type { LinkListener, OpenOptions, Reply, Request, TransportLink } from '.
 import { ZooKeeperError } from './zookeeper-error.js';
 
 const CONNECTED = 3;
+/** How long the server gets, in ms, to answer everything before the link is closed. */
+const PATIENCE = 1_000;
 const WATCH_EVENTS = ['created', 'deleted', 'changed', 'child'] as const;
 
 /**
@@ -23,6 +25,7 @@ export class NativeLink implements TransportLink {
   /** The owner has been told of the end, or has ended it: nothing more is said. */
   #over = false;
   #isDetached = false;
+  #isClosing = false;
   #isClosed = false;
   #forgetSession?: () => void;
 
@@ -83,7 +86,8 @@ export class NativeLink implements TransportLink {
 
   close(): void {
     this.#over = true;
-    this.#close();
+    if (this.handle.state !== CONNECTED) return this.#close();
+    if (!this.#isClosing) this.#closeWhenQuiet();
   }
 
   #hear(event: string, detail: unknown): void {
@@ -143,6 +147,22 @@ export class NativeLink implements TransportLink {
       setImmediate(closeIfUnwanted);
     });
     this.#forgetSession = session?.onEnd(() => setImmediate(closeIfUnwanted));
+    if (this.handle.state !== CONNECTED) this.#close();
+  }
+
+  /**
+   * An answer that comes while the driver closes makes it hang up at once, and the reset that follows may overtake its
+   * request to end the session: the nodes would stay until the session expires. So all answers are awaited first.
+   */
+  #closeWhenQuiet(): void {
+    this.#isClosing = true;
+    const timer = setTimeout(() => this.#close(), PATIENCE).unref();
+    this.handle.a_exists('/', false, () =>
+      setImmediate(() => {
+        clearTimeout(timer);
+        this.#close();
+      }),
+    );
     if (this.handle.state !== CONNECTED) this.#close();
   }
 

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { LockClientClosedError } from '../../../lib/core/errors/index.js';
+import { attachSession } from '../../support/attach-session.js';
 import { eventually } from '../../support/eventually.js';
+import { expireSession } from '../../support/expire-session.js';
 import { FaultProxy } from '../../support/fault-proxy.js';
 import { OpCode } from '../../support/op-code.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
-import { attach } from '../support/attach.js';
 import { TestClient } from '../support/test-client.js';
 
 describe('A mutex', () => {
@@ -47,7 +48,7 @@ describe('A mutex', () => {
     const old = waiter.connection.session!;
 
     proxy.refuse();
-    (await attach(server, old)).close();
+    await expireSession(server, old);
     await proxy.accept();
     const [first, again] = await eventually('queued again', async () => {
       const nodes = await other.queue(directory, 2);
@@ -74,7 +75,7 @@ describe('A mutex', () => {
 
     // The waiter is cut off and gives its session up, but the server goes on hearing of that session.
     proxy.refuse();
-    const session = await attach(server, waiter.connection.session!);
+    const session = await attachSession(server, waiter.connection.session!);
     await waiter.reached('LOST');
     await proxy.accept();
     const [, , fresh] = await other.queue(directory, 3);
@@ -121,9 +122,9 @@ describe('A mutex', () => {
     );
     const [holding] = await other.queue(directory, 21);
     await waiter.locks.close();
+    expect(await other.children(directory)).toEqual([holding]);
     for (const outcome of await Promise.all(outcomes))
       expect(outcome).toBeInstanceOf(LockClientClosedError);
-    expect(await other.queue(directory, 1)).toEqual([holding]);
     expect(lease.isHeld).toBe(true);
     await lease.release();
   });

@@ -1,15 +1,15 @@
-import { NativeTransport } from '../../../lib/zookeeper/connection/native-transport.js';
-import type { ServerAddress } from '../../../lib/zookeeper/connection/server-address.js';
+import { NativeTransport } from '../../lib/zookeeper/connection/native-transport.js';
+import type { ServerAddress } from '../../lib/zookeeper/connection/server-address.js';
 import type {
   SessionCredentials,
   TransportLink,
-} from '../../../lib/zookeeper/connection/transport.js';
+} from '../../lib/zookeeper/connection/transport.js';
 
 /**
  * Takes a session over from its client, whose connection the server then ends. From now on the link keeps the session
  * alive; its `close()` ends it. The client should not be able to connect meanwhile: it would take the session back.
  */
-export async function attach(
+export async function attachSession(
   server: ServerAddress,
   credentials: SessionCredentials,
 ): Promise<TransportLink> {
