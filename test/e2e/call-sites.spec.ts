@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Injectable, Module, Scope, type ModuleMetadata, type OnModuleInit } from '@nestjs/common';
+import {
+  Injectable,
+  Module,
+  Scope,
+  type ModuleMetadata,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common';
 import { ContextIdFactory, ModuleRef } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Cron, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
@@ -173,10 +180,18 @@ describe.each(['first', 'last'])(
       expect(await emitted).toEqual([3]);
     });
 
-    it("a method called in another module's onModuleInit", async () => {
+    const byFactory = {
+      provide: Till,
+      inject: [Room],
+      useFactory: (room: Room) => new Till(room),
+    };
+    it.each<[string, Provider]>([
+      ['a method', Till],
+      ['a method of an instance from a factory', byFactory],
+    ])("%s called in another module's onModuleInit", async (_, provider) => {
       const found: unknown[] = [];
 
-      @Module({ providers: [Till, { provide: Room, useValue: room }] })
+      @Module({ providers: [provider, { provide: Room, useValue: room }] })
       class OpeningModule implements OnModuleInit {
         constructor(
           private readonly till: Till,
