@@ -1,0 +1,24 @@
+import { Body, Controller, Get, Post, Put } from '@nestjs/common';
+import { SeatStore } from './seat-store.js';
+import type { Show } from './show.js';
+
+/** Serves the store of the main process to the office processes. It knows of no lock: that is up to them. */
+@Controller('seats')
+export class SeatStoreController {
+  constructor(private readonly store: SeatStore) {}
+
+  @Put()
+  open(@Body() { latency }: { latency: number }): Promise<void> {
+    return this.store.open(latency);
+  }
+
+  @Get()
+  load(): Promise<Show> {
+    return this.store.load();
+  }
+
+  @Post()
+  save(@Body() { left, seat }: { left: number; seat: number }): Promise<void> {
+    return this.store.save(left, seat);
+  }
+}

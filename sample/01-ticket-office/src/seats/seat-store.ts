@@ -1,0 +1,12 @@
+import type { Show } from './show.js';
+
+/** Where the seats are counted. Every call takes a moment, as it does with a database. */
+export abstract class SeatStore {
+  /** Opens the sale anew. From now on every call takes `latency` milliseconds. */
+  abstract open(latency: number): Promise<void>;
+
+  abstract load(): Promise<Show>;
+
+  /** Writes how many seats are left now that `seat` is sold. */
+  abstract save(left: number, seat: number): Promise<void>;
+}

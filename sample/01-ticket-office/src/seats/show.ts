@@ -1,0 +1,10 @@
+/** How many seats the hall has. */
+export const SEATS = 100;
+
+/** The state of the sale, as the store knows it. */
+export interface Show {
+  /** Seats that are still free. */
+  readonly left: number;
+  /** For each seat, how many tickets were sold for it. More than one is what a lock is there to prevent. */
+  readonly tickets: readonly number[];
+}
