@@ -27,9 +27,7 @@ export class WaitScope {
   readonly #enders = new Set<(error: LockError) => void>();
   readonly #timer?: Timer;
   readonly #onAbort?: () => void;
-  #tellEnded!: () => void;
-  /** Resolves when the acquire is over, and what it has to remove is being removed. */
-  readonly ended = new Promise<void>((resolve) => (this.#tellEnded = resolve));
+  #tellEnded?: () => void;
 
   constructor(
     private readonly context: WaitScopeContext,
@@ -50,6 +48,11 @@ export class WaitScope {
   /** Milliseconds since the acquire began. */
   get elapsed(): number {
     return this.context.clock.now() - this.startedAt;
+  }
+
+  /** Resolves when the acquire is over, and what it has to remove is being removed. To be asked once, before that. */
+  ended(): Promise<void> {
+    return new Promise((resolve) => (this.#tellEnded = resolve));
   }
 
   /** Ends the wait with `error`, unless it has ended already. */
@@ -99,6 +102,6 @@ export class WaitScope {
     this.context.open.delete(this);
     this.#timer?.cancel();
     if (this.#onAbort) this.options.signal?.removeEventListener('abort', this.#onAbort);
-    this.#tellEnded();
+    this.#tellEnded?.();
   }
 }

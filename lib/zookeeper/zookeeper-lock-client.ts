@@ -126,7 +126,7 @@ export class ZooKeeperLockClient implements LockClient {
   async #giveEverythingBack(): Promise<void> {
     const { waits, holds, removals } = this.#context;
     const revoked = [...holds].map((hold) => hold.revoke('the client was closed'));
-    await Promise.all([...revoked, ...[...waits].map((wait) => wait.ended)]);
+    await Promise.all([...revoked, ...[...waits].map((wait) => wait.ended())]);
     await removals.drained();
   }
 }
