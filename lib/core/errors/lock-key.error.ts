@@ -1,4 +1,5 @@
 import { LockError, type LockErrorContext } from './lock-error.js';
+import { shownValue } from './shown-value.js';
 
 /** The key cannot name a lock. */
 export class LockKeyError extends LockError {
@@ -8,8 +9,7 @@ export class LockKeyError extends LockError {
   readonly why: string;
 
   constructor(key: unknown, why: string, context: LockErrorContext = {}) {
-    const shown = typeof key === 'string' ? JSON.stringify(key.slice(0, 80)) : String(key);
-    super('LOCK_KEY', `${shown} cannot be the key of a lock: ${why}.`, {
+    super('LOCK_KEY', `${shownValue(key)} cannot be the key of a lock: ${why}.`, {
       ...context,
       key: typeof key === 'string' ? key : undefined,
     });

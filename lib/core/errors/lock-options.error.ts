@@ -1,4 +1,5 @@
 import { LockError, type LockErrorContext } from './lock-error.js';
+import { shownValue } from './shown-value.js';
 
 /** An option is out of its range. */
 export class LockOptionsError extends LockError {
@@ -8,8 +9,11 @@ export class LockOptionsError extends LockError {
   readonly option: string;
 
   constructor(option: string, value: unknown, expected: string, context: LockErrorContext = {}) {
-    const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
-    super('LOCK_OPTIONS', `Option \`${option}\` is ${shown}. Give ${expected}.`, context);
+    super(
+      'LOCK_OPTIONS',
+      `Option \`${option}\` is ${shownValue(value)}. Give ${expected}.`,
+      context,
+    );
     this.option = option;
   }
 }

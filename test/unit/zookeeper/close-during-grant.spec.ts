@@ -25,7 +25,7 @@ async function closeDuringGrant(ticks: number): Promise<string> {
   let closing!: Promise<void>;
   const closed = new Promise<void>((resolve) => {
     const close = async () => {
-      for (let i = 0; i < ticks; i++) await undefined;
+      for (let i = 0; i < ticks; i++) await Promise.resolve();
       closing = client.locks.close();
       resolve();
     };

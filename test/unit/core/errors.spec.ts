@@ -1,0 +1,90 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import * as errors from '../../../lib/core/errors/index.js';
+import {
+  LockAbortedError,
+  LockClientClosedError,
+  LockConnectionError,
+  LockError,
+  LockKeyError,
+  LockLostError,
+  LockNotHeldError,
+  LockOptionsError,
+  LockTimeoutError,
+} from '../../../lib/core/errors/index.js';
+
+const CONTEXT = { key: 'door', client: 'unit', cause: new Error('the cause') };
+
+describe('An error of a lock', () => {
+  it.each([
+    [new LockAbortedError(CONTEXT), 'LOCK_ABORTED', 'see `cause` for the reason'],
+    [new LockClientClosedError(CONTEXT), 'LOCK_CLIENT_CLOSED', 'the client is closing'],
+    [new LockLostError('its session ended', CONTEXT), 'LOCK_LOST', 'its session ended'],
+    [new LockNotHeldError(CONTEXT), 'LOCK_NOT_HELD', 'already released'],
+    [new LockTimeoutError(250, CONTEXT), 'LOCK_TIMEOUT', 'not granted within 250 ms'],
+  ])('names its lock and client, and says what to do: %s', (error, code, part) => {
+    expect(error).toMatchObject({ ...CONTEXT, code, name: error.constructor.name });
+    expect(error.message).toContain('lock "door" of client "unit"');
+    expect(error.message).toContain(part);
+    expect(error.stack).toContain(error.message);
+  });
+
+  it('needs no context', () => {
+    const error = new LockTimeoutError(5);
+    expect(error.message).toMatch(/^the lock was not granted within 5 ms/);
+    expect(error).toMatchObject({ key: undefined, client: undefined });
+    expect('cause' in error).toBe(false);
+  });
+
+  it('is an instance of Error, of LockError, and of its own class only', () => {
+    const error = new LockTimeoutError(5);
+    expect(error instanceof Error).toBe(true);
+    expect(error instanceof LockError).toBe(true);
+    expect(error instanceof LockTimeoutError).toBe(true);
+    expect(error instanceof LockLostError).toBe(false);
+  });
+
+  it.each([undefined, null, 'text', 42, {}, new Error('other'), { code: 'LOCK_TIMEOUT' }])(
+    'is not %p',
+    (value) => {
+      expect(value instanceof LockError).toBe(false);
+      expect(value instanceof LockTimeoutError).toBe(false);
+    },
+  );
+
+  it('is recognised by another copy of the package', async () => {
+    jest.resetModules();
+    const copy = await import('../../../lib/core/errors/index.js');
+    expect(copy.LockTimeoutError).not.toBe(LockTimeoutError);
+    expect(new copy.LockTimeoutError(5) instanceof LockTimeoutError).toBe(true);
+    expect(new copy.LockTimeoutError(5) instanceof LockError).toBe(true);
+    expect(new copy.LockTimeoutError(5) instanceof LockLostError).toBe(false);
+    expect(new LockKeyError('', 'it is empty') instanceof copy.LockKeyError).toBe(true);
+    expect(new LockConnectionError('no server') instanceof copy.LockError).toBe(true);
+  });
+
+  it('may be subclassed by the user: the subclass has only its own instances', () => {
+    class RushHourError extends LockTimeoutError {}
+    const error = new RushHourError(5, { key: 'door' });
+    expect(error).toMatchObject({ name: 'RushHourError', code: 'LOCK_TIMEOUT', waitedMs: 5 });
+    expect(error instanceof RushHourError).toBe(true);
+    expect(error instanceof LockTimeoutError).toBe(true);
+    expect(new LockTimeoutError(5) instanceof RushHourError).toBe(false);
+    expect(new LockLostError('gone') instanceof RushHourError).toBe(false);
+  });
+
+  it('keeps its brand out of sight', () => {
+    expect(JSON.parse(JSON.stringify(new LockNotHeldError({ key: 'door' })))).toEqual({
+      name: 'LockNotHeldError',
+      code: 'LOCK_NOT_HELD',
+      key: 'door',
+    });
+  });
+
+  it('has a code of its own, the same on class and instance', () => {
+    const classes = Object.values(errors).filter((each) => each !== LockError);
+    const codes = classes.map(({ code }) => code as string | undefined);
+    expect(codes).not.toContain(undefined);
+    expect(new Set(codes).size).toBe(classes.length);
+    expect(new LockOptionsError('wait', 0, 'more').code).toBe(LockOptionsError.code);
+  });
+});

@@ -1,0 +1,33 @@
+import { HeldLease } from '../../../lib/core/held-lease.js';
+import { Hold, type HoldBackend, type LockIdentity } from '../../../lib/core/hold.js';
+
+/** A backend with its facts in the hands of the test. */
+export class Ledger implements HoldBackend {
+  isExclusiveNow = true;
+  freed = 0;
+  asked = 0;
+  token: () => Promise<bigint> = async () => 7n;
+
+  isExclusive(): boolean {
+    return this.isExclusiveNow;
+  }
+
+  fencingToken(): Promise<bigint> {
+    this.asked += 1;
+    return this.token();
+  }
+
+  async free(): Promise<void> {
+    this.freed += 1;
+  }
+}
+
+const SCOPE = {};
+
+/** A lock that has been granted, and what its backend is asked. */
+export function granted(id = 'door', scope: object = SCOPE) {
+  const ledger = new Ledger();
+  const identity: LockIdentity = { scope, id };
+  const hold = new Hold(identity, { key: id, client: 'unit' }, ledger);
+  return { ledger, identity, hold, lease: new HeldLease(hold) };
+}
