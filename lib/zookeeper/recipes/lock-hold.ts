@@ -35,7 +35,7 @@ export class LockHold implements HoldBackend, WatchableHold {
     context.holds.add(this.hold);
     this.hold.onLost((error) => context.events.emit('lost', { key, error }));
     this.#stopListening = session.onEnd((reason) => this.hold.lose(`its session ended: ${reason}`));
-    if (ownWatch === undefined) context.longHolds.add(this);
+    if (!this.#watch.isArmed) context.longHolds.add(this); // also where a reconnect disarmed it
   }
 
   watch(): void {
@@ -74,10 +74,10 @@ export class LockHold implements HoldBackend, WatchableHold {
 
   async #arm(): Promise<void> {
     const { connection } = this.context;
-    while (this.hold.isLive) {
+    const isDone = () => this.#watch.isArmed && this.#watch.czxid !== undefined;
+    while (this.hold.isLive && !isDone()) {
       try {
         await this.#watch.arm(); // tells by onChange when the node is gone
-        return;
       } catch (error) {
         if (!(error instanceof ZooKeeperError)) throw error;
         if (!error.isConnectionLoss)

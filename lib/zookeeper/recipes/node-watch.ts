@@ -14,6 +14,7 @@ export class NodeWatch {
   #isGone = false;
   #isStopped = false;
   #czxid?: bigint;
+  #arming?: Promise<void>;
 
   /** Called when the node is gone (see `isGone`), or when the watch is no longer set and ought to be armed again. */
   onChange: () => void = () => {};
@@ -22,6 +23,11 @@ export class NodeWatch {
     private readonly connection: ZooKeeperConnection,
     private readonly path: string,
   ) {}
+
+  /** Set on the server, as far as we know. */
+  get isArmed(): boolean {
+    return this.#isArmed;
+  }
 
   /** Deleted, and not by us. */
   get isGone(): boolean {
@@ -33,10 +39,19 @@ export class NodeWatch {
     return this.#czxid;
   }
 
-  /** Sets the watch, unless it is set; sends at once. Rejects with `ZooKeeperError` where no answer came. */
+  /**
+   * Sets the watch, unless it is set, and reads `czxid`; sends at once. May be called again while it is under way.
+   *
+   * Rejects with `ZooKeeperError` where no answer came.
+   */
   async arm(): Promise<void> {
-    if (this.#isArmed || this.#isGone || this.#isStopped) return;
-    this.#isArmed = true; // now: the event may come before this method goes on
+    if (this.#isArmed || this.#isGone || this.#isStopped) return this.#arming;
+    this.#isArmed = true; // now: the event may come before the answer is dealt with
+    this.#arming = this.#read().finally(() => (this.#arming = undefined));
+    await this.#arming;
+  }
+
+  async #read(): Promise<void> {
     try {
       const { stat } = await this.connection.getData(this.path, this.#hear);
       this.#czxid = BigInt(stat.czxid);
