@@ -3,7 +3,7 @@ import type { AclEntry } from './connection/acl.js';
 import type { AuthInfo } from './connection/auth-info.js';
 import type { RetryPolicy } from './connection/retry/retry-policy.js';
 
-/** Options of a lock client on ZooKeeper. Times are in milliseconds, above 0 and finite. */
+/** Options of a lock client on ZooKeeper. Times are in milliseconds, above 0 and below 2^31. */
 export interface ZooKeeperLockOptions {
   /**
    * Servers and chroot: `'zk1:2181,zk2:2181,[::1]:2181/app'`. All paths are below the chroot, which is made where it is

@@ -3,8 +3,8 @@
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/;
 
 /** Is `path` one that every server takes: absolute, no empty, `.` or `..` component, no forbidden character? */
-export function isCanonicalPath(path: string): boolean {
-  if (!path.startsWith('/') || FORBIDDEN.test(path)) return false;
+export function isCanonicalPath(path: unknown): path is string {
+  if (typeof path !== 'string' || !path.startsWith('/') || FORBIDDEN.test(path)) return false;
   return path
     .slice(1)
     .split('/')

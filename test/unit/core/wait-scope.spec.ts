@@ -102,9 +102,10 @@ describe('A wait', () => {
   it('lets go of timer, signal and client when it is over', async () => {
     const stop = new AbortController();
     const wait = begin({ wait: 100, signal: stop.signal });
+    const ended = wait.ended();
     wait.end();
     wait.end();
-    await wait.ended;
+    await ended;
     expect([open.size, clock.isIdle]).toEqual([0, true]);
     stop.abort();
     wait.throwIfEnded();

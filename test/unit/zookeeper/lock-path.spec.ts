@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { LockKeyError } from '../../../lib/core/errors/index.js';
+import { isCanonicalPath } from '../../../lib/zookeeper/connection/znode-path.js';
+import { lockPath } from '../../../lib/zookeeper/lock-path.js';
+
+const pathOf = (key: string) => lockPath('/locks', key, 'unit');
+
+describe('The path of a lock', () => {
+  it.each([
+    ['order', '/locks/order'],
+    ['order:42', '/locks/order%3A42'],
+    ['a/b', '/locks/a%2Fb'],
+    ['a b', '/locks/a%20b'],
+    ['100%', '/locks/100%25'],
+    ['.', '/locks/%2E'],
+    ['..', '/locks/%2E%2E'],
+    ['...', '/locks/...'],
+    ['a.b', '/locks/a.b'],
+    ['ключ', '/locks/%D0%BA%D0%BB%D1%8E%D1%87'],
+    ['🔒', '/locks/%F0%9F%94%92'],
+    ['/curator/orders', '/curator/orders'],
+  ])('of the key %j is %j', (key, path) => expect(pathOf(key)).toBe(path));
+
+  it('is one component that every server takes, and another one for another key', () => {
+    const characters = Array.from({ length: 0x3000 }, (_, code) => String.fromCodePoint(code + 1));
+    const keys = characters.filter((key) => key !== '/').flatMap((it) => [it, `a${it}b`, it + it]);
+    const paths = keys.map(pathOf);
+    expect(paths.filter((path) => !isCanonicalPath(path))).toEqual([]);
+    expect(paths.filter((path) => path.split('/').length !== 3)).toEqual([]);
+    expect(new Set(paths).size).toBe(new Set(keys).size);
+  });
+
+  it.each(['/', '/a/', '//a', '/a//b', '/.', '/a/..', '/a/./b', '/a\tb', '/🔒'])(
+    'cannot be the literal %j',
+    (key) => {
+      expect(() => pathOf(key)).toThrow(LockKeyError);
+      expect(() => pathOf(key)).toThrow(
+        expect.objectContaining({
+          key,
+          client: 'unit',
+          message: expect.stringContaining('a key that starts with "/" is a path'),
+        }),
+      );
+    },
+  );
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { isIP } from 'node:net';
+import { reconnectDelay } from '../../../lib/zookeeper/connection/reconnect-delay.js';
+import { ServerList } from '../../../lib/zookeeper/connection/server-list.js';
+import { seededRandom } from '../../support/seeded-random.js';
+
+const SERVERS = [1, 2, 3, 4].map((i) => ({ host: `10.0.0.${i}`, port: 2181 }));
+
+describe('A list of servers', () => {
+  it('goes through all of them in every round', async () => {
+    const list = new ServerList(SERVERS, seededRandom(7));
+    for (let round = 0; round < 3; round++) {
+      const tried = await Promise.all(SERVERS.map(() => list.next()));
+      expect(new Set(tried)).toEqual(new Set(SERVERS));
+    }
+  });
+
+  it('spreads clients over all servers', async () => {
+    const random = seededRandom(7);
+    const first = await Promise.all(
+      Array.from({ length: 100 }, () => new ServerList(SERVERS, random).next()),
+    );
+    for (const server of SERVERS)
+      expect(first.filter((each) => each === server).length).toBeGreaterThan(10);
+  });
+
+  it('resolves names to addresses', async () => {
+    const list = new ServerList([{ host: 'localhost', port: 2182 }], Math.random);
+    const { host, port } = await list.next();
+    expect([isIP(host) > 0, port]).toEqual([true, 2182]);
+  });
+});
+
+describe('The delay before a reconnect', () => {
+  it('is nothing in the first round, then grows up to a second, half of it random', () => {
+    expect([-3, -2, -1].map((failures) => reconnectDelay(failures, () => 0.5))).toEqual([0, 0, 0]);
+    expect([0, 1, 2, 5, 6, 60].map((failures) => reconnectDelay(failures, () => 0))).toEqual([
+      10, 20, 40, 320, 500, 500,
+    ]);
+    const longest = reconnectDelay(60, () => 1 - Number.EPSILON);
+    expect(longest).toBeGreaterThan(999);
+    expect(longest).toBeLessThanOrEqual(1_000);
+  });
+});
