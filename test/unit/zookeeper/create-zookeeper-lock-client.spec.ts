@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
 import { createZooKeeperLockClient } from '../../../lib/zookeeper/create-zookeeper-lock-client.js';
-import type { ZooKeeperLockOptions } from '../../../lib/zookeeper/zookeeper-lock-options.js';
 
 const create = (options: object) =>
   createZooKeeperLockClient('unit', { connect: 'zk1:2181', ...options });

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
+import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
+import type { AclEntry } from '../../../lib/zookeeper/connection/acl.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
+import { LockParents } from '../../../lib/zookeeper/recipes/lock-parents.js';
+import { RecordingTransport } from '../../contract/recording-transport.js';
+import { FaultyTransport } from '../../support/faulty-transport.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+
+const EMPTY = Buffer.alloc(0);
+const ACL: AclEntry[] = [{ perms: 31, scheme: 'digest', id: 'app:hash' }];
+
+describe('The directories of locks', () => {
+  let clock: VirtualClock;
+  let server: EmbeddedServer;
+  let network: FaultyTransport;
+  let log: RecordingTransport;
+  let connection: SessionConnection;
+
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    server = new EmbeddedServer({ clock });
+    const embedded = new EmbeddedTransport(server, (flush) => clock.setTimer(flush, 0));
+    network = new FaultyTransport(embedded, clock);
+    log = new RecordingTransport(network);
+    connection = new SessionConnection({
+      transport: log,
+      servers: embeddedServers,
+      sessionTimeout: Infinity,
+      clock,
+    });
+    connection.start();
+    await clock.runUntil(() => connection.isConnected);
+  });
+  afterEach(() => connection.close());
+
+  const run = <T>(work: Promise<T>) => clock.runUntil(work);
+  const asked = () => log.requests.map(({ op, path }) => `${op} ${path}`);
+  const aclOf = (path: string) => server.tree.get(path)?.acl;
+
+  it('are made from the lowest missing one down, as containers without data', async () => {
+    await run(connection.create('/a', EMPTY, CreateMode.PERSISTENT));
+    await run(new LockParents(connection).make('/a/b/c'));
+    expect(asked().slice(1)).toEqual([
+      'exists /a/b/c',
+      'exists /a/b',
+      'exists /a',
+      'create /a/b',
+      'create /a/b/c',
+    ]);
+    for (const path of ['/a/b', '/a/b/c']) {
+      expect(server.tree.get(path)).toMatchObject({ isContainer: true });
+      expect((await run(connection.getData(path))).data).toHaveLength(0);
+    }
+  });
+
+  it('are made once by many who need them at once, and again for those who come later', async () => {
+    const parents = new LockParents(connection);
+    await run(Promise.all([1, 2, 3].map(() => parents.make('/a/b'))));
+    expect(asked().filter((each) => each.startsWith('create'))).toEqual([
+      'create /a',
+      'create /a/b',
+    ]);
+    server.remove('/a/b');
+    await run(parents.make('/a/b'));
+    expect(server.tree.get('/a/b')).toBeDefined();
+  });
+
+  it('may be made by somebody else in the middle', async () => {
+    const parents = new LockParents(connection);
+    const making = parents.make('/a/b');
+    await clock.runUntil(() => asked().includes('exists /a'));
+    void connection.create('/a', EMPTY, CreateMode.PERSISTENT);
+    await run(making);
+    expect(server.tree.get('/a/b')).toBeDefined();
+    expect(server.tree.get('/a')).toMatchObject({ isContainer: false });
+  });
+
+  it('may be collected in the middle: that fails, and the next attempt makes them', async () => {
+    const parents = new LockParents(connection);
+    const making = parents.make('/a/b');
+    await clock.runUntil(() => asked().includes('create /a/b'));
+    server.remove('/a');
+    await expect(run(making)).rejects.toMatchObject({ code: 'NONODE' });
+    await run(parents.make('/a/b'));
+    expect(server.tree.get('/a/b')).toBeDefined();
+  });
+
+  it('get the access control list; those that were there keep theirs', async () => {
+    await run(connection.create('/a', EMPTY, CreateMode.PERSISTENT));
+    const before = aclOf('/a');
+    const parents = new LockParents(connection, ACL);
+    await expect(run(parents.make('/a/b/c'))).rejects.toMatchObject({ code: 'NOAUTH' });
+    expect(aclOf('/a')).toEqual(before);
+    expect(aclOf('/a/b')).toEqual(ACL); // and nobody without the password can make anything in it
+    expect(server.tree.get('/a/b/c')).toBeUndefined();
+  });
+
+  it.each([
+    ['create', 'lost'],
+    ['create', 'unanswered'],
+    ['setAcl', 'lost'],
+    ['setAcl', 'unanswered'],
+  ] as const)('get it although the connection broke at %s (%s)', async (op, fate) => {
+    const parents = new LockParents(connection, ACL);
+    network.once(fate, (request) => request.op === op);
+    await expect(run(parents.make('/a'))).rejects.toMatchObject({ code: 'CONNECTIONLOSS' });
+    await clock.runUntil(() => connection.isConnected);
+    await run(parents.make('/a'));
+    expect(aclOf('/a')).toEqual(ACL);
+  });
+});
