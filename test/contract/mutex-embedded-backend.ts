@@ -1,3 +1,4 @@
+import type { EmbeddedServerOptions } from '../../lib/embedded/embedded-server-options.js';
 import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
@@ -13,7 +14,11 @@ const NOBODY = {
 
 /** An embedded tree, in real time. */
 export class MutexEmbeddedBackend implements MutexBackend {
-  readonly #server = new EmbeddedServer({ containerInterval: 200 });
+  readonly #server: EmbeddedServer;
+
+  constructor(options?: EmbeddedServerOptions) {
+    this.#server = new EmbeddedServer(options);
+  }
 
   async connect() {
     return { transport: new EmbeddedTransport(this.#server), servers: embeddedServers };

@@ -203,20 +203,6 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
       });
     });
 
-    it('that grows although the directory was collected and its counter starts again', async () => {
-      const { mine, stranger, key, path } = stage();
-      const grant = () =>
-        mine.mutex(key).using(async (lease) => {
-          const [node] = await stage().nodes();
-          return { token: await lease.fencingToken(), counter: node!.slice(-10) };
-        });
-      const before = await grant();
-      await eventually('the directory is gone', async () => !(await stranger.exists(path)));
-      const after = await grant();
-      expect([before.counter, after.counter]).toEqual(['0000000000', '0000000000']);
-      expectGrowing([before.token, after.token]);
-    });
-
     function expectGrowing(tokens: bigint[]): void {
       for (const [i, token] of tokens.entries())
         if (i > 0) expect(token).toBeGreaterThan(tokens[i - 1]!);

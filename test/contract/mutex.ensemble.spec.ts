@@ -3,6 +3,6 @@ import { MutexZooKeeperBackend } from './mutex-zookeeper-backend.js';
 import { mutexSuite } from './mutex.suite.js';
 
 mutexSuite('an ensemble, its clients on different servers', async () => {
-  const { servers } = await ZooKeeperEnsemble.start({ containerCheckIntervalMs: 200 });
+  const { servers } = await ZooKeeperEnsemble.start({ containerCheckIntervalMs: 60_000 });
   return new MutexZooKeeperBackend(servers);
 });

@@ -3,6 +3,6 @@ import { MutexZooKeeperBackend } from './mutex-zookeeper-backend.js';
 import { mutexSuite } from './mutex.suite.js';
 
 mutexSuite('a standalone server', async () => {
-  const server = await ZooKeeperServer.start({ containerCheckIntervalMs: 200 });
+  const server = await ZooKeeperServer.start({ containerCheckIntervalMs: 60_000 });
   return new MutexZooKeeperBackend([server]);
 });
