@@ -71,12 +71,18 @@ export class WaitScope {
   /** Settles as `event` does, or rejects as soon as the wait has ended, whichever comes first. */
   until<T>(event: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#error !== undefined) {
-        event.catch(() => {}); // its outcome has no reader any more
-        return reject(this.#error);
-      }
-      this.#enders.add(reject);
-      event.then(resolve, reject).finally(() => this.#enders.delete(reject));
+      if (this.#error !== undefined) reject(this.#error);
+      else this.#enders.add(reject);
+      event.then(
+        (value) => {
+          this.#enders.delete(reject);
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#enders.delete(reject);
+          reject(error as Error);
+        },
+      );
     });
   }
 

@@ -116,10 +116,12 @@ export class SessionConnection implements ZooKeeperConnection {
     }
   }
 
-  async #send<O extends Request['op']>(request: RequestOf<O>): Promise<Answers[O]> {
+  #send<O extends Request['op']>(request: RequestOf<O>): Promise<Answers[O]> {
     const link = this.#manager.link;
     if (link === undefined)
-      throw new ZooKeeperError(ReturnCode.CONNECTIONLOSS, request.op, request.path);
+      return Promise.reject(
+        new ZooKeeperError(ReturnCode.CONNECTIONLOSS, request.op, request.path),
+      );
     return link.send<O>(request);
   }
 }
