@@ -12,7 +12,7 @@ export default {
     '<rootDir>/test/contract/**/*embedded*.spec.ts',
     '<rootDir>/test/e2e/**/*.spec.ts',
   ],
-  // Runs the sample in processes of its own, where Nest is the one of the folder above.
-  testPathIgnorePatterns: ['/ticket-office\\.spec\\.ts$'],
+  // They run apps in processes of their own, where Nest is the one of the folder above.
+  testPathIgnorePatterns: ['/(ticket-office|readme)\\.spec\\.ts$'],
   globalSetup: undefined,
 };
