@@ -61,12 +61,16 @@ export class LiveLink {
     });
   }
 
-  /** Sends a heartbeat whenever nothing else was sent for a sixth of `timeout`, and watches for silence. */
+  /**
+   * Sends a heartbeat when nothing was sent for a sixth of `timeout`, and tells when nothing was answered for a third: so a
+   * server that falls silent is noticed within half of it, and the other half is left for finding another one.
+   */
   watch(timeout: number): void {
     if (timeout === Infinity) return;
+    const due = Math.min(this.#beatAt(timeout), this.#overdueAt(timeout));
     this.#watchdog = this.clock.setTimer(
       () => (this.#isOverdue(timeout) ? this.#lookAgain(timeout) : this.#beat(timeout)),
-      timeout / 6,
+      Math.ceil(due - this.clock.now()),
       true,
     );
   }
@@ -92,15 +96,23 @@ export class LiveLink {
       reject(new ZooKeeperError(ReturnCode.CONNECTIONLOSS, request.op, request.path, isSent));
   }
 
-  #beat(timeout: number): void {
-    if (this.clock.now() - this.#lastSentAt >= timeout / 6)
-      this.send({ op: 'exists', path: '/', watch: false }).catch(() => {}); // a lost link tells its owner by itself
-    this.watch(timeout);
+  #beatAt(timeout: number): number {
+    return this.#lastSentAt + timeout / 6;
+  }
+
+  #overdueAt(timeout: number): number {
+    const [oldest] = this.#pending;
+    return oldest === undefined ? Infinity : oldest.sentAt + timeout / 3;
   }
 
   #isOverdue(timeout: number): boolean {
-    const [oldest] = this.#pending;
-    return oldest !== undefined && this.clock.now() - oldest.sentAt > timeout / 3;
+    return this.clock.now() >= this.#overdueAt(timeout);
+  }
+
+  #beat(timeout: number): void {
+    if (this.clock.now() >= this.#beatAt(timeout))
+      this.send({ op: 'exists', path: '/', watch: false }).catch(() => {}); // a lost link tells its owner by itself
+    this.watch(timeout);
   }
 
   /** After a stall of our own the timer comes before the answers that lie in the socket: let those in first. */

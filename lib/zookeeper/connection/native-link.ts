@@ -5,6 +5,7 @@ import type { Session } from './session.js';
 import type { LinkListener, OpenOptions, Reply, Request, TransportLink } from './transport.js';
 import { ZooKeeperError } from './zookeeper-error.js';
 
+const NOT_CONNECTED = 0;
 const CONNECTED = 3;
 /** How long the server gets, in ms, to answer everything before the link is closed. */
 const PATIENCE = 1_000;
@@ -65,6 +66,8 @@ export class NativeLink implements TransportLink {
       false,
       (rc) => ZooKeeperError.isTransport(rc) && this.#failed('no connection', rc),
     );
+    // An attempt that fails in the call itself leaves a handle that never does or says anything.
+    if (handle.state === NOT_CONNECTED) this.#gone('there is no way to this address');
   }
 
   request(request: Request, reply: Reply): void {

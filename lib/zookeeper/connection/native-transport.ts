@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads';
 import { LockConnectionError } from '../../core/errors/index.js';
 import type { NativeHandle } from './native-handle.js';
 import { NativeLink } from './native-link.js';
@@ -6,7 +7,7 @@ import type { LinkListener, OpenOptions, Transport, TransportLink } from './tran
 /** The driver's class: we only use the addon's object inside. */
 type Driver = new (config: object) => { readonly native: NativeHandle };
 
-/** Links by the npm package `zookeeper`, the native client. For the main thread only: it does not survive in workers. */
+/** Links by the npm package `zookeeper`, the native client. For the main thread only. */
 export class NativeTransport implements Transport {
   readonly #links = new Set<NativeLink>();
 
@@ -15,9 +16,14 @@ export class NativeTransport implements Transport {
   /**
    * Loads the driver, an optional peer dependency.
    *
-   * Rejects with `LockConnectionError` when it is not installed.
+   * Rejects with `LockConnectionError` when it is not installed, and in worker threads.
    */
   static async load(client?: string): Promise<NativeTransport> {
+    if (!isMainThread)
+      throw new LockConnectionError(
+        'The backend "zookeeper" works in the main thread only: its native driver takes the process down when several threads load it. Take the locks there, or start processes instead of worker threads.',
+        { client },
+      );
     try {
       const { default: driver } = await import('zookeeper');
       return new NativeTransport(driver);

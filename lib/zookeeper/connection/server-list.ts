@@ -18,6 +18,7 @@ export interface Servers {
  */
 export class ServerList implements Servers {
   #round: ServerAddress[] = [];
+  #lastOfRound?: ServerAddress;
 
   constructor(
     private readonly servers: readonly ServerAddress[],
@@ -41,7 +42,11 @@ export class ServerList implements Servers {
   }
 
   #shuffled(): ServerAddress[] {
-    const order = this.servers.map((server) => ({ server, rank: this.random() }));
-    return order.sort((a, b) => a.rank - b.rank).map(({ server }) => server);
+    const ranked = this.servers.map((server) => ({ server, rank: this.random() }));
+    const round = ranked.sort((a, b) => a.rank - b.rank).map(({ server }) => server);
+    // It may be the one that we have just lost: all others come before it is tried again.
+    if (round[0] === this.#lastOfRound) round.push(round.shift()!);
+    this.#lastOfRound = round.at(-1);
+    return round;
   }
 }

@@ -18,7 +18,7 @@ export class SessionConnection implements ZooKeeperConnection {
   readonly #watches = new WatchRegistry();
   readonly #manager: SessionManager;
 
-  constructor(options: SessionManagerOptions) {
+  constructor(private readonly options: SessionManagerOptions) {
     this.#manager = new SessionManager(
       options,
       (type, path) => this.#watches.fire(type, path),
@@ -117,11 +117,12 @@ export class SessionConnection implements ZooKeeperConnection {
   }
 
   #send<O extends Request['op']>(request: RequestOf<O>): Promise<Answers[O]> {
-    const link = this.#manager.link;
-    if (link === undefined)
-      return Promise.reject(
-        new ZooKeeperError(ReturnCode.CONNECTIONLOSS, request.op, request.path),
-      );
-    return link.send<O>(request);
+    return this.#manager.link?.send<O>(request) ?? this.#refuse(request);
+  }
+
+  /** In a later macrotask: a loop of refused requests must not keep the event loop from everything else. */
+  #refuse({ op, path }: Request): Promise<never> {
+    const error = new ZooKeeperError(ReturnCode.CONNECTIONLOSS, op, path);
+    return new Promise((_, reject) => this.options.clock.setTimer(() => reject(error), 0));
   }
 }

@@ -21,7 +21,7 @@ export interface SessionManagerOptions {
   readonly onAttemptFailed?: (reason: string) => void;
 }
 
-/** The longest an attempt to connect may take, in ms. */
+/** The longest that either part of an attempt to connect, the name or the connection, may take, in ms. */
 const LONGEST_ATTEMPT = 5_000;
 
 /**
@@ -41,7 +41,7 @@ export class SessionManager {
   #attempt = 0;
   #failures = 0;
   #wasConnected = false;
-  /** Of the attempt under way, or until the next one. */
+  /** Bounds the attempt under way, or runs until the next one. */
   #timer?: Timer;
   readonly #listeners = new Set<(state: ConnectionState, reason: string) => void>();
 
@@ -103,9 +103,11 @@ export class SessionManager {
   #attach(): void {
     const attempt = ++this.#attempt;
     const isCurrent = () => attempt === this.#attempt;
+    const fail = (reason: string) => void (isCurrent() && this.#attemptFailed(reason));
+    this.#setTimer(this.#attemptLimit, () => fail('the name service does not answer'));
     this.options.servers.next().then(
       (address) => void (isCurrent() && this.#open(address)),
-      (error: Error) => void (isCurrent() && this.#attemptFailed(error.message)),
+      (error: Error) => fail(error.message),
     );
   }
 
@@ -127,8 +129,8 @@ export class SessionManager {
     );
     const answered = (sentAt: number) => void (isCurrent() && this.#session?.answered(sentAt));
     const link = (this.#link = new LiveLink(transportLink, clock, answered, drop));
-    const limit = Math.min(sessionTimeout / 3, LONGEST_ATTEMPT);
-    this.#timer = clock.setTimer(() => drop(`not connected within ${Math.round(limit)} ms`), limit);
+    const limit = this.#attemptLimit;
+    this.#setTimer(limit, () => drop(`not connected within ${Math.round(limit)} ms`));
   }
 
   /** The servers have taken the session; it may be used after a `sync`. */
@@ -205,9 +207,17 @@ export class SessionManager {
 
   #attachLater(): void {
     if (this.#state === 'CLOSED') return;
-    const { clock, servers, random = Math.random } = this.options;
+    const { servers, random = Math.random } = this.options;
     this.#attempt += 1;
-    const delay = reconnectDelay(this.#failures++ - servers.size, random);
-    this.#timer = clock.setTimer(() => this.#attach(), delay);
+    this.#setTimer(reconnectDelay(this.#failures++ - servers.size, random), () => this.#attach());
+  }
+
+  get #attemptLimit(): number {
+    return Math.min(this.options.sessionTimeout / 3, LONGEST_ATTEMPT);
+  }
+
+  #setTimer(ms: number, fn: () => void): void {
+    this.#timer?.cancel();
+    this.#timer = this.options.clock.setTimer(fn, ms);
   }
 }
