@@ -30,7 +30,8 @@ async function missLocks(times: number, giveUp: () => object): Promise<void> {
   for (let missed = 0; missed < times; missed += 100) {
     const waits = Array.from({ length: 100 }, () => client.mutex('taken').acquire(giveUp()));
     const results = await Promise.allSettled(waits);
-    if (results.some(({ status }) => status === 'fulfilled')) throw new Error('a taken lock was granted');
+    if (results.some(({ status }) => status === 'fulfilled'))
+      throw new Error('a taken lock was granted');
   }
 }
 

@@ -16,6 +16,8 @@ export interface TestClientOptions {
   /** In milliseconds. Default 10,000. */
   readonly sessionTimeout?: number;
   readonly auth?: readonly AuthInfo[];
+  /** Hears of every attempt to connect that failed. */
+  readonly onAttemptFailed?: (reason: string) => void;
 }
 
 /** A lock client as `createZooKeeperLockClient` makes it, whose connection the test can look into. */
@@ -30,7 +32,7 @@ export class TestClient {
 
   /** Starts a client; resolves when it is connected. */
   static async connect(connect: string, options: TestClientOptions = {}): Promise<TestClient> {
-    const { name = 'test', sessionTimeout = 10_000, auth } = options;
+    const { name = 'test', sessionTimeout = 10_000, auth, onAttemptFailed } = options;
     const { servers, chroot } = parseConnectString(connect);
     const connection = new SessionConnection({
       transport: await NativeTransport.load(),
@@ -38,6 +40,7 @@ export class TestClient {
       sessionTimeout,
       clock: systemClock,
       auth,
+      onAttemptFailed,
     });
     const locks = new ZooKeeperLockClient({
       name,
