@@ -23,7 +23,9 @@ const look = async (url: string) => (await (await fetch(`${url}/live`)).json()) 
 
 describe('The ticket office', () => {
   beforeAll(async () => {
-    await promisify(execFile)('npm', ['run', '--silent', 'build:sample']);
+    await promisify(execFile)('npm', ['run', '--silent', 'build:sample']).catch(({ stdout }) => {
+      throw new Error(`The build failed.\n${stdout}`);
+    });
   }, BUILD_TIMEOUT);
 
   it(

@@ -2,6 +2,8 @@ import { AppModule } from '../app.module.js';
 import { parseCommandLine } from '../command-line.js';
 import { startApp } from './start-app.js';
 
+// One of several processes, with the arguments of the main one.
+
 // Ctrl-C goes to every process of the terminal; the main one tells us when to end.
 process.on('SIGINT', () => {});
 
