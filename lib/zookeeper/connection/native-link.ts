@@ -7,7 +7,7 @@ import { ZooKeeperError } from './zookeeper-error.js';
 
 const NOT_CONNECTED = 0;
 const CONNECTED = 3;
-/** How long the server gets, in ms, to answer everything before the link is closed. */
+/** How long a link that is to be closed waits, in ms, for a server that says nothing any more. */
 const PATIENCE = 1_000;
 const WATCH_EVENTS = ['created', 'deleted', 'changed', 'child'] as const;
 
@@ -28,6 +28,9 @@ export class NativeLink implements TransportLink {
   #isDetached = false;
   #isClosing = false;
   #isClosed = false;
+  /** How many requests were answered. */
+  #answers = 0;
+  #silence?: NodeJS.Timeout;
   #forgetSession?: () => void;
 
   /** @param onClosed the driver object is closed for good */
@@ -73,6 +76,7 @@ export class NativeLink implements TransportLink {
   request(request: Request, reply: Reply): void {
     if (this.#over) return void setImmediate(reply, ReturnCode.CONNECTIONLOSS);
     const rc = sendNative(this.handle, request, (code, answer) => {
+      this.#answers += 1;
       if (ZooKeeperError.isTransport(code)) setImmediate(reply, code);
       else reply(code, answer);
     });
@@ -159,19 +163,23 @@ export class NativeLink implements TransportLink {
    */
   #closeWhenQuiet(): void {
     this.#isClosing = true;
-    const timer = setTimeout(() => this.#close(), PATIENCE).unref();
-    this.handle.a_exists('/', false, () =>
-      setImmediate(() => {
-        clearTimeout(timer);
-        this.#close();
-      }),
-    );
+    this.handle.a_exists('/', false, () => setImmediate(() => this.#close()));
     if (this.handle.state !== CONNECTED) this.#close();
+    else this.#closeWhenSilent();
+  }
+
+  #closeWhenSilent(): void {
+    const answers = this.#answers;
+    this.#silence = setTimeout(
+      () => (answers === this.#answers ? this.#close() : this.#closeWhenSilent()),
+      PATIENCE,
+    );
   }
 
   #close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    clearTimeout(this.#silence);
     this.#forgetSession?.();
     this.handle.close();
     this.onClosed(this);

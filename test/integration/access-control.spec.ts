@@ -1,0 +1,91 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { LockConnectionError } from '../../lib/core/errors/index.js';
+import { Permission } from '../../lib/zookeeper/connection/acl.js';
+import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-lock-client.js';
+import type { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
+import type { ZooKeeperLockOptions } from '../../lib/zookeeper/zookeeper-lock-options.js';
+import { ZooKeeperServer } from '../support/zookeeper-server.js';
+import { TestClient } from './support/test-client.js';
+
+describe('Locks whose directories are for one user only', () => {
+  let server: ZooKeeperServer;
+  let stranger: TestClient;
+  let basePath: string;
+  const clients: ZooKeeperLockClient[] = [];
+
+  async function connect(options: Partial<ZooKeeperLockOptions>): Promise<ZooKeeperLockClient> {
+    const { connectString } = server;
+    const client = await createZooKeeperLockClient('test', {
+      connect: connectString,
+      connectTimeout: 2_000,
+      basePath,
+      ...options,
+    });
+    clients.push(client);
+    await client.connect();
+    return client;
+  }
+
+  const user = (auth: string): Partial<ZooKeeperLockOptions> => ({
+    auth: [{ scheme: 'digest', auth }],
+    acl: [{ perms: Permission.ALL, scheme: 'auth', id: '' }],
+  });
+
+  beforeAll(async () => {
+    server = await ZooKeeperServer.start({ containerCheckIntervalMs: 100 });
+    stranger = await TestClient.connect(server.connectString);
+  });
+  beforeEach(() => {
+    basePath = `/${randomUUID()}`;
+  });
+  afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
+  afterAll(async () => {
+    await stranger.locks.close();
+    await server.stop();
+  });
+
+  it('are locks between the clients of that user', async () => {
+    const [one, two] = [await connect(user('ann:secret')), await connect(user('ann:secret'))];
+    const lease = await one.mutex('seats').acquire();
+    expect(await two.mutex('seats').tryAcquire()).toBeUndefined();
+    const queued = two.mutex('seats').acquire();
+    await lease.release();
+    await using next = await queued;
+    expect(next.isHeld).toBe(true);
+  });
+
+  it('let no stranger list, queue or delete', async () => {
+    const ann = await connect(user('ann:secret'));
+    await using _ = await ann.mutex('seats').acquire();
+    const [holding] = await ann.mutex('seats').participants();
+    const { connection } = stranger;
+    const refused = { code: 'NOAUTH', maybeDone: false };
+    await connection.sync('/');
+    for (const directory of [basePath, `${basePath}/seats`])
+      await expect(connection.getChildren(directory)).rejects.toMatchObject(refused);
+    await expect(connection.delete(holding!)).rejects.toMatchObject(refused);
+
+    const open = await connect({});
+    await expect(open.mutex('seats').acquire()).rejects.toThrow(LockConnectionError);
+    await expect(open.mutex('other').acquire()).rejects.toThrow(LockConnectionError);
+  });
+
+  it('tell a client with another password what is wrong', async () => {
+    const ann = await connect(user('ann:secret'));
+    await using _ = await ann.mutex('seats').acquire();
+    const mistaken = await connect(user('ann:wrong'));
+    const refusal = expect(mistaken.mutex('seats').acquire()).rejects;
+    await refusal.toMatchObject({ code: 'LOCK_CONNECTION', key: 'seats', client: 'test' });
+    await expect(mistaken.mutex('seats').tryAcquire()).rejects.toThrow(
+      /refused to create .+seats.+: NOAUTH\. Check the options `auth`, `acl` and `basePath`/,
+    );
+  });
+
+  it('refuse to connect a client with credentials that the server does not know', async () => {
+    const unknown = { auth: [{ scheme: 'no-such-scheme', auth: 'x' }] };
+    await expect(connect(unknown)).rejects.toThrow(
+      /could not connect within 2000 ms \(.*authentication \(no-such-scheme\) refused.*\)/,
+    );
+  });
+});
