@@ -80,7 +80,7 @@ export class WaitScope {
         },
         (error: unknown) => {
           this.#enders.delete(reject);
-          reject(error as Error);
+          reject(error);
         },
       );
     });

@@ -25,5 +25,5 @@ export class EmbeddedTransport implements Transport {
   }
 
   /** Nothing to close: a detached link has told the server, and holds nothing. */
-  close(): void {}
+  async close(): Promise<void> {}
 }

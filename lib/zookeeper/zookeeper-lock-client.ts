@@ -94,7 +94,7 @@ export class ZooKeeperLockClient implements LockClient {
       this.#context.nodeData = await localAddress(clock);
     } catch (cause) {
       stop(); // the closing is not what it failed of
-      connection.close();
+      await connection.close();
       if (!(cause instanceof LockTimeoutError)) throw cause;
       throw new LockConnectionError(
         `Lock client "${name}" could not connect within ${connectTimeout} ms (${lastReason}). Check \`connect\` and that the servers run, or raise \`connectTimeout\`.`,
@@ -118,9 +118,10 @@ export class ZooKeeperLockClient implements LockClient {
 
   async #close(timeout: number): Promise<void> {
     const { connection, clock } = this.settings;
+    const deadline = clock.now() + timeout;
     this.refuse();
     await within(timeout, clock, this.#giveEverythingBack());
-    connection.close();
+    await within(Math.max(0, deadline - clock.now()), clock, connection.close());
   }
 
   async #giveEverythingBack(): Promise<void> {

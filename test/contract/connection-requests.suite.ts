@@ -25,8 +25,8 @@ export function connectionRequestsSuite(environment: () => ConnectionEnvironment
     await connection.create(root, EMPTY, PERSISTENT);
   });
   afterEach(() => {
-    connection.close();
-    other.close();
+    void connection.close();
+    void other.close();
   });
 
   describe('nodes', () => {
@@ -141,7 +141,7 @@ export function connectionRequestsSuite(environment: () => ConnectionEnvironment
     await connection.sync(root);
     const owner = other.session!.id;
     expect(await connection.exists(`${root}/own`)).toMatchObject({ ephemeralOwner: owner });
-    other.close();
+    void other.close();
     await eventually('they are gone', async () => {
       return (await connection.getChildren(root)).join() === 'stays';
     });
@@ -168,7 +168,7 @@ export function connectionRequestsSuite(environment: () => ConnectionEnvironment
     await eventually('back', () => states.includes('RECONNECTED'));
     expect(await ann.create(path, EMPTY, PERSISTENT)).toBe(path);
     network.cut();
-    ann.close();
+    void ann.close();
   });
 
   describe('order', () => {

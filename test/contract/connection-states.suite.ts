@@ -40,8 +40,8 @@ export function connectionStatesSuite(
   });
   afterEach(() => {
     network.cut();
-    connection.close();
-    other.close();
+    void connection.close();
+    void other.close();
   });
 
   it('connects once it is started, and refuses requests before', async () => {
@@ -61,7 +61,7 @@ export function connectionStatesSuite(
     expect(fresh.session!.id).toMatch(/^[1-9a-f][0-9a-f]*$/);
     expect(fresh.session!.isAlive).toBe(true);
     expect(fresh.session!.id).not.toBe(connection.session!.id);
-    fresh.close();
+    void fresh.close();
   });
 
   it('goes on trying while the server takes no connections', async () => {
@@ -72,7 +72,7 @@ export function connectionStatesSuite(
     await late.network.accept();
     await eventually('connected', () => late.connection.isConnected);
     late.network.cut();
-    late.connection.close();
+    void late.connection.close();
   });
 
   it('tells nobody who does not want to hear any more', async () => {
@@ -144,7 +144,7 @@ export function connectionStatesSuite(
       network.refuse();
       network.cut();
       await eventually('suspended', () => connection.state === 'SUSPENDED');
-      connection.close();
+      void connection.close();
       expect(states).toEqual(['SUSPENDED', 'CLOSED']);
     });
 
@@ -200,7 +200,7 @@ export function connectionStatesSuite(
   describeIfExpiring('a server that falls silent', () => {
     beforeEach(async () => {
       network.cut();
-      connection.close();
+      void connection.close();
       ({ connection, network } = await environment().faultyConnection({ sessionTimeout: 2_000 }));
       states = await connected(connection);
       await connection.sync(root);
@@ -248,7 +248,7 @@ export function connectionStatesSuite(
   describe('close', () => {
     beforeEach(async () => {
       network.cut();
-      connection.close();
+      void connection.close();
       connection = await environment().connection();
       states = await connected(connection);
       await connection.sync(root);
@@ -258,8 +258,8 @@ export function connectionStatesSuite(
       const { session } = connection;
       await create('own');
       const unanswered = connection.exists('/');
-      connection.close();
-      connection.close();
+      void connection.close();
+      void connection.close();
       await expect(unanswered).rejects.toMatchObject(UNANSWERED);
       expect([connection.state, connection.isConnected]).toEqual(['CLOSED', false]);
       expect([connection.session, session!.isAlive]).toEqual([undefined, false]);
@@ -273,7 +273,7 @@ export function connectionStatesSuite(
       const seen: string[] = [];
       fresh.onStateChange((state) => seen.push(state));
       fresh.start();
-      fresh.close();
+      void fresh.close();
       fresh.start();
       await connection.exists('/');
       await connection.exists('/');

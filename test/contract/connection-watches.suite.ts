@@ -35,8 +35,8 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
     await connection.sync(root);
   });
   afterEach(() => {
-    connection.close();
-    other.close();
+    void connection.close();
+    void other.close();
   });
 
   it('are called once', async () => {
@@ -184,7 +184,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
     };
 
     beforeEach(async () => {
-      connection.close();
+      void connection.close();
       ({ connection, network } = await environment().faultyConnection());
       states = await connected(connection);
       await connection.sync(root);
@@ -231,7 +231,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
 
   it('are told of the end when the connection is closed', async () => {
     await connection.exists(`${root}/a`, watcher);
-    connection.close();
+    void connection.close();
     expect(heard).toEqual(['disconnected /a']);
   });
 }

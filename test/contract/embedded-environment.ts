@@ -51,7 +51,7 @@ export class EmbeddedEnvironment implements ConnectionEnvironment {
   }
 
   async stop(): Promise<void> {
-    for (const connection of this.#connections) connection.close();
+    for (const connection of this.#connections) void connection.close();
   }
 
   #connect(transport: Transport, options: TestConnectionOptions = {}): ZooKeeperConnection {

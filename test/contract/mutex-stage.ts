@@ -69,7 +69,7 @@ export class MutexStage {
   }
 
   async stop(): Promise<void> {
-    this.observer.close();
+    void this.observer.close();
     await this.backend.stop();
   }
 

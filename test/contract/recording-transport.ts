@@ -29,7 +29,7 @@ export class RecordingTransport implements Transport {
     };
   }
 
-  close(): void {
-    this.transport.close();
+  close(): Promise<void> {
+    return this.transport.close();
   }
 }

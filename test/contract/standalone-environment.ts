@@ -58,7 +58,7 @@ export class StandaloneEnvironment implements ConnectionEnvironment {
 
   async stop(): Promise<void> {
     for (const proxy of this.#proxies) proxy.stop();
-    for (const connection of this.#connections) connection.close();
+    for (const connection of this.#connections) void connection.close();
     await this.server.stop();
   }
 

@@ -63,5 +63,5 @@ export class FaultyTransport implements Transport, Network {
   }
 
   /** Nothing to do: what is under way arrives, and a virtual clock keeps no process alive. */
-  close(): void {}
+  async close(): Promise<void> {}
 }

@@ -10,6 +10,7 @@ type Driver = new (config: object) => { readonly native: NativeHandle };
 /** Links by the npm package `zookeeper`, the native client. For the main thread only. */
 export class NativeTransport implements Transport {
   readonly #links = new Set<NativeLink>();
+  #allClosed: () => void = () => {};
 
   private constructor(private readonly driver: Driver) {}
 
@@ -37,13 +38,22 @@ export class NativeTransport implements Transport {
 
   open(options: OpenOptions, listener: LinkListener): TransportLink {
     const { native } = new this.driver({});
-    const link = new NativeLink(native, listener, (closed) => void this.#links.delete(closed));
+    const link = new NativeLink(native, listener, (closed) => this.#closed(closed));
     this.#links.add(link);
     link.open(options);
     return link;
   }
 
-  close(): void {
-    for (const link of this.#links) link.close();
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#allClosed = resolve;
+      for (const link of this.#links) link.close();
+      if (this.#links.size === 0) resolve();
+    });
+  }
+
+  #closed(link: NativeLink): void {
+    this.#links.delete(link);
+    if (this.#links.size === 0) this.#allClosed();
   }
 }

@@ -98,8 +98,8 @@ export class SessionConnection implements ZooKeeperConnection {
     this.#manager.start();
   }
 
-  close(): void {
-    this.#manager.close();
+  close(): Promise<void> {
+    return this.#manager.close();
   }
 
   async #sendWatched<O extends 'getData' | 'getChildren'>(

@@ -43,6 +43,7 @@ export class SessionManager {
   #wasConnected = false;
   /** Bounds the attempt under way, or runs until the next one. */
   #timer?: Timer;
+  #closed?: Promise<void>;
   readonly #listeners = new Set<(state: ConnectionState, reason: string) => void>();
 
   /**
@@ -82,8 +83,13 @@ export class SessionManager {
     if (this.#state === 'CONNECTING' && this.#attempt === 0) this.#attach();
   }
 
-  close(): void {
-    if (this.#state === 'CLOSED') return;
+  /** Resolves when the servers have been told, as far as they can be reached. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  #close(): Promise<void> {
     const [session, link] = [this.#session, this.#link];
     this.#session = this.#link = undefined;
     this.#attempt += 1;
@@ -91,8 +97,8 @@ export class SessionManager {
     this.#become('CLOSED', 'closed by its owner');
     session?.end('the client was closed');
     link?.close();
-    this.options.transport.close();
     this.onUnwatched();
+    return this.options.transport.close();
   }
 
   #become(state: ConnectionState, reason: string): void {

@@ -79,8 +79,11 @@ export interface TransportLink {
 export interface Transport {
   /** Returns at once; the listener hears nothing before that. */
   open(options: OpenOptions, listener: LinkListener): TransportLink;
-  /** Closes what is left of detached links, at any price: nothing of the transport keeps the process alive any more. */
-  close(): void;
+  /**
+   * Closes every link, also what is left of detached ones. Resolves when the servers have been told, as far as they can be
+   * reached, and nothing of the transport keeps the process alive any more.
+   */
+  close(): Promise<void>;
 }
 
 export interface OpenOptions {

@@ -42,6 +42,9 @@ export interface ZooKeeperConnection {
   onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void;
   /** Starts connecting; returns at once. */
   start(): void;
-  /** Ends the session and the connection. Everything still unanswered rejects. Idempotent. */
-  close(): void;
+  /**
+   * Ends the session and the connection. Everything still unanswered rejects at once; the promise resolves when the
+   * servers have been told, as far as they can be reached. Idempotent.
+   */
+  close(): Promise<void>;
 }

@@ -37,11 +37,19 @@ describe('Closing a connection', () => {
     const start = performance.now();
     while (performance.now() - start < 50); // some of the answers lie in the socket
     server.freeze(); // and the server is slow to read what comes next
-    connection.close();
+    void connection.close();
     setImmediate(() => server.thaw());
     for (const outcome of await Promise.all(outcomes))
       expect(outcome).toMatchObject({ code: 'CONNECTIONLOSS', maybeDone: true });
     await other.queue('/closing', 0); // long before the session could expire
+  });
+
+  it('has told the server when it resolves, so that the process may end', async () => {
+    const session = `0x${client.connection.session!.id}`;
+    await client.locks.mutex('any').acquire();
+    expect(await server.fourLetterWord('dump')).toContain(session);
+    await client.locks.close();
+    expect(await server.fourLetterWord('dump')).not.toContain(session);
   });
 
   it('takes no time when all is well', async () => {

@@ -94,6 +94,6 @@ describe('The connection', () => {
     });
     connection.start();
     await eventually('connected', () => connection.isConnected, { within: 3_000 });
-    connection.close();
+    void connection.close();
   });
 });

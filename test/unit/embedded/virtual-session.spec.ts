@@ -58,7 +58,7 @@ async function ordeal(seed: number): Promise<string[]> {
   server.thaw();
   network.isRefusing = false;
   await clock.runUntil(() => connection.isConnected, 60_000);
-  connection.close();
+  void connection.close();
   await clock.advance(SESSION_TIMEOUT + TICK); // an older session may have to expire
   expect(server.tree.size).toBe(1);
   return log;
