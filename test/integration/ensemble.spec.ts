@@ -29,7 +29,7 @@ describe('On an ensemble', () => {
     const section = new CriticalSection();
     const tokens: bigint[] = [];
     let isOver = false;
-    for (const server of ensemble.servers) for (const _ of 'ab') await connect({}, server);
+    for (const server of ensemble.servers) for (let n = 0; n < 2; n++) await connect({}, server);
     const sessions = clients.map(({ connection }) => connection.session);
     const kept = await clients[0]!.locks.mutex('kept').acquire();
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 
 /** How long a connection on loopback may take, in ms: whoever has not heard its echo by then never will. */
 const PATIENCE = 3_000;
@@ -7,15 +7,15 @@ const PATIENCE = 3_000;
 /** TCP connections of somebody else in this process, which nothing that happens to ours may harm. */
 export class ForeignTraffic {
   opened = 0;
-  echoed = 0;
   /** Connections that did not hear their echo in time. */
   hung = 0;
+  private readonly underWay = new Set<Promise<void>>();
 
   private constructor(private readonly server: Server) {}
 
   static async start(): Promise<ForeignTraffic> {
-    const server = createServer((socket: Socket) => {
-      socket.on('error', () => {});
+    const server = createServer((socket) => {
+      socket.on('error', () => {}); // the other side has given up
       socket.pipe(socket);
     });
     server.listen(0, '127.0.0.1');
@@ -26,22 +26,30 @@ export class ForeignTraffic {
   /** Opens a connection in this very turn of the event loop. */
   open(): void {
     this.opened += 1;
-    const { port } = this.server.address() as AddressInfo;
-    const socket = connect(port, '127.0.0.1', () => socket.write('x'));
-    const timer = setTimeout(() => {
-      this.hung += 1;
-      socket.destroy();
-    }, PATIENCE);
-    socket.on('error', () => {}); // no echo will come
-    socket.once('data', () => {
-      this.echoed += 1;
-      clearTimeout(timer);
-      socket.destroy();
+    const task = this.echo().then((isEchoed) => {
+      if (!isEchoed) this.hung += 1;
+      this.underWay.delete(task);
     });
+    this.underWay.add(task);
   }
 
-  /** Resolves when every connection has had its echo, or has been given up. */
+  /** Resolves when every connection so far has had its echo, or has been given up. */
   async settled(): Promise<void> {
-    while (this.echoed + this.hung < this.opened) await new Promise(setImmediate);
+    await Promise.all(this.underWay);
+  }
+
+  private echo(): Promise<boolean> {
+    const { port } = this.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1', () => socket.write('x'));
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => end(false), PATIENCE);
+      const end = (isEchoed: boolean) => {
+        clearTimeout(timer);
+        socket.destroy();
+        resolve(isEchoed);
+      };
+      socket.on('error', () => end(false));
+      socket.once('data', () => end(true));
+    });
   }
 }

@@ -213,9 +213,10 @@ export class SessionManager {
 
   #attachLater(): void {
     if (this.#state === 'CLOSED') return;
-    const { servers, random = Math.random } = this.options;
+    const { servers, sessionTimeout, random = Math.random } = this.options;
     this.#attempt += 1;
-    this.#setTimer(reconnectDelay(this.#failures++ - servers.size, random), () => this.#attach());
+    const delay = reconnectDelay(this.#failures++ - servers.size, random);
+    this.#setTimer(Math.min(delay, sessionTimeout / 20), () => this.#attach()); // a short session is not to be slept away
   }
 
   get #attemptLimit(): number {

@@ -15,6 +15,14 @@ describe('A list of servers', () => {
     }
   });
 
+  it('tries all others before it comes back to the one tried last', async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const list = new ServerList(SERVERS.slice(0, 2), seededRandom(seed));
+      const tried = await Promise.all(Array.from({ length: 20 }, () => list.next()));
+      expect(tried.filter((server, n) => server === tried[n - 1])).toEqual([]);
+    }
+  });
+
   it('spreads clients over all servers', async () => {
     const random = seededRandom(7);
     const first = await Promise.all(

@@ -1,0 +1,11 @@
+import type { StormRow } from './storm-row.js';
+
+/** Nothing may be without an outcome for longer than two session timeouts, in ms. */
+const LONGEST_PENDING = 12_000;
+
+/** Did the process come through it unharmed? */
+export function isHarmless({ isNoticed, isSessionKept, report, violations }: StormRow): boolean {
+  const isKept = isSessionKept && report.isLeaseKept;
+  const isServed = report.foreign.hung === 0 && report.oldestPending < LONGEST_PENDING;
+  return isNoticed && isKept && isServed && violations === 0;
+}
