@@ -78,7 +78,7 @@ export class WaitScope {
           this.#enders.delete(reject);
           resolve(value);
         },
-        (error: unknown) => {
+        (error: Error) => {
           this.#enders.delete(reject);
           reject(error);
         },

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A server process that cannot outlive this one, however this one ends. */
@@ -28,8 +28,12 @@ export class WatchedProcess {
     return readFileSync(this.logFile, 'utf8');
   }
 
+  /** Returns when all of its threads stand still: the system stops them one after the other, some while later. */
   freeze(): void {
-    this.child.kill('SIGSTOP');
+    const { pid } = this.child;
+    if (pid === undefined || !this.child.kill('SIGSTOP')) return;
+    const deadline = performance.now() + 1_000;
+    while (isMoving(pid) && performance.now() < deadline);
   }
 
   thaw(): void {
@@ -59,4 +63,17 @@ function watch(child: ChildProcess, pid: number, folder: string): void {
   (watchdog.stdin as unknown as { unref(): void }).unref(); // a socket, typed as a stream
   watchdog.stdin.on('error', () => {}); // it may be gone before the pipe is closed
   child.once('exit', () => watchdog.kill('SIGKILL'));
+}
+
+/** Has the process a thread that is not stopped? False where the system does not tell. */
+function isMoving(pid: number): boolean {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.some((thread) => {
+      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1');
+      return !/^[TtXZ]/.test(stat.slice(stat.lastIndexOf(')') + 2)); // behind the name, which may hold anything
+    });
+  } catch {
+    return false;
+  }
 }
