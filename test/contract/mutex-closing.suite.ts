@@ -28,6 +28,7 @@ export function mutexClosingSuite(stage: () => MutexStage): void {
     await using _ = await theirs.mutex(key).acquire();
     const waiters = await queueTwenty(mine);
     await mine.locks.close();
+    expect(mine.requests.filter(({ op }) => op === 'delete')).toHaveLength(20);
     expect(await stage().nodes()).toHaveLength(1); // that of the holder
     await expectAllClosed(waiters);
   });

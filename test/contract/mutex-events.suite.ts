@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { LockEvents } from '../../lib/core/lock-events.js';
+import { eventually } from '../support/eventually.js';
 import type { MutexClient } from './mutex-client.js';
 import { nextEvent, type MutexStage } from './mutex-stage.js';
 
@@ -19,15 +20,20 @@ export function mutexEventsSuite(stage: () => MutexStage): void {
     ]);
   });
 
-  it('when it is waited for: once, before the grant', async () => {
+  it('when it is waited for: once, although it has to wait for two, one after the other', async () => {
     const { mine, theirs, key } = stage();
-    const holders = [await mine.mutex(key).acquire(), stage().queue(mine)] as const;
-    await holders[1];
+    const holder = await mine.mutex(key).acquire();
+    const leave = new AbortController();
+    await stage().queue(mine, { signal: leave.signal });
     const heard = eventsOf(theirs);
     const { lease } = await stage().queue(theirs);
     expect(heard).toEqual([{ kind: 'contended', key }]);
-    await holders[0].release();
-    await (await (await holders[1]).lease).release();
+
+    const asked = theirs.requests.length;
+    leave.abort();
+    await eventually('it looks again', () => theirs.requests.length > asked);
+    await theirs.connection.exists('/'); // when that is answered, it has looked and waits again
+    await holder.release();
     await (await lease).release();
     expect(heard.map(({ kind }) => kind)).toEqual(['contended', 'acquired', 'released']);
   });

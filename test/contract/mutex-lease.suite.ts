@@ -39,7 +39,8 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
     const inner = await outer.run(() => mine.mutex(key).acquire());
     await inner.release();
     await inner.release();
-    expect(outer.isHeld).toBe(true);
+    expect([outer.isHeld, inner.isHeld]).toEqual([true, false]);
+    expect(() => inner.assertHeld()).toThrow(LockNotHeldError);
     expect(await theirs.mutex(key).tryAcquire()).toBeUndefined();
     await outer.release();
   });
@@ -140,12 +141,14 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
       const { mine, theirs, stranger, key, path } = stage();
       const lease = await mine.mutex(key).acquire();
       await lease.fencingToken(); // it watches its node from now on
+      const { signal } = lease;
       const { lease: waiting } = await stage().queue(theirs);
       const [node] = await mine.mutex(key).participants();
       await stranger.delete(node!);
       await using next = await waiting;
       expect(next.isHeld).toBe(true);
-      await eventually('the holder knows', () => !lease.isHeld);
+      await eventually('the holder is told', () => signal.aborted);
+      expect((signal.reason as Error).message).toContain('somebody deleted its node');
       expectLost(lease);
       expect(node).toMatch(new RegExp(`^${path}/`));
     });
