@@ -59,8 +59,8 @@ export class HeldLease implements Lease {
     return this.release();
   }
 
-  async #giveBack(): Promise<void> {
+  #giveBack(): Promise<void> {
     this.#forget?.();
-    await this.hold.giveBack();
+    return this.hold.giveBack();
   }
 }

@@ -5,6 +5,8 @@ export interface HoldBackend {
   /** May the lock still be exclusive? Asked of the clock now, not of an event that may come late. */
   isExclusive(): boolean;
   fencingToken(): Promise<bigint>;
+  /** The lock may be somebody else's from now on; called at most once. */
+  lost(error: LockLostError): void;
   /** Gives the lock back; called at most once, and never rejects. */
   free(): Promise<void>;
 }
@@ -25,7 +27,7 @@ export class Hold {
   #leases = 0;
   #lost?: LockLostError;
   #freed?: Promise<void>;
-  readonly #losers = new Set<(error: LockLostError) => void>();
+  #losers?: Set<(error: LockLostError) => void>;
   #token?: Promise<bigint>;
 
   constructor(
@@ -54,14 +56,16 @@ export class Hold {
   lose(why: string): void {
     if (this.#lost !== undefined || this.#freed !== undefined) return;
     this.#lost = new LockLostError(why, this.context);
-    for (const tell of [...this.#losers]) tell(this.#lost);
-    this.#losers.clear();
+    this.backend.lost(this.#lost);
+    for (const tell of [...(this.#losers ?? [])]) tell(this.#lost);
+    this.#losers = undefined;
   }
 
   /** Calls `tell` when the hold is lost; the returned function takes that back. */
   onLost(tell: (error: LockLostError) => void): () => void {
+    this.#losers ??= new Set();
     this.#losers.add(tell);
-    return () => void this.#losers.delete(tell);
+    return () => void this.#losers?.delete(tell);
   }
 
   fencingToken(): Promise<bigint> {
@@ -73,20 +77,20 @@ export class Hold {
   }
 
   /** One lease less; the last one frees the lock. */
-  async giveBack(): Promise<void> {
+  giveBack(): Promise<void> {
     this.#leases -= 1;
-    if (this.#leases === 0) await this.#free();
+    return this.#leases > 0 ? Promise.resolve() : this.#free();
   }
 
   /** Takes the lock away from its leases, and frees it. */
-  async revoke(why: string): Promise<void> {
+  revoke(why: string): Promise<void> {
     this.lose(why);
-    await this.#free();
+    return this.#free();
   }
 
   #free(): Promise<void> {
     this.#freed ??= this.backend.free();
-    this.#losers.clear();
+    this.#losers = undefined;
     return this.#freed;
   }
 }

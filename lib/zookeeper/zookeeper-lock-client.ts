@@ -11,13 +11,13 @@ import type { RetryPolicy } from './connection/retry/retry-policy.js';
 import type { ZooKeeperConnection } from './connection/zookeeper-connection.js';
 import { localAddress } from './local-address.js';
 import { lockPath } from './lock-path.js';
-import { connectedSession } from './recipes/connected-session.js';
 import { GuaranteedDelete } from './recipes/guaranteed-delete.js';
 import { InterProcessMutex } from './recipes/inter-process-mutex.js';
 import { LongHolds } from './recipes/long-holds.js';
 import { LockParents } from './recipes/lock-parents.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
 import { SoleChildMemory } from './recipes/sole-child-memory.js';
+import { untilConnected } from './recipes/until-connected.js';
 
 /** A holder that did not queue has its node watched only after this time, in ms. */
 const WATCH_AFTER = 100;
@@ -90,7 +90,7 @@ export class ZooKeeperLockClient implements LockClient {
     const stop = this.on('connection', ({ reason }) => (lastReason = reason));
     try {
       connection.start();
-      await connectedSession(connection, wait);
+      await untilConnected(connection, wait);
       this.#context.nodeData = await localAddress(clock);
     } catch (cause) {
       stop(); // the closing is not what it failed of

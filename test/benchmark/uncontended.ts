@@ -18,8 +18,9 @@ export async function uncontended(server: ZooKeeperServer): Promise<Row[]> {
   await client.connect();
   for (let lane = 0; lane < 100; lane++)
     await bare.create(`/bare-${lane}`, DATA, CreateMode.PERSISTENT);
+  const mutexes = Array.from({ length: 100 }, (_, lane) => client.mutex(`ours-${lane}`));
   const works = {
-    ours: async (lane: number) => (await client.mutex(`ours-${lane}`).acquire()).release(),
+    ours: async (lane: number) => (await mutexes[lane]!.acquire()).release(),
     floor: async (lane: number) =>
       bare.delete(
         await bare.create(`/bare-${lane}/${NODE}`, DATA, CreateMode.EPHEMERAL_SEQUENTIAL),

@@ -9,7 +9,8 @@ import type { ProtectedNode } from './protected-node.js';
  * that made them lives. When that has ended, the servers remove them.
  */
 export class GuaranteedDelete {
-  readonly #underWay = new Set<Promise<void>>();
+  #underWay = 0;
+  #tellDrained?: () => void;
 
   /** @param onRefused the servers refused a deletion for good, e.g. for want of permission */
   constructor(
@@ -20,42 +21,49 @@ export class GuaranteedDelete {
   /**
    * Removes `node`, also when nobody knows yet whether it was made. The request goes out in this tick if the path is known.
    *
-   * Resolves to true when the node is known to be gone; to false when the servers refuse, or when the connection was lost
-   * on the way: then it goes on in the background.
+   * Resolves to true when the node is known to be gone; to false when there was none, when the servers refuse, or when the
+   * connection was lost on the way: then it goes on in the background.
    */
-  remove(node: ProtectedNode): Promise<boolean> {
-    return new Promise((resolve) => {
-      const task = this.#remove(node, () => resolve(false)).then((isGone) => {
-        this.#underWay.delete(task);
-        resolve(isGone);
-      });
-      this.#underWay.add(task);
-    });
+  async remove(node: ProtectedNode): Promise<boolean> {
+    this.#underWay += 1;
+    const outcome = await this.#attempt(node);
+    if (outcome === 'unanswered') void this.#goOn(node);
+    else this.#done();
+    return outcome === 'gone';
   }
 
-  /** Resolves when nothing is under way in the background any more. */
-  async drained(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  /** Resolves when nothing is under way any more, in the background neither. To be asked once. */
+  drained(): Promise<void> {
+    if (this.#underWay === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#tellDrained = resolve));
   }
 
-  async #remove(node: ProtectedNode, handOver: () => void): Promise<boolean> {
+  async #goOn(node: ProtectedNode): Promise<void> {
+    do {
+      if (!this.connection.isConnected) await nextStateChange(this.connection).changed;
+    } while ((await this.#attempt(node)) === 'unanswered');
+    this.#done();
+  }
+
+  #done(): void {
+    this.#underWay -= 1;
+    if (this.#underWay === 0) this.#tellDrained?.();
+  }
+
+  /** `over`: there is nothing to remove, or nothing more that could be done. */
+  async #attempt(node: ProtectedNode): Promise<'gone' | 'over' | 'unanswered'> {
     if (node.path === undefined) await node.settled();
-    while (node.mayExist && this.connection.state !== 'CLOSED') {
-      try {
-        if (node.path === undefined) await node.locate();
-        if (node.path !== undefined) await this.connection.delete(node.path);
-        return true;
-      } catch (error) {
-        if (!(error instanceof ZooKeeperError)) throw error;
-        if (error.rc === ReturnCode.NONODE) return true;
-        if (!error.isConnectionLoss) {
-          this.onRefused(error);
-          return false;
-        }
-        handOver();
-        if (!this.connection.isConnected) await nextStateChange(this.connection).changed;
-      }
+    if (!node.mayExist || this.connection.state === 'CLOSED') return 'over';
+    try {
+      if (node.path === undefined) await node.locate();
+      if (node.path !== undefined) await this.connection.delete(node.path);
+      return 'gone';
+    } catch (error) {
+      if (!(error instanceof ZooKeeperError)) throw error;
+      if (error.isConnectionLoss) return 'unanswered';
+      if (error.rc === ReturnCode.NONODE) return 'gone';
+      this.onRefused(error);
+      return 'over';
     }
-    return false; // its session has ended, or there never was a node
   }
 }

@@ -3,13 +3,13 @@ import { ReturnCode } from '../connection/return-code.js';
 import type { WatchEvent } from '../connection/watch-event.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import { childrenOf } from './children-of.js';
-import { connectedSession } from './connected-session.js';
 import type { LockInternalsDriver } from './lock-internals-driver.js';
 import { NodeWatch } from './node-watch.js';
 import { ProtectedNode } from './protected-node.js';
 import type { RecipeContext } from './recipe-context.js';
 import type { RetryLoop } from './retry-loop.js';
 import type { SoleChildEntry } from './sole-child-memory.js';
+import { untilConnected } from './until-connected.js';
 
 /** How an attempt ended: it holds, its node has vanished (queue again), or others are ahead and it may not wait. */
 export type AttemptResult = 'granted' | 'gone' | 'busy';
@@ -64,8 +64,10 @@ export class LockAttempt {
    */
   async run(mayWait: boolean, onContended: () => void): Promise<AttemptResult> {
     for (;;) {
-      const session = await connectedSession(this.context.connection, this.wait);
-      if (!this.node.belongsTo(session) || this.#ownWatch?.isGone) return 'gone';
+      const { connection } = this.context;
+      this.wait.throwIfEnded();
+      if (!connection.isConnected) await untilConnected(connection, this.wait);
+      if (!this.node.belongsTo(connection.session) || this.#ownWatch?.isGone) return 'gone';
       try {
         const children = await this.#children();
         const turn = this.driver.turnOf(children, this.node.name);
@@ -98,14 +100,16 @@ export class LockAttempt {
   }
 
   /** The queue, as it was at some time after our node was created. */
-  async #children(): Promise<string[]> {
-    const { connection } = this.context;
-    if (this.node.isUncertain) {
-      const children = await this.wait.until(this.node.locate());
-      if (this.node.path !== undefined) return children;
-    }
+  #children(): Promise<string[]> {
+    if (this.node.isUncertain) return this.#recover();
     if (this.node.path === undefined) return this.#enter();
-    return this.wait.until(childrenOf(connection, this.directory));
+    return this.wait.until(childrenOf(this.context.connection, this.directory));
+  }
+
+  /** Finds out whether the node was created although no answer came. */
+  async #recover(): Promise<string[]> {
+    const children = await this.wait.until(this.node.locate());
+    return this.node.path === undefined ? this.#enter() : children;
   }
 
   /**

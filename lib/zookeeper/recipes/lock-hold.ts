@@ -1,3 +1,4 @@
+import type { LockLostError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend, type LockIdentity } from '../../core/hold.js';
 import type { Session } from '../connection/session.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
@@ -14,7 +15,8 @@ import type { RecipeContext } from './recipe-context.js';
  */
 export class LockHold implements HoldBackend, WatchableHold {
   readonly hold: Hold;
-  readonly #watch: NodeWatch;
+  /** Set by the attempt where it waited, else when the first one asks for it. */
+  #ownWatch?: NodeWatch;
   readonly heldSince: number;
   readonly #stopListening: () => void;
   #watching?: Promise<void>;
@@ -28,14 +30,11 @@ export class LockHold implements HoldBackend, WatchableHold {
     private readonly session: Session,
   ) {
     this.hold = new Hold(identity, { key, client: context.client }, this);
-    const { ownWatch, node } = attempt;
-    this.#watch = ownWatch ?? new NodeWatch(context.connection, node.path!);
-    this.#watch.onChange = () => void this.#keepWatching();
+    if (attempt.ownWatch) this.#take(attempt.ownWatch);
     this.heldSince = context.clock.now();
     context.holds.add(this.hold);
-    this.hold.onLost((error) => context.events.emit('lost', { key, error }));
     this.#stopListening = session.onEnd((reason) => this.hold.lose(`its session ended: ${reason}`));
-    if (!this.#watch.isArmed) context.longHolds.add(this); // also where a reconnect disarmed it
+    if (!this.#ownWatch?.isArmed) context.longHolds.add(this); // also where a reconnect disarmed it
   }
 
   watch(): void {
@@ -43,7 +42,7 @@ export class LockHold implements HoldBackend, WatchableHold {
   }
 
   isExclusive(): boolean {
-    return this.session.isAlive && !this.#watch.isGone;
+    return this.session.isAlive && !this.#ownWatch?.isGone;
   }
 
   async fencingToken(): Promise<bigint> {
@@ -53,16 +52,32 @@ export class LockHold implements HoldBackend, WatchableHold {
     return this.#watch.czxid!;
   }
 
+  lost(error: LockLostError): void {
+    this.context.events.emit('lost', { key: this.key, error });
+  }
+
   async free(): Promise<void> {
     const { context, key, hold } = this;
     const wasLost = hold.lost !== undefined;
+    this.#ownWatch?.stop(); // what comes next is no loss
+    const removed = context.removals.remove(this.attempt.node); // sent at once; the rest is done meanwhile
     context.longHolds.remove(this);
-    this.#stopListening();
-    this.#watch.stop();
     context.holds.delete(hold);
-    if (await context.removals.remove(this.attempt.node)) this.attempt.removed();
+    this.#stopListening();
+    if (await removed) this.attempt.removed();
     if (!wasLost)
       context.events.emit('released', { key, heldMs: context.clock.now() - this.heldSince });
+  }
+
+  get #watch(): NodeWatch {
+    return (
+      this.#ownWatch ?? this.#take(new NodeWatch(this.context.connection, this.attempt.node.path!))
+    );
+  }
+
+  #take(watch: NodeWatch): NodeWatch {
+    watch.onChange = () => void this.#keepWatching();
+    return (this.#ownWatch = watch);
   }
 
   /** Arms the watch, over lost connections, until it is set or the lock is gone. */

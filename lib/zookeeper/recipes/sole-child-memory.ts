@@ -26,6 +26,8 @@ export class SoleChildMemory {
   /** Least recently used first. */
   readonly #entries = new Map<string, SoleChildEntry>();
 
+  #latest?: SoleChildEntry;
+
   constructor(private readonly connection: ZooKeeperConnection) {}
 
   /** What is known of `directory`, now the most recently used. */
@@ -67,6 +69,8 @@ export class SoleChildMemory {
   }
 
   #keep(entry: SoleChildEntry): void {
+    if (entry === this.#latest && this.isCurrent(entry)) return;
+    this.#latest = entry;
     this.#entries.delete(entry.directory);
     this.#entries.set(entry.directory, entry);
   }

@@ -1,3 +1,4 @@
+import type { LockLostError } from '../../../lib/core/errors/index.js';
 import { HeldLease } from '../../../lib/core/held-lease.js';
 import { Hold, type HoldBackend, type LockIdentity } from '../../../lib/core/hold.js';
 
@@ -6,6 +7,7 @@ export class Ledger implements HoldBackend {
   isExclusiveNow = true;
   freed = 0;
   asked = 0;
+  readonly losses: LockLostError[] = [];
   token: () => Promise<bigint> = async () => 7n;
 
   isExclusive(): boolean {
@@ -15,6 +17,10 @@ export class Ledger implements HoldBackend {
   fencingToken(): Promise<bigint> {
     this.asked += 1;
     return this.token();
+  }
+
+  lost(error: LockLostError): void {
+    this.losses.push(error);
   }
 
   async free(): Promise<void> {

@@ -36,6 +36,16 @@ describe('A hold', () => {
     expect(hold.lost!.message).toContain('its session ended');
   });
 
+  it('tells its backend of the loss, once, and not of one that comes after it was freed', async () => {
+    const [lost, freed] = [granted(), granted()];
+    lost.hold.lose('once');
+    lost.hold.lose('twice');
+    expect(lost.ledger.losses).toEqual([lost.hold.lost]);
+    await freed.lease.release();
+    freed.hold.lose('too late');
+    expect(freed.ledger.losses).toEqual([]);
+  });
+
   it('tells nobody who has stopped listening, and each listener once', () => {
     const { hold } = granted();
     const told: string[] = [];
