@@ -7,7 +7,7 @@ import type { MutexStage } from './mutex-stage.js';
 
 /** Shutdown in two steps: refuse, so that running work may end; then close. */
 export function mutexClosingSuite(stage: () => MutexStage): void {
-  it('whose refuse() rejects 20 waiters, keeps what is held, and grants nothing more', async () => {
+  it('begins with refuse(): it rejects 20 waiters, keeps what is held, and grants nothing more', async () => {
     const { mine, key } = stage();
     const held = await mine.mutex(key).acquire();
     const waiters = await queueTwenty(mine);
@@ -23,7 +23,7 @@ export function mutexClosingSuite(stage: () => MutexStage): void {
     expect(await stage().nodes()).toEqual([]);
   });
 
-  it('whose close() rejects 20 waiters, and leaves nothing', async () => {
+  it('rejects 20 waiters, and leaves nothing of them', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await theirs.mutex(key).acquire();
     const waiters = await queueTwenty(mine);
@@ -33,7 +33,7 @@ export function mutexClosingSuite(stage: () => MutexStage): void {
     await expectAllClosed(waiters);
   });
 
-  it('whose close() takes the lock from its holder, who is told, and hands it on', async () => {
+  it('takes the lock from its holder, who is told, and hands it on', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key).acquire();
     const { signal } = lease;
@@ -49,7 +49,7 @@ export function mutexClosingSuite(stage: () => MutexStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('whose close() is one, however often it is called, and final', async () => {
+  it('happens once, however often it is asked for, and is final', async () => {
     const { mine, key } = stage();
     await Promise.all([mine.locks.close(), mine.locks.close()]);
     await mine.locks.close();
@@ -60,7 +60,7 @@ export function mutexClosingSuite(stage: () => MutexStage): void {
     ]);
   });
 
-  it('while others go on', async () => {
+  it('lets the others go on', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await theirs.mutex('of others').acquire();
     await mine.locks.close();

@@ -9,7 +9,7 @@ const KINDS = ['acquired', 'contended', 'released', 'lost', 'failed'] as const;
 
 /** What a client tells its listeners. */
 export function mutexEventsSuite(stage: () => MutexStage): void {
-  it('when it is acquired and released, but not when it is re-entered', async () => {
+  it('tell when it is acquired and released, but not when it is re-entered', async () => {
     const { mine, key } = stage();
     const heard = eventsOf(mine);
     const mutex = mine.mutex(key);
@@ -20,7 +20,7 @@ export function mutexEventsSuite(stage: () => MutexStage): void {
     ]);
   });
 
-  it('when it is waited for: once, although it has to wait for two, one after the other', async () => {
+  it('tell once that it is waited for, although it has to wait for two, one after the other', async () => {
     const { mine, theirs, key } = stage();
     const holder = await mine.mutex(key).acquire();
     const leave = new AbortController();
@@ -38,7 +38,7 @@ export function mutexEventsSuite(stage: () => MutexStage): void {
     expect(heard.map(({ kind }) => kind)).toEqual(['contended', 'acquired', 'released']);
   });
 
-  it('when an acquire fails, with its error', async () => {
+  it('tell of an acquire that failed, with its error', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.mutex(key).acquire();
     const heard = eventsOf(theirs);
@@ -54,7 +54,7 @@ export function mutexEventsSuite(stage: () => MutexStage): void {
     expect((heard[1] as unknown as LockEvents['failed']).waitedMs).toBeGreaterThanOrEqual(29);
   });
 
-  it('but not when tryAcquire finds it taken', async () => {
+  it('tell nothing when tryAcquire finds it taken', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.mutex(key).acquire();
     const heard = eventsOf(theirs);
@@ -62,7 +62,7 @@ export function mutexEventsSuite(stage: () => MutexStage): void {
     expect(heard).toEqual([]);
   });
 
-  it('when it is lost, with the error of its signal; and then not that it is released', async () => {
+  it('tell that it is lost, with the error of its signal; and then not that it is released', async () => {
     const { mine, key } = stage();
     const lease = await mine.mutex(key).acquire();
     const heard = eventsOf(mine);
@@ -73,7 +73,7 @@ export function mutexEventsSuite(stage: () => MutexStage): void {
     expect(heard).toEqual([{ kind: 'lost', key, error: signal.reason as unknown }]);
   });
 
-  it('but no longer to a listener that was taken off', async () => {
+  it('tell nothing to a listener that was taken off', async () => {
     const { mine, key } = stage();
     const told: string[] = [];
     const stop = mine.locks.on('acquired', ({ key: acquired }) => told.push(acquired));

@@ -6,7 +6,7 @@ import type { MutexStage } from './mutex-stage.js';
 
 /** One holder at a time, in the order of the queue. */
 export function mutexExclusionSuite(stage: () => MutexStage): void {
-  it('one of two clients, and hands over when it lets go (Curator: test2Clients)', async () => {
+  it('lets one of two clients in, and the other when that one lets go (Curator: test2Clients)', async () => {
     const { mine, theirs, key } = stage();
     const first = await mine.mutex(key).acquire();
     const { lease: waiting } = await stage().queue(theirs);
@@ -19,7 +19,7 @@ export function mutexExclusionSuite(stage: () => MutexStage): void {
     await second.release();
   });
 
-  it('ten users of one mutex object (Curator: testReentrantSingleLock)', async () => {
+  it('lets ten users of one mutex object in one by one (Curator: testReentrantSingleLock)', async () => {
     const { mine, key } = stage();
     const mutex = mine.mutex(key);
     const room = new Room();
@@ -27,14 +27,14 @@ export function mutexExclusionSuite(stage: () => MutexStage): void {
     expect(room).toMatchObject({ visits: 10, mostAtOnce: 1 });
   });
 
-  it('a second acquire of the same client outside of the first (Curator: testReentrant2Threads)', async () => {
+  it('keeps out a second acquire of the same client that is not inside of the first (Curator: testReentrant2Threads)', async () => {
     const { mine, key } = stage();
     await using _ = await mine.mutex(key).acquire();
     expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
     await expect(mine.mutex(key).acquire({ wait: 20 })).rejects.toBeInstanceOf(LockTimeoutError);
   });
 
-  it('read-then-write work of five clients: no update is lost', async () => {
+  it('loses no update of five clients that read, then write', async () => {
     const { key } = stage();
     const clients = await fiveClients();
     const room = new Room();
@@ -45,7 +45,7 @@ export function mutexExclusionSuite(stage: () => MutexStage): void {
     expect(room).toMatchObject({ visits: 40, mostAtOnce: 1 });
   });
 
-  it('50 waiters of five clients, served in the order they queued', async () => {
+  it('serves 50 waiters of five clients in the order they queued', async () => {
     const { mine } = stage();
     const clients = await fiveClients();
     const first = await mine.mutex(stage().key).acquire();

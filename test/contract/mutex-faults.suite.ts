@@ -5,7 +5,7 @@ import type { MutexStage } from './mutex-stage.js';
 
 /** The accidents that every backend can have. Those of real servers and networks have tests of their own. */
 export function mutexFaultsSuite(stage: () => MutexStage): void {
-  it('of servers that go and come back: holder and waiter are still there (Curator: testWaitingProcessKilledServer)', async () => {
+  it('servers go and come back: holder and waiter are still there (Curator: testWaitingProcessKilledServer)', async () => {
     const { mine, theirs, key } = stage();
     const holder = await mine.mutex(key).acquire();
     const token = await holder.fencingToken();
@@ -21,7 +21,7 @@ export function mutexFaultsSuite(stage: () => MutexStage): void {
     expect(await next.fencingToken()).toBeGreaterThan(token);
   });
 
-  it('of servers that are away: waits end on time, and a release goes on when they are back', async () => {
+  it('servers are away: waits end on time, and a release goes on when they are back', async () => {
     const { mine, theirs, key } = stage();
     const holder = await mine.mutex(key).acquire();
     await stage().down();
@@ -39,7 +39,7 @@ export function mutexFaultsSuite(stage: () => MutexStage): void {
     await eventually('nothing is left', async () => (await stage().nodes()).length === 0);
   });
 
-  it('of its session while it waits: it queues again', async () => {
+  it('the session ends while it waits: it queues again', async () => {
     const { mine, theirs, key } = stage();
     const holder = await mine.mutex(key).acquire();
     const { lease } = await stage().queue(theirs);

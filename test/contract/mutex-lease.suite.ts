@@ -8,7 +8,7 @@ import type { MutexStage } from './mutex-stage.js';
 
 /** The handle on a granted lock. */
 export function mutexLeaseSuite(stage: () => MutexStage): void {
-  it('that says so until it is released', async () => {
+  it('is held until it is released', async () => {
     const { mine, key } = stage();
     const lease = await mine.mutex(key).acquire();
     expect(lease).toMatchObject({ key, isHeld: true });
@@ -23,7 +23,7 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
     await expect(lease.run(async () => {})).rejects.toBeInstanceOf(LockNotHeldError);
   });
 
-  it('whose release twice is one release', async () => {
+  it('released twice is released once', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key).acquire();
     await Promise.all([lease.release(), lease.release()]);
@@ -33,7 +33,7 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
     expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
   });
 
-  it('whose re-entered handles count once each, however often they are released', async () => {
+  it('counts once for each handle that re-entered it, however often those are released', async () => {
     const { mine, theirs, key } = stage();
     const outer = await mine.mutex(key).acquire();
     const inner = await outer.run(() => mine.mutex(key).acquire());
@@ -45,7 +45,7 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
     await outer.release();
   });
 
-  it('that may be released from any async context', async () => {
+  it('may be released from any async context', async () => {
     const { mine, theirs, key } = stage();
     const elsewhere = new AsyncResource('elsewhere');
     const lease = await mine.mutex(key).acquire();
@@ -54,7 +54,7 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
     expect(next?.isHeld).toBe(true);
   });
 
-  it('that `await using` releases at the end of its block (Curator: testLocker)', async () => {
+  it('is released by `await using` at the end of its block (Curator: testLocker)', async () => {
     const { mine, theirs, key } = stage();
     {
       await using lease = await mine.mutex(key).acquire();
@@ -64,8 +64,8 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
     expect(next?.isHeld).toBe(true);
   });
 
-  describe('of using', () => {
-    it('which hands on what the work returns', async () => {
+  describe('of using()', () => {
+    it('ends with what the work returns', async () => {
       const { mine, key } = stage();
       const result = { some: 'value' };
       expect(await mine.mutex(key).using(async () => result)).toBe(result);
@@ -81,14 +81,14 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
           throw error;
         },
       ],
-    ])('which hands on the very error that the work %s', async (_, fail) => {
+    ])('ends with the very error that the work %s', async (_, fail) => {
       const { mine, key } = stage();
       const error = new Error('no paper');
       await expect(mine.mutex(key).using(() => fail(error))).rejects.toBe(error);
       expect(await stage().nodes()).toEqual([]);
     });
 
-    it('which hands on the result although the lease was lost', async () => {
+    it('does not replace the result when it was lost', async () => {
       const { mine, key } = stage();
       const error = new Error('no paper');
       const lose = async () => void (await stage().expire(mine));
@@ -97,7 +97,7 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
       await expect(failing).rejects.toBe(error);
     });
 
-    it('which hands on the result although a stranger has removed the node', async () => {
+    it('does not replace the result when a stranger has removed the node', async () => {
       const { mine, stranger, path } = stage();
       const result = await mine.mutex(path).using(async () => {
         const [node] = await stage().nodes();
@@ -107,7 +107,7 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
       expect(result).toBe('done');
     });
 
-    it('which hands on the result although the servers refuse the removal, and warns', async () => {
+    it('does not replace the result when the servers refuse the removal, but warns', async () => {
       const { mine, stranger, key, path } = stage();
       const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
       const onlyRead = [{ perms: Permission.READ, scheme: 'world', id: 'anyone' }];
@@ -124,7 +124,7 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
     });
   });
 
-  describe('which is lost', () => {
+  describe('is lost', () => {
     it('when its session ends, and somebody else gets the lock (Curator: testKilledSession)', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.mutex(key).acquire();
@@ -171,7 +171,7 @@ export function mutexLeaseSuite(stage: () => MutexStage): void {
     }
   });
 
-  describe('with a fencing token', () => {
+  describe('has a fencing token', () => {
     it('that grows with every grant, whoever gets it', async () => {
       const { mine, theirs, key } = stage();
       const tokens: bigint[] = [];

@@ -7,7 +7,7 @@ import type { MutexStage } from './mutex-stage.js';
 
 /** Re-entry follows the async call tree: an acquire inside of a live lease of the same lock. */
 export function mutexReentrySuite(stage: () => MutexStage): void {
-  it('three deep, without asking the servers (Curator: testReentrant)', async () => {
+  it('goes three deep without asking the servers (Curator: testReentrant)', async () => {
     const { mine, theirs, key } = stage();
     const mutex = mine.mutex(key);
     await mutex.using(async (lease) => {
@@ -21,7 +21,7 @@ export function mutexReentrySuite(stage: () => MutexStage): void {
     expect(await stage().nodes()).toEqual([]);
   });
 
-  it('through another mutex object of the same key, and through the path of the key', async () => {
+  it('also goes through another mutex object of the key, and through the path of the key', async () => {
     const { mine, key, path } = stage();
     await using lease = await mine.mutex(key).acquire();
     await lease.run(async () => {
@@ -31,7 +31,7 @@ export function mutexReentrySuite(stage: () => MutexStage): void {
     });
   });
 
-  it('but not siblings, who exclude each other', async () => {
+  it('is not for siblings, who exclude each other', async () => {
     const { mine, key } = stage();
     const mutex = mine.mutex(key);
     const story: string[] = [];
@@ -45,14 +45,14 @@ export function mutexReentrySuite(stage: () => MutexStage): void {
     expect(story).toEqual(['a enters', 'a leaves', 'b enters', 'b leaves']);
   });
 
-  it('but not through another client', async () => {
+  it('does not go through another client', async () => {
     const { mine, theirs, key } = stage();
     await mine.mutex(key).using(async () => {
       expect(await theirs.mutex(key).tryAcquire()).toBeUndefined();
     });
   });
 
-  it('but not by an acquire without a scope: the lease is a handle, not an ambient state', async () => {
+  it('needs the scope of the lease, which is a handle, not an ambient state', async () => {
     const { mine, key } = stage();
     await using lease = await mine.mutex(key).acquire();
     expect(currentLease()).toBeUndefined();
@@ -60,7 +60,7 @@ export function mutexReentrySuite(stage: () => MutexStage): void {
     await lease.run(async () => expect(currentLease()).toBe(lease));
   });
 
-  it('but not work that was started inside and goes on after the release', async () => {
+  it('is not for work that was started inside and goes on after the release', async () => {
     const { mine, theirs, key } = stage();
     const gate = new Deferred();
     let detached!: Promise<Lease | undefined>;
@@ -72,7 +72,7 @@ export function mutexReentrySuite(stage: () => MutexStage): void {
     expect(await detached).toBeUndefined();
   });
 
-  it('and holds on until the work that came in has let go too', async () => {
+  it('keeps the lock held until the work that came in has let go too', async () => {
     const { mine, theirs, key } = stage();
     const mutex = mine.mutex(key);
     const inner = await mutex.using(() => mutex.acquire());
@@ -83,7 +83,7 @@ export function mutexReentrySuite(stage: () => MutexStage): void {
     expect(after?.isHeld).toBe(true);
   });
 
-  it('but never on a lost lease: the nested call queues anew, and the lost one stays lost', async () => {
+  it('never revives a lost lease: the nested call queues anew', async () => {
     const { mine, key } = stage();
     const mutex = mine.mutex(key);
     await mutex.using(async (lost) => {

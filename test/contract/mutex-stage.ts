@@ -69,7 +69,7 @@ export class MutexStage {
   }
 
   async stop(): Promise<void> {
-    void this.observer.close();
+    await this.observer.close();
     await this.backend.stop();
   }
 

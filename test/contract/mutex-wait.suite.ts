@@ -12,8 +12,8 @@ export function mutexWaitSuite(stage: () => MutexStage): void {
   const onlyTheHolderIsLeft = () =>
     eventually('only the holder is left', async () => (await stage().nodes()).length === 1);
 
-  describe('no longer than `wait`', () => {
-    it('and then rejects with LockTimeoutError, leaving the queue', async () => {
+  describe('up to a deadline', () => {
+    it('ends with LockTimeoutError, and leaves the queue', async () => {
       const { mine, theirs, key } = stage();
       await using _ = await theirs.mutex(key).acquire();
       const start = performance.now();
@@ -29,7 +29,7 @@ export function mutexWaitSuite(stage: () => MutexStage): void {
       await onlyTheHolderIsLeft();
     });
 
-    it('and those behind move up', async () => {
+    it('lets those behind move up when it ends', async () => {
       const { mine, theirs, key } = stage();
       const holder = await mine.mutex(key).acquire();
       const { lease: hasty } = await stage().queue(theirs, { wait: 50 });
@@ -39,7 +39,7 @@ export function mutexWaitSuite(stage: () => MutexStage): void {
       await (await patient).release();
     });
 
-    it('of the client, where the acquire names none', async () => {
+    it('takes the deadline of the client where the acquire names none', async () => {
       const { mine, key } = stage();
       const hasty = await stage().client({ wait: 30 });
       await using _ = await mine.mutex(key).acquire();
@@ -63,8 +63,8 @@ export function mutexWaitSuite(stage: () => MutexStage): void {
     });
   });
 
-  describe('until its signal aborts', () => {
-    it('and then rejects with LockAbortedError, leaving the queue', async () => {
+  describe('until a signal aborts', () => {
+    it('ends with LockAbortedError, and leaves the queue', async () => {
       const { mine, theirs, key } = stage();
       await using _ = await theirs.mutex(key).acquire();
       const stop = new AbortController();
@@ -88,7 +88,7 @@ export function mutexWaitSuite(stage: () => MutexStage): void {
       await eventually('nothing is left', async () => (await stage().nodes()).length === 0);
     });
 
-    it('and not at all when it has aborted before', async () => {
+    it('does not begin when it has aborted before', async () => {
       const { mine, key } = stage();
       const acquire = mine.mutex(key).acquire({ signal: AbortSignal.abort() });
       await expect(acquire).rejects.toBeInstanceOf(LockAbortedError);
@@ -99,7 +99,7 @@ export function mutexWaitSuite(stage: () => MutexStage): void {
       });
     });
 
-    it('but is held on to when it aborts later', async () => {
+    it('is over with the grant: an abort after that changes nothing', async () => {
       const { mine, key } = stage();
       const stop = new AbortController();
       await using lease = await mine.mutex(key).acquire({ signal: stop.signal, wait: 10_000 });
@@ -109,15 +109,15 @@ export function mutexWaitSuite(stage: () => MutexStage): void {
     });
   });
 
-  describe('not at all by tryAcquire', () => {
-    it('which takes it when it is free', async () => {
+  describe('is not what tryAcquire does', () => {
+    it('it takes the lock when that is free', async () => {
       const { mine, key } = stage();
       const lease = await mine.mutex(key).tryAcquire();
       expect(lease?.isHeld).toBe(true);
       await lease!.release();
     });
 
-    it('which comes back empty-handed when it is taken, having left nothing and watched nothing', async () => {
+    it('it comes back with nothing when the lock is taken, and has left and watched nothing', async () => {
       const { mine, theirs, key } = stage();
       await using _ = await theirs.mutex(key).acquire();
       expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
@@ -125,7 +125,7 @@ export function mutexWaitSuite(stage: () => MutexStage): void {
       expect(mine.requests.filter((request) => 'watch' in request && request.watch)).toEqual([]);
     });
 
-    it('which re-enters', async () => {
+    it('it re-enters', async () => {
       const { mine, key } = stage();
       const mutex = mine.mutex(key);
       await mutex.using(async () => {
@@ -136,7 +136,7 @@ export function mutexWaitSuite(stage: () => MutexStage): void {
   });
 
   it.each([{ wait: 0 }, { wait: -1 }, { wait: NaN }, { wait: Infinity }])(
-    'never for %j: that is refused before anything is sent',
+    'never begins with %p: that is refused before anything is sent',
     async (options) => {
       const { mine, key } = stage();
       const mutex = mine.mutex(key);

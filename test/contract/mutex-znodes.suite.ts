@@ -11,7 +11,7 @@ const NODE = new RegExp(`^_c_${UUID}-lock-\\d{10}$`);
 
 /** What others see on the servers: Curator's names, data and order, and as few requests as can be. */
 export function mutexZnodesSuite(stage: () => MutexStage): void {
-  it('named and filled as by Curator', async () => {
+  it('are named and filled as by Curator', async () => {
     const { mine, stranger, key, path } = stage();
     await using _ = await mine.mutex(key).acquire();
     const [node] = await stage().nodes();
@@ -21,7 +21,7 @@ export function mutexZnodesSuite(stage: () => MutexStage): void {
     expect(stat.ephemeralOwner).toBe(mine.connection.session!.id);
   });
 
-  it('whose participants are listed in the order of service, the holder first', async () => {
+  it('are listed as participants in the order of service, the holder first', async () => {
     const { mine, theirs, key, path } = stage();
     const mutex = mine.mutex(key);
     expect(await mutex.participants()).toEqual([]);
@@ -42,11 +42,9 @@ export function mutexZnodesSuite(stage: () => MutexStage): void {
     }
   });
 
-  it('below the chroot of its client (Curator: testWithNamespace)', async () => {
-    const { mine, stranger, key } = stage();
+  it('are below the chroot of the client, which is made (Curator: testWithNamespace)', async () => {
+    const { mine, key } = stage();
     const chroot = `/chroot-of-${key}`;
-    await stranger.create(chroot, EMPTY, CreateMode.CONTAINER);
-    await stranger.sync(chroot);
     const inside = await stage().client({ chroot });
     await using outer = await mine.mutex(key).acquire();
     await using inner = await inside.mutex(key).acquire();
@@ -56,7 +54,7 @@ export function mutexZnodesSuite(stage: () => MutexStage): void {
     expect(await inside.mutex(key).tryAcquire()).toBeUndefined();
   });
 
-  it('at the very path that a key with a slash in front names', async () => {
+  it('are at the very path that a key with a slash in front names', async () => {
     const { mine, theirs, key, path } = stage();
     const literal = `/elsewhere/${key}/deep`;
     await using _ = await mine.mutex(literal).acquire();
@@ -66,7 +64,7 @@ export function mutexZnodesSuite(stage: () => MutexStage): void {
     expect(await theirs.mutex(path).tryAcquire()).toBeUndefined();
   });
 
-  it('kept apart from those of other keys, however odd', async () => {
+  it('are kept apart from those of other keys, however odd', async () => {
     const { mine, theirs, key } = stage();
     const tails = ['', '/', '%2F', '%', '.', ' ', '?', '#', '*', "'", '\n', 'ä', 'a\u0308', '🔒'];
     const odd = [
@@ -85,16 +83,21 @@ export function mutexZnodesSuite(stage: () => MutexStage): void {
     await Promise.all(leases.map((lease) => lease.release()));
   });
 
-  it.each(['', '/a/', '/a//b', '/a/../b', 'x'.repeat(513), 'a\0b', '\ud800'])(
-    'never of the key %j: that is refused',
-    (key) => {
-      expect(() => stage().mine.mutex(key)).toThrow(LockKeyError);
-    },
-  );
+  it.each([
+    ['empty', ''],
+    ['too long', 'x'.repeat(513)],
+    ['not Unicode', '\ud800'],
+    ['with a NUL', 'a\0b'],
+    ['a path with a slash at its end', '/a/'],
+    ['a path with an empty part', '/a//b'],
+    ['a path that leads up', '/a/../b'],
+  ])('are never of a key that is %s', (_, key) => {
+    expect(() => stage().mine.mutex(key)).toThrow(LockKeyError);
+  });
 
-  describe('beside nodes of strangers, as Curator sees them', () => {
+  describe('of strangers count as in Curator', () => {
     it.each(['0', '!x', 'lock-', 'deadbeefdeadbeefdeadbeefdeadbeef-lock-0000000000'])(
-      'waits for %j, which sorts before its own',
+      '%j sorts ahead, and is waited for',
       async (name) => {
         const { mine, stranger, key, path } = stage();
         await mine.mutex(key).using(async () => {
@@ -111,7 +114,7 @@ export function mutexZnodesSuite(stage: () => MutexStage): void {
     );
 
     it.each(['foo', 'xlock-5', '__lock__0000000000', '_c_x-__WRIT__0000000000'])(
-      'takes no notice of %j, which sorts behind',
+      '%j sorts behind, and is taken no notice of',
       async (name) => {
         const { mine, stranger, key, path } = stage();
         await mine.mutex(key).using(async () => {
@@ -124,8 +127,8 @@ export function mutexZnodesSuite(stage: () => MutexStage): void {
     );
   });
 
-  describe('for which it asks the servers', () => {
-    it('to create, to list and to delete, when nobody is ahead; soon only to create and to delete', async () => {
+  describe('cost as few requests as can be', () => {
+    it('create, list and delete when nobody is ahead; soon only create and delete', async () => {
       const { mine, key } = stage();
       const cycle = () => requestsOf(mine, () => mine.mutex(key).using(async () => {}));
       await cycle(); // makes the directory
@@ -134,14 +137,14 @@ export function mutexZnodesSuite(stage: () => MutexStage): void {
       expect(await cycle()).toEqual(['create', 'delete']);
     });
 
-    it('to list again after somebody else was there', async () => {
+    it('another list after somebody else was there', async () => {
       const { mine, theirs, key } = stage();
       for (let i = 0; i < 3; i++) await mine.mutex(key).using(async () => {});
       await using _ = await theirs.mutex(key).acquire();
       expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
     });
 
-    it('to list again after the directory was made anew, though the numbers would fit', async () => {
+    it('another list after the directory was made anew, though the numbers would fit', async () => {
       const { mine, stranger, key, path } = stage();
       for (let i = 0; i < 3; i++) await mine.mutex(key).using(async () => {}); // numbers 0, 1, 2
       await stranger.delete(path);
@@ -153,7 +156,7 @@ export function mutexZnodesSuite(stage: () => MutexStage): void {
       for (const node of await stage().nodes()) await stranger.delete(`${path}/${node}`);
     });
 
-    it('for nothing more than two watches while it waits, and for nothing when its turn comes', async () => {
+    it('two watches while it waits, and nothing when its turn comes', async () => {
       const { mine, theirs, key } = stage();
       const holder = await mine.mutex(key).acquire();
       let waiting!: { lease: Promise<AsyncDisposable> };

@@ -31,13 +31,13 @@ export function mutexSuite(name: string, makeBackend: () => Promise<MutexBackend
       await eventually('no lock node is left', async () => (await stage.allNodes()).length === 0);
     });
 
-    describe('excludes', () => mutexExclusionSuite(current));
-    describe('lets nested calls in', () => mutexReentrySuite(current));
-    describe('is waited for', () => mutexWaitSuite(current));
-    describe('is held by a lease', () => mutexLeaseSuite(current));
-    describe('is a queue of znodes', () => mutexZnodesSuite(current));
-    describe('tells its events', () => mutexEventsSuite(current));
-    describe('ends with its client', () => mutexClosingSuite(current));
-    describe('outlives accidents', () => mutexFaultsSuite(current));
+    describe('exclusion', () => mutexExclusionSuite(current));
+    describe('re-entry', () => mutexReentrySuite(current));
+    describe('waiting', () => mutexWaitSuite(current));
+    describe('the lease', () => mutexLeaseSuite(current));
+    describe('the znodes', () => mutexZnodesSuite(current));
+    describe('events', () => mutexEventsSuite(current));
+    describe('closing the client', () => mutexClosingSuite(current));
+    describe('accidents', () => mutexFaultsSuite(current));
   });
 }

@@ -28,7 +28,7 @@ describe('10,000 acquires, 1,000 timeouts and 1,000 aborts', () => {
     await eventually('the observer is connected', () => observer.isConnected);
   }, 60_000);
   afterAll(async () => {
-    void observer.close();
+    await observer.close();
     await server.stop();
   });
 
