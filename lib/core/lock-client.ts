@@ -16,10 +16,14 @@ export interface LockClient {
   /**
    * Connects; resolves when the first lock could be taken.
    *
-   * Rejects with `LockConnectionError` when that takes longer than the client's `connectTimeout`.
+   * Rejects with `LockConnectionError` when that takes longer than the client's `connectTimeout`, and with
+   * `LockClientClosedError` when the client is or gets closed.
    */
   connect(): Promise<void>;
-  /** Grants nothing from now on: waiters and new acquires reject with `LockClientClosedError`. Held leases stay. */
+  /**
+   * Grants nothing from now on: waiters and new acquires reject with `LockClientClosedError`. Held leases stay, and may
+   * still be re-entered, so that running work can finish.
+   */
   refuse(): void;
   /**
    * Refuses, releases every lease, waits for the removals still under way, and closes the connection.

@@ -1,6 +1,10 @@
 import type { Wait } from '../core/acquire-options.js';
 import type { Clock } from '../core/clock.js';
-import { LockConnectionError, LockTimeoutError } from '../core/errors/index.js';
+import {
+  LockClientClosedError,
+  LockConnectionError,
+  LockTimeoutError,
+} from '../core/errors/index.js';
 import type { LockClient } from '../core/lock-client.js';
 import { type LockEventEmitter } from '../core/lock-event-emitter.js';
 import type { LockEvents } from '../core/lock-events.js';
@@ -82,6 +86,7 @@ export class ZooKeeperLockClient implements LockClient {
 
   async connect(): Promise<void> {
     const { name, connection, clock, connectTimeout } = this.settings;
+    if (this.#context.isRefusing) throw new LockClientClosedError({ client: name });
     const wait = new WaitScope(
       { client: name, clock, open: this.#context.waits },
       { wait: connectTimeout },

@@ -23,6 +23,12 @@ export function mutexClosingSuite(stage: () => MutexStage): void {
     expect(await stage().nodes()).toEqual([]);
   });
 
+  it('refuses to connect again, at once', async () => {
+    const { mine } = stage();
+    await mine.locks.close();
+    await expectAllClosed([mine.locks.connect()]);
+  });
+
   it('rejects 20 waiters, and leaves nothing of them', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await theirs.mutex(key).acquire();
