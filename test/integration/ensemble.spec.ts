@@ -79,18 +79,22 @@ describe('On an ensemble', () => {
     await dead!.restart();
   });
 
-  it('a session outlives its server, which freezes: another one is found in time', async () => {
-    const client = await connect({ sessionTimeout: 6_000 });
+  it('a session outlives the freezing of its server: another one is found in time', async () => {
+    const [frozen] = await ensemble.followers();
+    const client = await eventually('a client of that server', async () => {
+      const candidate = await connect({ sessionTimeout: 6_000 });
+      const server = await ensemble.serverOf(candidate.connection.session!.id);
+      return server === frozen && candidate;
+    });
     const { session } = client.connection;
     const lease = await client.locks.mutex('frozen').acquire();
-    const frozen = (await ensemble.serverOf(session!.id))!;
-    frozen.freeze();
+    frozen!.freeze();
     await client.reached('RECONNECTED');
     expect(client.states).toEqual(['SUSPENDED', 'RECONNECTED']);
     expect(client.connection.session).toBe(session);
     expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
-    frozen.thaw();
-    await eventually('the server is back', () => frozen.role());
+    frozen!.thaw();
+    await eventually('the server is back', () => frozen!.role());
     expect(client.states).toEqual(['SUSPENDED', 'RECONNECTED']);
     await client.queue('/locks/frozen', 1);
   });

@@ -12,6 +12,8 @@ import type { StormRow } from './storm-row.js';
 import { StormedProcess } from './stormed-process.js';
 
 const SESSION_TIMEOUT = 6_000;
+/** In ticks of 500 ms: a frozen leader is replaced within half of a session. */
+const SYNC_LIMIT = 5;
 /** So many more grants of the contended lock show that life goes on. */
 const GOES_ON = 20;
 
@@ -42,7 +44,7 @@ export class Storm {
 
   static async start(): Promise<Storm> {
     const folder = mkdtempSync(join(tmpdir(), 'storm-'));
-    const ensemble = await ZooKeeperEnsemble.start();
+    const ensemble = await ZooKeeperEnsemble.start({ config: { syncLimit: SYNC_LIMIT } });
     const servers = ensemble.connectString;
     const [process, rival] = await Promise.all([
       StormedProcess.start([servers, exclusiveFile(folder), String(SESSION_TIMEOUT)]),
