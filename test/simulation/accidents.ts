@@ -1,0 +1,156 @@
+import type { Request } from '../../lib/zookeeper/connection/transport.js';
+import type { Dice } from './dice.js';
+import type { QueuedNode } from './queued-node.js';
+import type { SimulatedClient } from './simulated-client.js';
+import { Timing } from './timing.js';
+import type { World } from './world.js';
+
+/** Everything that can go wrong, at random times, until it is told to end. */
+export class Accidents {
+  #isOver = false;
+  readonly #repairs = new Set<() => void>();
+
+  /** @param risk of each single request to meet an accident, in [0, 1) */
+  constructor(
+    private readonly world: World,
+    private readonly keys: readonly string[],
+    private readonly dice: Dice,
+    private readonly risk: number,
+  ) {}
+
+  /** Has `count` accidents happen within `duration`, and some at single requests. */
+  begin(count: number, duration: number): void {
+    const { world, dice } = this;
+    world.onSent = (client, request) => this.#sent(client, request);
+    for (const client of world.clients)
+      client.network.fate = (request) => this.#fate(client, request);
+    for (let left = count; left > 0; left--)
+      world.clock.setTimer(() => this.#happen(), dice.time(duration));
+  }
+
+  /** Everything is well again, from now on. */
+  end(): void {
+    this.#isOver = true;
+    for (const repair of this.#repairs) repair();
+  }
+
+  #happen(): void {
+    if (this.#isOver) return;
+    const { world, dice } = this;
+    const alive = world.clients.filter((it) => it.closedAt === undefined && !it.process.isDead);
+    const client = dice.pick(alive);
+    const period =
+      client.sessionTimeout * dice.pick([0.1, 0.4, 0.9, 1.2, 2.5]) * dice.between(0.8, 1.2);
+    const kinds = {
+      cut: () => client.cut(dice.pick(['lost', 'processed'])),
+      partition: () => this.#for(period, client.partition()),
+      'partition of all': () => {
+        for (const one of world.clients) this.#for(period, one.partition());
+      },
+      'frozen server': () => this.#for(period, world.freezeServer()),
+      'restarted server': () => this.#restart(period),
+      'refused connections': () => {
+        this.#for(period, client.refuse());
+        client.cut();
+      },
+      'slow network': () => this.#for(period, client.slowDown(dice.pick([50, 500, period]))),
+      'fading network': () => {
+        this.#for(period, client.slowDown(0.3 * client.sessionTimeout));
+        world.clock.setTimer(
+          () => this.#isOver || this.#for(period, client.partition()),
+          0.3 * period,
+        );
+      },
+      'frozen process': () => {
+        client.process.freeze();
+        this.#for(period, () => client.process.thaw(dice.pick(['timer', 'message'])));
+      },
+      'ended session': () => world.expire(client),
+      'stolen node': () => this.#steal(),
+      'written node': () => this.#write(),
+      'collected containers': () => world.collectContainers(),
+      'killed process': () => void (alive.length > 1 && client.kill()),
+      'closed client': () => void (alive.length > 1 && client.process.isRunning && client.close()),
+    };
+    const kind = dice.pick([
+      ...(Object.keys(kinds) as (keyof typeof kinds)[]),
+      ...(['cut', 'stolen node', 'ended session', 'frozen process'] as const),
+    ]);
+    world.history.note(kind, `${client.name} ${period.toFixed(0)}`);
+    kinds[kind]();
+  }
+
+  /** Has `repair` called after `ms`, or at the end. */
+  #for(ms: number, repair: () => void): void {
+    const once = () => {
+      if (this.#repairs.delete(once)) repair();
+    };
+    this.#repairs.add(once);
+    this.world.clock.setTimer(once, ms);
+  }
+
+  #restart(period: number): void {
+    const { clients } = this.world;
+    this.#for(period, this.world.freezeServer());
+    for (const client of clients) {
+      this.#for(period, client.refuse());
+      client.cut('lost');
+    }
+  }
+
+  #steal(): void {
+    const node = this.#anyNode();
+    if (node) this.world.take(node);
+  }
+
+  #write(): void {
+    const node = this.#anyNode();
+    if (node) this.world.write(node);
+  }
+
+  /** The first more often than others. */
+  #anyNode(): QueuedNode | undefined {
+    const { first, nodes } = this.world.queue(this.dice.pick(this.keys));
+    return first && this.dice.pick([first, ...nodes]);
+  }
+
+  /** The client has just sent a request. */
+  #sent(client: SimulatedClient, request: Request): void {
+    if (this.#isOver || !this.dice.chance(request.op === 'create' ? 2 * this.risk : this.risk))
+      return;
+    this.world.history.note('cut at a request', `${request.op} ${client.name}`);
+    client.cut(this.dice.pick(['lost', 'processed']));
+  }
+
+  /** A request has arrived at the server. */
+  #fate(client: SimulatedClient, request: Request): 'served' | 'lost' | 'unanswered' {
+    const { world, dice } = this;
+    if (this.#isOver || !dice.chance(this.risk)) return 'served';
+    const fate = dice.pick([
+      'lost',
+      'unanswered',
+      'collect',
+      'steal',
+      'write',
+      'end session',
+    ] as const);
+    world.history.note(`${fate} at a request`, `${request.op} ${client.name}`);
+    switch (fate) {
+      case 'collect':
+        world.collectContainers();
+        return 'served';
+      case 'steal':
+        this.#steal();
+        return 'served';
+      case 'write':
+        this.#write();
+        return 'served';
+      case 'end session':
+        world.expire(client);
+        return 'served';
+      default:
+        client.disturb(world.clock.now() + Timing.latency);
+        return fate;
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { Timing } from './timing.js';
+import type { SimulatedClient } from './simulated-client.js';
+import type { World } from './world.js';
+
+/** Closes all clients of a world that is at peace, and looks for what they leave behind. @throws when there is anything */
+export async function closeDown(world: World): Promise<void> {
+  const { clients, history, judge, server, clock } = world;
+  const longestSession = Math.max(...clients.map(({ sessionTimeout }) => sessionTimeout));
+  const expired = longestSession + 2 * Timing.tick;
+  const alive = clients.filter(({ process }) => !process.isDead);
+  const isUp = ({ connection }: SimulatedClient) =>
+    connection.state === 'CLOSED' || connection.isConnected;
+  await world.until(() => alive.every(isUp)); // the judge knows how long that may take
+  await world.wait(Promise.all(alive.map((client) => client.close())), 10 * Timing.latency);
+  await world.pass(Timing.watchAfter + 10 * Timing.latency);
+  for (const { name, process, userTimers } of alive)
+    if (process.pendingTimers > 0)
+      history.accuse(`${name} leaves ${process.pendingTimers} timers (${userTimers} of users)`);
+
+  await world.pass(expired);
+  for (const { first } of judge.queues) if (first) history.accuse(`${first.path} is left`);
+  for (const queue of judge.queues) queue.stop();
+  const { watchCount } = server.tree;
+  if (watchCount > 0) history.accuse(`${watchCount} watches are left on the server`);
+  await clock.runUntil(() => clock.isIdle, 10 * 60_000); // but for containers, there is nothing to do any more
+  const directories = judge.queues.size + 2; // those of the locks, '/locks', and the root
+  if (server.tree.size > directories) history.accuse('there is more than directories left');
+  judge.check();
+}

@@ -1,0 +1,40 @@
+import { seededRandom } from '../support/seeded-random.js';
+
+/** Random choices that are the same for the same seed. */
+export class Dice {
+  /** In [0, 1). */
+  readonly random: () => number;
+
+  /** @param grain times are multiples of it, in milliseconds: so that things happen at the same time. 0: any number */
+  constructor(
+    seed: number,
+    private readonly grain = 0,
+  ) {
+    this.random = seededRandom(seed);
+  }
+
+  /** A time of up to `ms`. */
+  time(ms: number): number {
+    const time = this.random() * ms;
+    return this.grain > 0 ? Math.round(time / this.grain) * this.grain : time;
+  }
+
+  /** From `low` up to, not including, `high`. */
+  between(low: number, high: number): number {
+    return low + this.random() * (high - low);
+  }
+
+  /** A whole number from `low` to `high`, both included. */
+  integer(low: number, high: number): number {
+    return Math.floor(this.between(low, high + 1));
+  }
+
+  chance(probability: number): boolean {
+    return this.random() < probability;
+  }
+
+  /** One of the items, each as likely as it is often there. */
+  pick<T>(items: readonly T[]): T {
+    return items[this.integer(0, items.length - 1)]!;
+  }
+}

@@ -1,0 +1,120 @@
+import { LockLostError } from '../../lib/core/errors/index.js';
+import type { Dice } from './dice.js';
+import type { Patience, Visit, Visitor } from './visitor.js';
+
+/** Does what users do, at random: waits and gives up, holds for moments and for ages, nests, and releases in every way. */
+export class Guest {
+  /** What he has started and not waited for. */
+  readonly #loose = new Set<Promise<void>>();
+
+  /** @param visitors one for each lock, all of one client */
+  constructor(
+    private readonly visitors: readonly Visitor[],
+    private readonly dice: Dice,
+  ) {}
+
+  /** Comes again and again until that time, or until his client is closed. */
+  async live(until: number): Promise<void> {
+    const { client } = this.visitors[0]!;
+    while (client.closedAt === undefined && client.process.now() < until) {
+      await client.sleep(this.dice.time(this.dice.pick([0, 0, 30, 300])));
+      await this.#come(this.dice.pick(this.visitors));
+    }
+    while (this.#loose.size > 0) await Promise.all(this.#loose);
+  }
+
+  async #come(visitor: Visitor): Promise<void> {
+    switch (
+      this.dice.pick(['acquire', 'acquire', 'acquire', 'try', 'using', 'siblings'] as const)
+    ) {
+      case 'acquire':
+        return this.#hold(visitor, await visitor.acquire(this.#patience()));
+      case 'try':
+        return this.#hold(visitor, await visitor.tryAcquire(this.#patience()));
+      case 'using':
+        return this.#use(visitor);
+      case 'siblings':
+        await Promise.all([this.#use(visitor), this.#use(visitor)]);
+    }
+  }
+
+  async #use(visitor: Visitor, outer?: Visit): Promise<void> {
+    await visitor.using((visit) => this.#stay(visitor, visit), this.#patience(), outer);
+  }
+
+  async #hold(visitor: Visitor, visit: Visit | undefined): Promise<void> {
+    if (!visit) return;
+    const inside = visit.lease.run(() => this.#stay(visitor, visit));
+    await inside.catch((error) => {
+      if (!(error instanceof LockLostError)) throw error; // where it is lost already, he does not even come in
+    });
+    await this.#leave(visitor, visit);
+  }
+
+  /** In the scope of the lease. */
+  async #stay(visitor: Visitor, visit: Visit): Promise<void> {
+    const { dice } = this;
+    if (dice.chance(0.3)) await visitor.fence(visit);
+    await visitor.client.sleep(this.#duration());
+    switch (dice.pick(['nothing', 'nothing', 'nothing', 'nest', 'nest two', 'detach'] as const)) {
+      case 'nothing':
+        return;
+      case 'nest':
+        return this.#use(visitor, visit);
+      case 'nest two':
+        await Promise.all([this.#use(visitor, visit), this.#use(visitor, visit)]);
+        return;
+      case 'detach':
+        this.#detach(visitor, visit);
+    }
+  }
+
+  /** Starts something that goes on when this lease is over: it is then one among many. */
+  #detach(visitor: Visitor, outer: Visit): void {
+    const loose = visitor.client
+      .sleep(this.#duration())
+      .then(() => this.#use(visitor, outer))
+      .finally(() => this.#loose.delete(loose));
+    this.#loose.add(loose);
+  }
+
+  async #leave(visitor: Visitor, visit: Visit): Promise<void> {
+    const { client } = visitor;
+    const { lease } = visit;
+    switch (this.dice.pick(['once', 'twice', 'at once', 'elsewhere', 'from two'] as const)) {
+      case 'once':
+        return visitor.release(visit);
+      case 'twice':
+        await visitor.release(visit);
+        return lease.release();
+      case 'at once':
+        return void visitor.release(visit);
+      case 'elsewhere':
+        await client.sleep(0);
+        return visitor.release(visit);
+      case 'from two':
+        await Promise.all([visitor.release(visit), lease.release(), lease.release()]);
+    }
+  }
+
+  #patience(): Patience {
+    const { dice } = this;
+    const limit = dice.time(dice.pick([20, 200, 2_000]));
+    switch (dice.pick(['forever', 'forever', 'wait', 'signal', 'both'] as const)) {
+      case 'forever':
+        return {};
+      case 'wait':
+        return { wait: 10 + limit };
+      case 'signal':
+        return { abortAfter: limit };
+      case 'both':
+        return { wait: 10 + limit, abortAfter: dice.time(2 * limit) };
+    }
+  }
+
+  #duration(): number {
+    const { dice, visitors } = this;
+    const { sessionTimeout } = visitors[0]!.client;
+    return dice.time(dice.pick([0, 0, 20, 50, 300, 0.5 * sessionTimeout, 3 * sessionTimeout]));
+  }
+}

@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Scene } from './scene.js';
+import { Timing } from './timing.js';
+import type { Visitor } from './visitor.js';
+
+const { SESSION_TIMEOUT, SOON } = Scene;
+
+/** In all of these the judge looks on: that nobody else holds the lock, and that nothing is left behind, is his part. */
+describe('A mutex in an accident', () => {
+  let scene: Scene;
+  let world: Scene['world'];
+  let ann: Visitor;
+  let bob: Visitor;
+  let cid: Visitor;
+
+  beforeEach(async () => {
+    scene = await Scene.set();
+    ({ world, ann, bob, cid } = scene);
+  });
+  afterEach(() => scene.end());
+
+  describe('of the server', () => {
+    it('stays held, in silence, while that is frozen for less than the session timeout', async () => {
+      const visit = await scene.take(ann);
+      const thaw = world.freezeServer();
+      await world.pass(0.8 * SESSION_TIMEOUT);
+      thaw();
+      await world.pass(SESSION_TIMEOUT);
+      expect(scene.stateOf(visit)).toBe('held');
+    });
+
+    it('is lost before anybody else gets it when that is frozen for longer', async () => {
+      const visit = await scene.take(ann);
+      const next = await scene.wait(bob);
+      const thaw = world.freezeServer();
+      await world.pass(1.5 * SESSION_TIMEOUT);
+      expect(scene.stateOf(visit)).toBe('lost');
+      thaw();
+      const { hold } = await scene.later(next.visit);
+      expect(visit.hold.lostAt).toBeLessThan(hold.grantedAt);
+    });
+
+    it('is lost before anybody else gets it when only its holder cannot reach that', async () => {
+      const visit = await scene.take(ann);
+      const next = await scene.wait(bob);
+      const heal = ann.client.partition();
+      const { hold } = await scene.later(next.visit);
+      expect(visit.hold.lostAt).toBeLessThan(hold.grantedAt);
+      heal();
+      await scene.connected(ann);
+      expect(scene.stateOf(visit)).toBe('lost');
+    });
+
+    it('stays held, and its queue as it was, when that is killed and restarted', async () => {
+      const visit = await scene.take(ann);
+      const next = await scene.wait(bob);
+      const restart = [world.freezeServer(), ...world.clients.map((client) => client.refuse())];
+      for (const client of world.clients) client.cut();
+      await world.pass(0.5 * SESSION_TIMEOUT);
+      for (const part of restart) part();
+      await scene.connected(ann);
+      await scene.connected(bob);
+      await world.pass(SOON);
+      expect(scene.order).toEqual([ann, bob]);
+      expect(scene.stateOf(visit)).toBe('held');
+      await scene.leave(ann, visit);
+      await scene.soon(next.visit);
+    });
+
+    it.each([1, 2, 3, 4])(
+      'is granted although its directory is collected at every step (acquired %d times before)',
+      async (times) => {
+        for (let left = times; left > 0; left--) await scene.leave(ann, await scene.take(ann));
+        ann.client.network.fate = () => {
+          world.server.collectContainers();
+          return 'served';
+        };
+        await scene.leave(ann, await scene.take(ann));
+        await scene.leave(ann, await scene.take(ann));
+      },
+    );
+
+    it('is queued for in a directory that was made anew, whatever was known of the old one', async () => {
+      for (let left = 2; left > 0; left--) await scene.leave(ann, await scene.take(ann));
+      const ease = ann.client.hinder();
+      ann.client.network.latency = () => 3 * SOON;
+      const third = ann.acquire(); // expects the number that follows her last one, and gets it
+      world.collectContainers();
+      const first = await scene.take(bob);
+      const second = await scene.wait(cid);
+      await world.until(() => scene.queue.nodes.length === 3, 3 * SOON);
+      expect(scene.order).toEqual([bob, cid, ann]);
+      await world.pass(3 * SOON);
+      ann.client.network.latency = () => 0;
+      await scene.leave(bob, first);
+      await scene.leave(cid, await scene.soon(second.visit));
+      await scene.later(third);
+      ease();
+    });
+  });
+
+  describe('of the session', () => {
+    it('is queued for again, at the end, by a waiter whose session has ended', async () => {
+      const visit = await scene.take(ann);
+      const second = await scene.wait(bob);
+      const third = await scene.wait(cid);
+      world.expire(bob.client);
+      await world.pass(SOON);
+      expect(scene.order).toEqual([ann, cid, bob]);
+      await scene.leave(ann, visit);
+      await scene.leave(cid, await scene.soon(third.visit));
+      await scene.soon(second.visit);
+    });
+
+    it('is lost, and granted to the next, when the session of its holder is ended', async () => {
+      const visit = await scene.take(ann);
+      const next = await scene.wait(bob);
+      world.expire(ann.client);
+      await scene.soon(next.visit);
+      await world.pass(SOON);
+      expect(scene.stateOf(visit)).toBe('lost');
+    });
+
+    /** The interleaving of CURATOR-604, in which Curator has two holders. */
+    it('is never granted to a node of a session that its client has given up', async () => {
+      const visit = await scene.take(ann);
+      const next = await scene.wait(bob);
+      const given = bob.client.connection.session!;
+      const accept = bob.client.refuse();
+      bob.client.cut();
+      const thaw = world.freezeServer();
+      await world.pass(0.3 * SESSION_TIMEOUT); // so much longer the server keeps the session
+      thaw();
+      await world.until(() => !given.isAlive, SESSION_TIMEOUT);
+      accept();
+      await world.until(() => scene.queue.nodes.length === 3, 0.2 * SESSION_TIMEOUT);
+      expect(scene.queue.nodes[1]!.owner).toBe(given.id); // the servers still have it, and its node
+      expect(scene.order).toEqual([ann, undefined, bob]);
+
+      await scene.leave(ann, visit);
+      expect(scene.order).toEqual([undefined, bob]);
+      const { hold } = await scene.later(next.visit);
+      expect(hold.node.owner).not.toBe(given.id);
+      expect(await scene.soon(cid.tryAcquire())).toBeUndefined();
+    });
+
+    it('is trusted since its last request was sent, however late the answer came', async () => {
+      const visit = await scene.take(ann);
+      const next = await scene.wait(bob);
+      const { network } = ann.client;
+      let isRead = false;
+      network.fate = () => {
+        isRead = true;
+        network.latency = () => 0.3 * SESSION_TIMEOUT; // the answer's, from now on
+        network.fate = () => 'served';
+        return 'served';
+      };
+      await world.until(() => isRead, SESSION_TIMEOUT);
+      await world.pass(0.31 * SESSION_TIMEOUT);
+      const heal = ann.client.partition();
+      const { hold } = await scene.later(next.visit);
+      expect(visit.hold.lostAt).toBeLessThan(hold.grantedAt);
+      network.latency = () => 0;
+      heal();
+    });
+
+    it('is lost at once to a process that wakes up after its time', async () => {
+      const visit = await scene.take(ann);
+      const next = await scene.wait(bob);
+      ann.client.process.freeze();
+      await scene.later(next.visit);
+      ann.client.process.thaw('message');
+      expect(visit.lease.isHeld).toBe(false); // asked before the process has done anything else
+    });
+  });
+
+  describe('by a stranger who deletes nodes', () => {
+    it.each([
+      ['at once', 0],
+      ['after a while', 2 * Timing.watchAfter],
+    ])('is lost to a holder who loses his %s', async (_, age) => {
+      const visit = await scene.take(ann);
+      const next = await scene.wait(bob);
+      await world.pass(age);
+      world.take(visit.hold.node);
+      await scene.soon(next.visit);
+      await world.pass(Timing.watchAfter + 2 * Timing.latency);
+      expect(scene.stateOf(visit)).toBe('lost');
+    });
+
+    it('is lost to a holder who queued for it, one latency after he loses his', async () => {
+      const first = await scene.take(ann);
+      const next = await scene.wait(bob);
+      await scene.leave(ann, first);
+      const visit = await scene.soon(next.visit);
+      world.take(visit.hold.node);
+      await world.pass(Timing.latency);
+      expect(scene.stateOf(visit)).toBe('lost');
+    });
+
+    it.each([
+      ['first', 1],
+      ['later', 2],
+    ])('is queued for again by the %s waiter who loses his', async (_, place) => {
+      const visit = await scene.take(ann);
+      const waiting = [(await scene.wait(bob)).visit, (await scene.wait(cid)).visit];
+      world.take(scene.queue.nodes[place]!);
+      await world.pass(SOON);
+      expect(scene.order).toEqual(place === 1 ? [ann, cid, bob] : [ann, bob, cid]);
+      await scene.leave(ann, visit);
+      const order = place === 1 ? [cid, bob] : [bob, cid];
+      for (const visitor of order)
+        await scene.leave(visitor, await scene.soon(waiting[visitor === bob ? 0 : 1]!));
+    });
+
+    it('is not granted to a waiter who loses his just before the holder leaves', async () => {
+      const visit = await scene.take(ann);
+      const next = await scene.wait(bob);
+      const after = await scene.wait(cid);
+      world.take(scene.queue.nodes[1]!);
+      await scene.leave(ann, visit);
+      await scene.leave(cid, await scene.soon(after.visit));
+      await scene.soon(next.visit);
+    });
+  });
+
+  it('rejects its 20 waiters at once, and leaves nothing, when their client is closed', async () => {
+    await scene.take(ann);
+    const waiting = [];
+    for (let left = 20; left > 0; left--) waiting.push((await scene.wait(bob)).visit);
+    expect(scene.queue.nodes).toHaveLength(21);
+    const closed = bob.client.close();
+    expect(await world.wait(Promise.all(waiting), 0)).toEqual(Array(20).fill(undefined));
+    expect(world.history.counts.get('failed with LOCK_CLIENT_CLOSED')).toBe(20);
+    await scene.soon(closed);
+    expect(scene.order).toEqual([ann]);
+    expect(bob.client.process.pendingTimers).toBe(0);
+  });
+});

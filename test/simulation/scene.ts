@@ -1,0 +1,99 @@
+import type { Request } from '../../lib/zookeeper/connection/transport.js';
+import { closeDown } from './close-down.js';
+import { Dice } from './dice.js';
+import type { LockQueue } from './lock-queue.js';
+import { Timing } from './timing.js';
+import { Visitor, type Visit } from './visitor.js';
+import { World } from './world.js';
+
+/** A world with one lock and three clients that are connected, for a story told step by step. The judge looks on. */
+export class Scene {
+  /** Of all sessions, in milliseconds. */
+  static readonly SESSION_TIMEOUT = 10_000;
+  /** The longest that anything takes when nothing is wrong, in milliseconds. */
+  static readonly SOON = 20 * Timing.latency;
+
+  readonly world = new World({ dice: new Dice(1), isAsking: false, containerInterval: 60_000 });
+  readonly queue: LockQueue = this.world.queue('a');
+  readonly ann = this.join();
+  readonly bob = this.join();
+  readonly cid = this.join();
+
+  static async set(): Promise<Scene> {
+    const scene = new Scene();
+    for (const visitor of [scene.ann, scene.bob, scene.cid]) await scene.connected(visitor);
+    return scene;
+  }
+
+  /** Closes all clients, and looks for what they leave behind. */
+  end(): Promise<void> {
+    return closeDown(this.world);
+  }
+
+  /** One more client. */
+  join(): Visitor {
+    return new Visitor(
+      this.world.judge,
+      this.world.addClient(Scene.SESSION_TIMEOUT),
+      'a',
+      this.queue,
+    );
+  }
+
+  /** Takes the lock, which is free. */
+  async take(visitor: Visitor): Promise<Visit> {
+    return this.soon(visitor.acquire() as Promise<Visit>);
+  }
+
+  /** Queues for the lock; resolves when the visitor waits, with the visit to come. */
+  async wait(visitor: Visitor): Promise<{ visit: Promise<Visit> }> {
+    const length = this.queue.nodes.length;
+    const visit = visitor.acquire() as Promise<Visit>;
+    await this.world.until(() => this.queue.nodes.length > length, Scene.SOON);
+    await this.world.pass(Scene.SOON);
+    return { visit };
+  }
+
+  leave(visitor: Visitor, visit: Visit): Promise<void> {
+    return this.soon(visitor.release(visit));
+  }
+
+  /** Resolves with the promise, which has to within a few latencies. */
+  soon<T>(promise: Promise<T>): Promise<T> {
+    return this.world.wait(promise, Scene.SOON);
+  }
+
+  /** Resolves with the promise, which may have to wait until a session expires. */
+  later<T>(promise: Promise<T>): Promise<T> {
+    return this.world.wait(promise, 2 * Scene.SESSION_TIMEOUT);
+  }
+
+  /** Resolves when the client is connected. */
+  connected({ client }: Visitor): Promise<void> {
+    return this.world.until(() => client.connection.isConnected, Scene.SESSION_TIMEOUT);
+  }
+
+  /** Cuts the connection of that client once, when it has just sent such a request. */
+  cutAfterSending(op: Request['op'], { client }: Visitor, unread: 'lost' | 'processed'): void {
+    this.world.onSent = (sender, request) => {
+      if (sender !== client || request.op !== op) return;
+      this.world.onSent = () => {};
+      client.cut(unread);
+    };
+  }
+
+  /** What a lease says of itself: `held`, `lost`, or something that must not be. */
+  stateOf({ lease }: Visit): string {
+    const { aborted } = lease.signal; // first: when it is asked whether it is held, a lease looks for its loss
+    if (lease.isHeld) return aborted ? 'held, although its signal has aborted' : 'held';
+    return aborted ? 'lost' : 'lost in silence';
+  }
+
+  /** Whose nodes are in the queue, in their order. */
+  get order(): (Visitor | undefined)[] {
+    const visitors = [this.ann, this.bob, this.cid];
+    return this.queue.nodes.map(({ owner }) =>
+      visitors.find(({ client }) => client.connection.session?.id === owner),
+    );
+  }
+}

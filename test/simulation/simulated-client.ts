@@ -1,0 +1,188 @@
+import type { Clock } from '../../lib/core/clock.js';
+import { LockEventEmitter } from '../../lib/core/lock-event-emitter.js';
+import type { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
+import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
+import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
+import { RetryForever } from '../../lib/zookeeper/connection/retry/retry-forever.js';
+import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
+import { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
+import { FaultyTransport } from '../support/faulty-transport.js';
+import type { Dice } from './dice.js';
+import { ProcessTransport, type Eavesdropper } from './process-transport.js';
+import { SimulatedProcess } from './simulated-process.js';
+import { Timing } from './timing.js';
+
+export interface SimulatedClientOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly server: EmbeddedServer;
+  readonly eavesdropper: Eavesdropper;
+  readonly sessionTimeout: number;
+  readonly dice: Dice;
+}
+
+/** A process of its own with a lock client, and its way to the server, which the methods obstruct. */
+export class SimulatedClient {
+  readonly process: SimulatedProcess;
+  readonly network: FaultyTransport;
+  readonly connection: SessionConnection;
+  readonly locks: ZooKeeperLockClient;
+  /** Timers of its users: all others are the library's. */
+  userTimers = 0;
+  closedAt?: number;
+  #hindrances = 0;
+  #partitions = 0;
+  #refusals = 0;
+  #disturbedUntil = 0;
+  #connectedAt = Infinity;
+  /** What a message may take longer than it ought to. */
+  #delay = 0;
+
+  constructor(private readonly options: SimulatedClientOptions) {
+    const { name, clock, server, eavesdropper, sessionTimeout, dice } = options;
+    this.process = new SimulatedProcess(clock);
+    const embedded = new EmbeddedTransport(server, (flush) => clock.setTimer(flush, 0));
+    this.network = new FaultyTransport(embedded, clock);
+    this.network.latency = () => this.#latency();
+    this.connection = new SessionConnection({
+      transport: new ProcessTransport(this.network, this.process, eavesdropper),
+      servers: embeddedServers,
+      sessionTimeout,
+      clock: this.process,
+      random: dice.random,
+    });
+    this.connection.onStateChange(() => {
+      if (this.connection.isConnected) this.#connectedAt = clock.now();
+    });
+    this.locks = new ZooKeeperLockClient({
+      name,
+      connection: this.connection,
+      events: new LockEventEmitter(),
+      clock: this.process,
+      basePath: '/locks',
+      connectTimeout: 3_000,
+      wait: 'forever',
+      retryPolicy: new RetryForever(Timing.retry),
+    });
+    this.connection.start(); // not locks.connect(): that asks a real name service
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get sessionTimeout(): number {
+    return this.options.sessionTimeout;
+  }
+
+  /** When the connection it has now came up. */
+  get connectedAt(): number {
+    return this.#connectedAt;
+  }
+
+  /** Since when nothing keeps this client and the server from hearing each other in time; `Infinity`: something does. */
+  get calmSince(): number {
+    const isUndisturbed =
+      this.#hindrances === 0 && this.connection.isConnected && this.process.isRunning;
+    if (!isUndisturbed) return Infinity;
+    return Math.max(this.#disturbedUntil, this.#connectedAt, this.process.thawedAt);
+  }
+
+  /** Since when it could connect if it were not; `Infinity`: it cannot. */
+  get reachableSince(): number {
+    const isReachable = this.#hindrances + this.#refusals === 0 && this.process.isRunning;
+    return isReachable ? Math.max(this.#disturbedUntil, this.process.thawedAt) : Infinity;
+  }
+
+  /** What was sent has arrived by then, or is lost. */
+  get disturbedUntil(): number {
+    return this.#disturbedUntil;
+  }
+
+  /** What is sent until then may come late, or never. */
+  disturb(until = this.options.clock.now()): void {
+    this.#disturbedUntil = Math.max(this.#disturbedUntil, until);
+  }
+
+  /** Something stands between this client and the server; the returned function ends that. */
+  hinder(): () => void {
+    this.#hindrances += 1;
+    return () => {
+      this.#hindrances -= 1;
+      this.disturb();
+    };
+  }
+
+  cut(unread: 'lost' | 'processed' = 'lost'): void {
+    this.disturb(this.options.clock.now() + Timing.latency);
+    this.network.cut(unread);
+  }
+
+  /** Nothing arrives any more, and nobody is told; the returned function ends that. */
+  partition(): () => void {
+    const relieve = this.hinder();
+    if (this.#partitions++ === 0) this.network.partition();
+    return () => {
+      relieve();
+      if (--this.#partitions === 0) this.network.heal();
+    };
+  }
+
+  /** The server takes no new connections of it; the returned function ends that. */
+  refuse(): () => void {
+    this.#refusals += 1;
+    this.network.isRefusing = true;
+    return () => {
+      this.network.isRefusing = --this.#refusals > 0;
+      this.disturb();
+    };
+  }
+
+  /** Messages take up to `delay` longer; the returned function ends that. */
+  slowDown(delay: number): () => void {
+    this.#delay = delay;
+    return () => void (this.#delay = 0);
+  }
+
+  /** The process is gone, and the kernel closes its connections. */
+  kill(): void {
+    this.process.kill();
+    this.cut('processed');
+  }
+
+  close(): Promise<void> {
+    this.closedAt = this.options.clock.now();
+    return this.locks.close();
+  }
+
+  /** A timer of a user; the returned function stops it. */
+  userTimer(fn: () => void, ms: number): () => void {
+    let isPending = true;
+    this.userTimers += 1;
+    const end = () => {
+      if (isPending) this.userTimers -= 1;
+      isPending = false;
+    };
+    const timer = this.process.setTimer(() => {
+      end();
+      fn();
+    }, ms);
+    return () => {
+      end();
+      timer.cancel();
+    };
+  }
+
+  /** Resolves after `ms` on the clock of the process. */
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.userTimer(resolve, ms));
+  }
+
+  #latency(): number {
+    const { clock, dice } = this.options;
+    if (this.#delay === 0) return dice.time(Timing.latency);
+    const latency = dice.time(Timing.latency + this.#delay);
+    this.disturb(clock.now() + latency);
+    return latency;
+  }
+}

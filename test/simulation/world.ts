@@ -1,0 +1,166 @@
+import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
+import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import type { Request } from '../../lib/zookeeper/connection/transport.js';
+import { VirtualClock } from '../support/virtual-clock.js';
+import { currentOperation } from './current-operation.js';
+import type { Dice } from './dice.js';
+import { History } from './history.js';
+import { Judge } from './judge.js';
+import { LockQueue } from './lock-queue.js';
+import type { QueuedNode } from './queued-node.js';
+import { SimulatedClient } from './simulated-client.js';
+import { Timing } from './timing.js';
+
+export interface WorldOptions {
+  readonly dice: Dice;
+  /** See `Judge`. */
+  readonly isAsking: boolean;
+  /** How often the server looks for empty containers, in milliseconds. */
+  readonly containerInterval: number;
+}
+
+/** A server, its clients, and a judge who looks on, in virtual time. */
+export class World {
+  readonly clock = new VirtualClock();
+  readonly server: EmbeddedServer;
+  readonly history: History;
+  readonly judge: Judge;
+  readonly clients: SimulatedClient[] = [];
+  /** Called when a client has just sent a request. */
+  onSent: (client: SimulatedClient, request: Request) => void = () => {};
+  readonly #queues = new Map<string, LockQueue>();
+  #freezes = 0;
+  #relieve: (() => void)[] = [];
+
+  constructor(private readonly options: WorldOptions) {
+    const { containerInterval, isAsking } = options;
+    const { clock } = this;
+    const now = () => clock.now();
+    this.server = new EmbeddedServer({ clock, tickTime: Timing.tick, containerInterval });
+    this.history = new History(now);
+    this.judge = new Judge(now, this.history, this.clients, isAsking);
+  }
+
+  addClient(sessionTimeout: number): SimulatedClient {
+    const { clock, server, options } = this;
+    const client: SimulatedClient = new SimulatedClient({
+      name: `client ${this.clients.length}`,
+      clock,
+      server,
+      sessionTimeout,
+      dice: options.dice,
+      eavesdropper: { sent: (request) => this.#sent(client, request) },
+    });
+    client.connection.onStateChange((state) => this.history.note(state, client.name));
+    this.clients.push(client);
+    return client;
+  }
+
+  /** What is in the directory of the lock `key`. */
+  queue(key: string): LockQueue {
+    const there = this.#queues.get(key);
+    if (there) return there;
+    const queue = new LockQueue(this.server.tree, `/locks/${key}`, () => this.clock.now());
+    this.#queues.set(key, queue);
+    this.judge.queues.add(queue);
+    return queue;
+  }
+
+  /** Lets time pass until the condition is true, with the judge looking on. */
+  async until(isOver: () => boolean, limit?: number): Promise<void> {
+    const look = () => {
+      this.judge.check();
+      return isOver();
+    };
+    try {
+      await this.clock.runUntil(look, limit);
+    } catch (error) {
+      this.history.accuse((error as Error).message);
+      this.history.throwIfAccused();
+    }
+  }
+
+  /** Lets time pass until the promise is resolved, with the judge looking on. */
+  async wait<T>(promise: Promise<T>, limit?: number): Promise<T> {
+    let isOver = false;
+    promise.finally(() => (isOver = true)).catch(() => {});
+    await this.until(() => isOver, limit);
+    return promise;
+  }
+
+  /** Lets `ms` pass, with the judge looking on. */
+  async pass(ms: number): Promise<void> {
+    let isOver = false;
+    this.clock.setTimer(() => (isOver = true), ms);
+    await this.until(() => isOver);
+  }
+
+  /** Stops the server, and its sessions' clocks with it; the returned function ends that. */
+  freezeServer(): () => void {
+    if (this.#freezes++ === 0) {
+      this.server.freeze();
+      this.#relieve = this.clients.map((client) => client.hinder());
+    }
+    return () => {
+      if (--this.#freezes > 0) return;
+      this.server.thaw();
+      for (const relieve of this.#relieve) relieve();
+    };
+  }
+
+  /** A stranger deletes the node. */
+  take(node: QueuedNode): void {
+    this.server.receive(() => {
+      if (node.goneAt !== undefined) return;
+      node.taken = { by: 'stranger', at: this.clock.now() };
+      this.history.note('taken', node.path);
+      this.server.remove(node.path);
+    });
+  }
+
+  /** A stranger writes to the node, as Curator's `Revoker` does. */
+  write(node: QueuedNode): void {
+    this.server.receive(() => {
+      if (node.goneAt !== undefined) return;
+      const { tree } = this.server;
+      node.writtenAt = this.clock.now();
+      this.history.note('written', node.path);
+      tree.setData(node.path, Buffer.from('__REVOKE__'), tree.nextZxid());
+    });
+  }
+
+  /** An operator ends the session of that client. */
+  expire(client: SimulatedClient): void {
+    this.server.receive(() => {
+      const id = client.connection.session?.id;
+      if (id === undefined) return;
+      for (const queue of this.#queues.values())
+        for (const node of queue.nodes)
+          if (node.owner === id) node.taken = { by: 'operator', at: this.clock.now() };
+      this.history.note('session ended', client.name);
+      client.disturb();
+      this.server.expire(id);
+    });
+  }
+
+  /** The server collects the empty containers. */
+  collectContainers(): void {
+    this.server.receive(() => {
+      for (const client of this.clients) client.disturb();
+      this.server.collectContainers();
+    });
+  }
+
+  #sent(client: SimulatedClient, request: Request): (rc: number) => void {
+    const operation = currentOperation.getStore();
+    const isQueueing = request.op === 'create' && request.mode === CreateMode.EPHEMERAL_SEQUENTIAL;
+    if (operation && isQueueing)
+      operation.options.queue.announce(request.path, (node) => this.judge.queued(operation, node));
+    this.onSent(client, request);
+    return (rc) => {
+      const isOwn = request.path === operation?.node?.path;
+      if (operation && isOwn && request.op === 'getData' && rc === 0)
+        operation.watched = { path: request.path, at: this.clock.now() };
+    };
+  }
+}
