@@ -85,7 +85,8 @@ describe('Locks whose directories are for one user only', () => {
   it('refuse to connect a client with credentials that the server does not know', async () => {
     const unknown = { auth: [{ scheme: 'no-such-scheme', auth: 'x' }] };
     await expect(connect(unknown)).rejects.toThrow(
-      /could not connect within 2000 ms \(.*authentication \(no-such-scheme\) refused.*\)/,
+      // The server hangs up after its refusal, and the end may overtake it.
+      /not connect .*(authentication \(no-such-scheme\) refused|hung up before it took our credentials)/,
     );
   });
 });

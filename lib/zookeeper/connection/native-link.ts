@@ -28,6 +28,8 @@ export class NativeLink implements TransportLink {
   #isDetached = false;
   #isClosing = false;
   #isClosed = false;
+  /** What it means when the first request fails. */
+  #failure = 'no connection';
   /** How many requests were answered. */
   #answers = 0;
   #silence?: NodeJS.Timeout;
@@ -60,14 +62,13 @@ export class NativeLink implements TransportLink {
       handle.add_auth(
         scheme,
         secret,
-        (rc) => rc !== 0 && this.#failed(`authentication (${scheme}) refused`, rc),
+        (rc) =>
+          rc === ReturnCode.AUTHFAILED && this.#gone(`authentication (${scheme}) refused, ${rc}`),
       );
-    // The first request is queued until the session is up. Its failure is the only sign of a refused attempt; and it
-    // flushes the credentials, which the driver would keep until the next event.
-    handle.a_exists(
-      '/',
-      false,
-      (rc) => ZooKeeperError.isTransport(rc) && this.#failed('no connection', rc),
+    // Queued until the session is up. Its answer comes after the verdict on the credentials, which it flushes: the driver
+    // would keep them until the next event. And its failure is the only sign of a refused attempt.
+    handle.a_exists('/', false, (rc) =>
+      ZooKeeperError.isTransport(rc) ? this.#failed(this.#failure, rc) : this.#connected(),
     );
     // An attempt that fails in the call itself leaves a handle that never does or says anything.
     if (handle.state === NOT_CONNECTED) this.#gone('there is no way to this address');
@@ -77,6 +78,7 @@ export class NativeLink implements TransportLink {
     if (this.#over) return void setImmediate(reply, ReturnCode.CONNECTIONLOSS);
     const rc = sendNative(this.handle, request, (code, answer) => {
       this.#answers += 1;
+      if (code === ReturnCode.CLOSING) return; // see `#failed`
       if (ZooKeeperError.isTransport(code)) setImmediate(reply, code);
       else reply(code, answer);
     });
@@ -98,7 +100,7 @@ export class NativeLink implements TransportLink {
   }
 
   #hear(event: string, detail: unknown): void {
-    if (event === 'connect') return this.#connected();
+    if (event === 'connect') this.#failure = 'the server hung up before it took our credentials';
     if (event === 'connecting') return void setImmediate(() => this.#disconnected());
     if (event === 'close') return void setImmediate(() => this.#ended(Number(detail)));
     const type = WATCH_EVENTS.find((known) => known === event);
@@ -106,11 +108,9 @@ export class NativeLink implements TransportLink {
   }
 
   #connected(): void {
-    setImmediate(() => {
-      if (this.#over) return;
-      const { client_id: id, client_password: password, timeout } = this.handle;
-      this.listener.onConnected({ id, password, timeout });
-    });
+    if (this.#over) return;
+    const { client_id: id, client_password: password, timeout } = this.handle;
+    this.listener.onConnected({ id, password, timeout });
   }
 
   #disconnected(): void {

@@ -38,7 +38,7 @@ export interface Answers {
   sync: undefined;
 }
 
-/** Called once per request, with a code of `ReturnCode` and, for 0, the answer. */
+/** Called with a code of `ReturnCode` and, for 0, the answer; once per request, unless the link tells of its end instead. */
 export type Reply = (rc: number, answer?: Answers[keyof Answers]) => void;
 
 /** What names a session to the servers, and what they said of it. */
