@@ -24,7 +24,7 @@ describe('A mutex whose connection is cut', () => {
   }
 
   beforeAll(async () => {
-    server = await ZooKeeperServer.start();
+    server = await ZooKeeperServer.start({ containerCheckIntervalMs: 600_000 }); // keeps empty directories
     proxy = await FaultProxy.start(server);
     other = await TestClient.connect(server.connectString);
   });
