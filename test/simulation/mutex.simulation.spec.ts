@@ -36,8 +36,11 @@ describe('A mutex in random accidents', () => {
       });
       for (const [kind, count] of seen) counts.set(kind, (counts.get(kind) ?? 0) + count);
     }
-    if (process.env.COUNTS) console.log(counts);
     const rare = EVENTS.filter((kind) => (counts.get(kind) ?? 0) < RUNS / 10);
     if (RUNS >= 100) expect(rare).toEqual([]);
   }, 600_000);
+
+  it('goes the same way whenever a schedule is run again', async () => {
+    expect([...(await simulate(SEED))]).toEqual([...(await simulate(SEED))]);
+  });
 });
