@@ -1,6 +1,7 @@
 import { NativeTransport } from '../../lib/zookeeper/connection/native-transport.js';
 import { ServerList } from '../../lib/zookeeper/connection/server-list.js';
 import type { Session } from '../../lib/zookeeper/connection/session.js';
+import { endSession } from '../support/end-session.js';
 import { eventually } from '../support/eventually.js';
 import type { ZooKeeperServer } from '../support/zookeeper-server.js';
 import type { MutexBackend } from './mutex-backend.js';
@@ -19,12 +20,9 @@ export class MutexZooKeeperBackend implements MutexBackend {
     };
   }
 
-  /** Attaches to the session and closes it; once more where its client has attached again in between. */
   async expire(session: Session): Promise<void> {
-    await eventually('the session has ended', async () => {
-      await this.#attachAndClose(session);
-      return !session.isAlive;
-    });
+    await endSession(this.servers[0]!.connectString, session);
+    await eventually('the client knows', () => !session.isAlive);
   }
 
   freeze(): void {
@@ -45,23 +43,5 @@ export class MutexZooKeeperBackend implements MutexBackend {
 
   async stop(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.stop()));
-  }
-
-  async #attachAndClose(credentials: Session): Promise<void> {
-    const { transport } = await this.connect();
-    await new Promise<void>((resolve) => {
-      const link = transport.open(
-        { address: this.servers[0]!, credentials, sessionTimeout: 30_000, auth: [] },
-        {
-          onConnected: () => {
-            link.close();
-            resolve();
-          },
-          onDisconnected: () => resolve(),
-          onExpired: () => resolve(),
-          onWatch: () => {},
-        },
-      );
-    });
   }
 }

@@ -1,0 +1,28 @@
+import ZooKeeper from 'zookeeper';
+import type { SessionCredentials } from '../../lib/zookeeper/connection/transport.js';
+
+/**
+ * Ends a session from outside: takes it over and closes it in the same tick, by the bare driver, so that its client has no
+ * chance to take it back. Resolves when that was tried; a client in another process may have been quicker.
+ */
+export function endSession(
+  connect: string,
+  { id, password, timeout }: SessionCredentials,
+): Promise<void> {
+  const intruder = new ZooKeeper({
+    connect,
+    timeout,
+    client_id: id,
+    client_password: password,
+    debug_level: 0,
+    host_order_deterministic: true,
+  });
+  return new Promise((resolve) => {
+    const end = () => {
+      intruder.close();
+      setImmediate(resolve); // a socket opened in the turn of a driver's event may never be heard of again
+    };
+    for (const event of ['connect', 'connecting', 'close']) intruder.once(event, end);
+    intruder.init(intruder.config);
+  });
+}
