@@ -148,7 +148,7 @@ export class NativeLink implements TransportLink {
    */
   #awaitSilentServer(session: Session | undefined): void {
     let isAnswering = false;
-    const closeIfUnwanted = () => isAnswering && !session?.isAlive && this.#close();
+    const closeIfUnwanted = () => isAnswering && !session?.isAlive && this.close();
     this.handle.a_exists('/', false, (rc) => {
       isAnswering = !ZooKeeperError.isTransport(rc);
       setImmediate(closeIfUnwanted);
