@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { eventually } from '../../support/eventually.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 import { TestClient } from '../support/test-client.js';
 
@@ -44,12 +45,16 @@ describe('Closing a connection', () => {
     await other.queue('/closing', 0); // long before the session could expire
   });
 
-  it('has told the server when it resolves, so that the process may end', async () => {
+  it('has left the server when it resolves, so that the process may end', async () => {
     const session = `0x${client.connection.session!.id}`;
     await client.locks.mutex('any').acquire();
-    expect(await server.fourLetterWord('dump')).toContain(session);
+    expect(await server.fourLetterWord('cons')).toContain(session);
     await client.locks.close();
-    expect(await server.fourLetterWord('dump')).not.toContain(session);
+    await other.queue('/locks/any', 0);
+    await eventually('no connection is left', async () => {
+      const connections = await server.fourLetterWord('cons');
+      return connections !== '' && !connections.includes(session);
+    });
   });
 
   it('takes no time when all is well', async () => {
