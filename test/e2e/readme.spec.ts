@@ -32,7 +32,7 @@ async function run(code: string): Promise<string[]> {
     const file = join(folder, 'main.ts');
     const library = pathToFileURL(resolve('lib/index.ts')).href;
     writeFileSync(file, code.replace("'nestjs-interlock'", `'${library}'`));
-    const loader = './test/integration/support/typescript-loader.mjs';
+    const loader = './test/support/typescript-loader.mjs';
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', loader, file]);
     return stdout.split('\n');
   } finally {

@@ -22,7 +22,7 @@ export class Program {
 
   /** @param url of the file; it finds the arguments in `process.argv` */
   constructor(url: URL, args: readonly string[] = [], nodeArgs: readonly string[] = []) {
-    const loader = new URL('./typescript-loader.mjs', import.meta.url).href;
+    const loader = new URL('../../support/typescript-loader.mjs', import.meta.url).href;
     this.child = fork(fileURLToPath(url), args, {
       execArgv: ['--import', loader, ...nodeArgs],
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
