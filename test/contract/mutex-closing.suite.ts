@@ -2,11 +2,11 @@ import { expect, it } from '@jest/globals';
 import { LockClientClosedError, LockLostError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { eventually } from '../support/eventually.js';
-import type { MutexClient } from './mutex-client.js';
-import type { MutexStage } from './mutex-stage.js';
+import type { Client } from './client.js';
+import type { Stage } from './stage.js';
 
 /** Shutdown in two steps: refuse, so that running work may end; then close. */
-export function mutexClosingSuite(stage: () => MutexStage): void {
+export function mutexClosingSuite(stage: () => Stage): void {
   it('begins with refuse(): it rejects 20 waiters, keeps what is held, and grants nothing more', async () => {
     const { mine, key } = stage();
     const held = await mine.mutex(key).acquire();
@@ -74,7 +74,7 @@ export function mutexClosingSuite(stage: () => MutexStage): void {
     expect(lease?.isHeld).toBe(true);
   });
 
-  async function queueTwenty(client: MutexClient): Promise<Promise<Lease>[]> {
+  async function queueTwenty(client: Client): Promise<Promise<Lease>[]> {
     const waiters = await Promise.all(Array.from({ length: 20 }, () => stage().queue(client)));
     return waiters.map(({ lease }) => lease);
   }

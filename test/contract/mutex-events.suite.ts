@@ -2,13 +2,13 @@ import { expect, it } from '@jest/globals';
 import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { LockEvents } from '../../lib/core/lock-events.js';
 import { eventually } from '../support/eventually.js';
-import type { MutexClient } from './mutex-client.js';
-import { nextEvent, type MutexStage } from './mutex-stage.js';
+import type { Client } from './client.js';
+import { nextEvent, type Stage } from './stage.js';
 
 const KINDS = ['acquired', 'contended', 'released', 'lost', 'failed'] as const;
 
 /** What a client tells its listeners. */
-export function mutexEventsSuite(stage: () => MutexStage): void {
+export function mutexEventsSuite(stage: () => Stage): void {
   it('tell when it is acquired and released, but not when it is re-entered', async () => {
     const { mine, key } = stage();
     const heard = eventsOf(mine);
@@ -86,7 +86,7 @@ export function mutexEventsSuite(stage: () => MutexStage): void {
   });
 
   /** Everything that the client tells from now on, by kind. */
-  function eventsOf({ locks }: MutexClient): { kind: string; key: string }[] {
+  function eventsOf({ locks }: Client): { kind: string; key: string }[] {
     const heard: { kind: string; key: string }[] = [];
     for (const kind of KINDS) locks.on(kind, (event) => heard.push({ kind, ...event }));
     return heard;

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
-import type { MutexClient } from './mutex-client.js';
-import type { MutexStage } from './mutex-stage.js';
+import type { Client } from './client.js';
+import type { Stage } from './stage.js';
 
 /** One holder at a time, in the order of the queue. */
-export function mutexExclusionSuite(stage: () => MutexStage): void {
+export function mutexExclusionSuite(stage: () => Stage): void {
   it('lets one of two clients in, and the other when that one lets go (Curator: test2Clients)', async () => {
     const { mine, theirs, key } = stage();
     const first = await mine.mutex(key).acquire();
@@ -65,7 +65,7 @@ export function mutexExclusionSuite(stage: () => MutexStage): void {
     expect(served).toEqual(Array.from({ length: 50 }, (_, visitor) => visitor));
   });
 
-  async function fiveClients(): Promise<MutexClient[]> {
+  async function fiveClients(): Promise<Client[]> {
     const { mine, theirs } = stage();
     const others = await Promise.all([1, 2, 3].map(() => stage().client()));
     return [mine, theirs, ...others];

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
 import { eventually } from '../support/eventually.js';
-import type { MutexStage } from './mutex-stage.js';
+import type { Stage } from './stage.js';
 
 /** The accidents that every backend can have. Those of real servers and networks have tests of their own. */
-export function mutexFaultsSuite(stage: () => MutexStage): void {
+export function mutexFaultsSuite(stage: () => Stage): void {
   it('servers go and come back: holder and waiter are still there (Curator: testWaitingProcessKilledServer)', async () => {
     const { mine, theirs, key } = stage();
     const holder = await mine.mutex(key).acquire();

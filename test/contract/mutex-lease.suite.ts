@@ -4,10 +4,10 @@ import { LockLostError, LockNotHeldError } from '../../lib/core/errors/index.js'
 import type { Lease } from '../../lib/core/lease.js';
 import { Permission } from '../../lib/zookeeper/connection/acl.js';
 import { eventually } from '../support/eventually.js';
-import type { MutexStage } from './mutex-stage.js';
+import type { Stage } from './stage.js';
 
 /** The handle on a granted lock. */
-export function mutexLeaseSuite(stage: () => MutexStage): void {
+export function mutexLeaseSuite(stage: () => Stage): void {
   it('is held until it is released', async () => {
     const { mine, key } = stage();
     const lease = await mine.mutex(key).acquire();

@@ -3,10 +3,10 @@ import { currentLease } from '../../lib/core/current-lease.js';
 import { LockLostError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { Deferred } from '../support/deferred.js';
-import type { MutexStage } from './mutex-stage.js';
+import type { Stage } from './stage.js';
 
 /** Re-entry follows the async call tree: an acquire inside of a live lease of the same lock. */
-export function mutexReentrySuite(stage: () => MutexStage): void {
+export function mutexReentrySuite(stage: () => Stage): void {
   it('goes three deep without asking the servers (Curator: testReentrant)', async () => {
     const { mine, theirs, key } = stage();
     const mutex = mine.mutex(key);

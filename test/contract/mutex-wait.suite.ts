@@ -5,10 +5,10 @@ import {
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
 import { eventually } from '../support/eventually.js';
-import type { MutexStage } from './mutex-stage.js';
+import type { Stage } from './stage.js';
 
 /** Deadlines, signals and single attempts, none of which leaves a node behind. */
-export function mutexWaitSuite(stage: () => MutexStage): void {
+export function mutexWaitSuite(stage: () => Stage): void {
   const onlyTheHolderIsLeft = () =>
     eventually('only the holder is left', async () => (await stage().nodes()).length === 1);
 

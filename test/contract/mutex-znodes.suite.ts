@@ -2,15 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { isIP } from 'node:net';
 import { LockKeyError } from '../../lib/core/errors/index.js';
 import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
-import type { MutexClient } from './mutex-client.js';
-import type { MutexStage } from './mutex-stage.js';
+import type { Client } from './client.js';
+import type { Stage } from './stage.js';
 
 const EMPTY = Buffer.alloc(0);
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
 const NODE = new RegExp(`^_c_${UUID}-lock-\\d{10}$`);
 
 /** What others see on the servers: Curator's names, data and order, and as few requests as can be. */
-export function mutexZnodesSuite(stage: () => MutexStage): void {
+export function mutexZnodesSuite(stage: () => Stage): void {
   it('are named and filled as by Curator', async () => {
     const { mine, stranger, key, path } = stage();
     await using _ = await mine.mutex(key).acquire();
@@ -174,10 +174,7 @@ export function mutexZnodesSuite(stage: () => MutexStage): void {
     });
 
     /** Kinds of the requests sent meanwhile. */
-    async function requestsOf(
-      client: MutexClient,
-      work: () => Promise<unknown>,
-    ): Promise<string[]> {
+    async function requestsOf(client: Client, work: () => Promise<unknown>): Promise<string[]> {
       const before = client.requests.length;
       await work();
       return client.requests.slice(before).map(({ op }) => op);

@@ -2,28 +2,28 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
-import type { MutexBackend } from './mutex-backend.js';
-import { MutexEmbeddedBackend } from './mutex-embedded-backend.js';
-import { MutexStage } from './mutex-stage.js';
-import { MutexZooKeeperBackend } from './mutex-zookeeper-backend.js';
+import type { Backend } from './backend.js';
+import { EmbeddedBackend } from './embedded-backend.js';
+import { Stage } from './stage.js';
+import { ZooKeeperBackend } from './zookeeper-backend.js';
 
 /** How often the servers look for empty directories, in milliseconds. */
 const INTERVAL = 50;
 
-describe.each<[string, () => Promise<MutexBackend>]>([
-  ['the embedded tree', async () => new MutexEmbeddedBackend({ containerInterval: INTERVAL })],
+describe.each<[string, () => Promise<Backend>]>([
+  ['the embedded tree', async () => new EmbeddedBackend({ containerInterval: INTERVAL })],
   [
     'a standalone server',
     async () => {
       const server = await ZooKeeperServer.start({ containerCheckIntervalMs: INTERVAL });
-      return new MutexZooKeeperBackend([server]);
+      return new ZooKeeperBackend([server]);
     },
   ],
 ])('The directory of a mutex on %s', (_, makeBackend) => {
-  let stage: MutexStage;
+  let stage: Stage;
 
   beforeAll(async () => {
-    stage = await MutexStage.build(await makeBackend());
+    stage = await Stage.build(await makeBackend());
   }, 60_000);
   afterAll(() => stage.stop());
   beforeEach(() => stage.reset());

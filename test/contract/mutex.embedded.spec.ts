@@ -1,4 +1,4 @@
-import { MutexEmbeddedBackend } from './mutex-embedded-backend.js';
+import { EmbeddedBackend } from './embedded-backend.js';
 import { mutexSuite } from './mutex.suite.js';
 
-mutexSuite('the embedded tree', async () => new MutexEmbeddedBackend());
+mutexSuite('the embedded tree', async () => new EmbeddedBackend());

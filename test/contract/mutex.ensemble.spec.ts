@@ -1,8 +1,8 @@
 import { ZooKeeperEnsemble } from '../support/zookeeper-ensemble.js';
-import { MutexZooKeeperBackend } from './mutex-zookeeper-backend.js';
+import { ZooKeeperBackend } from './zookeeper-backend.js';
 import { mutexSuite } from './mutex.suite.js';
 
 mutexSuite('an ensemble, its clients on different servers', async () => {
   const { servers } = await ZooKeeperEnsemble.start({ containerCheckIntervalMs: 60_000 });
-  return new MutexZooKeeperBackend(servers);
+  return new ZooKeeperBackend(servers);
 });

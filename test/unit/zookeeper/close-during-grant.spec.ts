@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { MutexClient } from '../../contract/mutex-client.js';
-import { MutexEmbeddedBackend } from '../../contract/mutex-embedded-backend.js';
+import { Client } from '../../contract/client.js';
+import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 
 /** More than there are between the event of a watch and the lease. */
 const MOST_TICKS = 40;
@@ -13,8 +13,8 @@ it('lets nobody hold a lock after close() was called, at whatever moment of the 
 
 /** Closes a client that many promise continuations after the waiter has heard that its turn has come. */
 async function closeDuringGrant(ticks: number): Promise<string> {
-  const { transport, servers } = await new MutexEmbeddedBackend().connect();
-  const client = new MutexClient(transport, servers, {});
+  const { transport, servers } = await new EmbeddedBackend().connect();
+  const client = new Client(transport, servers, {});
   await client.locks.connect();
   const mutex = client.mutex('door');
   const holder = await mutex.acquire();

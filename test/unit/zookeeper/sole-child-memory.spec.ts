@@ -3,23 +3,23 @@ import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
 import type { ZooKeeperConnection } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { InterProcessMutex } from '../../../lib/zookeeper/recipes/inter-process-mutex.js';
-import { MutexClient } from '../../contract/mutex-client.js';
-import { MutexEmbeddedBackend } from '../../contract/mutex-embedded-backend.js';
+import { Client } from '../../contract/client.js';
+import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 
 const PATH = '/locks/door';
 const EMPTY = Buffer.alloc(0);
 
 /** On the embedded tree a request takes effect when it is sent, and the news of it come in a later turn. */
 describe('A lock that is taken again and again', () => {
-  let client: MutexClient;
+  let client: Client;
   let mutex: InterProcessMutex;
   let stranger: ZooKeeperConnection;
 
   beforeEach(async () => {
-    const backend = new MutexEmbeddedBackend();
+    const backend = new EmbeddedBackend();
     const connect = async () => {
       const { transport, servers } = await backend.connect();
-      const connected = new MutexClient(transport, servers, {});
+      const connected = new Client(transport, servers, {});
       await connected.locks.connect();
       return connected;
     };

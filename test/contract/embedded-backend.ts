@@ -3,7 +3,7 @@ import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
 import type { Session } from '../../lib/zookeeper/connection/session.js';
-import type { MutexBackend } from './mutex-backend.js';
+import type { Backend } from './backend.js';
 
 const NOBODY = {
   onConnected: () => {},
@@ -13,7 +13,7 @@ const NOBODY = {
 };
 
 /** An embedded tree, in real time. */
-export class MutexEmbeddedBackend implements MutexBackend {
+export class EmbeddedBackend implements Backend {
   readonly #server: EmbeddedServer;
 
   constructor(options?: EmbeddedServerOptions) {

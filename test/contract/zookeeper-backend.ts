@@ -4,10 +4,10 @@ import type { Session } from '../../lib/zookeeper/connection/session.js';
 import { endSession } from '../support/end-session.js';
 import { eventually } from '../support/eventually.js';
 import type { ZooKeeperServer } from '../support/zookeeper-server.js';
-import type { MutexBackend } from './mutex-backend.js';
+import type { Backend } from './backend.js';
 
 /** Real servers: one, or those of an ensemble. */
-export class MutexZooKeeperBackend implements MutexBackend {
+export class ZooKeeperBackend implements Backend {
   #clients = 0;
 
   constructor(private readonly servers: readonly ZooKeeperServer[]) {}

@@ -3,7 +3,7 @@ import type { Session } from '../../lib/zookeeper/connection/session.js';
 import type { Transport } from '../../lib/zookeeper/connection/transport.js';
 
 /** The servers of one suite, with the accidents that the suite has in mind for them. */
-export interface MutexBackend {
+export interface Backend {
   /** A way to the servers for one client; where there are several, to another one than the client before. */
   connect(): Promise<{ transport: Transport; servers: Servers }>;
   /** The servers end that session. */

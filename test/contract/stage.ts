@@ -2,27 +2,31 @@ import { systemClock } from '../../lib/core/system-clock.js';
 import type { AcquireOptions } from '../../lib/core/acquire-options.js';
 import type { Lease } from '../../lib/core/lease.js';
 import type { LockEvents } from '../../lib/core/lock-events.js';
+import type { Lock } from '../../lib/core/lock.js';
 import { ReturnCode } from '../../lib/zookeeper/connection/return-code.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
 import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
 import { eventually } from '../support/eventually.js';
-import type { MutexBackend } from './mutex-backend.js';
-import { MutexClient, type MutexClientOptions } from './mutex-client.js';
+import type { Backend } from './backend.js';
+import { Client, type ClientOptions } from './client.js';
+
+/** A node of any recipe. */
+const LOCK_NODE = /-(lock-|lease-|__READ__|__WRIT__)\d{10}$/;
 
 /** What each test of the suite stands on: a key that nobody used before, and two clients who want it. */
-export class MutexStage {
+export class Stage {
   #key = 0;
-  mine!: MutexClient;
-  theirs!: MutexClient;
-  readonly #clients = new Set<MutexClient>();
+  mine!: Client;
+  theirs!: Client;
+  readonly #clients = new Set<Client>();
 
   private constructor(
-    readonly backend: MutexBackend,
+    readonly backend: Backend,
     private readonly observer: SessionConnection,
   ) {}
 
-  static async build(backend: MutexBackend): Promise<MutexStage> {
+  static async build(backend: Backend): Promise<Stage> {
     const observer = new SessionConnection({
       ...(await backend.connect()),
       sessionTimeout: 30_000,
@@ -30,7 +34,7 @@ export class MutexStage {
     });
     observer.start();
     await eventually('the observer is connected', () => observer.isConnected);
-    return new MutexStage(backend, observer);
+    return new Stage(backend, observer);
   }
 
   /** Somebody else's connection, to look at znodes and to meddle with them. */
@@ -55,9 +59,9 @@ export class MutexStage {
   }
 
   /** A client with a session of its own, connected. */
-  async client(options: MutexClientOptions = {}): Promise<MutexClient> {
+  async client(options: ClientOptions = {}): Promise<Client> {
     const { transport, servers } = await this.backend.connect();
-    const client = new MutexClient(transport, servers, options);
+    const client = new Client(transport, servers, options);
     this.#clients.add(client);
     await client.locks.connect();
     return client;
@@ -74,7 +78,7 @@ export class MutexStage {
   }
 
   /** The servers end the session of that client; resolves when the client has another one. */
-  async expire({ connection }: MutexClient): Promise<void> {
+  async expire({ connection }: Client): Promise<void> {
     const ended = connection.session!;
     await this.backend.expire(ended);
     await eventually(
@@ -100,10 +104,19 @@ export class MutexStage {
     );
   }
 
-  /** Has the client queue for the key of the test; resolves when it does, with the lease to come. */
-  async queue(client: MutexClient, options?: AcquireOptions): Promise<{ lease: Promise<Lease> }> {
+  /** Has the client queue for the mutex of the test; resolves when it does, with the lease to come. */
+  queue(client: Client, options?: AcquireOptions): Promise<{ lease: Promise<Lease> }> {
+    return this.queueFor(client.mutex(this.key), client, options);
+  }
+
+  /** The same for any lock of that client. */
+  async queueFor(
+    lock: Lock,
+    client: Client,
+    options?: AcquireOptions,
+  ): Promise<{ lease: Promise<Lease> }> {
     const contended = nextEvent(client, 'contended');
-    const lease = client.mutex(this.key).acquire(options);
+    const lease = lock.acquire(options);
     lease.catch(() => {}); // read by the test, later
     await Promise.race([contended, lease]);
     return { lease };
@@ -124,7 +137,7 @@ export class MutexStage {
   async allNodes(path = ''): Promise<string[]> {
     const children = (await this.nodes(path || '/')).map((name) => `${path}/${name}`);
     const below = await Promise.all(children.map((child) => this.allNodes(child)));
-    return [...children.filter((child) => /-lock-\d{10}$/.test(child)), ...below.flat()];
+    return [...children.filter((child) => LOCK_NODE.test(child)), ...below.flat()];
   }
 
   #connections(): SessionConnection[] {
@@ -134,7 +147,7 @@ export class MutexStage {
 
 /** The next event of that kind. */
 export function nextEvent<E extends keyof LockEvents>(
-  { locks }: MutexClient,
+  { locks }: Client,
   event: E,
 ): Promise<LockEvents[E]> {
   return new Promise((resolve) => {

@@ -9,7 +9,7 @@ import type { InterProcessMutex } from '../../lib/zookeeper/recipes/inter-proces
 import { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
 import { RecordingTransport } from './recording-transport.js';
 
-export interface MutexClientOptions {
+export interface ClientOptions {
   /** Default: `'forever'`. */
   readonly wait?: Wait;
   /** Default: none. */
@@ -17,12 +17,12 @@ export interface MutexClientOptions {
 }
 
 /** A lock client with a session of its own. */
-export class MutexClient {
+export class Client {
   readonly connection: SessionConnection;
   readonly locks: ZooKeeperLockClient;
   readonly #transport: RecordingTransport;
 
-  constructor(transport: Transport, servers: Servers, options: MutexClientOptions) {
+  constructor(transport: Transport, servers: Servers, options: ClientOptions) {
     const { wait = 'forever', chroot } = options;
     this.#transport = new RecordingTransport(transport);
     this.connection = new SessionConnection({
