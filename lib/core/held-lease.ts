@@ -1,15 +1,15 @@
 import { LockNotHeldError } from './errors/index.js';
-import type { Hold } from './hold.js';
+import type { Hold, HoldBackend } from './hold.js';
 import type { Lease } from './lease.js';
 import { LeaseChain } from './lease-chain.js';
 
 /** A handle on a {@link Hold}. */
-export class HeldLease implements Lease {
+export class HeldLease<B extends HoldBackend = HoldBackend> implements Lease {
   #released?: Promise<void>;
   #abort?: AbortController;
   #forget?: () => void;
 
-  constructor(readonly hold: Hold) {
+  constructor(readonly hold: Hold<B>) {
     hold.retain();
   }
 

@@ -1,4 +1,5 @@
 import { LockLostError, type LockErrorContext } from './errors/index.js';
+import type { LockIdentity } from './lock-identity.js';
 
 /** What a backend does for a lock it has granted. */
 export interface HoldBackend {
@@ -11,19 +12,13 @@ export interface HoldBackend {
   free(): Promise<void>;
 }
 
-/** Which lock this is: the same scope (one client) and the same id re-enter each other. */
-export interface LockIdentity {
-  readonly scope: object;
-  readonly id: string;
-}
-
 /**
  * One grant of one lock, shared by the lease that acquired it and the leases that re-entered it.
  *
  * Invariant: the backend's `free` runs once, when the last lease on the hold was released, lost or not.
  * A lost hold stays lost: nothing revives it.
  */
-export class Hold {
+export class Hold<B extends HoldBackend = HoldBackend> {
   #leases = 0;
   #lost?: LockLostError;
   #freed?: Promise<void>;
@@ -33,7 +28,7 @@ export class Hold {
   constructor(
     readonly identity: LockIdentity,
     readonly context: LockErrorContext & { readonly key: string },
-    private readonly backend: HoldBackend,
+    readonly backend: B,
   ) {}
 
   get isLive(): boolean {

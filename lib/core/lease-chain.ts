@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Hold, LockIdentity } from './hold.js';
+import type { Hold } from './hold.js';
+import { isSameLock } from './is-same-lock.js';
 import type { Lease } from './lease.js';
+import type { LockIdentity } from './lock-identity.js';
 
 /** A lease with the hold that tells which lock it is. */
 interface ChainedLease extends Lease {
@@ -39,10 +41,10 @@ export const LeaseChain = {
    * The hold that an acquire of `identity` re-enters: that of a live lease of the same lock on the chain. Work that
    * outlives the release finds only dead ones and queues like anybody else; so does work whose lease was lost.
    */
-  find({ scope, id }: LockIdentity): Hold | undefined {
+  find(identity: LockIdentity): Hold | undefined {
     for (let link = storage.getStore(); link !== undefined; link = link.outer) {
       const { hold, isHeld } = link.lease;
-      if (hold.identity.scope === scope && hold.identity.id === id && isHeld) return hold;
+      if (isSameLock(hold.identity, identity) && isHeld) return hold;
     }
     return undefined;
   },

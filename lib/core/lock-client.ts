@@ -1,5 +1,9 @@
+import type { CountingSemaphore } from './counting-semaphore.js';
+import type { Lock } from './lock.js';
 import type { LockEvents } from './lock-events.js';
 import type { Mutex } from './mutex.js';
+import type { ReadWriteLock } from './read-write-lock.js';
+import type { SemaphoreOptions } from './semaphore-options.js';
 
 /** One connection's worth of locks; injectable as `@InjectLockClient(name)`. */
 export interface LockClient {
@@ -8,9 +12,35 @@ export interface LockClient {
   /**
    * The mutex of that key. Reentrant along the async call tree: see `Lease.run`.
    *
-   * @throws LockKeyError when the key cannot name a lock
+   * @throws LockKeyError when the key cannot name a lock, or names one of another kind
    */
   mutex(key: string): Mutex;
+  /**
+   * A mutex that is not reentrant: a nested acquire waits like anybody else, so only with a `wait` does it end.
+   *
+   * @throws LockKeyError when the key cannot name a lock, or names one of another kind
+   */
+  semaphoreMutex(key: string): Mutex;
+  /**
+   * The read/write lock of that key.
+   *
+   * @throws LockKeyError when the key cannot name a lock, or names one of another kind
+   */
+  readWriteLock(key: string): ReadWriteLock;
+  /**
+   * The semaphore of that key.
+   *
+   * @throws LockKeyError when the key cannot name a lock, or names one of another kind
+   * @throws LockOptionsError when `permits` is out of its range, or not what another object of that semaphore has
+   */
+  semaphore(key: string, options: SemaphoreOptions): CountingSemaphore;
+  /**
+   * All of those locks as one; they may belong to other clients too. The `wait` of this client is the bound of an acquire
+   * that names none.
+   *
+   * @throws LockOptionsError: see `MultiLock`
+   */
+  multiLock(locks: readonly Lock[]): Lock;
   /** Listens to what the locks of this client do; the returned function stops it. */
   on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void;
   /**

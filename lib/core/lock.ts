@@ -1,9 +1,12 @@
 import type { AcquireOptions } from './acquire-options.js';
 import type { Lease } from './lease.js';
+import type { LockIdentity } from './lock-identity.js';
 
 /** Anything that can be held. */
 export interface Lock {
+  /** As the user gave it. */
   readonly key: string;
+  readonly identity: LockIdentity;
   /**
    * Waits for the lock.
    *

@@ -5,9 +5,12 @@ import {
   LockConnectionError,
   LockTimeoutError,
 } from '../core/errors/index.js';
+import type { Lock } from '../core/lock.js';
 import type { LockClient } from '../core/lock-client.js';
 import { type LockEventEmitter } from '../core/lock-event-emitter.js';
 import type { LockEvents } from '../core/lock-events.js';
+import { MultiLock } from '../core/multi-lock.js';
+import { validatePermits } from '../core/validate-permits.js';
 import { WaitScope } from '../core/wait-scope.js';
 import { within } from '../core/within.js';
 import type { AclEntry } from './connection/acl.js';
@@ -15,13 +18,22 @@ import type { RetryPolicy } from './connection/retry/retry-policy.js';
 import type { ZooKeeperConnection } from './connection/zookeeper-connection.js';
 import { localAddress } from './local-address.js';
 import { lockPath } from './lock-path.js';
+import { attemptRevoke } from './recipes/attempt-revoke.js';
 import { GuaranteedDelete } from './recipes/guaranteed-delete.js';
 import { InterProcessMutex } from './recipes/inter-process-mutex.js';
-import { LongHolds } from './recipes/long-holds.js';
+import { InterProcessReadWriteLock } from './recipes/inter-process-read-write-lock.js';
+import { InterProcessSemaphoreMutex } from './recipes/inter-process-semaphore-mutex.js';
+import { InterProcessSemaphoreV2 } from './recipes/inter-process-semaphore-v2.js';
+import { LockKinds } from './recipes/lock-kinds.js';
 import { LockParents } from './recipes/lock-parents.js';
+import type { LockSettings } from './recipes/lock-settings.js';
+import { LongHolds } from './recipes/long-holds.js';
+import { nodeData, type NodeOptions } from './recipes/node-data.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
+import { SharedCount } from './recipes/shared-count.js';
 import { SoleChildMemory } from './recipes/sole-child-memory.js';
 import { untilConnected } from './recipes/until-connected.js';
+import type { ZooKeeperSemaphoreOptions } from './zookeeper-semaphore-options.js';
 
 /** A holder that did not queue has its node watched only after this time, in ms. */
 const WATCH_AFTER = 100;
@@ -45,11 +57,13 @@ export interface ZooKeeperLockClientSettings {
 export class ZooKeeperLockClient implements LockClient {
   readonly name: string;
   readonly #context: RecipeContext;
+  readonly #kinds: LockKinds;
   #closing?: Promise<void>;
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
     const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
     this.name = name;
+    this.#kinds = new LockKinds(name);
     this.#context = {
       client: name,
       connection,
@@ -74,10 +88,61 @@ export class ZooKeeperLockClient implements LockClient {
     connection.onStateChange((state, reason) => events.emit('connection', { state, reason }));
   }
 
-  mutex(key: string): InterProcessMutex {
-    const { chroot = '', basePath } = this.settings;
-    const path = chroot + lockPath(basePath, key, this.name);
-    return new InterProcessMutex(this.#context, key, path);
+  mutex(key: string, options: NodeOptions = {}): InterProcessMutex {
+    const settings = this.#lock(key, options);
+    this.#kinds.claim(settings.path, 'mutex', key);
+    return new InterProcessMutex(this.#context, settings);
+  }
+
+  readWriteLock(key: string, options: NodeOptions = {}): InterProcessReadWriteLock {
+    const settings = this.#lock(key, options);
+    this.#kinds.claim(settings.path, 'read/write lock', key);
+    return new InterProcessReadWriteLock(this.#context, settings);
+  }
+
+  semaphore(key: string, options: ZooKeeperSemaphoreOptions): InterProcessSemaphoreV2 {
+    const permits = options?.permits;
+    if (typeof permits !== 'object' || permits === null || !('onChange' in permits))
+      validatePermits(permits, { key, client: this.name });
+    const settings = this.#lock(key, options);
+    this.#kinds.claimSemaphore(settings.path, 'semaphore', key, permits);
+    return new InterProcessSemaphoreV2(this.#context, { ...settings, permits });
+  }
+
+  semaphoreMutex(key: string, options: NodeOptions = {}): InterProcessSemaphoreMutex {
+    const settings = this.#lock(key, options);
+    this.#kinds.claimSemaphore(settings.path, 'semaphore mutex', key, 1);
+    return new InterProcessSemaphoreMutex(this.#context, settings);
+  }
+
+  multiLock(locks: readonly Lock[]): MultiLock {
+    const { wait, clock } = this.#context;
+    return new MultiLock(locks, { wait, clock });
+  }
+
+  /**
+   * The number of that key; call `start()` next.
+   *
+   * @param seed a 32-bit whole number: what it begins with where there is none yet
+   * @throws LockKeyError, LockOptionsError
+   */
+  sharedCount(key: string, seed: number): SharedCount {
+    const settings = this.#lock(key, {});
+    this.#kinds.claim(settings.path, 'shared count', key);
+    return new SharedCount(this.#context, settings, seed);
+  }
+
+  /**
+   * Asks whoever stands in a queue with the node `participant` for the lock, as Curator's `Revoker`: the listeners of its
+   * lease are called (see `ZooKeeperLease.makeRevocable`). Resolves to false when there is no such node any more.
+   *
+   * Rejects with `LockKeyError` when it is not a path, with `LockConnectionError` when there is no answer within
+   * `connectTimeout`, with `ZooKeeperError` when the servers refuse.
+   *
+   * @param participant from `participants()` of a lock
+   */
+  revoke(participant: string): Promise<boolean> {
+    return attemptRevoke(this.#context, participant);
   }
 
   on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void {
@@ -134,5 +199,11 @@ export class ZooKeeperLockClient implements LockClient {
     const revoked = [...holds].map((hold) => hold.revoke('the client was closed'));
     await Promise.all([...revoked, ...[...waits].map((wait) => wait.ended())]);
     await removals.drained();
+  }
+
+  #lock(key: string, options: NodeOptions): LockSettings {
+    const { chroot = '', basePath } = this.settings;
+    const path = chroot + lockPath(basePath, key, this.name);
+    return { key, path, data: nodeData(options, { key, client: this.name }) };
   }
 }

@@ -12,3 +12,4 @@ export * from './lock-lost.error.js';
 export * from './lock-not-held.error.js';
 export * from './lock-options.error.js';
 export * from './lock-timeout.error.js';
+export * from './lock-upgrade.error.js';

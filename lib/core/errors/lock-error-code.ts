@@ -11,4 +11,5 @@ export type LockErrorCode =
   | 'LOCK_LOST'
   | 'LOCK_NOT_HELD'
   | 'LOCK_OPTIONS'
-  | 'LOCK_TIMEOUT';
+  | 'LOCK_TIMEOUT'
+  | 'LOCK_UPGRADE';

@@ -5,6 +5,8 @@ import { shownValue } from './shown-value.js';
 export class LockKeyError extends LockError {
   static override readonly code = 'LOCK_KEY';
 
+  /** What was given as the key. */
+  readonly value: unknown;
   /** What is wrong with it. */
   readonly why: string;
 
@@ -13,6 +15,7 @@ export class LockKeyError extends LockError {
       ...context,
       key: typeof key === 'string' ? key : undefined,
     });
+    this.value = key;
     this.why = why;
   }
 }

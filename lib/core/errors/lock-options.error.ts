@@ -7,6 +7,10 @@ export class LockOptionsError extends LockError {
 
   /** Name of the option. */
   readonly option: string;
+  /** What was given for it. */
+  readonly value: unknown;
+  /** What to give instead. */
+  readonly expected: string;
 
   constructor(option: string, value: unknown, expected: string, context: LockErrorContext = {}) {
     super(
@@ -15,5 +19,7 @@ export class LockOptionsError extends LockError {
       context,
     );
     this.option = option;
+    this.value = value;
+    this.expected = expected;
   }
 }

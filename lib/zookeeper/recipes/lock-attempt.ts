@@ -2,14 +2,27 @@ import type { WaitScope } from '../../core/wait-scope.js';
 import { ReturnCode } from '../connection/return-code.js';
 import type { WatchEvent } from '../connection/watch-event.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import type { Acquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
 import type { LockInternalsDriver } from './lock-internals-driver.js';
+import { mendDirectory } from './mend-directory.js';
 import { NodeWatch } from './node-watch.js';
 import { ProtectedNode } from './protected-node.js';
 import type { RecipeContext } from './recipe-context.js';
-import type { RetryLoop } from './retry-loop.js';
 import type { SoleChildEntry } from './sole-child-memory.js';
 import { untilConnected } from './until-connected.js';
+
+/** How an attempt goes about it. */
+export interface AttemptPlan {
+  readonly driver: LockInternalsDriver;
+  /** Number of the node, as in `ProtectedNode`. */
+  readonly digits?: string;
+  /** Fencing token of the hold; default: its own. */
+  readonly token?: bigint;
+}
+
+/** Makes the plan of the next attempt, under the bounds of the acquire. */
+export type PlanOf = (wait: WaitScope) => AttemptPlan | Promise<AttemptPlan>;
 
 /** How an attempt ended: it holds, its node has vanished (queue again), or others are ahead and it may not wait. */
 export type AttemptResult = 'granted' | 'gone' | 'busy';
@@ -25,6 +38,8 @@ export type AttemptResult = 'granted' | 'gone' | 'busy';
  */
 export class LockAttempt {
   readonly node: ProtectedNode;
+  readonly #driver: LockInternalsDriver;
+  readonly #wait: WaitScope;
   #ownWatch?: NodeWatch;
   #memory?: SoleChildEntry;
   /** The queue, when it was our turn, was our node only. */
@@ -34,12 +49,14 @@ export class LockAttempt {
 
   constructor(
     private readonly context: RecipeContext,
-    private readonly driver: LockInternalsDriver,
+    { driver, digits }: AttemptPlan,
     private readonly directory: string,
-    private readonly wait: WaitScope,
-    private readonly retry: RetryLoop,
+    data: Buffer,
+    private readonly acquisition: Acquisition,
   ) {
-    this.node = new ProtectedNode(context.connection, directory, driver.lockName, context.nodeData);
+    this.#driver = driver;
+    this.#wait = acquisition.wait;
+    this.node = new ProtectedNode(context.connection, directory, driver.lockName, data, digits);
   }
 
   /** The watch on the own node; set from the first wait on. */
@@ -58,32 +75,30 @@ export class LockAttempt {
 
   /**
    * Rejects with what ended the wait or the retries. Unless it was granted, the node is then to be removed.
-   *
-   * @param mayWait false: come back `busy` instead of waiting
-   * @param onContended called each time before it waits
    */
-  async run(mayWait: boolean, onContended: () => void): Promise<AttemptResult> {
+  async run(): Promise<AttemptResult> {
     for (;;) {
       const { connection } = this.context;
-      this.wait.throwIfEnded();
-      if (!connection.isConnected) await untilConnected(connection, this.wait);
+      this.#wait.throwIfEnded();
+      if (!connection.isConnected) await untilConnected(connection, this.#wait);
       if (!this.node.belongsTo(connection.session) || this.#ownWatch?.isGone) return 'gone';
       try {
         const children = await this.#children();
-        const turn = this.driver.turnOf(children, this.node.name);
+        const turn = this.#driver.turnOf(children, this.node.name);
         if (turn === undefined) return 'gone';
-        if (!this.node.isInOrder) throw this.retry.outOfNumbers(this.directory);
+        if (!this.node.isInOrder) throw this.acquisition.retry.outOfNumbers(this.directory);
         if (turn.blocker === undefined) {
           this.#lookBack(children);
           if (this.#mayGrant()) return 'granted';
           continue;
         }
-        if (!mayWait) return 'busy';
-        onContended();
+        if (!this.acquisition.mayWait) return 'busy';
+        this.acquisition.contended();
         const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`, this.node.path!);
         if (isGone && turn.isNext && this.#mayGrant()) return 'granted';
       } catch (error) {
-        await this.#mend(error);
+        const { parents } = this.context;
+        await mendDirectory(error, this.directory, parents, this.acquisition);
       }
     }
   }
@@ -103,12 +118,12 @@ export class LockAttempt {
   #children(): Promise<string[]> {
     if (this.node.isUncertain) return this.#recover();
     if (this.node.path === undefined) return this.#enter();
-    return this.wait.until(childrenOf(this.context.connection, this.directory));
+    return this.#wait.until(childrenOf(this.context.connection, this.directory));
   }
 
   /** Finds out whether the node was created although no answer came. */
   async #recover(): Promise<string[]> {
-    const children = await this.wait.until(this.node.locate());
+    const children = await this.#wait.until(this.node.locate());
     return this.node.path === undefined ? this.#enter() : children;
   }
 
@@ -119,19 +134,19 @@ export class LockAttempt {
   async #enter(): Promise<string[]> {
     const { connection, soleChildren } = this.context;
     const { node, directory } = this;
-    const memory = soleChildren.recall(directory);
+    const memory = node.isSequential ? soleChildren.recall(directory) : undefined;
     this.#memory = memory;
     if (memory?.lastSequence !== undefined) {
       const expected = memory.lastSequence + 1;
       memory.lastSequence = undefined; // for one attempt only: another one under way would break the argument
-      await this.wait.until(node.create());
+      await this.#wait.until(node.create());
       if (soleChildren.isCurrent(memory) && node.sequence === expected) return [node.name];
-      return this.wait.until(childrenOf(connection, directory));
+      return this.#wait.until(childrenOf(connection, directory));
     }
     const created = node.create();
     const watched = memory && !memory.isWatched ? soleChildren.watch(memory) : undefined;
     const all = Promise.all([created, connection.getChildren(directory), watched]);
-    const [, children] = await this.wait.until(all);
+    const [, children] = await this.#wait.until(all);
     return children;
   }
 
@@ -144,24 +159,16 @@ export class LockAttempt {
     this.#ownWatch.onChange = () => wake();
     try {
       // getData, not exists: on a node that has gone, exists would leave a watch behind.
-      await this.wait.until(Promise.all([this.#ownWatch.arm(), connection.getData(blocker, wake)]));
-      const event = await this.wait.until(woken);
+      await this.#wait.until(
+        Promise.all([this.#ownWatch.arm(), connection.getData(blocker, wake)]),
+      );
+      const event = await this.#wait.until(woken);
       return event?.type === 'deleted';
     } catch (error) {
       if (ZooKeeperError.is(error, ReturnCode.NONODE)) return false;
       throw error;
     } finally {
       connection.unwatch(blocker, wake);
-    }
-  }
-
-  /** Makes the directory where that was missing; for the rest, asks the retry policy. */
-  async #mend(error: unknown): Promise<void> {
-    if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return this.retry.after(error);
-    try {
-      await this.wait.until(this.context.parents.make(this.directory));
-    } catch (failure) {
-      if (!ZooKeeperError.is(failure, ReturnCode.NONODE)) await this.retry.after(failure);
     }
   }
 }

@@ -1,104 +1,110 @@
 import type { LockLostError } from '../../core/errors/index.js';
-import { Hold, type HoldBackend, type LockIdentity } from '../../core/hold.js';
+import { Hold, type HoldBackend } from '../../core/hold.js';
+import type { LockIdentity } from '../../core/lock-identity.js';
 import type { Session } from '../connection/session.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
-import type { LockAttempt } from './lock-attempt.js';
-import { nextStateChange } from './next-state-change.js';
+import { GrantedNode, type GrantedNodeOwner } from './granted-node.js';
 import type { WatchableHold } from './long-holds.js';
-import { NodeWatch } from './node-watch.js';
+import type { NodeWatch } from './node-watch.js';
+import type { ProtectedNode } from './protected-node.js';
 import type { RecipeContext } from './recipe-context.js';
 
-/**
- * A granted lock node. It is lost when its session ends, or when somebody deletes the node.
- *
- * Once watched, the watch is armed again after every reconnect, so a node that went meanwhile is noticed then.
- */
-export class LockHold implements HoldBackend, WatchableHold {
-  readonly hold: Hold;
-  /** Set by the attempt where it waited, else when the first one asks for it. */
-  #ownWatch?: NodeWatch;
-  readonly heldSince: number;
-  readonly #stopListening: () => void;
-  #watching?: Promise<void>;
+/** What was granted. */
+export interface Grant {
+  readonly identity: LockIdentity;
+  /** Key of the lock, as the user gave it. */
+  readonly key: string;
+  /** The session that is connected, which the nodes belong to. */
+  readonly session: Session;
+  /** In the order of their numbers; with the watches that are set on them already. */
+  readonly nodes: readonly { readonly node: ProtectedNode; readonly ownWatch?: NodeWatch }[];
+  /** Default: the transaction that created the last of the nodes. */
+  readonly token?: bigint;
+  /** Called when the nodes are known to be gone after the release. */
+  readonly onRemoved?: () => void;
+}
 
-  /** @param attempt the one that was granted, in `session` */
+/** A lock of this backend that is held: by one node, or by several which are lost as soon as one of them is. */
+export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
+  readonly hold: Hold<LockHold>;
+  readonly heldSince: number;
+  readonly #nodes: readonly GrantedNode[];
+  readonly #revocationListeners = new Set<() => void>();
+  #wasRevoked = false;
+
   constructor(
     private readonly context: RecipeContext,
-    identity: LockIdentity,
-    readonly key: string,
-    private readonly attempt: LockAttempt,
-    private readonly session: Session,
+    private readonly grant: Grant,
   ) {
-    this.hold = new Hold(identity, { key, client: context.client }, this);
-    if (attempt.ownWatch) this.#take(attempt.ownWatch);
-    this.heldSince = context.clock.now();
+    const { identity, key, session, nodes } = grant;
+    const { connection, client, clock } = context;
+    this.hold = new Hold(identity, { key, client }, this);
+    this.heldSince = clock.now();
     context.holds.add(this.hold);
-    this.#stopListening = session.onEnd((reason) => this.hold.lose(`its session ended: ${reason}`));
-    if (!this.#ownWatch?.isArmed) context.longHolds.add(this); // also where a reconnect disarmed it
+    this.#nodes = nodes.map(
+      ({ node, ownWatch }) => new GrantedNode(connection, node, session, this, ownWatch),
+    );
+    const areWatched = this.#nodes.every(({ isWatched }) => isWatched); // a reconnect may have disarmed them
+    if (!areWatched) context.longHolds.add(this);
+  }
+
+  /** Of the nodes. */
+  get paths(): readonly string[] {
+    return this.#nodes.map(({ node }) => node.path!);
+  }
+
+  /** Of the first node. */
+  async data(): Promise<Buffer> {
+    return (await this.context.connection.getData(this.paths[0]!)).data;
   }
 
   watch(): void {
-    void this.#keepWatching();
+    for (const node of this.#nodes) void node.keepWatching();
   }
 
   isExclusive(): boolean {
-    return this.session.isAlive && !this.#ownWatch?.isGone;
+    return this.#nodes.every(({ isExclusive }) => isExclusive);
   }
 
   async fencingToken(): Promise<bigint> {
-    if (this.#watch.czxid === undefined) await this.#keepWatching();
+    if (this.grant.token !== undefined) return this.grant.token;
+    const last = this.#nodes.at(-1)!;
+    if (last.czxid === undefined) await last.keepWatching();
     const { lost } = this.hold;
     if (lost) throw lost;
-    return this.#watch.czxid!;
+    return last.czxid!;
+  }
+
+  /** Calls `listener` whenever somebody asks for the lock; for what was asked before, now. */
+  onRevoked(listener: () => void): void {
+    this.#revocationListeners.add(listener);
+    if (this.#wasRevoked) listener();
+    this.watch();
+  }
+
+  nodeRevoked(): void {
+    this.#wasRevoked = true;
+    for (const tell of [...this.#revocationListeners]) tell();
+  }
+
+  nodeLost(why: string): void {
+    this.hold.lose(why);
   }
 
   lost(error: LockLostError): void {
-    this.context.events.emit('lost', { key: this.key, error });
+    this.context.events.emit('lost', { key: this.grant.key, error });
   }
 
   async free(): Promise<void> {
-    const { context, key, hold } = this;
+    const { context, hold } = this;
+    const { key, onRemoved } = this.grant;
     const wasLost = hold.lost !== undefined;
-    this.#ownWatch?.stop(); // what comes next is no loss
-    const removed = context.removals.remove(this.attempt.node); // sent at once; the rest is done meanwhile
+    for (const node of this.#nodes) node.stop();
+    const removed = this.#nodes.map(({ node }) => context.removals.remove(node)); // sent at once; the rest is done meanwhile
     context.longHolds.remove(this);
     context.holds.delete(hold);
-    this.#stopListening();
-    if (await removed) this.attempt.removed();
+    const areGone = await Promise.all(removed);
+    if (areGone.every(Boolean)) onRemoved?.();
     if (!wasLost)
       context.events.emit('released', { key, heldMs: context.clock.now() - this.heldSince });
-  }
-
-  get #watch(): NodeWatch {
-    return (
-      this.#ownWatch ?? this.#take(new NodeWatch(this.context.connection, this.attempt.node.path!))
-    );
-  }
-
-  #take(watch: NodeWatch): NodeWatch {
-    watch.onChange = () => void this.#keepWatching();
-    return (this.#ownWatch = watch);
-  }
-
-  /** Arms the watch, over lost connections, until it is set or the lock is gone. */
-  #keepWatching(): Promise<void> {
-    if (this.#watch.isGone) this.hold.lose('somebody deleted its node');
-    this.#watching ??= this.#arm().finally(() => (this.#watching = undefined));
-    return this.#watching;
-  }
-
-  async #arm(): Promise<void> {
-    const { connection } = this.context;
-    const isDone = () => this.#watch.isArmed && this.#watch.czxid !== undefined;
-    while (this.hold.isLive && !isDone()) {
-      try {
-        await this.#watch.arm(); // tells by onChange when the node is gone
-      } catch (error) {
-        if (!(error instanceof ZooKeeperError)) throw error;
-        if (!error.isConnectionLoss)
-          return this.hold.lose(`its node cannot be read (${error.message})`);
-        if (!connection.isConnected) await nextStateChange(connection).changed;
-      }
-    }
   }
 }

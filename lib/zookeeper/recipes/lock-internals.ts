@@ -1,79 +1,104 @@
 import type { AcquireOptions } from '../../core/acquire-options.js';
-import { LockClientClosedError } from '../../core/errors/index.js';
-import type { Hold, LockIdentity } from '../../core/hold.js';
-import { WaitScope } from '../../core/wait-scope.js';
-import { LockAttempt } from './lock-attempt.js';
+import { LockAbortedError } from '../../core/errors/index.js';
+import type { Hold } from '../../core/hold.js';
+import { LeaseChain } from '../../core/lease-chain.js';
+import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
+import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
+import { Acquisition } from './acquisition.js';
+import { childrenOf } from './children-of.js';
+import type { PlanOf } from './lock-attempt.js';
 import { LockHold } from './lock-hold.js';
 import type { LockInternalsDriver } from './lock-internals-driver.js';
+import { LockQueue, type GrantedAttempt } from './lock-queue.js';
+import type { LockSettings } from './lock-settings.js';
 import type { RecipeContext } from './recipe-context.js';
-import { RetryLoop } from './retry-loop.js';
+import { sortedChildren } from './sorted-children.js';
+import { ZooKeeperLease } from './zookeeper-lease.js';
 
 /**
- * The queue of one lock, as Curator's class of that name: ephemeral sequential nodes in one directory, served in the
- * order of their numbers.
+ * What all reentrant locks of this backend do, as Curator's class of that name: re-enter, else queue, and hold.
  */
 export class LockInternals {
+  readonly identity: LockIdentity;
+  readonly #queue: LockQueue;
+
   constructor(
     private readonly context: RecipeContext,
+    recipe: LockRecipe,
     private readonly driver: LockInternalsDriver,
-    private readonly identity: LockIdentity,
-    private readonly key: string,
-    private readonly directory: string,
-  ) {}
-
-  /**
-   * Queues until the lock is held; with `mayWait` false, comes back with `undefined` where others are ahead.
-   *
-   * Whatever way it ends without a hold, its node is removed: before it comes back from an attempt that may not wait, in
-   * the background after an error.
-   */
-  async acquire(options: AcquireOptions, mayWait: boolean): Promise<Hold | undefined> {
-    const { context, key } = this;
-    const about = { key, client: context.client };
-    if (context.isRefusing) throw new LockClientClosedError(about);
-    const wait = new WaitScope({ ...about, clock: context.clock, open: context.waits }, options);
-    try {
-      const hold = await this.#queue(
-        wait,
-        new RetryLoop(context.retryPolicy, wait, about),
-        mayWait,
-      );
-      if (hold) context.events.emit('acquired', { key, waitedMs: wait.elapsed });
-      return hold;
-    } catch (error) {
-      context.events.emit('failed', { key, waitedMs: wait.elapsed, error });
-      throw error;
-    } finally {
-      wait.end();
-    }
+    readonly settings: LockSettings,
+  ) {
+    const { path, data } = settings;
+    this.identity = { scope: context, recipe, name: path };
+    this.#queue = new LockQueue(context, path, data);
   }
 
-  async #queue(wait: WaitScope, retry: RetryLoop, mayWait: boolean): Promise<Hold | undefined> {
-    const { context, key } = this;
-    let wasContended = false;
-    const onContended = () => {
-      if (!wasContended) context.events.emit('contended', { key });
-      wasContended = true;
-    };
-    for (;;) {
-      const attempt = new LockAttempt(context, this.driver, this.directory, wait, retry);
-      const { node } = attempt;
-      try {
-        const result = await attempt.run(mayWait, onContended);
-        wait.throwIfEnded(); // a grant that comes too late is none
-        const { session } = context.connection;
-        if (result === 'granted' && session && node.belongsTo(session))
-          return new LockHold(context, this.identity, key, attempt, session).hold;
-        attempt.ownWatch?.stop();
-        const removed = context.removals.remove(node);
-        if (result !== 'busy') continue;
-        await removed;
-        return undefined;
-      } catch (error) {
-        attempt.ownWatch?.stop();
-        void context.removals.remove(node);
-        throw error;
-      }
-    }
+  /** Name of the client. */
+  get client(): string {
+    return this.context.client;
+  }
+
+  /**
+   * Another lease on the hold of the caller, if the caller has one.
+   *
+   * @throws LockOptionsError
+   * @throws LockAbortedError
+   */
+  reenter(options: AcquireOptions): ZooKeeperLease | undefined {
+    const about = { key: this.settings.key, client: this.client };
+    validateAcquireOptions(options, about);
+    const hold = this.held();
+    if (hold === undefined) return undefined;
+    if (options.signal?.aborted)
+      throw new LockAbortedError({ ...about, cause: options.signal.reason });
+    return new ZooKeeperLease(hold);
+  }
+
+  /** What the caller holds of this lock. */
+  held(): Hold<LockHold> | undefined {
+    return LeaseChain.find(this.identity) as Hold<LockHold> | undefined; // the scope is ours, so the backend is
+  }
+
+  /** Queues until the lock is held. */
+  async acquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease> {
+    const { wait = this.context.wait, signal } = options;
+    const lease = await this.#grant({ wait, signal }, true, planOf);
+    return lease!; // who may wait ends with a lease or an error
+  }
+
+  /** One attempt, which waits for nothing but the connection. */
+  tryAcquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease | undefined> {
+    const { wait = this.context.connectTimeout, signal } = options;
+    return this.#grant({ wait, signal }, false, planOf);
+  }
+
+  /** Paths of the children in the order of the queue. */
+  async participants(isOurs: (name: string) => boolean = () => true): Promise<string[]> {
+    const { path } = this.settings;
+    const children = await childrenOf(this.context.connection, path);
+    const sorted = sortedChildren(children.filter(isOurs), this.driver.sortKey);
+    return sorted.map((name) => `${path}/${name}`);
+  }
+
+  async #grant(
+    options: AcquireOptions,
+    mayWait: boolean,
+    planOf: PlanOf = () => ({ driver: this.driver }),
+  ): Promise<ZooKeeperLease | undefined> {
+    const { context, identity, settings } = this;
+    const { key } = settings;
+    const hold = ({ attempt, session, plan }: GrantedAttempt) =>
+      new LockHold(context, {
+        identity,
+        key,
+        session,
+        nodes: [attempt],
+        token: plan.token,
+        onRemoved: () => attempt.removed(),
+      });
+    const held = await Acquisition.run(context, key, options, mayWait, (acquisition) =>
+      this.#queue.enter(acquisition, planOf, hold),
+    );
+    return held && new ZooKeeperLease(held.hold);
   }
 }

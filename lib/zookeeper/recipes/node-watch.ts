@@ -2,9 +2,10 @@ import { ReturnCode } from '../connection/return-code.js';
 import type { WatchEvent } from '../connection/watch-event.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { REVOKE_MESSAGE } from './revoke-message.js';
 
 /**
- * Watches our own lock node, so that a stranger who deletes it is noticed.
+ * Watches our own lock node, so that a stranger who deletes it, or asks for it, is noticed.
  *
  * The events of a session come in the order of their transactions: while this watch is armed, the loss of our own node is
  * told before that of any node deleted after it.
@@ -14,10 +15,15 @@ export class NodeWatch {
   #isGone = false;
   #isStopped = false;
   #czxid?: bigint;
+  /** The transaction that last asked for the lock. */
+  #revokedBy = 0;
   #arming?: Promise<void>;
 
   /** Called when the node is gone (see `isGone`), or when the watch is no longer set and ought to be armed again. */
   onChange: () => void = () => {};
+
+  /** Called when somebody has written the revoke message into the node; once for each time it was seen written. */
+  onRevoked: () => void = () => {};
 
   constructor(
     private readonly connection: ZooKeeperConnection,
@@ -32,6 +38,11 @@ export class NodeWatch {
   /** Deleted, and not by us. */
   get isGone(): boolean {
     return this.#isGone;
+  }
+
+  /** Has anybody asked for the lock, as far as the node was read? */
+  get wasRevoked(): boolean {
+    return this.#revokedBy > 0;
   }
 
   /** The transaction that created the node, once it was read: the fencing token. */
@@ -53,8 +64,9 @@ export class NodeWatch {
 
   async #read(): Promise<void> {
     try {
-      const { stat } = await this.connection.getData(this.path, this.#hear);
+      const { data, stat } = await this.connection.getData(this.path, this.#hear);
       this.#czxid = BigInt(stat.czxid);
+      if (REVOKE_MESSAGE.equals(data)) this.#revoked(stat.mzxid);
     } catch (error) {
       this.#isArmed = false;
       if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
@@ -66,6 +78,12 @@ export class NodeWatch {
   stop(): void {
     this.#isStopped = true;
     this.connection.unwatch(this.path, this.#hear);
+  }
+
+  #revoked(mzxid: number): void {
+    if (this.#isStopped || mzxid === this.#revokedBy) return; // read again after a reconnect
+    this.#revokedBy = mzxid;
+    this.onRevoked();
   }
 
   readonly #hear = (event: WatchEvent): void => {

@@ -10,7 +10,7 @@ import { sortKey } from './sort-key.js';
 const LAST_SEQUENCE = 2 ** 31 - 1;
 
 /**
- * An ephemeral sequential node whose name carries a UUID, as Curator's "protected" creates: when the answer to the create
+ * An ephemeral node, sequential unless its number is given, whose name carries a UUID, as Curator's "protected" creates: when the answer to the create
  * goes missing, the node is found again by its name.
  *
  * Invariant: at most one create is ever carried out. Another is sent only after the one before was refused, or was looked
@@ -23,12 +23,16 @@ export class ProtectedNode {
   #creating?: Promise<string>;
   #isUncertain = false;
 
-  /** @param lockName what follows the UUID, e.g. `lock-` */
+  /**
+   * @param lockName what follows the UUID, e.g. `lock-`
+   * @param digits its number, in the ten digits of the name; default: the next of the directory
+   */
   constructor(
     private readonly connection: ZooKeeperConnection,
     private readonly directory: string,
     private readonly lockName: string,
     private readonly data: Buffer,
+    private readonly digits?: string,
   ) {}
 
   /** Full path, once it is known. */
@@ -41,9 +45,19 @@ export class ProtectedNode {
     return this.#path === undefined ? '' : nodeName(this.#path);
   }
 
+  /** Its number in the ten digits of the name. */
+  get numbered(): string {
+    return sortKey(this.name, this.lockName);
+  }
+
   /** The number that the directory's counter gave it. */
   get sequence(): number {
-    return Number(sortKey(this.name, this.lockName));
+    return Number(this.numbered);
+  }
+
+  /** Did it take a number of the directory's counter? */
+  get isSequential(): boolean {
+    return this.digits === undefined;
   }
 
   /**
@@ -73,8 +87,9 @@ export class ProtectedNode {
   create(): Promise<string> {
     this.#session = this.connection.session;
     this.#isUncertain = true;
-    const path = `${this.directory}/${this.#prefix}${this.lockName}`;
-    this.#creating = this.connection.create(path, this.data, CreateMode.EPHEMERAL_SEQUENTIAL).then(
+    const path = `${this.directory}/${this.#prefix}${this.lockName}${this.digits ?? ''}`;
+    const mode = this.isSequential ? CreateMode.EPHEMERAL_SEQUENTIAL : CreateMode.EPHEMERAL;
+    this.#creating = this.connection.create(path, this.data, mode).then(
       (made) => {
         this.#isUncertain = false;
         return (this.#path = made);

@@ -1,5 +1,8 @@
 import type { LockInternalsDriver, Turn } from './lock-internals-driver.js';
+import { predecessorOf } from './predecessor-of.js';
 import { sortKey } from './sort-key.js';
+
+const LOCK_NAME = 'lock-';
 
 /**
  * Curator's standard predicate for one holder: the first child holds, everybody else waits for the one before.
@@ -8,18 +11,10 @@ import { sortKey } from './sort-key.js';
  * An operator who deletes our own node would make that wrong; the watch on it tells us first (see `NodeWatch`).
  */
 export const standardLockInternalsDriver: LockInternalsDriver = {
-  lockName: 'lock-',
+  lockName: LOCK_NAME,
+  sortKey: (child) => sortKey(child, LOCK_NAME),
   turnOf(children, own): Turn | undefined {
-    const ownKey = sortKey(own, this.lockName);
-    let [ahead, isQueued] = [0, false];
-    let [blocker, blockerKey]: [string | undefined, string] = [undefined, ''];
-    for (const child of children) {
-      const key = sortKey(child, this.lockName);
-      if (child === own) isQueued = true;
-      if (key > ownKey || (key === ownKey && child >= own)) continue;
-      ahead += 1;
-      if (blocker === undefined || key > blockerKey) [blocker, blockerKey] = [child, key];
-    }
-    return isQueued ? { blocker, isNext: ahead === 1 } : undefined;
+    const { isQueued, ahead, nearest } = predecessorOf(children, own, this.sortKey);
+    return isQueued ? { blocker: nearest, isNext: ahead === 1 } : undefined;
   },
 };

@@ -1,6 +1,7 @@
 import type { LockLostError } from '../../../lib/core/errors/index.js';
 import { HeldLease } from '../../../lib/core/held-lease.js';
-import { Hold, type HoldBackend, type LockIdentity } from '../../../lib/core/hold.js';
+import { Hold, type HoldBackend } from '../../../lib/core/hold.js';
+import type { LockIdentity } from '../../../lib/core/lock-identity.js';
 
 /** A backend with its facts in the hands of the test. */
 export class Ledger implements HoldBackend {
@@ -31,9 +32,9 @@ export class Ledger implements HoldBackend {
 const SCOPE = {};
 
 /** A lock that has been granted, and what its backend is asked. */
-export function granted(id = 'door', scope: object = SCOPE) {
+export function granted(name = 'door', scope: object = SCOPE) {
   const ledger = new Ledger();
-  const identity: LockIdentity = { scope, id };
-  const hold = new Hold(identity, { key: id, client: 'unit' }, ledger);
+  const identity: LockIdentity = { scope, recipe: 'mutex', name };
+  const hold = new Hold(identity, { key: name, client: 'unit' }, ledger);
   return { ledger, identity, hold, lease: new HeldLease(hold) };
 }

@@ -24,7 +24,7 @@ describe('The lease chain', () => {
     const { lease, identity } = granted('door');
     await lease.run(() => {
       expect(LeaseChain.find({ ...identity, scope: {} })).toBeUndefined();
-      expect(LeaseChain.find({ ...identity, id: 'window' })).toBeUndefined();
+      expect(LeaseChain.find({ ...identity, name: 'window' })).toBeUndefined();
     });
   });
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { sortKey } from '../../../lib/zookeeper/recipes/sort-key.js';
 import { sortedChildren } from '../../../lib/zookeeper/recipes/sorted-children.js';
 import { standardLockInternalsDriver as driver } from '../../../lib/zookeeper/recipes/standard-lock-internals-driver.js';
 
@@ -15,26 +14,28 @@ describe('The sort key of a child', () => {
     ['lock--2147483648', '-2147483648'],
     ['foo', 'foo'],
     ['_c_6f1c-__WRIT__0000000001', '_c_6f1c-__WRIT__0000000001'],
-  ])('of %j is %j', (child, key) => expect(sortKey(child, 'lock-')).toBe(key));
+  ])('of %j is %j', (child, key) => expect(driver.sortKey(child)).toBe(key));
 });
 
 describe('The queue', () => {
   it('is in the order of the numbers, whatever the UUIDs and the order of the listing', () => {
     const queue = [node(8, 'ffff'), node(9, 'aaaa'), node(10, '0000'), node(100, 'bbbb')];
-    expect(sortedChildren([...queue].reverse(), 'lock-')).toEqual(queue);
-    expect(sortedChildren([queue[2]!, queue[0]!, queue[3]!, queue[1]!], 'lock-')).toEqual(queue);
+    expect(sortedChildren([...queue].reverse(), driver.sortKey)).toEqual(queue);
+    expect(sortedChildren([queue[2]!, queue[0]!, queue[3]!, queue[1]!], driver.sortKey)).toEqual(
+      queue,
+    );
   });
 
   it('compares code units, as Java does, not numbers and not letters of a language', () => {
     const queue = ['!', '-x', '0', 'lock-0000000002', 'Z', 'a', 'z', 'ä', '\uff5e'];
-    expect(sortedChildren([...queue].reverse(), 'lock-')).toEqual(queue);
-    expect(sortedChildren(['lock-10', 'lock-9'], 'lock-')).toEqual(['lock-10', 'lock-9']);
+    expect(sortedChildren([...queue].reverse(), driver.sortKey)).toEqual(queue);
+    expect(sortedChildren(['lock-10', 'lock-9'], driver.sortKey)).toEqual(['lock-10', 'lock-9']);
   });
 
   it('orders equal keys by name, so that everybody sees the same', () => {
     const twins = [node(5, 'aaaa'), node(5, 'bbbb')];
-    expect(sortedChildren(twins, 'lock-')).toEqual(twins);
-    expect(sortedChildren([...twins].reverse(), 'lock-')).toEqual(twins);
+    expect(sortedChildren(twins, driver.sortKey)).toEqual(twins);
+    expect(sortedChildren([...twins].reverse(), driver.sortKey)).toEqual(twins);
   });
 });
 
@@ -78,7 +79,7 @@ describe('The turn of a node', () => {
     const names = ['0', 'lock-', 'foo', node(1), node(2, 'b'), node(2, 'a'), node(30), node(4)];
     for (let subset = 1; subset < 1 << names.length; subset++) {
       const children = names.filter((_, i) => subset & (1 << i));
-      const queue = sortedChildren(children, 'lock-');
+      const queue = sortedChildren(children, driver.sortKey);
       for (const [place, own] of queue.entries()) {
         expect(driver.turnOf(children, own)).toEqual({
           blocker: queue[place - 1],

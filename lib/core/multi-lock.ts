@@ -1,0 +1,114 @@
+import type { AcquireOptions, Wait } from './acquire-options.js';
+import type { Clock } from './clock.js';
+import { LockTimeoutError } from './errors/index.js';
+import type { Lease } from './lease.js';
+import type { Lock } from './lock.js';
+import type { LockIdentity } from './lock-identity.js';
+import { MultiHold } from './multi-hold.js';
+import { MultiLease } from './multi-lease.js';
+import { orderedLocks } from './ordered-locks.js';
+import { systemClock } from './system-clock.js';
+import { useLease } from './use-lease.js';
+import { validateAcquireOptions } from './validate-acquire-options.js';
+
+/** Options of a {@link MultiLock}. */
+export interface MultiLockOptions {
+  /**
+   * Bound of an acquire that names none.
+   *
+   * @default 'forever'
+   */
+  readonly wait?: Wait;
+  /** @default the system's monotonic clock */
+  readonly clock?: Clock;
+}
+
+type TakePart = (lock: Lock, options: AcquireOptions) => Promise<Lease | undefined>;
+
+/**
+ * Several locks as one, of any clients and backends; Curator's `InterProcessMultiLock`.
+ *
+ * They are taken one after the other in the order of their names, whatever order they were given in, so two multi-locks
+ * never wait for each other in a circle. One deadline bounds them all. Where one is not granted, those that are held are
+ * given back, in the reverse order.
+ */
+export class MultiLock implements Lock {
+  readonly key: string;
+  readonly identity: LockIdentity;
+  /** In the order in which they are taken. */
+  readonly locks: readonly Lock[];
+  readonly #wait: Wait;
+  readonly #clock: Clock;
+
+  /**
+   * @param locks at least one. The same lock twice counts once; a multi-lock stands for its parts
+   * @throws LockOptionsError when there are none, or when two of them exclude each other: a read and a write lock of the
+   *   same key, or a semaphore twice
+   */
+  constructor(locks: readonly Lock[], options: MultiLockOptions = {}) {
+    const { wait = 'forever', clock = systemClock } = options;
+    validateAcquireOptions({ wait });
+    const flat = Array.isArray(locks)
+      ? locks.flatMap((lock: Lock) => (lock instanceof MultiLock ? lock.locks : [lock]))
+      : locks;
+    this.locks = orderedLocks(flat);
+    this.key = this.locks.map(({ key }) => key).join(' + ');
+    const name = this.locks.map(({ identity }) => identity.name).join(' + ');
+    this.identity = { scope: this, recipe: 'multiLock', name };
+    this.#wait = wait;
+    this.#clock = clock;
+  }
+
+  async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
+    const { wait = this.#wait, signal } = options;
+    const lease = await this.#take({ wait, signal }, (lock, rest) => lock.acquire(rest));
+    return lease!; // a part that may wait ends with a lease or an error
+  }
+
+  tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | undefined> {
+    return this.#take(options, (lock, rest) => lock.tryAcquire(rest));
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return useLease(await this.acquire(options), fn);
+  }
+
+  async #take(options: AcquireOptions, takePart: TakePart): Promise<MultiLease | undefined> {
+    validateAcquireOptions(options, this);
+    const startedAt = this.#clock.now();
+    for (;;) {
+      const leases: Lease[] = [];
+      try {
+        for (const lock of this.locks) {
+          const lease = await takePart(lock, this.#rest(options, startedAt));
+          if (lease === undefined) return void (await giveBack(leases));
+          leases.push(lease);
+        }
+      } catch (error) {
+        void giveBack(leases);
+        throw this.#asWhole(error, options);
+      }
+      if (leases.every(({ isHeld }) => isHeld))
+        return new MultiLease(new MultiHold(this.identity, this.key, leases).hold, leases);
+      await giveBack(leases); // the first was lost while we waited for the last: begin again
+    }
+  }
+
+  /** What is left of the options for the next part. */
+  #rest({ wait, signal }: AcquireOptions, startedAt: number): AcquireOptions {
+    if (typeof wait !== 'number') return { wait, signal };
+    const rest = startedAt + wait - this.#clock.now();
+    if (rest <= 0) throw new LockTimeoutError(wait, this);
+    return { wait: rest, signal };
+  }
+
+  /** A part knows only what was left for it. */
+  #asWhole(error: unknown, { wait }: AcquireOptions): unknown {
+    if (!(error instanceof LockTimeoutError) || typeof wait !== 'number') return error;
+    return new LockTimeoutError(wait, { key: this.key, cause: error });
+  }
+}
+
+async function giveBack(leases: readonly Lease[]): Promise<void> {
+  await Promise.allSettled(leases.toReversed().map((lease) => lease.release()));
+}

@@ -1,0 +1,80 @@
+import type { AcquireOptions } from '../../core/acquire-options.js';
+import { LockLostError } from '../../core/errors/index.js';
+import type { Hold } from '../../core/hold.js';
+import type { Lease } from '../../core/lease.js';
+import type { Lock } from '../../core/lock.js';
+import type { LockIdentity } from '../../core/lock-identity.js';
+import { useLease } from '../../core/use-lease.js';
+import type { WaitScope } from '../../core/wait-scope.js';
+import { nodeName } from '../connection/znode-path.js';
+import { downgradeDriver } from './downgrade-driver.js';
+import type { AttemptPlan, PlanOf } from './lock-attempt.js';
+import type { LockHold } from './lock-hold.js';
+import type { LockInternals } from './lock-internals.js';
+import { readLockDriver } from './read-lock-driver.js';
+import { READ_NAME, readWriteSortKey } from './read-write-names.js';
+import type { ZooKeeperLease } from './zookeeper-lease.js';
+
+/** The shared half of an {@link InterProcessReadWriteLock}. */
+export class InterProcessReadLock implements Lock {
+  readonly key: string;
+  readonly path: string;
+
+  /**
+   * @param internals its own
+   * @param writer those of the other half
+   */
+  constructor(
+    private readonly internals: LockInternals,
+    private readonly writer: LockInternals,
+  ) {
+    this.key = internals.settings.key;
+    this.path = internals.settings.path;
+  }
+
+  get identity(): LockIdentity {
+    return this.internals.identity;
+  }
+
+  async acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
+    return this.internals.reenter(options) ?? this.internals.acquire(options, this.#planOf());
+  }
+
+  async tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
+    return this.internals.reenter(options) ?? this.internals.tryAcquire(options, this.#planOf());
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return useLease(await this.acquire(options), fn);
+  }
+
+  /** Paths of the readers who hold or queue, in their order. Rejects with `ZooKeeperError` while the connection is down. */
+  participants(): Promise<string[]> {
+    return this.internals.participants((name) => name.includes(READ_NAME));
+  }
+
+  #planOf(): PlanOf | undefined {
+    const writer = this.writer.held();
+    return writer && ((wait) => planAfter(writer, wait));
+  }
+}
+
+const PLAIN: AttemptPlan = { driver: readLockDriver };
+
+/**
+ * The plan of a reader inside of the held write lock `writer`: it takes that one's number, and its token, which is
+ * smaller than those of the writers who queue. If that is lost or released meanwhile, a reader like any other.
+ */
+async function planAfter(writer: Hold<LockHold>, wait: WaitScope): Promise<AttemptPlan> {
+  if (!writer.isLive) return PLAIN;
+  wait.throwIfEnded(); // before anything is sent
+  try {
+    const token = await wait.until(writer.fencingToken());
+    if (!writer.isLive) return PLAIN;
+    const node = nodeName(writer.backend.paths[0]!);
+    return { driver: downgradeDriver(node), digits: readWriteSortKey(node), token };
+  } catch (error) {
+    if (error instanceof LockLostError) return PLAIN;
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import type { AcquireOptions } from '../../core/acquire-options.js';
+import type { Lease } from '../../core/lease.js';
+import type { LockIdentity } from '../../core/lock-identity.js';
+import type { Mutex } from '../../core/mutex.js';
+import { useLease } from '../../core/use-lease.js';
+import { InterProcessSemaphoreV2 } from './inter-process-semaphore-v2.js';
+import type { LockSettings } from './lock-settings.js';
+import type { RecipeContext } from './recipe-context.js';
+import type { ZooKeeperLease } from './zookeeper-lease.js';
+
+/**
+ * A mutex that is not reentrant, as Curator's class of that name: a semaphore with one permit. A nested acquire waits for
+ * itself, until its `wait` is over.
+ */
+export class InterProcessSemaphoreMutex implements Mutex {
+  readonly key: string;
+  /** Directory of the lock. */
+  readonly path: string;
+  readonly identity: LockIdentity;
+  readonly #semaphore: InterProcessSemaphoreV2;
+
+  constructor(context: RecipeContext, settings: LockSettings) {
+    const recipe = 'semaphoreMutex';
+    this.#semaphore = new InterProcessSemaphoreV2(context, { ...settings, recipe, permits: 1 });
+    this.key = settings.key;
+    this.path = settings.path;
+    this.identity = this.#semaphore.identity;
+  }
+
+  acquire({ wait, signal }: AcquireOptions = {}): Promise<ZooKeeperLease> {
+    return this.#semaphore.acquire({ wait, signal });
+  }
+
+  tryAcquire({ wait, signal }: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
+    return this.#semaphore.tryAcquire({ wait, signal });
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return useLease(await this.acquire(options), fn);
+  }
+
+  /** Paths of the holder and of the one that waits next. Rejects with `ZooKeeperError` while the connection is down. */
+  participants(): Promise<string[]> {
+    return this.#semaphore.participants();
+  }
+}

@@ -1,0 +1,141 @@
+import type { AcquireOptions } from '../../core/acquire-options.js';
+import type { CountingSemaphore } from '../../core/counting-semaphore.js';
+import type { Lease } from '../../core/lease.js';
+import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
+import type { PermitOptions } from '../../core/permit-options.js';
+import { useLease } from '../../core/use-lease.js';
+import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
+import { validatePermits } from '../../core/validate-permits.js';
+import { Acquisition } from './acquisition.js';
+import { childrenOf } from './children-of.js';
+import { LeaseAttempt } from './lease-attempt.js';
+import { LEASE_NAME } from './lease-turn.js';
+import { LockHold } from './lock-hold.js';
+import type { LockSettings } from './lock-settings.js';
+import type { RecipeContext } from './recipe-context.js';
+import { SemaphoreGate, type OpenGate } from './semaphore-gate.js';
+import type { SharedCountReader } from './shared-count-reader.js';
+import { sortKey } from './sort-key.js';
+import { sortedChildren } from './sorted-children.js';
+import { ZooKeeperLease } from './zookeeper-lease.js';
+
+/** What a semaphore is made of. */
+export interface SemaphoreSettings extends LockSettings {
+  /** A number that stays, or one that may change while it is in use; lowering it takes nothing from those who hold. */
+  readonly permits: number | SharedCountReader;
+  readonly recipe?: LockRecipe & ('semaphore' | 'semaphoreMutex');
+}
+
+/**
+ * A semaphore on ZooKeeper, compatible on the wire with Curator's class of that name: a lease node for every permit in
+ * `leases`, and a mutex in `locks` that whoever waits holds, so that permits are given out in the order of coming.
+ *
+ * Several permits are waited for under one hold of that mutex (Curator lets go of it after each), so that two who want all
+ * of them do not keep each other from it.
+ */
+export class InterProcessSemaphoreV2 implements CountingSemaphore {
+  readonly key: string;
+  /** Directory of the semaphore. */
+  readonly path: string;
+  readonly identity: LockIdentity;
+  readonly #gate: SemaphoreGate;
+  readonly #permits: SharedCountReader;
+  /** What can be asked for: what there is, where that stays the same. */
+  readonly #most?: number;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly settings: SemaphoreSettings,
+  ) {
+    const { key, path, permits, recipe = 'semaphore' } = settings;
+    this.key = key;
+    this.path = path;
+    this.identity = { scope: context, recipe, name: path };
+    this.#gate = new SemaphoreGate(context, `${path}/locks`);
+    const isFixed = typeof permits === 'number';
+    this.#permits = isFixed ? { count: permits, onChange: () => () => {} } : permits;
+    if (isFixed) this.#most = permits;
+  }
+
+  async acquire(options: PermitOptions = {}): Promise<ZooKeeperLease> {
+    const { wait = this.context.wait, signal, permits } = options;
+    const lease = await this.#grant({ wait, signal }, permits, true);
+    return lease!; // who may wait ends with a lease or an error
+  }
+
+  /** As `Lock.tryAcquire`; it takes no notice of those who wait at the gate and have asked for no permit yet. */
+  tryAcquire(options: PermitOptions = {}): Promise<ZooKeeperLease | undefined> {
+    const { wait = this.context.connectTimeout, signal, permits } = options;
+    return this.#grant({ wait, signal }, permits, false);
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: PermitOptions): Promise<T> {
+    return useLease(await this.acquire(options), fn);
+  }
+
+  async availablePermits(): Promise<number> {
+    const leases = await childrenOf(this.context.connection, this.#leases);
+    return Math.max(0, this.#permits.count - leases.length);
+  }
+
+  /**
+   * Paths of all leases in the order of their numbers, the one that waits next included. As in Curator, any child of the
+   * directory counts.
+   *
+   * Rejects with `ZooKeeperError` while the connection is down.
+   */
+  async participants(): Promise<string[]> {
+    const children = await childrenOf(this.context.connection, this.#leases);
+    const sorted = sortedChildren(children, (child) => sortKey(child, LEASE_NAME));
+    return sorted.map((name) => `${this.#leases}/${name}`);
+  }
+
+  get #leases(): string {
+    return `${this.path}/leases`;
+  }
+
+  async #grant(
+    options: AcquireOptions,
+    quantity = 1,
+    mayWait: boolean,
+  ): Promise<ZooKeeperLease | undefined> {
+    const { context, key } = this;
+    const about = { key, client: context.client };
+    validateAcquireOptions(options, about);
+    validatePermits(quantity, about, this.#most);
+    const held = await Acquisition.run(context, key, options, mayWait, (acquisition) =>
+      this.#take(acquisition, quantity),
+    );
+    return held && new ZooKeeperLease(held.hold);
+  }
+
+  async #take(acquisition: Acquisition, quantity: number): Promise<LockHold | undefined> {
+    const { context, settings, identity, key } = this;
+    for (;;) {
+      const request = {
+        directory: this.#leases,
+        data: settings.data ?? context.nodeData,
+        quantity,
+        permits: this.#permits,
+      };
+      const attempt = new LeaseAttempt(context, request, acquisition);
+      let gate: OpenGate | undefined;
+      try {
+        if (acquisition.mayWait) gate = await this.#gate.enter(acquisition, () => attempt.wake());
+        const result = await attempt.run(gate?.node);
+        acquisition.wait.throwIfEnded(); // a grant that comes too late is none
+        const { session } = context.connection;
+        const nodes = attempt.nodes.map((node) => ({ node }));
+        if (result === 'granted' && session && nodes.every(({ node }) => node.belongsTo(session)))
+          return new LockHold(context, { identity, key, session, nodes });
+        const removed = attempt.remove();
+        if (result === 'busy') return void (await removed);
+      } catch (error) {
+        void attempt.remove();
+        throw error;
+      } finally {
+        gate?.close(); // last, so that the next one finds what we leave
+      }
+    }
+  }
+}
