@@ -1,4 +1,4 @@
-import { LockLostError } from './errors/index.js';
+import { type LockLostError } from './errors/index.js';
 import { Hold, type HoldBackend } from './hold.js';
 import type { Lease } from './lease.js';
 import type { LockIdentity } from './lock-identity.js';

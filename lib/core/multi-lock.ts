@@ -48,10 +48,8 @@ export class MultiLock implements Lock {
   constructor(locks: readonly Lock[], options: MultiLockOptions = {}) {
     const { wait = 'forever', clock = systemClock } = options;
     validateAcquireOptions({ wait });
-    const flat = Array.isArray(locks)
-      ? locks.flatMap((lock: Lock) => (lock instanceof MultiLock ? lock.locks : [lock]))
-      : locks;
-    this.locks = orderedLocks(flat);
+    const given = Array.isArray(locks) ? (locks as readonly Lock[]) : [];
+    this.locks = orderedLocks(given.flatMap((lock) => (isMulti(lock) ? lock.locks : [lock])));
     this.key = this.locks.map(({ key }) => key).join(' + ');
     const name = this.locks.map(({ identity }) => identity.name).join(' + ');
     this.identity = { scope: this, recipe: 'multiLock', name };
@@ -108,6 +106,8 @@ export class MultiLock implements Lock {
     return new LockTimeoutError(wait, { key: this.key, cause: error });
   }
 }
+
+const isMulti = (lock: Lock) => lock instanceof MultiLock;
 
 async function giveBack(leases: readonly Lease[]): Promise<void> {
   await Promise.allSettled(leases.toReversed().map((lease) => lease.release()));

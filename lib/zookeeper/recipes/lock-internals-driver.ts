@@ -11,7 +11,7 @@ export interface LockInternalsDriver {
   /** What follows the UUID in the names of our nodes. */
   readonly lockName: string;
   /** What children are ordered by. */
-  sortKey(child: string): string;
+  readonly sortKey: (child: string) => string;
   /** `undefined` when `own` is not among the children. */
   turnOf(children: readonly string[], own: string): Turn | undefined;
 }
