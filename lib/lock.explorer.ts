@@ -42,8 +42,9 @@ export class LockExplorer implements OnModuleInit {
     if (this.#checked.has(plan)) return;
     this.#checked.add(plan);
     this.planner.prepare(plan);
-    const { method, recipe, options } = plan;
-    this.#logger.debug(`Mapped {${method}, ${recipe}, ${options.client ?? DEFAULT_LOCK_CLIENT}}`);
+    const { method, lock, options } = plan;
+    const client = options.client ?? DEFAULT_LOCK_CLIENT;
+    this.#logger.debug(`Mapped {${method}, ${lock.recipe}, ${client}}`);
   }
 
   #complete(instance: object): void {

@@ -1,11 +1,13 @@
-import type { LockMethodOptions, OnBusy } from '../interfaces/lock-method-options.interface.js';
+import type { OnBusy } from '../interfaces/lock-method-options.interface.js';
 import type { LockKey } from '../interfaces/lock-key.interface.js';
+import type { LockStreamOptions } from '../interfaces/lock-stream-options.interface.js';
+import type { LockTarget } from '../interfaces/lock-target.interface.js';
 import { guardMethod } from './guard-method.js';
 import { observableMethod } from './observable-method.js';
 import type { StreamMethodDecorator } from './stream-method-decorator.js';
 
 /**
- * Holds the mutex of that key over the whole life of the `Observable` that the method returns: from the subscription,
+ * Holds the lock of that key over the whole life of the `Observable` that the method returns: from the subscription,
  * before the method is run, until completion, error or unsubscription, which for an HTTP stream is the client's leaving.
  * Every subscription locks for itself.
  *
@@ -13,6 +15,7 @@ import type { StreamMethodDecorator } from './stream-method-decorator.js';
  * function it emits what that gives and completes.
  *
  * @param key as for `@WithMutex`
+ * @param options with `recipe`, which lock of the key it is; default: the mutex
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example
@@ -24,11 +27,12 @@ import type { StreamMethodDecorator } from './stream-method-decorator.js';
  */
 export function LockStream<A extends unknown[] = [], R = never>(
   key: LockKey<A>,
-  options?: LockMethodOptions<A, OnBusy<A, R>>,
+  options?: LockStreamOptions<A, OnBusy<A, R>>,
 ): StreamMethodDecorator<A, Awaited<R>>;
 export function LockStream(
   key: LockKey<never[]>,
-  options: LockMethodOptions = {},
+  { recipe = 'mutex', permits, ...options }: LockStreamOptions = {},
 ): StreamMethodDecorator<never[]> {
-  return guardMethod(observableMethod, { decorator: 'LockStream', recipe: 'mutex', key, options });
+  const lock = { recipe, key, permits } as LockTarget; // taken apart, they are no pair for the compiler
+  return guardMethod(observableMethod, { decorator: 'LockStream', lock, options });
 }

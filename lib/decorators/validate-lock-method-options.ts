@@ -1,16 +1,11 @@
 import { LockOptionsError } from '../core/index.js';
-import type { LockPlan } from '../interfaces/lock-plan.interface.js';
+import type { LockMethodOptions } from '../interfaces/lock-method-options.interface.js';
 
-/** @throws LockOptionsError naming decorator and method */
-export function validateLockMethodOptions({ decorator, method, options }: LockPlan): void {
+/** @throws LockOptionsError */
+export function validateLockMethodOptions(options: LockMethodOptions): void {
   const { client, wait, onBusy, onLost } = options;
   const demand = (holds: boolean, option: keyof typeof options, expected: string) => {
-    if (!holds)
-      throw new LockOptionsError(
-        option,
-        options[option],
-        `${expected}, to @${decorator} of ${method}`,
-      );
+    if (!holds) throw new LockOptionsError(option, options[option], expected);
   };
 
   demand(

@@ -39,5 +39,6 @@ export function WithMutex(
   key: LockKey<never[]>,
   options: LockMethodOptions = {},
 ): AsyncMethodDecorator<never[]> {
-  return guardMethod(promiseMethod, { decorator: 'WithMutex', recipe: 'mutex', key, options });
+  const lock = { recipe: 'mutex', key } as const;
+  return guardMethod(promiseMethod, { decorator: 'WithMutex', lock, options });
 }

@@ -61,12 +61,12 @@ export class LockInterceptor {
   /**
    * The lock of a plan; looked up once.
    *
-   * @throws LockClientUnknownError, LockKeyError naming the method
+   * @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method
    */
   prepare(plan: LockPlan): PlannedLock {
     let lock = this.#locks.get(plan);
     if (lock === undefined) {
-      lock = new PlannedLock(plan, this.clients.get(plan.options.client, plan.method));
+      lock = new PlannedLock(plan, this.clients);
       this.#locks.set(plan, lock);
     }
     return lock;

@@ -1,33 +1,29 @@
-import {
-  LockKeyError,
-  LockTimeoutError,
-  type AcquireOptions,
-  type Lease,
-  type Lock,
-  type LockClient,
-} from '../core/index.js';
+import { LockTimeoutError, type AcquireOptions, type Lease, type Lock } from '../core/index.js';
 import { useLease } from '../core/use-lease.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
-import { nameKeyError } from './name-key-error.js';
+import type { LockClientRegistry } from '../lock-client.registry.js';
+import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
+import { keyedLockSource } from './keyed-lock-source.js';
+import type { LockSource } from './lock-source.js';
+import { multiLockSource } from './multi-lock-source.js';
 import { tellLoss } from './tell-loss.js';
 
-/** What a missing value or an object has become by being put into a text. */
-const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
-
-/** A {@link LockPlan} and the client that carries it out. */
+/** A {@link LockPlan} and the locks that it asks for. */
 export class PlannedLock {
-  /** The lock of a literal key: the same for all calls. */
-  readonly #fixed?: Lock;
+  readonly #lockOf: LockSource;
   readonly #options?: AcquireOptions;
 
-  /** @throws LockKeyError naming the method, when a literal key cannot name a lock of this client */
+  /** @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method, as far as it can be told yet */
   constructor(
     private readonly plan: LockPlan,
-    private readonly client: LockClient,
+    clients: LockClientRegistry,
   ) {
-    const { key, options } = plan;
+    const { lock, options } = plan;
     if (options.wait !== undefined) this.#options = { wait: options.wait };
-    if (typeof key === 'string') this.#fixed = this.#lock(key);
+    this.#lockOf =
+      lock.recipe === 'multiLock'
+        ? multiLockSource(plan, lock, clients)
+        : keyedLockSource(plan, lock, clients);
   }
 
   /**
@@ -37,7 +33,7 @@ export class PlannedLock {
    */
   async run(args: unknown[], proceed: () => unknown, signal?: AbortSignal): Promise<unknown> {
     const { onBusy = 'throw', onLost } = this.plan.options;
-    const lock = this.#fixed ?? this.#lockOf(args);
+    const lock = this.#lockOf(args);
     let lease: Lease;
     try {
       lease = await this.#acquire(lock, signal);
@@ -55,26 +51,12 @@ export class PlannedLock {
     if (wait !== undefined || onBusy === 'throw') return lock.acquire(options);
     const lease = await lock.tryAcquire(options);
     if (lease !== undefined) return lease;
-    throw new LockTimeoutError(0, { key: lock.key, client: this.client.name });
+    throw new LockTimeoutError(0, { key: lock.key, client: this.#client });
   }
 
-  /** The lock of these arguments. An error of the user's key function comes out as it is. */
-  #lockOf(args: unknown[]): Lock {
-    const { key, method } = this.plan;
-    const text = (key as (...args: unknown[]) => unknown)(...args);
-    if (typeof text === 'string' && SPOILT.test(text))
-      throw new LockKeyError(
-        text,
-        `a value is missing or is an object (it is the key of ${method})`,
-      );
-    return this.#lock(text);
-  }
-
-  #lock(key: unknown): Lock {
-    try {
-      return this.client.mutex(key as string); // which refuses what is not a string
-    } catch (error) {
-      throw nameKeyError(error, key, this.plan.method);
-    }
+  /** The name of the client; the parts of a multi-lock may be of several. */
+  get #client(): string | undefined {
+    const { lock, options } = this.plan;
+    return lock.recipe === 'multiLock' ? undefined : (options.client ?? DEFAULT_LOCK_CLIENT);
   }
 }

@@ -1,4 +1,6 @@
 import type { LockMethodOptions } from './lock-method-options.interface.js';
+import type { LockTarget } from './lock-target.interface.js';
+import type { MultiLockTarget } from './multi-lock-target.interface.js';
 
 /** What one lock decorator asks for on one method. Made once, at class definition, and checked there. */
 export interface LockPlan {
@@ -6,8 +8,7 @@ export interface LockPlan {
   readonly decorator: string;
   /** Class and method, e.g. `Orders.pay`. */
   readonly method: string;
-  readonly recipe: 'mutex';
-  /** A literal key, or a function of the method's arguments. */
-  readonly key: string | ((...args: never[]) => unknown);
+  /** What a call takes. */
+  readonly lock: LockTarget | MultiLockTarget;
   readonly options: LockMethodOptions;
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
+  Inject,
   Injectable,
   Module,
   Scope,
@@ -10,98 +11,117 @@ import {
 import { ContextIdFactory, ModuleRef } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Cron, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { InjectLockClient, LockModule, WithMutex, type LockClient } from '../../lib/index.js';
+import { InjectLockClient, LockModule, type LockClient } from '../../lib/index.js';
 import { Apps, clientOf } from './support/apps.js';
 import { expectHeld } from './support/expect-held.js';
+import { LOCK_KINDS, type LockKind } from './support/lock-kinds.js';
 import { Room } from './support/room.js';
 
 const KEY = 'till';
 const ONCE_IN_FOUR_YEARS = '0 0 29 2 *';
 
-@Injectable()
-class Till {
-  constructor(protected readonly room: Room) {}
-
-  @WithMutex(KEY)
-  async count(coins: number): Promise<number> {
-    return this.room.stay(coins);
-  }
-
-  async countAll(coins: number): Promise<number> {
-    return this.count(coins);
-  }
+interface Counter {
+  count(coins: number): Promise<number>;
 }
 
-@Injectable()
-class NightTill extends Till {}
+/** The classes of an app that locks by that decorator. */
+function classesThat({ lock }: LockKind) {
+  @Injectable()
+  class Till {
+    constructor(protected readonly room: Room) {}
 
-@Injectable()
-class PrivateTill {
-  readonly #room: Room;
+    @lock(KEY)
+    async count(coins: number): Promise<number> {
+      return this.room.stay(coins);
+    }
 
-  constructor(room: Room) {
-    this.#room = room;
+    async countAll(coins: number): Promise<number> {
+      return this.count(coins);
+    }
   }
 
-  @WithMutex(KEY)
-  async count(coins: number): Promise<number> {
-    return this.#room.stay(coins);
+  @Injectable()
+  class NightTill extends Till {}
+
+  @Injectable()
+  class PrivateTill {
+    readonly #room: Room;
+
+    constructor(room: Room) {
+      this.#room = room;
+    }
+
+    @lock(KEY)
+    async count(coins: number): Promise<number> {
+      return this.#room.stay(coins);
+    }
   }
+
+  @Injectable({ scope: Scope.REQUEST })
+  class RequestTill extends Till {}
+
+  @Injectable({ scope: Scope.TRANSIENT })
+  class TransientTill extends Till {}
+
+  @Injectable()
+  class Accountant {
+    constructor(readonly till: TransientTill) {}
+  }
+
+  @Injectable()
+  class Opener {
+    constructor(readonly module: ModuleRef) {}
+  }
+
+  @Injectable()
+  class Jobs {
+    constructor(private readonly room: Room) {}
+
+    @Cron(ONCE_IN_FOUR_YEARS, { name: 'lock below' })
+    @lock(KEY)
+    async lockBelowCron(): Promise<void> {
+      await this.room.stay(undefined);
+    }
+
+    @lock(KEY)
+    @Cron(ONCE_IN_FOUR_YEARS, { name: 'lock above' })
+    async lockAboveCron(): Promise<void> {
+      await this.room.stay(undefined);
+    }
+
+    @OnEvent('lock.below')
+    @lock(KEY)
+    async lockBelowEvent(coins: number): Promise<number> {
+      return this.room.stay(coins);
+    }
+
+    @lock(KEY)
+    @OnEvent('lock.above')
+    async lockAboveEvent(coins: number): Promise<number> {
+      return this.room.stay(coins);
+    }
+  }
+
+  return { Till, NightTill, PrivateTill, RequestTill, TransientTill, Accountant, Opener, Jobs };
 }
 
-@Injectable({ scope: Scope.REQUEST })
-class RequestTill extends Till {}
+const cases = LOCK_KINDS.flatMap((kind) =>
+  ['first', 'last'].map((position) => ({ ...kind, kind, position })),
+);
 
-@Injectable({ scope: Scope.TRANSIENT })
-class TransientTill extends Till {}
-
-@Injectable()
-class Accountant {
-  constructor(readonly till: TransientTill) {}
-}
-
-@Injectable()
-class Opener {
-  constructor(readonly module: ModuleRef) {}
-}
-
-@Injectable()
-class Jobs {
-  constructor(private readonly room: Room) {}
-
-  @Cron(ONCE_IN_FOUR_YEARS, { name: 'lock below' })
-  @WithMutex(KEY)
-  async lockBelowCron(): Promise<void> {
-    await this.room.stay(undefined);
-  }
-
-  @WithMutex(KEY)
-  @Cron(ONCE_IN_FOUR_YEARS, { name: 'lock above' })
-  async lockAboveCron(): Promise<void> {
-    await this.room.stay(undefined);
-  }
-
-  @OnEvent('lock.below')
-  @WithMutex(KEY)
-  async lockBelowEvent(coins: number): Promise<number> {
-    return this.room.stay(coins);
-  }
-
-  @WithMutex(KEY)
-  @OnEvent('lock.above')
-  async lockAboveEvent(coins: number): Promise<number> {
-    return this.room.stay(coins);
-  }
-}
-
-describe.each(['first', 'last'])(
-  'With LockModule imported %s, the lock is held around',
-  (position) => {
+describe.each(cases)(
+  'With LockModule imported $position, the lock of @$decorator is held around',
+  ({ kind, position }) => {
+    const { Till, NightTill, PrivateTill, RequestTill, TransientTill, Accountant, Opener, Jobs } =
+      classesThat(kind);
     const apps = new Apps();
     let room: Room;
 
     beforeEach(() => void (room = new Room()));
     afterEach(() => apps.close());
+
+    const held = <T>(client: LockClient, call: () => PromiseLike<T> | T) =>
+      expectHeld(client, kind.rival(client, KEY), room, call);
 
     async function boot({ imports = [], providers = [] }: ModuleMetadata) {
       const locks = LockModule.forRoot();
@@ -114,52 +134,52 @@ describe.each(['first', 'last'])(
 
     it('a method of a service', async () => {
       const { app, client } = await boot({ providers: [Till] });
-      expect(await expectHeld(client, KEY, room, () => app.get(Till).count(3))).toBe(3);
+      expect(await held(client, () => app.get(Till).count(3))).toBe(3);
     });
 
     it('a method that the service calls on itself', async () => {
       const { app, client } = await boot({ providers: [Till] });
-      expect(await expectHeld(client, KEY, room, () => app.get(Till).countAll(3))).toBe(3);
+      expect(await held(client, () => app.get(Till).countAll(3))).toBe(3);
     });
 
     it('an inherited method', async () => {
       const { app, client } = await boot({ providers: [NightTill] });
-      expect(await expectHeld(client, KEY, room, () => app.get(NightTill).count(3))).toBe(3);
+      expect(await held(client, () => app.get(NightTill).count(3))).toBe(3);
     });
 
     it('a method that uses private fields', async () => {
       const { app, client } = await boot({ providers: [PrivateTill] });
-      expect(await expectHeld(client, KEY, room, () => app.get(PrivateTill).count(3))).toBe(3);
+      expect(await held(client, () => app.get(PrivateTill).count(3))).toBe(3);
     });
 
     it('a method of a request-scoped provider', async () => {
       const { app, client } = await boot({ providers: [RequestTill] });
       const till = await app.resolve(RequestTill, ContextIdFactory.create());
-      expect(await expectHeld(client, KEY, room, () => till.count(3))).toBe(3);
+      expect(await held(client, () => till.count(3))).toBe(3);
     });
 
     it('a method of a transient provider', async () => {
       const { app, client } = await boot({ providers: [Accountant, TransientTill] });
       const { till } = app.get(Accountant);
-      expect(await expectHeld(client, KEY, room, () => till.count(3))).toBe(3);
+      expect(await held(client, () => till.count(3))).toBe(3);
     });
 
     it('a method of an instance that a factory made', async () => {
       const till = { provide: 'till', inject: [Room], useFactory: (room: Room) => new Till(room) };
       const { app, client } = await boot({ providers: [till] });
-      expect(await expectHeld(client, KEY, room, () => app.get<Till>('till').count(3))).toBe(3);
+      expect(await held(client, () => app.get<Counter>('till').count(3))).toBe(3);
     });
 
     it('a method of an instance that was given as a value', async () => {
       const till = new NightTill(room);
       const { client } = await boot({ providers: [{ provide: 'till', useValue: till }] });
-      expect(await expectHeld(client, KEY, room, () => till.count(3))).toBe(3);
+      expect(await held(client, () => till.count(3))).toBe(3);
     });
 
     it('a method of an instance that moduleRef.create made', async () => {
       const { app, client } = await boot({ providers: [Opener] });
       const till = await app.get(Opener).module.create(Till);
-      expect(await expectHeld(client, KEY, room, () => till.count(3))).toBe(3);
+      expect(await held(client, () => till.count(3))).toBe(3);
     });
 
     it.each(['lock below', 'lock above'])('a @Cron method, %s', async (name) => {
@@ -168,15 +188,13 @@ describe.each(['first', 'last'])(
         providers: [Jobs],
       });
       const job = app.get(SchedulerRegistry).getCronJob(name);
-      await expectHeld(client, KEY, room, () => job.fireOnTick());
+      await held(client, () => job.fireOnTick());
     });
 
     it.each(['lock.below', 'lock.above'])('an @OnEvent method, %s', async (event) => {
       const imports = [EventEmitterModule.forRoot()];
       const { app, client } = await boot({ imports, providers: [Jobs] });
-      const emitted = expectHeld(client, KEY, room, () =>
-        app.get(EventEmitter2).emitAsync(event, 3),
-      );
+      const emitted = held(client, () => app.get(EventEmitter2).emitAsync(event, 3));
       expect(await emitted).toEqual([3]);
     });
 
@@ -194,12 +212,12 @@ describe.each(['first', 'last'])(
       @Module({ providers: [provider, { provide: Room, useValue: room }] })
       class OpeningModule implements OnModuleInit {
         constructor(
-          private readonly till: Till,
+          @Inject(Till) private readonly till: Counter,
           @InjectLockClient() private readonly client: LockClient,
         ) {}
 
         async onModuleInit() {
-          found.push(await expectHeld(this.client, KEY, room, () => this.till.count(3)));
+          found.push(await held(this.client, () => this.till.count(3)));
         }
       }
 

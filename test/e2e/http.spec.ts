@@ -16,9 +16,10 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import request from 'supertest';
-import { LockModule, WithMutex } from '../../lib/index.js';
+import { LockModule } from '../../lib/index.js';
 import { Apps, clientOf } from './support/apps.js';
 import { expectHeld } from './support/expect-held.js';
+import { LOCK_KINDS, type LockKind } from './support/lock-kinds.js';
 import { Room } from './support/room.js';
 
 @Injectable()
@@ -31,46 +32,50 @@ class RoleGuard implements CanActivate {
   }
 }
 
-@Controller('below')
-class LockBelow {
-  constructor(private readonly room: Room) {}
+/** The controllers of an app that locks by that decorator. */
+function controllersThat({ lock }: LockKind) {
+  @Controller('below')
+  class LockBelow {
+    constructor(private readonly room: Room) {}
 
-  @Get(':seat')
-  @HttpCode(202)
-  @Header('x-hall', 'blue')
-  @UseGuards(RoleGuard)
-  @SetMetadata('role', 'clerk')
-  @WithMutex((seat: number) => `seat:${seat + 1}`)
-  async book(@Param('seat', ParseIntPipe) seat: number) {
-    return this.room.stay({ seat });
+    @Get(':seat')
+    @HttpCode(202)
+    @Header('x-hall', 'blue')
+    @UseGuards(RoleGuard)
+    @SetMetadata('role', 'clerk')
+    @lock((seat: number) => `seat:${seat + 1}`)
+    async book(@Param('seat', ParseIntPipe) seat: number) {
+      return this.room.stay({ seat });
+    }
   }
+
+  @Controller('above')
+  class LockAbove {
+    constructor(private readonly room: Room) {}
+
+    @lock((seat: number) => `seat:${seat + 1}`)
+    @Get(':seat')
+    @HttpCode(202)
+    @Header('x-hall', 'blue')
+    @UseGuards(RoleGuard)
+    @SetMetadata('role', 'clerk')
+    async book(@Param('seat', ParseIntPipe) seat: number) {
+      return this.room.stay({ seat });
+    }
+  }
+
+  @Controller({ path: 'scoped', scope: Scope.REQUEST })
+  class RequestScoped extends LockBelow {}
+
+  return { below: LockBelow, above: LockAbove, scoped: RequestScoped };
 }
 
-@Controller('above')
-class LockAbove {
-  constructor(private readonly room: Room) {}
+const cases = LOCK_KINDS.flatMap((kind) =>
+  (['below', 'above', 'scoped'] as const).map((path) => ({ ...kind, kind, path })),
+);
 
-  @WithMutex((seat: number) => `seat:${seat + 1}`)
-  @Get(':seat')
-  @HttpCode(202)
-  @Header('x-hall', 'blue')
-  @UseGuards(RoleGuard)
-  @SetMetadata('role', 'clerk')
-  async book(@Param('seat', ParseIntPipe) seat: number) {
-    return this.room.stay({ seat });
-  }
-}
-
-@Controller({ path: 'scoped', scope: Scope.REQUEST })
-class RequestScoped extends LockBelow {}
-
-const CONTROLLERS = [LockBelow, LockAbove, RequestScoped];
-
-describe.each([
-  ['below', LockBelow],
-  ['above', LockAbove],
-  ['scoped', RequestScoped],
-])('A locked handler of the controller "%s"', (path, controller) => {
+describe.each(cases)('A handler with @$decorator of the controller "$path"', ({ kind, path }) => {
+  const controllers = controllersThat(kind);
   const apps = new Apps();
   let room: Room;
   let app: INestApplication;
@@ -81,14 +86,15 @@ describe.each([
     room = new Room();
     app = await apps.serve({
       imports: [LockModule.forRoot()],
-      controllers: CONTROLLERS,
+      controllers: Object.values(controllers),
       providers: [{ provide: Room, useValue: room }],
     });
   });
   afterEach(() => apps.close());
 
   it('holds the lock of its transformed arguments, and keeps status, header and body', async () => {
-    const response = await expectHeld(clientOf(app), 'seat:8', room, () => get('7'));
+    const client = clientOf(app);
+    const response = await expectHeld(client, kind.rival(client, 'seat:8'), room, () => get('7'));
 
     expect(response.status).toBe(202);
     expect(response.headers['x-hall']).toBe('blue');
@@ -107,7 +113,7 @@ describe.each([
   });
 
   it('keeps its name and length', () => {
-    const { book } = controller.prototype;
+    const { book } = controllers[path].prototype;
     expect([book.name, book.length]).toEqual(['book', 1]);
   });
 });

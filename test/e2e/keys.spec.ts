@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Injectable, type INestApplication } from '@nestjs/common';
-import { LockKeyError, LockModule, WithMutex } from '../../lib/index.js';
+import { LockKeyError, LockModule } from '../../lib/index.js';
 import { Apps, clientOf } from './support/apps.js';
 import { expectHeld } from './support/expect-held.js';
+import { LOCK_KINDS, type LockKind } from './support/lock-kinds.js';
 import { Room } from './support/room.js';
 
 interface Order {
@@ -10,34 +11,40 @@ interface Order {
   lines?: { sku: string }[];
 }
 
-@Injectable()
-class Orders {
-  constructor(private readonly room: Room) {}
+/** A service that locks by that decorator. */
+function serviceThat({ lock }: LockKind) {
+  @Injectable()
+  class Orders {
+    constructor(private readonly room: Room) {}
 
-  @WithMutex(({ id }: Order) => `order:${String(id)}`)
-  async byFunction(_order: Order, amount: number): Promise<number> {
-    return this.room.stay(amount);
+    @lock(({ id }: Order) => `order:${String(id)}`)
+    async byFunction(_order: Order, amount: number): Promise<number> {
+      return this.room.stay(amount);
+    }
+
+    @lock('order:{0.id}:{0.lines.0.sku}:{1}')
+    async byTemplate(_order: Order, amount: unknown): Promise<unknown> {
+      return this.room.stay(amount);
+    }
+
+    @lock('{orders}')
+    async byText(): Promise<void> {
+      await this.room.stay(undefined);
+    }
+
+    @lock(({ id }: Order) => id as string)
+    async asIs(_order: Order): Promise<void> {}
   }
 
-  @WithMutex('order:{0.id}:{0.lines.0.sku}:{1}')
-  async byTemplate(_order: Order, amount: unknown): Promise<unknown> {
-    return this.room.stay(amount);
-  }
-
-  @WithMutex('{orders}')
-  async byText(): Promise<void> {
-    await this.room.stay(undefined);
-  }
-
-  @WithMutex(({ id }: Order) => id as string)
-  async asIs(_order: Order): Promise<void> {}
+  return Orders;
 }
 
-describe('The key of a locked method', () => {
+describe.each(LOCK_KINDS)('The key of a method with @$decorator', (kind) => {
+  const Orders = serviceThat(kind);
   const apps = new Apps();
   let app: INestApplication;
   let room: Room;
-  let orders: Orders;
+  let orders: InstanceType<typeof Orders>;
 
   beforeEach(async () => {
     room = new Room();
@@ -49,6 +56,10 @@ describe('The key of a locked method', () => {
   });
   afterEach(() => apps.close());
 
+  const held = <T>(key: string, call: () => Promise<T>) => {
+    const client = clientOf(app);
+    return expectHeld(client, kind.rival(client, key), room, call);
+  };
   const errorOf = (call: Promise<unknown>) =>
     call.then(
       () => undefined,
@@ -57,17 +68,17 @@ describe('The key of a locked method', () => {
 
   it('comes from a function of the arguments', async () => {
     const call = () => orders.byFunction({ id: 7 }, 3);
-    expect(await expectHeld(clientOf(app), 'order:7', room, call)).toBe(3);
+    expect(await held('order:7', call)).toBe(3);
   });
 
   it('comes from a template', async () => {
     const order = { id: 7n, lines: [{ sku: 'ink' }] };
     const call = () => orders.byTemplate(order, 3);
-    expect(await expectHeld(clientOf(app), 'order:7:ink:3', room, call)).toBe(3);
+    expect(await held('order:7:ink:3', call)).toBe(3);
   });
 
   it('may contain braces that are no placeholder', async () => {
-    await expectHeld(clientOf(app), '{orders}', room, () => orders.byText());
+    await held('{orders}', () => orders.byText());
   });
 
   it.each([

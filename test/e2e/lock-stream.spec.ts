@@ -72,6 +72,16 @@ class Reports {
     );
   }
 
+  @LockStream('archive', { recipe: 'readLock' })
+  shared(): Observable<string> {
+    return this.lines;
+  }
+
+  @LockStream('live', { recipe: 'semaphore', permits: 2, onBusy: () => 'full' })
+  counted(): Observable<string> {
+    return this.lines;
+  }
+
   @LockStream('report:1', { wait: 20 })
   impatient(): Observable<string> {
     return this.follow();
@@ -186,6 +196,29 @@ describe('@LockStream holds the lock over the whole stream', () => {
 
   it('in whose scope the method runs', async () => {
     expect(await all(reports.lease())).toEqual(['report:1']);
+  });
+
+  it('which it may share with other readers', async () => {
+    const archive = client.readWriteLock('archive');
+    const lines = all(reports.shared());
+    await eventually('it listens', () => reports.lines.observed);
+    const reader = await archive.readLock().tryAcquire();
+    expect(reader?.isHeld).toBe(true);
+    await reader?.release();
+    expect(await archive.writeLock().tryAcquire()).toBeUndefined();
+
+    reports.lines.complete();
+    await lines;
+    expect((await archive.writeLock().tryAcquire())?.isHeld).toBe(true);
+  });
+
+  it('which it may share with as many as there are permits', async () => {
+    const live = client.semaphore('live', { permits: 2 });
+    const subscriptions = [reports.counted().subscribe(), reports.counted().subscribe()];
+    await eventually('all permits are taken', async () => (await live.availablePermits()) === 0);
+    expect(await all(reports.counted())).toEqual(['full']);
+    for (const subscription of subscriptions) subscription.unsubscribe();
+    await eventually('all permits are back', async () => (await live.availablePermits()) === 2);
   });
 
   it('or says that it is busy', async () => {

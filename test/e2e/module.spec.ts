@@ -302,7 +302,12 @@ describe('A locked method', () => {
 
   it('shows its plans to tools', () => {
     expect(Reflect.getMetadata(LOCK_PLANS, Orders.prototype.pay)).toEqual([
-      { decorator: 'WithMutex', method: 'Orders.pay', recipe: 'mutex', key: 'orders', options: {} },
+      {
+        decorator: 'WithMutex',
+        method: 'Orders.pay',
+        lock: { recipe: 'mutex', key: 'orders' },
+        options: {},
+      },
     ]);
   });
 });

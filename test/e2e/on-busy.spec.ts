@@ -1,63 +1,70 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
-import { LockModule, LockTimeoutError, WithMutex, type LockClient } from '../../lib/index.js';
+import { LockModule, LockTimeoutError, type LockClient } from '../../lib/index.js';
 import { Apps, clientOf } from './support/apps.js';
+import { LOCK_KINDS, type LockKind } from './support/lock-kinds.js';
 
-@Injectable()
-class Reports {
-  runs = 0;
+/** A service that locks by that decorator. */
+function serviceThat({ lock }: LockKind) {
+  @Injectable()
+  class Reports {
+    runs = 0;
 
-  @WithMutex('report', { wait: 20 })
-  async throwing(): Promise<string> {
-    return this.#run();
+    @lock('report', { wait: 20 })
+    async throwing(): Promise<string> {
+      return this.#run();
+    }
+
+    @lock('report', { onBusy: 'skip' })
+    async skipping(): Promise<string | undefined> {
+      return this.#run();
+    }
+
+    @lock('report', { onBusy: 'skip', wait: 20 })
+    async skippingLater(): Promise<string | undefined> {
+      return this.#run();
+    }
+
+    @lock((_name: string) => 'report', {
+      onBusy: async (error, name) => `${name}: ${error.code} after ${error.waitedMs} ms`,
+    })
+    async answering(_name: string): Promise<string> {
+      return this.#run();
+    }
+
+    @lock('report', {
+      onBusy: () => {
+        throw new RangeError('come back tomorrow');
+      },
+    })
+    async failing(): Promise<string> {
+      return this.#run();
+    }
+
+    @lock('summary', { onBusy: 'skip' })
+    async skippingItself(): Promise<string | undefined> {
+      return this.throwing();
+    }
+
+    @lock('summary', { onBusy: 'skip' })
+    async failingWith(error: unknown): Promise<string | undefined> {
+      throw error;
+    }
+
+    async #run(): Promise<string> {
+      this.runs += 1;
+      return 'done';
+    }
   }
 
-  @WithMutex('report', { onBusy: 'skip' })
-  async skipping(): Promise<string | undefined> {
-    return this.#run();
-  }
-
-  @WithMutex('report', { onBusy: 'skip', wait: 20 })
-  async skippingLater(): Promise<string | undefined> {
-    return this.#run();
-  }
-
-  @WithMutex((_name: string) => 'report', {
-    onBusy: async (error, name) => `${name}: ${error.code} after ${error.waitedMs} ms`,
-  })
-  async answering(_name: string): Promise<string> {
-    return this.#run();
-  }
-
-  @WithMutex('report', {
-    onBusy: () => {
-      throw new RangeError('come back tomorrow');
-    },
-  })
-  async failing(): Promise<string> {
-    return this.#run();
-  }
-
-  @WithMutex('summary', { onBusy: 'skip' })
-  async skippingItself(): Promise<string | undefined> {
-    return this.throwing();
-  }
-
-  @WithMutex('summary', { onBusy: 'skip' })
-  async failingWith(error: unknown): Promise<string | undefined> {
-    throw error;
-  }
-
-  async #run(): Promise<string> {
-    this.runs += 1;
-    return 'done';
-  }
+  return Reports;
 }
 
-describe('A locked method, when somebody else has the lock,', () => {
+describe.each(LOCK_KINDS)('A method with @$decorator, when the lock is taken,', (kind) => {
+  const Reports = serviceThat(kind);
   const apps = new Apps();
   let client: LockClient;
-  let reports: Reports;
+  let reports: InstanceType<typeof Reports>;
 
   beforeEach(async () => {
     const app = await apps.boot({ imports: [LockModule.forRoot()], providers: [Reports] });
@@ -66,13 +73,15 @@ describe('A locked method, when somebody else has the lock,', () => {
   });
   afterEach(() => apps.close());
 
-  const isBusy = () => client.mutex('report').acquire();
+  /** A multi-lock names all its keys. */
+  const keyOf = (key: string) => expect.stringMatching(new RegExp(`\\b${key}$`));
+  const isBusy = () => kind.rival(client, 'report').acquire();
 
   it('rejects after its `wait`', async () => {
     await isBusy();
     const error = await reports.throwing().catch((error: unknown) => error);
     expect(error).toBeInstanceOf(LockTimeoutError);
-    expect(error).toMatchObject({ code: 'LOCK_TIMEOUT', key: 'report', waitedMs: 20 });
+    expect(error).toMatchObject({ code: 'LOCK_TIMEOUT', key: keyOf('report'), waitedMs: 20 });
     expect(reports.runs).toBe(0);
   });
 
@@ -114,7 +123,7 @@ describe('A locked method, when somebody else has the lock,', () => {
 
   it('does not take the timeout of another lock, inside, for its own', async () => {
     await isBusy();
-    await expect(reports.skippingItself()).rejects.toMatchObject({ key: 'report' });
+    await expect(reports.skippingItself()).rejects.toMatchObject({ key: keyOf('report') });
   });
 
   it("does not take an error of its body's for its own", async () => {
@@ -126,6 +135,6 @@ describe('A locked method, when somebody else has the lock,', () => {
     expect(await reports.skipping()).toBe('done');
     expect(await reports.skippingLater()).toBe('done');
     expect(await reports.answering('sales')).toBe('done');
-    expect(await (await client.mutex('report').tryAcquire())?.release()).toBeUndefined();
+    expect(await (await kind.rival(client, 'report').tryAcquire())?.release()).toBeUndefined();
   });
 });

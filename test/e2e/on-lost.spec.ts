@@ -6,50 +6,56 @@ import {
   getLockClientToken,
   LockLostError,
   LockModule,
-  WithMutex,
   type Lease,
   type ZooKeeperLockClient,
 } from '../../lib/index.js';
 import { eventually } from '../support/eventually.js';
 import { Apps } from './support/apps.js';
+import { LOCK_KINDS, type LockKind } from './support/lock-kinds.js';
 import { RecordingLogger } from './support/recording-logger.js';
 import { Room } from './support/room.js';
 import { connectTo } from './support/tree-client.js';
 
 let losses: [LockLostError, string][] = [];
 
-@Injectable()
-class Import {
-  lease?: Lease;
+/** A service that locks by that decorator. */
+function serviceThat({ lock }: LockKind) {
+  @Injectable()
+  class Import {
+    lease?: Lease;
 
-  constructor(private readonly room: Room) {}
+    constructor(private readonly room: Room) {}
 
-  @WithMutex((_file: string) => 'import', { onLost: (error, file) => losses.push([error, file]) })
-  async load(file: string): Promise<string> {
-    this.lease = currentLease();
-    await this.lease?.fencingToken(); // from here on the node is watched
-    return this.room.stay(`${file} loaded`);
+    @lock((_file: string) => 'import', { onLost: (error, file) => losses.push([error, file]) })
+    async load(file: string): Promise<string> {
+      this.lease = currentLease();
+      await this.lease?.fencingToken(); // from here on the node is watched
+      return this.room.stay(`${file} loaded`);
+    }
+
+    @lock('import', {
+      onLost: async () => {
+        losses.push([new LockLostError('told'), 'failing']);
+        throw new Error('the callback fails');
+      },
+    })
+    async loadCarelessly(): Promise<string> {
+      await currentLease()?.fencingToken();
+      return this.room.stay('loaded');
+    }
   }
 
-  @WithMutex('import', {
-    onLost: async () => {
-      losses.push([new LockLostError('told'), 'failing']);
-      throw new Error('the callback fails');
-    },
-  })
-  async loadCarelessly(): Promise<string> {
-    await currentLease()?.fencingToken();
-    return this.room.stay('loaded');
-  }
+  return Import;
 }
 
-describe('A locked method whose lock an operator takes away', () => {
+describe.each(LOCK_KINDS)('A method whose @$decorator lock an operator takes away', (kind) => {
+  const Import = serviceThat(kind);
   const apps = new Apps();
   let server: EmbeddedServer;
   let client: ZooKeeperLockClient;
   let logger: RecordingLogger;
   let room: Room;
-  let loader: Import;
+  let loader: InstanceType<typeof Import>;
 
   beforeEach(async () => {
     losses = [];
@@ -73,7 +79,7 @@ describe('A locked method whose lock an operator takes away', () => {
   });
 
   async function takeAway(): Promise<void> {
-    const [holder] = await client.mutex('import').participants();
+    const [holder] = await kind.participants(client, 'import');
     server.remove(holder!);
   }
 
@@ -85,7 +91,11 @@ describe('A locked method whose lock an operator takes away', () => {
 
     const [[error, file]] = losses as [[LockLostError, string]];
     expect(error).toBeInstanceOf(LockLostError);
-    expect(error).toMatchObject({ code: 'LOCK_LOST', key: 'import', client: 'default' });
+    const about =
+      kind.decorator === 'WithMultiLock'
+        ? { key: 'another + import', client: undefined } // its parts may be of several clients
+        : { key: 'import', client: 'default' };
+    expect(error).toMatchObject({ code: 'LOCK_LOST', ...about });
     expect(file).toBe('sales.csv');
     expect(loader.lease?.isHeld).toBe(false);
     expect(loader.lease?.signal.reason).toBe(error);

@@ -1,6 +1,13 @@
 /* Checked by the compiler, never run: what the types of the lock decorators take, and what they refuse. */
 import { Observable, of } from 'rxjs';
-import { LockStream, WithMutex } from '../../../lib/index.js';
+import {
+  LockStream,
+  ReadLock,
+  Semaphore,
+  WithMultiLock,
+  WithMutex,
+  WriteLock,
+} from '../../../lib/index.js';
 
 interface Order {
   id: string;
@@ -65,6 +72,64 @@ export class Accepted {
   stream(id: string): Observable<string> {
     return of(id);
   }
+
+  @LockStream((id: string) => id, { recipe: 'readLock', onBusy: 'skip' })
+  sharedStream(id: string): Observable<string> {
+    return of(id);
+  }
+
+  @LockStream('live', { recipe: 'semaphore', permits: 100, onBusy: () => 'busy' })
+  countedStream(id: string): Observable<string> {
+    return of(id);
+  }
+
+  @ReadLock(({ id }: { id: string }) => `order:${id}`, { wait: 100 })
+  async read(_order: Order, _amount: number) {}
+
+  @WriteLock((id: string) => id, { onBusy: (error, id) => error.waitedMs + id.length })
+  async write(_id: string) {
+    return 1;
+  }
+
+  @ReadLock('literal', { onBusy: 'skip' })
+  @WriteLock('other', { onBusy: 'skip' })
+  async skippableTwice(): Promise<number | undefined> {
+    return 1;
+  }
+
+  @Semaphore((id: string) => id, { permits: 3, onLost: (error, id) => void [error.key, id.length] })
+  async counted(_id: string, _amount: number) {}
+
+  @Semaphore('literal', { permits: 3, onBusy: 'skip' })
+  async countedOrSkipped(): Promise<number | undefined> {
+    return 1;
+  }
+
+  @WithMultiLock((from: Order, to: Order) => [from.id, to.id], {
+    onBusy: (_error, from, to) => from.total + to.total,
+  })
+  async transfer(_from: Order, _to: Order, amount: number) {
+    return amount;
+  }
+
+  @WithMultiLock(['literal', 'order:{0.id}'])
+  async several(_order: Order) {}
+
+  @WithMultiLock(['literal', ({ id }: Order) => id, ({ id }: Order, amount: number) => id + amount])
+  async severalFunctions(_order: Order, _amount: number) {}
+
+  @WithMultiLock([
+    { key: 'literal', client: 'other' },
+    { key: ({ id }: Order) => id, recipe: 'readLock' },
+    { key: 'render', recipe: 'semaphore', permits: 3 },
+  ])
+  async severalKinds(_order: Order) {}
+
+  @WithMultiLock((...ids: string[]) => ids)
+  async any(..._ids: string[]) {}
+
+  @WithMultiLock((id: string) => [id, { key: 'prices', recipe: 'readLock' }], { onBusy: 'skip' })
+  async kindsOfACall(_id: string) {}
 }
 
 export class Refused {
@@ -127,6 +192,84 @@ export class Refused {
   // @ts-expect-error an Observable is for @LockStream
   @WithMutex('literal')
   observable() {
+    return of(1);
+  }
+
+  // @ts-expect-error the method is synchronous
+  @ReadLock('literal')
+  syncReader() {
+    return 1;
+  }
+
+  // @ts-expect-error static methods are given no client
+  @WriteLock('literal')
+  static async staticWriter() {}
+
+  // @ts-expect-error the key takes a number, the method a text
+  @WriteLock((id: number) => `order:${id}`)
+  async writerOfOtherArgument(_id: string) {}
+
+  // @ts-expect-error a skipped call gives undefined, and the method promises a number
+  @ReadLock('literal', { onBusy: 'skip' })
+  async readerNotSkippable() {
+    return 1;
+  }
+
+  // @ts-expect-error how many?
+  @Semaphore('literal')
+  async noPermits() {}
+
+  // @ts-expect-error how many?
+  @Semaphore('literal', { wait: 100 })
+  async noPermitsEither() {}
+
+  // @ts-expect-error a number is wanted
+  @Semaphore('literal', { permits: '3' })
+  async permitsAsText() {}
+
+  // @ts-expect-error a skipped call gives undefined, and the method promises a number
+  @Semaphore('literal', { permits: 3, onBusy: 'skip' })
+  async countedNotSkippable() {
+    return 1;
+  }
+
+  // @ts-expect-error the method has no second argument
+  @WithMultiLock((from: Order, to: Order) => [from.id, to.id])
+  async tooFewOrders(_from: Order) {}
+
+  // @ts-expect-error one key is no list
+  @WithMultiLock(({ id }: Order) => id)
+  async noList(_order: Order) {}
+
+  // @ts-expect-error nor is it here
+  @WithMultiLock('literal')
+  async literalIsNoList() {}
+
+  // @ts-expect-error numbers are no keys
+  @WithMultiLock((id: number) => [id])
+  async listOfNumbers(_id: number) {}
+
+  // @ts-expect-error the key of one takes a number, the method a text
+  @WithMultiLock(['literal', (id: number) => `order:${id}`])
+  async memberOfOtherArgument(_id: string) {}
+
+  // @ts-expect-error no such recipe
+  @WithMultiLock([{ key: 'literal', recipe: 'lock' }])
+  async memberOfUnknownRecipe() {}
+
+  // @ts-expect-error how many?
+  @WithMultiLock([{ key: 'literal', recipe: 'semaphore' }])
+  async memberWithoutPermits() {}
+
+  // @ts-expect-error how many?
+  @LockStream('literal', { recipe: 'semaphore' })
+  streamWithoutPermits() {
+    return of(1);
+  }
+
+  // @ts-expect-error a mutex has no permits
+  @LockStream('literal', { permits: 3 })
+  streamWithPermits() {
     return of(1);
   }
 }

@@ -1,0 +1,40 @@
+import type {
+  BusyHandler,
+  LockMethodOptions,
+} from '../interfaces/lock-method-options.interface.js';
+import type { LockKey } from '../interfaces/lock-key.interface.js';
+import type { AsyncMethodDecorator } from './async-method-decorator.js';
+import { guardMethod } from './guard-method.js';
+import { promiseMethod } from './promise-method.js';
+
+/**
+ * Runs the method while it holds the read lock of that key: together with other readers, and never while a method with
+ * `@WriteLock` of the same key runs. Whoever came first is served first, so a reader waits for a writer that queues.
+ *
+ * Inside of a `@WriteLock` method of the same key it is granted at once, and stays when that ends: a downgrade. The other
+ * way round, the call of the writer rejects with `LockUpgradeError`. Otherwise as `@WithMutex`.
+ *
+ * @param key as for `@WithMutex`; it may not be the key of a mutex or a semaphore too
+ * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
+ *
+ * @example
+ * ```ts
+ * @ReadLock('prices')
+ * async quote(order: Order): Promise<Quote> { … }
+ * ```
+ */
+export function ReadLock<A extends unknown[] = [], R = never>(
+  key: LockKey<A>,
+  options?: LockMethodOptions<A, 'throw' | BusyHandler<A, R>>,
+): AsyncMethodDecorator<A, Awaited<R>>;
+export function ReadLock<A extends unknown[] = []>(
+  key: LockKey<A>,
+  options: LockMethodOptions<A, 'throw' | 'skip'>,
+): AsyncMethodDecorator<A, undefined>;
+export function ReadLock(
+  key: LockKey<never[]>,
+  options: LockMethodOptions = {},
+): AsyncMethodDecorator<never[]> {
+  const lock = { recipe: 'readLock', key } as const;
+  return guardMethod(promiseMethod, { decorator: 'ReadLock', lock, options });
+}

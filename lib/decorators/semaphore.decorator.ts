@@ -1,0 +1,39 @@
+import type { BusyHandler } from '../interfaces/lock-method-options.interface.js';
+import type { LockKey } from '../interfaces/lock-key.interface.js';
+import type { SemaphoreMethodOptions } from '../interfaces/semaphore-method-options.interface.js';
+import type { AsyncMethodDecorator } from './async-method-decorator.js';
+import { guardMethod } from './guard-method.js';
+import { promiseMethod } from './promise-method.js';
+
+/**
+ * Runs the method while it holds one permit of the semaphore of that key: of all calls with the same key, in all
+ * processes on the same servers, at most `permits` run at a time. Otherwise as `@WithMutex`.
+ *
+ * It is not reentrant: a nested call with the same key takes one more permit, and waits for its own caller when that has
+ * the last one. Give nested calls a `wait`.
+ *
+ * @param key as for `@WithMutex`; it may not be the key of another kind of lock too
+ * @param options `permits` has to be the same wherever the semaphore is used, in every process
+ * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
+ *
+ * @example
+ * ```ts
+ * @Semaphore('render', { permits: 3, wait: 30_000 })
+ * async render(page: Page): Promise<Buffer> { … }
+ * ```
+ */
+export function Semaphore<A extends unknown[] = [], R = never>(
+  key: LockKey<A>,
+  options: SemaphoreMethodOptions<A, 'throw' | BusyHandler<A, R>>,
+): AsyncMethodDecorator<A, Awaited<R>>;
+export function Semaphore<A extends unknown[] = []>(
+  key: LockKey<A>,
+  options: SemaphoreMethodOptions<A, 'throw' | 'skip'>,
+): AsyncMethodDecorator<A, undefined>;
+export function Semaphore(
+  key: LockKey<never[]>,
+  { permits, ...options }: Partial<SemaphoreMethodOptions> = {},
+): AsyncMethodDecorator<never[]> {
+  const lock = { recipe: 'semaphore', key, permits: permits! } as const; // checked with the rest
+  return guardMethod(promiseMethod, { decorator: 'Semaphore', lock, options });
+}

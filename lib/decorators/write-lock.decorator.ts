@@ -1,0 +1,40 @@
+import type {
+  BusyHandler,
+  LockMethodOptions,
+} from '../interfaces/lock-method-options.interface.js';
+import type { LockKey } from '../interfaces/lock-key.interface.js';
+import type { AsyncMethodDecorator } from './async-method-decorator.js';
+import { guardMethod } from './guard-method.js';
+import { promiseMethod } from './promise-method.js';
+
+/**
+ * Runs the method while it holds the write lock of that key: alone, without other writers and without the methods with
+ * `@ReadLock` of the same key. A nested call with the same key re-enters, and a nested `@ReadLock` is a downgrade.
+ *
+ * Inside of a `@ReadLock` method of the same key a call rejects with `LockUpgradeError`, at once and whatever `onBusy`
+ * says: it would wait for its own caller. Otherwise as `@WithMutex`.
+ *
+ * @param key as for `@WithMutex`; it may not be the key of a mutex or a semaphore too
+ * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
+ *
+ * @example
+ * ```ts
+ * @WriteLock('prices')
+ * async reprice(): Promise<void> { … }
+ * ```
+ */
+export function WriteLock<A extends unknown[] = [], R = never>(
+  key: LockKey<A>,
+  options?: LockMethodOptions<A, 'throw' | BusyHandler<A, R>>,
+): AsyncMethodDecorator<A, Awaited<R>>;
+export function WriteLock<A extends unknown[] = []>(
+  key: LockKey<A>,
+  options: LockMethodOptions<A, 'throw' | 'skip'>,
+): AsyncMethodDecorator<A, undefined>;
+export function WriteLock(
+  key: LockKey<never[]>,
+  options: LockMethodOptions = {},
+): AsyncMethodDecorator<never[]> {
+  const lock = { recipe: 'writeLock', key } as const;
+  return guardMethod(promiseMethod, { decorator: 'WriteLock', lock, options });
+}

@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Injectable, type INestApplication } from '@nestjs/common';
+import {
+  currentLease,
+  LockClientUnknownError,
+  LockKeyError,
+  LockModule,
+  LockOptionsError,
+  LockTimeoutError,
+  MultiLease,
+  WithMultiLock,
+  WithMutex,
+  type Lock,
+  type LockClient,
+} from '../../lib/index.js';
+import { Apps, clientOf } from './support/apps.js';
+import { expectHeld } from './support/expect-held.js';
+import { Room } from './support/room.js';
+
+interface Account {
+  id: string;
+  balance: number;
+}
+
+const keysOf = (...accounts: Account[]) => accounts.map(({ id }) => `account:${id}`);
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+@Injectable()
+class Bank {
+  constructor(private readonly room: Room) {}
+
+  @WithMultiLock((from: Account, to: Account) => keysOf(from, to), { wait: 10_000 })
+  async transfer(from: Account, to: Account, amount: number): Promise<void> {
+    await this.withdraw(from, amount);
+    await this.deposit(to, amount);
+  }
+
+  @WithMutex('account:{0.id}', { wait: 10_000 })
+  async withdraw(account: Account, amount: number): Promise<void> {
+    await this.deposit(account, -amount);
+  }
+
+  @WithMutex('account:{0.id}', { wait: 10_000 })
+  async deposit(account: Account, amount: number): Promise<void> {
+    const { balance } = account;
+    await nextTurn();
+    account.balance = balance + amount;
+  }
+
+  @WithMultiLock(['b', 'account:{0.id}', ({ id }: Account) => id, 'b'])
+  async several(_account: Account): Promise<string> {
+    return this.room.stay('done');
+  }
+
+  @WithMultiLock([
+    'ledger',
+    { key: 'ledger', client: 'archive' },
+    { key: 'rates', recipe: 'readLock' },
+    { key: 'prices', recipe: 'writeLock' },
+    { key: 'desk', recipe: 'semaphore', permits: 1 },
+  ])
+  async close(): Promise<string> {
+    return this.room.stay('closed');
+  }
+
+  @WithMultiLock(['a', 'b', 'c'], { wait: 20 })
+  async impatient(): Promise<void> {}
+
+  @WithMultiLock(['a', 'b', 'c'], { onBusy: 'skip' })
+  async skipping(): Promise<string | undefined> {
+    return 'done';
+  }
+
+  @WithMultiLock(['b', 'a', 'b'])
+  async leases(): Promise<string[]> {
+    return (currentLease() as MultiLease).leases.map(({ key }) => key);
+  }
+
+  @WithMultiLock((keys: unknown) => keys as string[])
+  async asIs(_keys: unknown): Promise<void> {}
+}
+
+describe('A method with @WithMultiLock', () => {
+  const apps = new Apps();
+  let app: INestApplication;
+  let client: LockClient;
+  let room: Room;
+  let bank: Bank;
+
+  beforeEach(async () => {
+    room = new Room();
+    app = await apps.boot({
+      imports: [LockModule.forRoot(), LockModule.forRoot({ name: 'archive' })],
+      providers: [Bank, { provide: Room, useValue: room }],
+    });
+    client = clientOf(app);
+    bank = app.get(Bank);
+  });
+  afterEach(() => apps.close());
+
+  const account = (id: string): Account => ({ id, balance: 100 });
+
+  async function isFree(lock: Lock): Promise<boolean> {
+    const lease = await lock.tryAcquire();
+    await lease?.release();
+    return lease !== undefined;
+  }
+
+  it('lets transfers pass that go in opposite directions, one after the other', async () => {
+    const [a, b, c] = [account('a'), account('b'), account('c')];
+    await Promise.all([
+      bank.transfer(a, b, 1),
+      bank.transfer(b, a, 2),
+      bank.transfer(b, c, 4),
+      bank.transfer(c, b, 8),
+      bank.transfer(c, a, 16),
+      bank.transfer(a, c, 32),
+    ]);
+    expect([a.balance, b.balance, c.balance]).toEqual([85, 103, 112]);
+  });
+
+  it('counts a key once that comes twice', async () => {
+    const a = account('a');
+    await bank.transfer(a, a, 7);
+    expect(a.balance).toBe(100);
+    expect(await bank.leases()).toEqual(['a', 'b']);
+  });
+
+  it.each(['b', 'account:7', '7'])('holds each of its keys (%s)', async (key) => {
+    expect(await expectHeld(client, key, room, () => bank.several(account('7')))).toBe('done');
+  });
+
+  it.each<[string, (client: (name?: string) => LockClient) => [LockClient, Lock]]>([
+    ['a mutex', (of) => [of(), of().mutex('ledger')]],
+    ['a mutex of another client', (of) => [of('archive'), of('archive').mutex('ledger')]],
+    ['a read lock', (of) => [of(), of().readWriteLock('rates').writeLock()]],
+    ['a write lock', (of) => [of(), of().readWriteLock('prices').readLock()]],
+    ['a permit', (of) => [of(), of().semaphore('desk', { permits: 1 })]],
+  ])('holds what a member says: %s', async (_, rivalOf) => {
+    const [owner, rival] = rivalOf((name) => clientOf(app, name));
+    expect(await expectHeld(owner, rival, room, () => bank.close())).toBe('closed');
+  });
+
+  it('shares a read lock', async () => {
+    const reader = await client.readWriteLock('rates').readLock().acquire();
+    room.open();
+    expect(await bank.close()).toBe('closed');
+    await reader.release();
+  });
+
+  it('has one `wait` for all, and gives back what it had', async () => {
+    const last = await client.mutex('c').acquire();
+    const error = await bank.impatient().catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(error).toMatchObject({ code: 'LOCK_TIMEOUT', key: 'a + b + c', waitedMs: 20 });
+    expect(await isFree(client.mutex('a'))).toBe(true);
+    expect(await isFree(client.mutex('b'))).toBe(true);
+    await last.release();
+  });
+
+  it('makes one attempt with `onBusy`, and gives back what it had', async () => {
+    let contended = 0;
+    client.on('contended', () => (contended += 1));
+    const last = await client.mutex('c').acquire();
+    expect(await bank.skipping()).toBeUndefined();
+    expect(contended).toBe(0);
+    expect(await isFree(client.mutex('a'))).toBe(true);
+    await last.release();
+    expect(await bank.skipping()).toBe('done');
+  });
+
+  it.each([
+    [[], 'Option `keys` is []. Give an array of at least one key'],
+    ['a', 'Option `keys` is "a". Give an array of at least one key'],
+    [undefined, 'Option `keys` is undefined. Give an array of at least one key'],
+    [[{ key: 'a', recipe: 'lock' }], "Give 'mutex', 'readLock', 'writeLock' or 'semaphore'"],
+    [[{ key: 'a', recipe: 'semaphore' }], 'Option `permits` is undefined. Give a whole number'],
+    [[{ key: 'a', permits: 3 }], "Option `permits` is 3. Give them to the recipe 'semaphore' only"],
+    [[{ key: 'a', client: 7 }], 'Option `client` is 7. Give the name of a lock client'],
+    [
+      [
+        { key: 'rates', recipe: 'readLock' },
+        { key: 'rates', recipe: 'writeLock' },
+      ],
+      "Option `locks` is [ 'rates', 'rates' ]. Give each of them once",
+    ],
+  ])('refuses a call for which its function gives %j', async (keys, message) => {
+    const error = await bank.asIs(keys).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect((error as Error).message).toContain(message);
+    expect((error as Error).message).toContain(', to @WithMultiLock of Bank.asIs.');
+  });
+
+  it.each([
+    [['a', ''], 'it is empty'],
+    [['a', undefined], 'it must be a string'],
+    [['a', null], 'it must be a string'],
+    [['a', 7], 'it must be a string'],
+    [['a', 'account:[object Object]'], 'a value is missing or is an object'],
+    [[{ key: undefined }], 'it must be a string'],
+    [[{ key: 'undefined', recipe: 'readLock' }], 'a value is missing or is an object'],
+  ])('refuses a call whose keys are %j', async (keys, why) => {
+    const error = await bank.asIs(keys).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(LockKeyError);
+    expect((error as Error).message).toContain(`${why} (it is the key of Bank.asIs)`);
+  });
+
+  it('refuses a call that asks for an unknown client', async () => {
+    const error = await bank.asIs([{ key: 'a', client: 'moon' }]).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(LockClientUnknownError);
+    expect((error as Error).message).toContain('lock client "moon", which Bank.asIs asks for');
+  });
+});
