@@ -53,6 +53,7 @@ export class SharedCount implements SharedCountReader {
    * within the client's `connectTimeout`.
    */
   async start(): Promise<void> {
+    this.#isClosed = false;
     await this.#orMake(this.seed, () => this.#read());
   }
 
@@ -71,6 +72,7 @@ export class SharedCount implements SharedCountReader {
    */
   async trySetCount(count: number): Promise<boolean> {
     this.#check('count', count);
+    if (this.#mzxid < 0) await this.start(); // never seen: there is nothing to compare with
     try {
       const { connection } = this.context;
       this.#take(count, await connection.setData(this.path, bytesOf(count), this.#version));
@@ -127,7 +129,13 @@ export class SharedCount implements SharedCountReader {
     this.#version = version;
     if (count === this.#count) return;
     this.#count = count;
-    for (const tell of [...this.#listeners]) tell(count);
+    for (const tell of [...this.#listeners]) {
+      try {
+        tell(count);
+      } catch (error) {
+        process.emitWarning(`A listener of the shared count "${this.key}" threw: ${String(error)}`);
+      }
+    }
   }
 
   /** Sends a request about the node, and makes that where it is missing. */
