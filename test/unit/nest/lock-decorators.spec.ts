@@ -6,15 +6,28 @@ import {
   LockKeyError,
   LockOptionsError,
   LockStream,
+  ReadLock,
+  Semaphore,
+  WithMultiLock,
   WithMutex,
+  WriteLock,
 } from '../../../lib/index.js';
 
 /** A decorator whose types have been talked out of their objections. */
-const untyped = (decorate: unknown) => decorate as MethodDecorator & PropertyDecorator;
-const withMutex = (...args: unknown[]) =>
-  untyped((WithMutex as (...args: unknown[]) => unknown)(...args));
-const lockStream = (...args: unknown[]) =>
-  untyped((LockStream as (...args: unknown[]) => unknown)(...args));
+type Untyped = (...args: unknown[]) => MethodDecorator & PropertyDecorator;
+const untyped = (decorator: unknown) => decorator as Untyped;
+const lockStream = untyped(LockStream);
+const semaphore = untyped(Semaphore);
+const withMultiLock = untyped(WithMultiLock);
+
+/** Every decorator of async methods, as far as it is like all the others. */
+const DECORATORS: [name: string, lock: Untyped][] = [
+  ['WithMutex', untyped(WithMutex)],
+  ['ReadLock', untyped(ReadLock)],
+  ['WriteLock', untyped(WriteLock)],
+  ['Semaphore', (key, options) => semaphore(key, { permits: 3, ...(options as object) })],
+  ['WithMultiLock', (key, options) => withMultiLock(['another', key], options)],
+];
 
 function errorOf(define: () => unknown): Error | undefined {
   try {
@@ -25,105 +38,93 @@ function errorOf(define: () => unknown): Error | undefined {
   }
 }
 
-describe('A class is refused at its definition when it locks', () => {
+describe.each(DECORATORS)('A class is refused at its definition when @%s locks', (name, lock) => {
   const elsewhere =
     'Make it an async method, or use @LockStream on one that returns an Observable.';
-  const streamless = 'Let it return an Observable, or use @WithMutex on an async method.';
 
   it.each<[string, () => unknown, string]>([
     [
       'a static method',
       () => {
         class Orders {
-          @withMutex('key')
+          @lock('key')
           static async pay() {}
         }
         return Orders;
       },
-      `@WithMutex cannot lock Orders.pay: it is static, and only instances are given a lock client. ${elsewhere}`,
+      `@${name} cannot lock Orders.pay: it is static, and only instances are given a lock client. ${elsewhere}`,
     ],
     [
       'a property',
       () => {
         class Orders {
-          @withMutex('key')
+          @lock('key')
           pay = async () => {};
         }
         return Orders;
       },
-      `@WithMutex cannot lock Orders.pay: it is not a method. ${elsewhere}`,
+      `@${name} cannot lock Orders.pay: it is not a method. ${elsewhere}`,
     ],
     [
       'a getter',
       () => {
         class Orders {
-          @withMutex('key')
+          @lock('key')
           get pay() {
             return Promise.resolve();
           }
         }
         return Orders;
       },
-      `@WithMutex cannot lock Orders.pay: it is not a method. ${elsewhere}`,
+      `@${name} cannot lock Orders.pay: it is not a method. ${elsewhere}`,
     ],
     [
       'a method that is declared to return no promise',
       () => {
         class Orders {
-          @withMutex('key')
+          @lock('key')
           pay(): number {
             return 1;
           }
         }
         return Orders;
       },
-      `@WithMutex cannot lock Orders.pay: it does not return a promise. ${elsewhere}`,
+      `@${name} cannot lock Orders.pay: it does not return a promise. ${elsewhere}`,
     ],
     [
       'a generator',
       () => {
         class Orders {
-          @withMutex('key')
+          @lock('key')
           *pay() {}
         }
         return Orders;
       },
-      `@WithMutex cannot lock Orders.pay: it is a generator, whose body runs after the call. ${elsewhere}`,
+      `@${name} cannot lock Orders.pay: it is a generator, whose body runs after the call. ${elsewhere}`,
     ],
     [
       'an async generator',
       () => {
         class Orders {
-          @withMutex('key')
+          @lock('key')
           async *pay() {}
         }
         return Orders;
       },
-      `@WithMutex cannot lock Orders.pay: it is a generator, whose body runs after the call. ${elsewhere}`,
+      `@${name} cannot lock Orders.pay: it is a generator, whose body runs after the call. ${elsewhere}`,
     ],
     [
       'an Observable as if it were a promise',
       () => {
         class Orders {
-          @withMutex('key')
+          @lock('key')
           pay(): Observable<number> {
             return of(1);
           }
         }
         return Orders;
       },
-      `@WithMutex cannot lock Orders.pay: it does not return a promise. ${elsewhere}`,
-    ],
-    [
-      'a promise as if it were an Observable',
-      () => {
-        class Orders {
-          @lockStream('key')
-          async pay() {}
-        }
-        return Orders;
-      },
-      `@LockStream cannot lock Orders.pay: it does not return an Observable. ${streamless}`,
+      `@${name} cannot lock Orders.pay: it does not return a promise. ${elsewhere}`,
     ],
   ])('%s', (_, define, message) => {
     const error = errorOf(define);
@@ -149,7 +150,7 @@ describe('A class is refused at its definition when it locks', () => {
   ])('with the options %j', (options, message) => {
     const error = errorOf(() => {
       class Orders {
-        @withMutex('key', options)
+        @lock('key', options)
         async pay() {}
       }
       return Orders;
@@ -157,12 +158,13 @@ describe('A class is refused at its definition when it locks', () => {
     expect(error).toBeInstanceOf(LockOptionsError);
     expect(error).toMatchObject({
       code: 'LOCK_OPTIONS',
-      message: `${message} @WithMutex of Orders.pay.`,
+      message: `${message} @${name} of Orders.pay.`,
     });
   });
 
   it.each<[unknown, string]>([
     [undefined, 'it must be a string'],
+    [null, 'it must be a string'],
     [7, 'it must be a string'],
     ['', 'it is empty'],
     ['[object Object]', 'an object was turned into text; build the key from its fields'],
@@ -172,7 +174,7 @@ describe('A class is refused at its definition when it locks', () => {
   ])('with the key %j', (key, why) => {
     const error = errorOf(() => {
       class Orders {
-        @withMutex(key)
+        @lock(key)
         async pay() {}
       }
       return Orders;
@@ -182,6 +184,97 @@ describe('A class is refused at its definition when it locks', () => {
     expect(error?.message).toContain(
       `cannot be the key of a lock: ${why} (it is the key of Orders.pay).`,
     );
+  });
+});
+
+describe('A class is refused at its definition', () => {
+  it('when @LockStream locks a promise as if it were an Observable', () => {
+    const error = errorOf(() => {
+      class Orders {
+        @lockStream('key')
+        async pay() {}
+      }
+      return Orders;
+    });
+    expect(error).toBeInstanceOf(LockDecoratorTargetError);
+    expect(error?.message).toBe(
+      '@LockStream cannot lock Orders.pay: it does not return an Observable. Let it return an Observable, or use @WithMutex on an async method.',
+    );
+  });
+
+  /** What is thrown where a class uses that decorator; its types are not asked. */
+  const definitionError = (decorator: MethodDecorator) =>
+    errorOf(() => {
+      class Orders {
+        @decorator
+        pay(): unknown {
+          return undefined;
+        }
+      }
+      return Orders;
+    });
+
+  const permits = 'Give a whole number from 1, to @Semaphore of Orders.pay.';
+  const keys = 'Give an array of at least one key, to @WithMultiLock of Orders.pay.';
+  const recipes =
+    "Give 'mutex', 'readLock', 'writeLock' or 'semaphore', to @WithMultiLock of Orders.pay.";
+  const ofStream = 'to @LockStream of Orders.pay.';
+
+  it.each<[string, MethodDecorator, string]>([
+    ['no options of a semaphore', semaphore('key'), `Option \`permits\` is undefined. ${permits}`],
+    ['no permits', semaphore('key', {}), `Option \`permits\` is undefined. ${permits}`],
+    ['0 permits', semaphore('key', { permits: 0 }), `Option \`permits\` is 0. ${permits}`],
+    ['-1 permits', semaphore('key', { permits: -1 }), `Option \`permits\` is -1. ${permits}`],
+    ['1.5 permits', semaphore('key', { permits: 1.5 }), `Option \`permits\` is 1.5. ${permits}`],
+    ['NaN permits', semaphore('key', { permits: NaN }), `Option \`permits\` is NaN. ${permits}`],
+    [
+      'permits as text',
+      semaphore('key', { permits: '3' }),
+      `Option \`permits\` is "3". ${permits}`,
+    ],
+    [
+      'more permits than 32 bits can count',
+      semaphore('key', { permits: 2 ** 31 }),
+      `Option \`permits\` is 2147483648. ${permits}`,
+    ],
+    ['no keys', withMultiLock([]), `Option \`keys\` is []. ${keys}`],
+    ['nothing as keys', withMultiLock(), `Option \`keys\` is undefined. ${keys}`],
+    ['one key as keys', withMultiLock('key'), `Option \`keys\` is "key". ${keys}`],
+    [
+      'an unknown recipe',
+      withMultiLock([{ key: 'key', recipe: 'lock' }]),
+      `Option \`recipe\` is "lock". ${recipes}`,
+    ],
+    [
+      'a multi-lock in a multi-lock',
+      withMultiLock([{ key: 'key', recipe: 'multiLock' }]),
+      `Option \`recipe\` is "multiLock". ${recipes}`,
+    ],
+    [
+      'a client without a name',
+      withMultiLock([{ key: 'key', client: '' }]),
+      'Option `client` is "". Give the name of a lock client, to @WithMultiLock of Orders.pay.',
+    ],
+    [
+      'a stream of an unknown recipe',
+      lockStream('key', { recipe: 'lock' }),
+      `Option \`recipe\` is "lock". Give 'mutex', 'readLock', 'writeLock' or 'semaphore', ${ofStream}`,
+    ],
+    [
+      'a stream with permits of a mutex',
+      lockStream('key', { permits: 3 }),
+      `Option \`permits\` is 3. Give them to the recipe 'semaphore' only, ${ofStream}`,
+    ],
+  ])('with %s', (_, decorator, message) => {
+    const error = definitionError(decorator);
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error).toMatchObject({ code: 'LOCK_OPTIONS', message });
+  });
+
+  it('with a member of several whose key is none', () => {
+    const error = definitionError(withMultiLock([{ key: '', recipe: 'readLock' }]));
+    expect(error).toBeInstanceOf(LockKeyError);
+    expect(error?.message).toContain('it is empty (it is the key of Orders.pay).');
   });
 });
 
@@ -198,7 +291,7 @@ describe('A locked method', () => {
     @WithMutex('inner')
     async [symbol](): Promise<void> {}
 
-    @WithMutex('key')
+    @Semaphore('key', { permits: 3 })
     notMarkedAsync(): Promise<void> {
       return Promise.resolve();
     }
