@@ -50,7 +50,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
     const { key, path, permits, recipe = 'semaphore' } = settings;
     this.key = key;
     this.path = path;
-    this.identity = { scope: context, recipe, name: path };
+    this.identity = { scope: context, recipe, name: path, client: context.client };
     this.#gate = new SemaphoreGate(context, `${path}/locks`);
     const isFixed = typeof permits === 'number';
     this.#permits = isFixed ? { count: permits, onChange: () => () => {} } : permits;

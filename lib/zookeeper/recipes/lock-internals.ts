@@ -29,7 +29,7 @@ export class LockInternals {
     readonly settings: LockSettings,
   ) {
     const { path, data } = settings;
-    this.identity = { scope: context, recipe, name: path };
+    this.identity = { scope: context, recipe, name: path, client: context.client };
     this.#queue = new LockQueue(context, path, data);
   }
 

@@ -72,7 +72,10 @@ export class SharedCount implements SharedCountReader {
    */
   async trySetCount(count: number): Promise<boolean> {
     this.#check('count', count);
-    if (this.#mzxid < 0) await this.start(); // never seen: there is nothing to compare with
+    if (this.#mzxid < 0) {
+      await this.start();
+      if (this.#count !== this.seed) return false; // until now, the seed was all that the caller knew
+    }
     try {
       const { connection } = this.context;
       this.#take(count, await connection.setData(this.path, bytesOf(count), this.#version));
