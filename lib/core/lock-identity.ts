@@ -9,4 +9,6 @@ export interface LockIdentity {
   readonly recipe: LockRecipe;
   /** The name on the servers, the same in every process; on ZooKeeper the path. */
   readonly name: string;
+  /** Name of the client: a multi-lock takes locks of one name in the order of their clients. */
+  readonly client?: string;
 }

@@ -4,7 +4,7 @@ import type { Lock } from './lock.js';
 
 /**
  * The distinct locks, in the order in which everybody has to take them so that nobody waits in a circle: by their names
- * on the servers, which are the same in every process, as UTF-16 code units.
+ * on the servers, which are the same in every process, as UTF-16 code units; those of one name by that of their client.
  *
  * @throws LockOptionsError when there are none, when one is no lock, or when two of them would wait for each other
  */
@@ -40,6 +40,10 @@ const isOnce = (a: Lock, b: Lock) =>
   isSameLock(a.identity, b.identity) && a.identity.recipe !== 'semaphore';
 
 function byName({ identity: a }: Lock, { identity: b }: Lock): number {
-  if (a.name === b.name) return 0; // on different clients: as they were given
-  return a.name < b.name ? -1 : 1;
+  return compare(a.name, b.name) || compare(a.client ?? '', b.client ?? '');
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

@@ -63,6 +63,16 @@ class Bank {
     return this.room.stay('closed');
   }
 
+  @WithMultiLock(['stock', { key: 'stock', client: 'archive' }], { wait: 10_000 })
+  async count(): Promise<void> {
+    await nextTurn();
+  }
+
+  @WithMultiLock([{ key: 'stock', client: 'archive' }, 'stock'], { wait: 10_000 })
+  async recount(): Promise<void> {
+    await nextTurn();
+  }
+
   @WithMultiLock(['a', 'b', 'c'], { wait: 20 })
   async impatient(): Promise<void> {}
 
@@ -117,6 +127,10 @@ describe('A method with @WithMultiLock', () => {
       bank.transfer(a, c, 32),
     ]);
     expect([a.balance, b.balance, c.balance]).toEqual([85, 103, 112]);
+  });
+
+  it('has one order for the same key of several clients too', async () => {
+    await Promise.all([bank.count(), bank.recount()]);
   });
 
   it('counts a key once that comes twice', async () => {
