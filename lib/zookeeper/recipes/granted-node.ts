@@ -74,7 +74,6 @@ export class GrantedNode {
   #take(watch: NodeWatch): NodeWatch {
     watch.onChange = () => void this.keepWatching();
     watch.onRevoked = () => this.owner.nodeRevoked();
-    if (watch.isRevoked) this.owner.nodeRevoked(); // while it was waiting
     if (watch.wasRevoked) this.owner.nodeRevoked(); // while it queued
     return (this.#ownWatch = watch);
   }

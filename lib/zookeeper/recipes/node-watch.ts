@@ -45,11 +45,6 @@ export class NodeWatch {
     return this.#revokedBy > 0;
   }
 
-  /** Has somebody asked for the lock since the node was first read? */
-  get isRevoked(): boolean {
-    return this.#revokedBy !== 0;
-  }
-
   /** The transaction that created the node, once it was read: the fencing token. */
   get czxid(): bigint | undefined {
     return this.#czxid;
