@@ -1,5 +1,7 @@
 import type { Wait } from '../../lib/core/acquire-options.js';
 import { LockEventEmitter } from '../../lib/core/lock-event-emitter.js';
+import type { Lock } from '../../lib/core/lock.js';
+import type { Mutex } from '../../lib/core/mutex.js';
 import { systemClock } from '../../lib/core/system-clock.js';
 import { RetryForever } from '../../lib/zookeeper/connection/retry/retry-forever.js';
 import type { Servers } from '../../lib/zookeeper/connection/server-list.js';
@@ -7,6 +9,8 @@ import { SessionConnection } from '../../lib/zookeeper/connection/session-connec
 import type { Request, Transport } from '../../lib/zookeeper/connection/transport.js';
 import type { InterProcessMutex } from '../../lib/zookeeper/recipes/inter-process-mutex.js';
 import { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
+import { interProcessMutexRecipe } from './inter-process-mutex-recipe.js';
+import type { MutexRecipe } from './mutex-recipe.js';
 import { RecordingTransport } from './recording-transport.js';
 
 export interface ClientOptions {
@@ -14,6 +18,8 @@ export interface ClientOptions {
   readonly wait?: Wait;
   /** Default: none. */
   readonly chroot?: string;
+  /** What `lock` makes. Default: the reentrant mutex. */
+  readonly recipe?: MutexRecipe;
 }
 
 /** A lock client with a session of its own. */
@@ -21,9 +27,11 @@ export class Client {
   readonly connection: SessionConnection;
   readonly locks: ZooKeeperLockClient;
   readonly #transport: RecordingTransport;
+  readonly #recipe: MutexRecipe;
 
   constructor(transport: Transport, servers: Servers, options: ClientOptions) {
-    const { wait = 'forever', chroot } = options;
+    const { wait = 'forever', chroot, recipe = interProcessMutexRecipe } = options;
+    this.#recipe = recipe;
     this.#transport = new RecordingTransport(transport);
     this.connection = new SessionConnection({
       transport: this.#transport,
@@ -49,7 +57,26 @@ export class Client {
     return this.#transport.requests;
   }
 
+  /** The mutex under test. */
+  lock(key: string): Mutex {
+    return this.#recipe.make(this.locks, key);
+  }
+
   mutex(key: string): InterProcessMutex {
     return this.locks.mutex(key);
+  }
+
+  /** One half of a read/write lock. */
+  half(which: 'read' | 'write', key: string): Lock {
+    const lock = this.locks.readWriteLock(key);
+    return which === 'read' ? lock.readLock() : lock.writeLock();
+  }
+
+  readLock(key: string): Lock {
+    return this.half('read', key);
+  }
+
+  writeLock(key: string): Lock {
+    return this.half('write', key);
   }
 }

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { LockClientClosedError, LockLostError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
+import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
 import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';
@@ -9,18 +10,20 @@ import type { Stage } from './stage.js';
 export function mutexClosingSuite(stage: () => Stage): void {
   it('begins with refuse(): it rejects 20 waiters, keeps what is held, and grants nothing more', async () => {
     const { mine, key } = stage();
-    const held = await mine.mutex(key).acquire();
+    const held = await mine.lock(key).acquire();
     const waiters = await queueTwenty(mine);
 
     mine.locks.refuse();
     await expectAllClosed(waiters);
-    await expectAllClosed([mine.mutex(key).acquire(), mine.mutex('another').tryAcquire()]);
-    await eventually('only the holder is left', async () => (await stage().nodes()).length === 1);
+    await expectAllClosed([mine.lock(key).acquire(), mine.lock('another').tryAcquire()]);
+    await eventually(
+      'only the holder is left',
+      async () => (await stage().contenders()).length === 1,
+    );
 
     expect(held.isHeld).toBe(true);
-    await held.run(() => mine.mutex(key).using(async () => {})); // what is held may be re-entered
     await held.release();
-    expect(await stage().nodes()).toEqual([]);
+    expect(await stage().contenders()).toEqual([]);
   });
 
   it('refuses to connect again, at once', async () => {
@@ -31,17 +34,17 @@ export function mutexClosingSuite(stage: () => Stage): void {
 
   it('rejects 20 waiters, and leaves nothing of them', async () => {
     const { mine, theirs, key } = stage();
-    await using _ = await theirs.mutex(key).acquire();
+    await using _ = await theirs.lock(key).acquire();
     const waiters = await queueTwenty(mine);
     await mine.locks.close();
-    expect(mine.requests.filter(({ op }) => op === 'delete')).toHaveLength(20);
-    expect(await stage().nodes()).toHaveLength(1); // that of the holder
+    expect(mine.requests.filter(({ op }) => op === 'delete')).toHaveLength(nodesMadeBy(mine));
+    expect(await stage().contenders()).toHaveLength(1); // that of the holder
     await expectAllClosed(waiters);
   });
 
   it('takes the lock from its holder, who is told, and hands it on', async () => {
     const { mine, theirs, key } = stage();
-    const lease = await mine.mutex(key).acquire();
+    const lease = await mine.lock(key).acquire();
     const { signal } = lease;
     const { lease: waiting } = await stage().queue(theirs);
 
@@ -60,19 +63,24 @@ export function mutexClosingSuite(stage: () => Stage): void {
     await Promise.all([mine.locks.close(), mine.locks.close()]);
     await mine.locks.close();
     await expectAllClosed([
-      mine.mutex(key).acquire(),
-      mine.mutex(key).tryAcquire(),
-      mine.mutex(key).using(async () => {}),
+      mine.lock(key).acquire(),
+      mine.lock(key).tryAcquire(),
+      mine.lock(key).using(async () => {}),
     ]);
   });
 
   it('lets the others go on', async () => {
     const { mine, theirs, key } = stage();
-    await using _ = await theirs.mutex('of others').acquire();
+    await using _ = await theirs.lock('of others').acquire();
     await mine.locks.close();
-    await using lease = await theirs.mutex(key).tryAcquire();
+    await using lease = await theirs.lock(key).tryAcquire();
     expect(lease?.isHeld).toBe(true);
   });
+
+  /** How many lock nodes it has asked for. */
+  const nodesMadeBy = ({ requests }: Client) =>
+    requests.filter((it) => it.op === 'create' && it.mode === CreateMode.EPHEMERAL_SEQUENTIAL)
+      .length;
 
   async function queueTwenty(client: Client): Promise<Promise<Lease>[]> {
     const waiters = await Promise.all(Array.from({ length: 20 }, () => stage().queue(client)));

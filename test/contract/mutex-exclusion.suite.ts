@@ -8,20 +8,20 @@ import type { Stage } from './stage.js';
 export function mutexExclusionSuite(stage: () => Stage): void {
   it('lets one of two clients in, and the other when that one lets go (Curator: test2Clients)', async () => {
     const { mine, theirs, key } = stage();
-    const first = await mine.mutex(key).acquire();
+    const first = await mine.lock(key).acquire();
     const { lease: waiting } = await stage().queue(theirs);
-    expect(await theirs.mutex(key).tryAcquire()).toBeUndefined();
+    expect(await theirs.lock(key).tryAcquire()).toBeUndefined();
 
     await first.release();
     const second = await waiting;
     expect([first.isHeld, second.isHeld]).toEqual([false, true]);
-    expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
+    expect(await mine.lock(key).tryAcquire()).toBeUndefined();
     await second.release();
   });
 
   it('lets ten users of one mutex object in one by one (Curator: testReentrantSingleLock)', async () => {
     const { mine, key } = stage();
-    const mutex = mine.mutex(key);
+    const mutex = mine.lock(key);
     const room = new Room();
     await Promise.all(Array.from({ length: 10 }, () => mutex.using(() => room.visit())));
     expect(room).toMatchObject({ visits: 10, mostAtOnce: 1 });
@@ -29,9 +29,9 @@ export function mutexExclusionSuite(stage: () => Stage): void {
 
   it('keeps out a second acquire of the same client that is not inside of the first (Curator: testReentrant2Threads)', async () => {
     const { mine, key } = stage();
-    await using _ = await mine.mutex(key).acquire();
-    expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
-    await expect(mine.mutex(key).acquire({ wait: 20 })).rejects.toBeInstanceOf(LockTimeoutError);
+    await using _ = await mine.lock(key).acquire();
+    expect(await mine.lock(key).tryAcquire()).toBeUndefined();
+    await expect(mine.lock(key).acquire({ wait: 20 })).rejects.toBeInstanceOf(LockTimeoutError);
   });
 
   it('loses no update of five clients that read, then write', async () => {
@@ -39,7 +39,7 @@ export function mutexExclusionSuite(stage: () => Stage): void {
     const clients = await fiveClients();
     const room = new Room();
     const work = clients.flatMap((client) =>
-      Array.from({ length: 8 }, () => client.mutex(key).using(() => room.visit())),
+      Array.from({ length: 8 }, () => client.lock(key).using(() => room.visit())),
     );
     await Promise.all(work);
     expect(room).toMatchObject({ visits: 40, mostAtOnce: 1 });
@@ -48,7 +48,7 @@ export function mutexExclusionSuite(stage: () => Stage): void {
   it('serves 50 waiters of five clients in the order they queued', async () => {
     const { mine } = stage();
     const clients = await fiveClients();
-    const first = await mine.mutex(stage().key).acquire();
+    const first = await mine.lock(stage().key).acquire();
     const served: number[] = [];
     const visits: Promise<void>[] = [];
     for (let visitor = 0; visitor < 50; visitor++) {

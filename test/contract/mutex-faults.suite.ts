@@ -7,14 +7,14 @@ import type { Stage } from './stage.js';
 export function mutexFaultsSuite(stage: () => Stage): void {
   it('servers go and come back: holder and waiter are still there (Curator: testWaitingProcessKilledServer)', async () => {
     const { mine, theirs, key } = stage();
-    const holder = await mine.mutex(key).acquire();
+    const holder = await mine.lock(key).acquire();
     const token = await holder.fencingToken();
     const { lease: waiting } = await stage().queue(theirs);
     await stage().down();
     await stage().up();
     expect(holder.isHeld).toBe(true);
     expect(holder.signal.aborted).toBe(false);
-    expect(await stage().nodes()).toHaveLength(2);
+    expect(await stage().contenders()).toHaveLength(2);
 
     await holder.release();
     await using next = await waiting;
@@ -23,32 +23,32 @@ export function mutexFaultsSuite(stage: () => Stage): void {
 
   it('servers are away: waits end on time, and a release goes on when they are back', async () => {
     const { mine, theirs, key } = stage();
-    const holder = await mine.mutex(key).acquire();
+    const holder = await mine.lock(key).acquire();
     await stage().down();
-    const late = theirs.mutex(key).acquire({ wait: 50 });
+    const late = theirs.lock(key).acquire({ wait: 50 });
     await expect(late).rejects.toBeInstanceOf(LockTimeoutError);
-    await expect(theirs.mutex(key).tryAcquire({ wait: 50 })).rejects.toBeInstanceOf(
+    await expect(theirs.lock(key).tryAcquire({ wait: 50 })).rejects.toBeInstanceOf(
       LockTimeoutError,
     );
-    const patient = theirs.mutex(key).acquire();
+    const patient = theirs.lock(key).acquire();
     await holder.release();
     await stage().up();
     const next = await patient;
     expect(next.isHeld).toBe(true);
     await next.release();
-    await eventually('nothing is left', async () => (await stage().nodes()).length === 0);
+    await eventually('nothing is left', async () => (await stage().contenders()).length === 0);
   });
 
   it('the session ends while it waits: it queues again', async () => {
     const { mine, theirs, key } = stage();
-    const holder = await mine.mutex(key).acquire();
+    const holder = await mine.lock(key).acquire();
     const { lease } = await stage().queue(theirs);
     const { lease: behind } = await stage().queue(mine);
     await stage().expire(theirs);
-    await eventually('it queues again', async () => (await stage().nodes()).length === 3);
+    await eventually('it queues again', async () => (await stage().contenders()).length === 3);
     await holder.release();
     const second = await behind; // which has moved up
-    expect(await theirs.mutex(key).tryAcquire()).toBeUndefined();
+    expect(await theirs.lock(key).tryAcquire()).toBeUndefined();
     await second.release();
     await using third = await lease;
     expect(third.isHeld).toBe(true);

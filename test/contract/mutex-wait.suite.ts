@@ -10,19 +10,20 @@ import type { Stage } from './stage.js';
 /** Deadlines, signals and single attempts, none of which leaves a node behind. */
 export function mutexWaitSuite(stage: () => Stage): void {
   const onlyTheHolderIsLeft = () =>
-    eventually('only the holder is left', async () => (await stage().nodes()).length === 1);
+    eventually('only the holder is left', async () => (await stage().contenders()).length === 1);
 
   describe('up to a deadline', () => {
     it('ends with LockTimeoutError, and leaves the queue', async () => {
       const { mine, theirs, key } = stage();
-      await using _ = await theirs.mutex(key).acquire();
+      await using _ = await theirs.lock(key).acquire();
       const start = performance.now();
-      const failure = mine.mutex(key).acquire({ wait: 50 });
+      const mutex = mine.lock(key);
+      const failure = mutex.acquire({ wait: 50 });
       await expect(failure).rejects.toBeInstanceOf(LockTimeoutError);
       await expect(failure).rejects.toMatchObject({
         code: 'LOCK_TIMEOUT',
-        key,
-        client: 'contract',
+        key: mutex.key,
+        client: stage().recipe.client,
         waitedMs: 50,
       });
       expect(performance.now() - start).toBeGreaterThanOrEqual(49);
@@ -31,7 +32,7 @@ export function mutexWaitSuite(stage: () => Stage): void {
 
     it('lets those behind move up when it ends', async () => {
       const { mine, theirs, key } = stage();
-      const holder = await mine.mutex(key).acquire();
+      const holder = await mine.lock(key).acquire();
       const { lease: hasty } = await stage().queue(theirs, { wait: 50 });
       const { lease: patient } = await stage().queue(mine);
       await expect(hasty).rejects.toBeInstanceOf(LockTimeoutError);
@@ -42,9 +43,9 @@ export function mutexWaitSuite(stage: () => Stage): void {
     it('takes the deadline of the client where the acquire names none', async () => {
       const { mine, key } = stage();
       const hasty = await stage().client({ wait: 30 });
-      await using _ = await mine.mutex(key).acquire();
+      await using _ = await mine.lock(key).acquire();
       for (const options of [undefined, {}, { wait: undefined }]) {
-        await expect(hasty.mutex(key).acquire(options)).rejects.toMatchObject({ waitedMs: 30 });
+        await expect(hasty.lock(key).acquire(options)).rejects.toMatchObject({ waitedMs: 30 });
       }
       await onlyTheHolderIsLeft();
     });
@@ -53,26 +54,26 @@ export function mutexWaitSuite(stage: () => Stage): void {
       const { mine, key } = stage();
       stage().backend.freeze();
       try {
-        const mutex = mine.mutex(key);
+        const mutex = mine.lock(key);
         await expect(mutex.acquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
         await expect(mutex.tryAcquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
       } finally {
         stage().backend.thaw();
       }
-      await eventually('nothing is left', async () => (await stage().nodes()).length === 0);
+      await eventually('nothing is left', async () => (await stage().contenders()).length === 0);
     });
   });
 
   describe('until a signal aborts', () => {
     it('ends with LockAbortedError, and leaves the queue', async () => {
       const { mine, theirs, key } = stage();
-      await using _ = await theirs.mutex(key).acquire();
+      await using _ = await theirs.lock(key).acquire();
       const stop = new AbortController();
       const { lease } = await stage().queue(mine, { signal: stop.signal });
       const why = new Error('the user went away');
       stop.abort(why);
       await expect(lease).rejects.toBeInstanceOf(LockAbortedError);
-      await expect(lease).rejects.toMatchObject({ code: 'LOCK_ABORTED', key, cause: why });
+      await expect(lease).rejects.toMatchObject({ code: 'LOCK_ABORTED', cause: why });
       await onlyTheHolderIsLeft();
     });
 
@@ -80,21 +81,21 @@ export function mutexWaitSuite(stage: () => Stage): void {
       const { mine, key } = stage();
       stage().backend.freeze();
       try {
-        const acquire = mine.mutex(key).acquire({ signal: AbortSignal.timeout(50) });
+        const acquire = mine.lock(key).acquire({ signal: AbortSignal.timeout(50) });
         await expect(acquire).rejects.toBeInstanceOf(LockAbortedError);
       } finally {
         stage().backend.thaw();
       }
-      await eventually('nothing is left', async () => (await stage().nodes()).length === 0);
+      await eventually('nothing is left', async () => (await stage().contenders()).length === 0);
     });
 
     it('does not begin when it has aborted before', async () => {
       const { mine, key } = stage();
-      const acquire = mine.mutex(key).acquire({ signal: AbortSignal.abort() });
+      const acquire = mine.lock(key).acquire({ signal: AbortSignal.abort() });
       await expect(acquire).rejects.toBeInstanceOf(LockAbortedError);
       expect(mine.requests).toEqual([]);
-      await mine.mutex(key).using(async () => {
-        const nested = mine.mutex(key).acquire({ signal: AbortSignal.abort() });
+      await mine.lock(key).using(async () => {
+        const nested = mine.lock(key).acquire({ signal: AbortSignal.abort() });
         await expect(nested).rejects.toBeInstanceOf(LockAbortedError);
       });
     });
@@ -102,7 +103,7 @@ export function mutexWaitSuite(stage: () => Stage): void {
     it('is over with the grant: an abort after that changes nothing', async () => {
       const { mine, key } = stage();
       const stop = new AbortController();
-      await using lease = await mine.mutex(key).acquire({ signal: stop.signal, wait: 10_000 });
+      await using lease = await mine.lock(key).acquire({ signal: stop.signal, wait: 10_000 });
       stop.abort();
       expect(lease.isHeld).toBe(true);
       expect(lease.signal.aborted).toBe(false);
@@ -112,26 +113,17 @@ export function mutexWaitSuite(stage: () => Stage): void {
   describe('is not what tryAcquire does', () => {
     it('it takes the lock when that is free', async () => {
       const { mine, key } = stage();
-      const lease = await mine.mutex(key).tryAcquire();
+      const lease = await mine.lock(key).tryAcquire();
       expect(lease?.isHeld).toBe(true);
       await lease!.release();
     });
 
     it('it comes back with nothing when the lock is taken, and has left and watched nothing', async () => {
       const { mine, theirs, key } = stage();
-      await using _ = await theirs.mutex(key).acquire();
-      expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
-      expect(await stage().nodes()).toHaveLength(1);
+      await using _ = await theirs.lock(key).acquire();
+      expect(await mine.lock(key).tryAcquire()).toBeUndefined();
+      expect(await stage().contenders()).toHaveLength(1);
       expect(mine.requests.filter((request) => 'watch' in request && request.watch)).toEqual([]);
-    });
-
-    it('it re-enters', async () => {
-      const { mine, key } = stage();
-      const mutex = mine.mutex(key);
-      await mutex.using(async () => {
-        await using again = await mutex.tryAcquire();
-        expect(again?.isHeld).toBe(true);
-      });
     });
   });
 
@@ -139,14 +131,15 @@ export function mutexWaitSuite(stage: () => Stage): void {
     'never begins with %p: that is refused before anything is sent',
     async (options) => {
       const { mine, key } = stage();
-      const mutex = mine.mutex(key);
+      const mutex = mine.lock(key);
       for (const refused of [
         mutex.acquire(options),
         mutex.tryAcquire(options),
         mutex.using(async () => {}, options),
       ]) {
         await expect(refused).rejects.toBeInstanceOf(LockOptionsError);
-        await expect(refused).rejects.toMatchObject({ option: 'wait', key, client: 'contract' });
+        const { client } = stage().recipe;
+        await expect(refused).rejects.toMatchObject({ option: 'wait', key: mutex.key, client });
       }
       expect(mine.requests).toEqual([]);
     },

@@ -10,6 +10,8 @@ import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.j
 import { eventually } from '../support/eventually.js';
 import type { Backend } from './backend.js';
 import { Client, type ClientOptions } from './client.js';
+import { interProcessMutexRecipe } from './inter-process-mutex-recipe.js';
+import type { MutexRecipe } from './mutex-recipe.js';
 
 /** A node of any recipe. */
 const LOCK_NODE = /-(lock-|lease-|__READ__|__WRIT__)\d{10}$/;
@@ -23,10 +25,12 @@ export class Stage {
 
   private constructor(
     readonly backend: Backend,
+    readonly recipe: MutexRecipe,
     private readonly observer: SessionConnection,
   ) {}
 
-  static async build(backend: Backend): Promise<Stage> {
+  /** @param recipe of the mutex under test */
+  static async build(backend: Backend, recipe = interProcessMutexRecipe): Promise<Stage> {
     const observer = new SessionConnection({
       ...(await backend.connect()),
       sessionTimeout: 30_000,
@@ -34,7 +38,7 @@ export class Stage {
     });
     observer.start();
     await eventually('the observer is connected', () => observer.isConnected);
-    return new Stage(backend, observer);
+    return new Stage(backend, recipe, observer);
   }
 
   /** Somebody else's connection, to look at znodes and to meddle with them. */
@@ -61,7 +65,7 @@ export class Stage {
   /** A client with a session of its own, connected. */
   async client(options: ClientOptions = {}): Promise<Client> {
     const { transport, servers } = await this.backend.connect();
-    const client = new Client(transport, servers, options);
+    const client = new Client(transport, servers, { recipe: this.recipe, ...options });
     this.#clients.add(client);
     await client.locks.connect();
     return client;
@@ -106,7 +110,7 @@ export class Stage {
 
   /** Has the client queue for the mutex of the test; resolves when it does, with the lease to come. */
   queue(client: Client, options?: AcquireOptions): Promise<{ lease: Promise<Lease> }> {
-    return this.queueFor(client.mutex(this.key), client, options);
+    return this.queueFor(client.lock(this.key), client, options);
   }
 
   /** The same for any lock of that client. */
@@ -122,6 +126,12 @@ export class Stage {
     return { lease };
   }
 
+  /** Resolves when the client has dealt with everything that happened on the servers before this call. */
+  async caughtUp({ connection }: Client): Promise<void> {
+    await connection.sync('/'); // its server tells it of what the others know
+    for (let look = 0; look < 3; look++) await connection.exists('/'); // answered behind the looks of its waiters
+  }
+
   /** The queue of a lock, as everybody can see it. */
   async nodes(path = this.path): Promise<string[]> {
     await this.observer.sync(path);
@@ -131,6 +141,18 @@ export class Stage {
       if (ZooKeeperError.is(error, ReturnCode.NONODE)) return [];
       throw error;
     }
+  }
+
+  /** Paths of the children of a directory, in the order of their numbers. */
+  async queueIn(path: string): Promise<string[]> {
+    const names = await this.nodes(path);
+    names.sort((a, b) => (a.slice(-10) < b.slice(-10) ? -1 : 1));
+    return names.map((name) => `${path}/${name}`);
+  }
+
+  /** Paths of the nodes of the mutex under test: one for each who holds or waits, the holder's first. */
+  contenders(path = this.path): Promise<string[]> {
+    return this.recipe.contenders(path, (directory) => this.queueIn(directory));
   }
 
   /** Every lock node on the servers. */

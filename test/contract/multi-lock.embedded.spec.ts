@@ -1,0 +1,4 @@
+import { EmbeddedBackend } from './embedded-backend.js';
+import { multiLockSuite } from './multi-lock.suite.js';
+
+multiLockSuite('the embedded tree', async () => new EmbeddedBackend());

@@ -1,0 +1,210 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { LockKeyError, LockOptionsError } from '../../lib/core/errors/index.js';
+import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import type { SharedCount } from '../../lib/zookeeper/recipes/shared-count.js';
+import type { Backend } from './backend.js';
+import { eventually } from '../support/eventually.js';
+import type { Client } from './client.js';
+import { onStage } from './on-stage.js';
+
+/** Everything that a shared count promises; with the cases of Curator's TestSharedCount. */
+export function sharedCountSuite(name: string, makeBackend: () => Promise<Backend>): void {
+  describe(`A shared count on ${name}`, () => {
+    const stage = onStage(makeBackend);
+
+    const started = async ({ locks }: Client, seed: number): Promise<SharedCount> => {
+      const count = locks.sharedCount(stage().key, seed);
+      await count.start();
+      return count;
+    };
+    const becomes = (count: SharedCount, expected: number) =>
+      eventually(`it is ${expected}`, () => count.count === expected);
+    const data = async () => (await stage().stranger.getData(stage().path)).data;
+
+    it('begins with its seed, and is what it was set to (Curator: testSimple)', async () => {
+      const count = await started(stage().mine, 10);
+      expect(count.count).toBe(10);
+      await count.setCount(7);
+      expect(count.count).toBe(7);
+      expect(await count.trySetCount(8)).toBe(true);
+      expect(count.count).toBe(8);
+    });
+
+    it('keeps the first seed (Curator: testMultiClientDifferentSeed)', async () => {
+      const { mine, theirs } = stage();
+      const [first, second] = [await started(mine, 10), await started(theirs, 20)];
+      expect([first.count, second.count]).toEqual([10, 10]);
+    });
+
+    it('is the same for all clients, who are told of every change (Curator: testMultiClients)', async () => {
+      const { mine } = stage();
+      const clients = await Promise.all([1, 2, 3, 4].map(() => stage().client()));
+      const counts = await Promise.all(clients.map((client) => started(client, 0)));
+      const told = counts.map(() => [] as number[]);
+      for (const [n, count] of counts.entries()) count.onChange((value) => told[n]!.push(value));
+      const writer = await started(mine, 0);
+      for (const value of [10, -3, 2 ** 31 - 1]) {
+        await writer.setCount(value);
+        await Promise.all(counts.map((count) => becomes(count, value)));
+      }
+      for (const heard of told) expect(heard).toEqual([10, -3, 2 ** 31 - 1]);
+    });
+
+    it('is set by one of two who try at the same time (Curator: testMultiClientVersioned)', async () => {
+      const { mine, theirs } = stage();
+      const counts = [await started(mine, 0), await started(theirs, 0)];
+      const tried = await Promise.all(counts.map((count, n) => count.trySetCount(n + 1)));
+      expect(tried.filter(Boolean)).toHaveLength(1);
+      const winner = tried.indexOf(true) + 1;
+      await Promise.all(counts.map((count) => becomes(count, winner)));
+      expect(await counts[2 - winner]!.trySetCount(9)).toBe(true); // the other one knows better now
+      await Promise.all(counts.map((count) => becomes(count, 9)));
+    });
+
+    it('loses no step of two who count up by trying (Curator: testSimpleVersioned)', async () => {
+      const { mine, theirs } = stage();
+      const counts = [await started(mine, 0), await started(theirs, 0)];
+      await Promise.all(
+        counts.map(async (count) => {
+          for (let step = 0; step < 20;) if (await count.trySetCount(count.count + 1)) step += 1;
+        }),
+      );
+      await Promise.all(counts.map((count) => becomes(count, 40)));
+    });
+
+    it('is a node of four bytes that stays, as in Curator', async () => {
+      await started(stage().mine, -2);
+      expect(await data()).toEqual(Buffer.from([255, 255, 255, 254]));
+      const stat = await stage().stranger.exists(stage().path);
+      expect(stat!.ephemeralOwner).toBe('0');
+      expect((await started(stage().theirs, 5)).count).toBe(-2);
+    });
+
+    it('follows what somebody else writes', async () => {
+      const { mine, stranger, path } = stage();
+      const count = await started(mine, 0);
+      const told: number[] = [];
+      count.onChange((value) => told.push(value));
+      await stranger.setData(path, Buffer.from([0, 0, 1, 2]));
+      await becomes(count, 258);
+      expect(told).toEqual([258]);
+    });
+
+    it('tells nothing to a listener that was taken off, nor after close()', async () => {
+      const { mine, theirs } = stage();
+      const [count, writer] = [await started(mine, 0), await started(theirs, 0)];
+      const told: string[] = [];
+      const stop = count.onChange(() => told.push('first'));
+      count.onChange(() => told.push('second'));
+      await writer.setCount(1);
+      await becomes(count, 1);
+      stop();
+      await writer.setCount(2);
+      await becomes(count, 2);
+      count.close();
+      await writer.setCount(3);
+      await stage().caughtUp(mine);
+      expect(told).toEqual(['first', 'second', 'second']);
+    });
+
+    it('tells the others although a listener throws', async () => {
+      const { mine, theirs } = stage();
+      const [count, writer] = [await started(mine, 0), await started(theirs, 0)];
+      const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+      try {
+        const told: number[] = [];
+        count.onChange(() => {
+          throw new Error('no paper');
+        });
+        count.onChange((value) => told.push(value));
+        await writer.setCount(1);
+        await eventually('it is told', () => told.length === 1);
+        await count.setCount(2);
+        await writer.setCount(3);
+        await eventually('it is told of everything', () => told.length === 3);
+        expect(told).toEqual([1, 2, 3]);
+        expect(warn).toHaveBeenCalledWith(expect.stringContaining('no paper'));
+      } finally {
+        warn.mockRestore();
+      }
+    });
+
+    it('is not set by who has not seen what it is', async () => {
+      const { mine, theirs, key } = stage();
+      const count = await started(mine, 5);
+      await count.setCount(6);
+      const stranger = theirs.locks.sharedCount(key, 0);
+      expect(await stranger.trySetCount(1)).toBe(false);
+      expect(stranger.count).toBe(6);
+      expect(await data()).toEqual(Buffer.from([0, 0, 0, 6]));
+    });
+
+    it('begins anew when somebody removes its node and another one makes it', async () => {
+      const { mine, theirs, stranger, path } = stage();
+      const count = await started(mine, 5);
+      await count.setCount(6);
+      await stranger.delete(path);
+      await stage().caughtUp(mine);
+      expect(count.count).toBe(6);
+      await started(theirs, 9);
+      await becomes(count, 9);
+      expect(await count.trySetCount(10)).toBe(true);
+    });
+
+    it('knows what was set while its connection was down (Curator: testDisconnectReconnectWatcher)', async () => {
+      const { mine, theirs } = stage();
+      const [count, other] = [await started(mine, 1), await started(theirs, 1)];
+      await stage().down();
+      expect(count.count).toBe(1);
+      await stage().up();
+      await other.setCount(2);
+      await becomes(count, 2);
+    });
+
+    it('goes on in the next session when one has ended', async () => {
+      const { mine, theirs } = stage();
+      const [count, other] = [await started(mine, 1), await started(theirs, 1)];
+      await stage().expire(mine);
+      await other.setCount(2);
+      await becomes(count, 2);
+      await count.setCount(3);
+      await becomes(other, 3);
+    });
+
+    it.each([1.5, NaN, 2 ** 31, -(2 ** 31) - 1, '3'])('is never %p', async (value) => {
+      const { mine, key } = stage();
+      const make = () => mine.locks.sharedCount(key, value as number);
+      expect(make).toThrow(LockOptionsError);
+      const count = await started(mine, 1);
+      await expect(count.setCount(value as number)).rejects.toBeInstanceOf(LockOptionsError);
+      await expect(count.trySetCount(value as number)).rejects.toBeInstanceOf(LockOptionsError);
+      expect(await data()).toEqual(Buffer.from([0, 0, 0, 1]));
+    });
+
+    it.each([[[]], [[1, 2, 3]], [[0, 0, 0, 0, 1]]])(
+      'keeps the last number when somebody writes what is none: %p',
+      async (bytes) => {
+        const { mine, stranger, path } = stage();
+        const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+        try {
+          const count = await started(mine, 5);
+          await stranger.setData(path, Buffer.from(bytes));
+          await eventually('it warns', () => warn.mock.calls.length > 0);
+          expect(String(warn.mock.calls[0]![0])).toContain('no number');
+          expect(count.count).toBe(5);
+          await stranger.setData(path, Buffer.from([0, 0, 0, 6]));
+          await becomes(count, 6);
+        } finally {
+          warn.mockRestore();
+        }
+      },
+    );
+
+    it('refuses to be had where the node holds no number', async () => {
+      const { mine, stranger, key, path } = stage();
+      await mine.mutex(`${key}-neighbour`).using(async () => {}); // makes the parents
+      await stranger.create(path, Buffer.from('some text'), CreateMode.PERSISTENT);
+      await expect(mine.locks.sharedCount(key, 1).start()).rejects.toBeInstanceOf(LockKeyError);
+    });
+  });
+}
