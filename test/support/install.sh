@@ -16,6 +16,10 @@ if [ "${1:-}" != --servers ]; then
   need python3 python3
   need make make
   need g++ g++
+  # Wanted, not needed: test/interop says so where it is missing.
+  if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    need /usr/lib/python3/dist-packages/kazoo python3-kazoo
+  fi
 fi
 
 if [ ${#packages[@]} -gt 0 ]; then

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { History } from './history.js';
+import { RECIPES } from './recipe.js';
+
+describe('The history of a fleet', () => {
+  const [mutex, readWrite, semaphore] = RECIPES;
+  const of = (recipe = mutex, locks = ['l', 'l', 'l', 'l']) =>
+    new History(recipe!, new Map(locks.map((lock, n) => [`w${n}`, lock])));
+
+  it('finds no fault with holders who come one after the other', () => {
+    const history = of();
+    history.begin('w0', 1);
+    history.end('w0');
+    history.begin('w1', 2);
+    history.end('w1');
+    expect(history.faults).toEqual([]);
+    expect(history.hasServedAll()).toBe(false);
+    expect(Object.fromEntries(history.grants)).toEqual({ w0: 1, w1: 1 });
+  });
+
+  it('sees two holders of a mutex', () => {
+    const history = of();
+    history.begin('w0', 1);
+    history.begin('w1', 2);
+    expect(history.faults).toEqual(['w1 came in where w0 was']);
+  });
+
+  it('sees a mutex that is granted out of order', () => {
+    const history = of();
+    history.begin('w0', 2);
+    history.end('w0');
+    history.begin('w1', 1);
+    expect(history.faults).toEqual(['w1 with number 1 came behind 2']);
+  });
+
+  it('sees a writer beside readers, and a reader beside a writer', () => {
+    const history = of(readWrite, ['read:/', 'read:/', 'write:/', 'read:/']);
+    history.begin('w0', 1);
+    history.begin('w1', 2);
+    expect(history.faults).toEqual([]);
+    history.begin('w2', 3);
+    expect(history.faults).toEqual(['w2 came in where w0,w1 was']);
+    history.end('w0');
+    history.end('w1');
+    history.begin('w3', 4);
+    expect(history.faults.slice(1)).toEqual(['w3 came in where w2 was']);
+  });
+
+  it('sees the fourth holder of three permits', () => {
+    const history = of(semaphore);
+    for (const worker of ['w0', 'w1', 'w2']) history.begin(worker, 1);
+    expect(history.faults).toEqual([]);
+    history.begin('w3', 1);
+    expect(history.faults).toEqual(['w3 came in where w0,w1,w2 was']);
+  });
+
+  it('takes a hold for ended with its session, and wants the holder to know', () => {
+    const history = of();
+    history.begin('w0', 1);
+    history.sessionEnded('w0');
+    history.begin('w1', 2);
+    history.lost('w0');
+    expect(history.faults).toEqual([]);
+    expect(history.losses).toBe(1);
+  });
+
+  it('sees a holder who does not know that its session has ended', () => {
+    const history = of();
+    history.begin('w0', 1);
+    history.sessionEnded('w0');
+    history.end('w0');
+    expect(history.faults).toEqual(['w0 took its lost lock for held']);
+  });
+});

@@ -1,0 +1,8 @@
+import type { FleetReport } from './fleet-report.js';
+
+/** No fault, everybody served, nothing left behind. */
+export function isSound({ faults, grants, before, after }: FleetReport): boolean {
+  return (
+    faults.length === 0 && Object.values(grants).every((count) => count > 0) && before === after
+  );
+}

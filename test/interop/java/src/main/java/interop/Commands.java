@@ -1,0 +1,60 @@
+package interop;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.locks.Revoker;
+
+/** What the peer can be asked to do; the answers are single lines. */
+class Commands {
+    private final CuratorFramework client;
+    private final Locks locks;
+    private final Revocations revocations = new Revocations();
+    private final AtomicBoolean isOver = new AtomicBoolean();
+
+    Commands(CuratorFramework client) {
+        this.client = client;
+        this.locks = new Locks(client);
+    }
+
+    /** @param words the command and its arguments */
+    String run(String[] words) throws Exception {
+        switch (words[0]) {
+            case "acquire":
+                return acquire(words[1], Long.parseLong(words[2]), Integer.parseInt(words[3]));
+            case "release":
+                locks.get(words[1]).release();
+                return "released";
+            case "participants":
+                return String.join(" ", locks.get(words[1]).participants());
+            case "makeRevocable":
+                revocations.listen(words[1], (ProcessLock) locks.get(words[1]));
+                return "revocable";
+            case "revoked":
+                return revocations.await(words[1], Long.parseLong(words[2])) ? "revoked" : "timeout";
+            case "revoke":
+                Revoker.attemptRevoke(client, words[1]);
+                return "sent";
+            case "session":
+                return Long.toHexString(client.getZookeeperClient().getZooKeeper().getSessionId());
+            case "work":
+                return work(words[1], Integer.parseInt(words[2]), words[3]);
+            case "rest":
+                isOver.set(true);
+                return "resting";
+            default:
+                throw new IllegalArgumentException("No such command: " + words[0]);
+        }
+    }
+
+    private String acquire(String specification, long wait, int permits) throws Exception {
+        return locks.get(specification).acquire(wait, permits) ? "granted" : "timeout";
+    }
+
+    private String work(String specification, int port, String name) throws Exception {
+        isOver.set(false);
+        try (Observer observer = new Observer(port)) {
+            observer.tell("name " + name);
+            return Integer.toString(new Worker(locks.get(specification), observer, isOver).run());
+        }
+    }
+}

@@ -1,0 +1,10 @@
+import base from '../../jest.config.js';
+
+/** Needs the peers in other languages; `npm run test:interop` builds them first. */
+export default {
+  ...base,
+  rootDir: '../..',
+  testMatch: ['<rootDir>/test/interop/**/*.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  testTimeout: 60_000,
+};

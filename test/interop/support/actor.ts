@@ -1,0 +1,69 @@
+/** How an actor acquires. */
+export interface ActorAcquireOptions {
+  /** In ms, or for ever. Default 20,000. */
+  readonly wait?: number | 'forever';
+  /** Default 1. */
+  readonly permits?: number;
+}
+
+/**
+ * One owner of locks in a peer: a thread in Java and Python, a chain of leases in Node. It does its commands one after the
+ * other.
+ *
+ * Locks are named by recipe and path: `mutex:/a`, `read:/a`, `write:/a`, `semaphore#3:/a`, `semaphoreMutex:/a`, and
+ * `mutex:/a+write:/b` for a multi-lock.
+ */
+export class Actor {
+  constructor(private readonly ask: (...words: (string | number)[]) => Promise<string>) {}
+
+  /** Whether it was granted within the wait. */
+  async acquire(lock: string, options: ActorAcquireOptions = {}): Promise<boolean> {
+    const { wait = 20_000, permits = 1 } = options;
+    const outcome = await this.ask('acquire', lock, wait === 'forever' ? -1 : wait, permits);
+    return outcome === 'granted';
+  }
+
+  /** Gives back what it acquired last of that lock. */
+  async release(lock: string): Promise<void> {
+    await this.ask('release', lock);
+  }
+
+  /** Paths of the nodes that stand for the lock, the holders first. */
+  async participants(lock: string): Promise<string[]> {
+    const paths = await this.ask('participants', lock);
+    return paths.split(' ').filter(Boolean);
+  }
+
+  /** Has revocations listened for: in Java before an acquire, in Node of a held lease. */
+  async makeRevocable(lock: string): Promise<void> {
+    await this.ask('makeRevocable', lock);
+  }
+
+  /** Waits for the next revocation of the lock that nobody was told of; false when none comes within `wait` ms. */
+  async revoked(lock: string, wait = 10_000): Promise<boolean> {
+    return (await this.ask('revoked', lock, wait)) === 'revoked';
+  }
+
+  /** Asks the holder of that node to give up. */
+  async revoke(participant: string): Promise<void> {
+    await this.ask('revoke', participant);
+  }
+
+  /** Id of the session of its process, in hexadecimal. */
+  session(): Promise<string> {
+    return this.ask('session');
+  }
+
+  /**
+   * Takes the lock, holds it for 0 to 5 ms, gives it back, again and again until another actor of its process is told to
+   * `rest`. It tells the observer on that port under that name. Resolves with how often the library failed it.
+   */
+  async work(lock: string, port: number, name: string): Promise<number> {
+    return Number(await this.ask('work', lock, port, name));
+  }
+
+  /** Ends the work of all actors of its process. */
+  async rest(): Promise<void> {
+    await this.ask('rest');
+  }
+}

@@ -1,0 +1,75 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { Deferred } from '../../support/deferred.js';
+import { Actor } from './actor.js';
+
+/**
+ * A process in some language that takes locks as it is told: one command a line on its standard input, one answer a line
+ * on its standard output. It ends with its input, so it cannot outlive this process.
+ */
+export class Peer {
+  private readonly child: ChildProcess;
+  private readonly pending = new Map<string, Deferred<string>[]>();
+  private readonly ended: Promise<never>;
+  private actors = 0;
+
+  private constructor(command: string, args: readonly string[]) {
+    this.child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    let errors = '';
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (errors += text));
+    this.child.stdin!.on('error', () => {}); // it has ended: `ended` says so
+    this.ended = once(this.child, 'close').then(([code, signal]) => {
+      throw new Error(`${command} has ended (${code ?? signal}): ${errors}`);
+    });
+    this.ended.catch(() => {});
+  }
+
+  /** Resolves when it is connected to the servers. */
+  static async start(command: string, args: readonly string[]): Promise<Peer> {
+    const peer = new Peer(command, args);
+    const ready = new Deferred<string>();
+    peer.pending.set('ready', [ready]);
+    createInterface({ input: peer.child.stdout! }).on('line', (line) => peer.hear(line));
+    await Promise.race([ready.promise, peer.ended]);
+    return peer;
+  }
+
+  /** One more owner of locks in that process. */
+  actor(): Actor {
+    const name = `actor${++this.actors}`;
+    return new Actor((...words) => this.ask(name, words));
+  }
+
+  /** SIGSTOP: it keeps its connections and does nothing. */
+  freeze(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  /** SIGCONT: it goes on where it was. */
+  thaw(): void {
+    this.child.kill('SIGCONT');
+  }
+
+  /** Ends it by force. */
+  async stop(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.ended.catch(() => {});
+  }
+
+  private ask(actor: string, words: readonly (string | number)[]): Promise<string> {
+    const answer = new Deferred<string>();
+    const pending = this.pending.get(actor) ?? [];
+    this.pending.set(actor, [...pending, answer]);
+    this.child.stdin!.write(`${[actor, ...words].join(' ')}\n`);
+    return Promise.race([answer.promise, this.ended]);
+  }
+
+  /** The answers to one actor come in the order of its commands. */
+  private hear(line: string): void {
+    const [, actor = '', outcome, text = ''] = /^(\S+) ?(\S*) ?(.*)$/.exec(line) ?? [];
+    const answer = this.pending.get(actor)?.shift();
+    if (outcome === 'error') answer?.reject(new Error(text));
+    else answer?.resolve(text);
+  }
+}
