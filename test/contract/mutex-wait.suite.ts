@@ -33,7 +33,7 @@ export function mutexWaitSuite(stage: () => Stage): void {
     it('lets those behind move up when it ends', async () => {
       const { mine, theirs, key } = stage();
       const holder = await mine.lock(key).acquire();
-      const { lease: hasty } = await stage().queue(theirs, { wait: 50 });
+      const { lease: hasty } = await stage().queue(theirs, { wait: 500 });
       const { lease: patient } = await stage().queue(mine);
       await expect(hasty).rejects.toBeInstanceOf(LockTimeoutError);
       await holder.release();

@@ -43,6 +43,7 @@ export function semaphoreMutexSuite(name: string, makeBackend: () => Promise<Bac
       const lease = await mutex.acquire();
       const semaphore = theirs.locks.semaphore(key, { permits: 1 });
       expect(await semaphore.tryAcquire()).toBeUndefined();
+      await stage().caughtUp(mine);
       expect(await mutex.participants()).toEqual(await stage().queueIn(`${path}/leases`));
       expect(await semaphore.participants()).toEqual(await mutex.participants());
       await lease.release();

@@ -94,7 +94,10 @@ export function semaphorePermitsSuite(stage: () => Stage): void {
 
   it('are counted: those that nobody has', async () => {
     const { mine, theirs } = stage();
-    const available = () => semaphores.of(theirs, 3).availablePermits();
+    const available = async () => {
+      await stage().caughtUp(theirs);
+      return semaphores.of(theirs, 3).availablePermits();
+    };
     expect(await available()).toBe(3);
     const first = await semaphores.of(mine, 3).acquire();
     expect(await available()).toBe(2);

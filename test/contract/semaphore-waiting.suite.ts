@@ -45,7 +45,7 @@ export function semaphoreWaitingSuite(stage: () => Stage): void {
     it('lets those behind move up when it ends', async () => {
       const { mine, theirs } = stage();
       const holder = await semaphores.of(mine, 1).acquire();
-      const { lease: hasty } = await semaphores.queue(theirs, 1, { wait: 50 });
+      const { lease: hasty } = await semaphores.queue(theirs, 1, { wait: 500 });
       const { lease: patient } = await semaphores.queue(mine, 1);
       await expect(hasty).rejects.toBeInstanceOf(LockTimeoutError);
       await semaphores.becomes({ leases: 2, gate: 1 });

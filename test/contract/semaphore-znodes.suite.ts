@@ -66,9 +66,11 @@ export function semaphoreZnodesSuite(stage: () => Stage): void {
     const { lease: next } = await semaphores.queue(theirs, 10);
     await semaphores.becomes({ leases: 11, gate: 1 });
     const nodes = await semaphores.leases();
+    await stage().caughtUp(mine);
     expect(await semaphore.participants()).toEqual(nodes.map((name) => `${path}/leases/${name}`));
     await Promise.all(leases.map((lease) => lease.release()));
     await (await next).release();
+    await stage().caughtUp(mine);
     expect(await semaphore.participants()).toEqual([]);
   });
 
@@ -97,6 +99,7 @@ export function semaphoreZnodesSuite(stage: () => Stage): void {
         await semaphores.of(mine, 2).using(async () => {});
         const stray = `${path}/leases/${name}`;
         await stranger.create(stray, EMPTY, CreateMode.EPHEMERAL);
+        await stage().caughtUp(mine);
         expect(await semaphores.of(mine, 2).availablePermits()).toBe(1);
         const one = await semaphores.of(mine, 2).acquire();
         expect(await semaphores.of(mine, 2).tryAcquire()).toBeUndefined();

@@ -28,8 +28,9 @@ export class Part implements Lock {
     private readonly story: string[] = [],
     recipe: LockRecipe = 'mutex',
     scope: object = CLIENT,
+    client?: string,
   ) {
-    this.identity = { scope, recipe, name: `/locks/${key}` };
+    this.identity = { scope, recipe, name: `/locks/${key}`, client };
   }
 
   async acquire(options: AcquireOptions = {}): Promise<Lease> {

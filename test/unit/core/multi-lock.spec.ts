@@ -16,6 +16,17 @@ describe('The parts of a multi-lock', () => {
     expect(keysOf(odd.map((key) => part(key)))).toEqual(['10', '9', 'Z', 'z', 'ä', '🔒', '\uff5e']);
   });
 
+  it('are, where they have one name, in the order of the names of their clients', () => {
+    const [first, second] = ['first', 'second'].map(
+      (client) => new Part('a', [], 'mutex', { client }, client),
+    );
+    for (const given of [
+      [first!, second!],
+      [second!, first!],
+    ])
+      expect(new MultiLock(given).locks).toEqual([first, second]);
+  });
+
   it('give it its key', () => {
     const multi = new MultiLock([part('b'), part('a')]);
     expect(multi.key).toBe('a + b');
