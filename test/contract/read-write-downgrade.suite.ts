@@ -1,0 +1,264 @@
+import { describe, expect, it } from '@jest/globals';
+import { LockAbortedError, LockTimeoutError } from '../../lib/core/errors/index.js';
+import type { Lease } from '../../lib/core/lease.js';
+import { eventually } from '../support/eventually.js';
+import { isSettled } from '../support/is-settled.js';
+import type { Stage } from './stage.js';
+
+/** The read lock taken inside of the held write lock: nobody comes in between. */
+export function readWriteDowngradeSuite(stage: () => Stage): void {
+  it('goes on when the write lock is released (Curator: testDowngrading)', async () => {
+    const { mine, theirs, key } = stage();
+    const { writer, reader } = await downgrade();
+    expect([writer.isHeld, reader.isHeld]).toEqual([true, true]);
+    expect(await theirs.readLock(key).tryAcquire()).toBeUndefined();
+
+    await writer.release();
+    expect([writer.isHeld, reader.isHeld, reader.signal.aborted]).toEqual([false, true, false]);
+    const other = await theirs.readLock(key).tryAcquire();
+    expect(other?.isHeld).toBe(true);
+    await other!.release();
+    expect(await theirs.writeLock(key).tryAcquire()).toBeUndefined();
+    expect(await mine.writeLock(key).tryAcquire()).toBeUndefined();
+
+    await reader.release();
+    await using next = await theirs.writeLock(key).tryAcquire();
+    expect(next?.isHeld).toBe(true);
+  });
+
+  it('leaves the writer alone when it ends first', async () => {
+    const { mine, theirs, key } = stage();
+    const { writer, reader } = await downgrade();
+    await reader.release();
+    expect(writer.isHeld).toBe(true);
+    expect(await stage().nodes()).toHaveLength(1);
+    expect(await theirs.readLock(key).tryAcquire()).toBeUndefined();
+    await using again = await writer.run(() => mine.readLock(key).tryAcquire());
+    expect(again?.isHeld).toBe(true);
+    await writer.release();
+  });
+
+  it.each(['before', 'after'])(
+    'keeps out a writer who queued %s it, until the read ends (Curator: testContendingDowngrading)',
+    async (when) => {
+      const { mine, theirs, key } = stage();
+      const queue = () => stage().queueFor(theirs.writeLock(key), theirs);
+      const writer = await mine.writeLock(key).acquire();
+      const early = when === 'before' ? await queue() : undefined;
+      const reader = await writer.run(() => mine.readLock(key).acquire());
+      const { lease: queued } = early ?? (await queue());
+
+      await writer.release();
+      await stage().caughtUp(theirs);
+      expect(await isSettled(queued)).toBe(false);
+      expect(reader.isHeld).toBe(true);
+
+      await reader.release();
+      await using next = await queued;
+      expect(next.isHeld).toBe(true);
+    },
+  );
+
+  it('is seen also by who knows the directory so well that it needs no list', async () => {
+    const { mine, key } = stage();
+    for (let cycle = 0; cycle < 3; cycle++) await mine.writeLock(key).using(async () => {});
+    const { writer, reader } = await downgrade();
+    await writer.release();
+    expect(await mine.writeLock(key).tryAcquire()).toBeUndefined();
+    await reader.release();
+  });
+
+  it('lets a reader in who is first in the queue, when the write lock is released', async () => {
+    const { theirs, key } = stage();
+    const { writer, reader } = await downgrade();
+    const { lease: queued } = await stage().queueFor(theirs.readLock(key), theirs);
+    await writer.release();
+    await using other = await queued;
+    expect([reader.isHeld, other.isHeld]).toEqual([true, true]);
+    await reader.release();
+  });
+
+  it('is there for every call inside: siblings share, and nested ones re-enter', async () => {
+    const { mine, theirs, key } = stage();
+    const read = mine.readLock(key);
+    const writer = await mine.writeLock(key).acquire();
+    const siblings = await writer.run(() => Promise.all([read.acquire(), read.acquire()]));
+    await writer.release();
+    await siblings[0].release();
+    expect(await theirs.writeLock(key).tryAcquire()).toBeUndefined();
+    await siblings[1].run(async () => {
+      const asked = mine.requests.length;
+      await using nested = await read.acquire();
+      expect(nested.isHeld).toBe(true);
+      expect(mine.requests).toHaveLength(asked);
+    });
+    await siblings[1].release();
+  });
+
+  it('is none where the write lock was released before: the read queues', async () => {
+    const { mine, theirs, key } = stage();
+    const writer = await mine.writeLock(key).acquire();
+    const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
+    await writer.run(async () => {
+      await writer.release();
+      await using _ = await queued;
+      expect(await mine.readLock(key).tryAcquire()).toBeUndefined();
+    });
+  });
+
+  describe('on the servers', () => {
+    it('has the number of the writer, so that it takes no place behind those who queue', async () => {
+      const { writer, reader } = await downgrade();
+      const nodes = (await stage().nodes()).sort(byHalf);
+      expect(nodes).toEqual([
+        expect.stringMatching(/^_c_[0-9a-f-]{36}-__READ__0000000000$/),
+        expect.stringMatching(/^_c_[0-9a-f-]{36}-__WRIT__0000000000$/),
+      ]);
+      const { stranger, mine, path } = stage();
+      const { stat } = await stranger.getData(`${path}/${nodes[0]}`);
+      expect(stat.ephemeralOwner).toBe(mine.connection.session!.id);
+      await writer.release();
+      await reader.release();
+      expect(await stage().nodes()).toEqual([]);
+    });
+
+    it('is one more node of the session, gone with it', async () => {
+      const { mine, theirs, key } = stage();
+      const { writer, reader } = await downgrade();
+      await writer.release();
+      const { signal } = reader;
+      await stage().expire(mine);
+      expect([reader.isHeld, signal.aborted]).toEqual([false, true]);
+      await using next = await theirs.writeLock(key).acquire();
+      expect(next.isHeld).toBe(true);
+      await reader.release();
+      expect(await stage().nodes()).toHaveLength(1);
+    });
+
+    it('is lost when a stranger deletes its node', async () => {
+      const { theirs, stranger, key, path } = stage();
+      const { writer, reader } = await downgrade();
+      await writer.release();
+      const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
+      const [node] = await theirs.locks.readWriteLock(key).readLock().participants();
+      await stranger.delete(node!);
+      await using next = await queued;
+      await eventually('the reader is told', () => reader.signal.aborted);
+      expect([reader.isHeld, next.isHeld]).toEqual([false, true]);
+      expect(node).toMatch(new RegExp(`^${path}/`));
+      await reader.release();
+    });
+  });
+
+  describe('of a writer who is not one any more', () => {
+    it.each([
+      ['and knows', true],
+      ['and does not know yet', false],
+    ])(
+      'is none: its node was deleted by a stranger, %s; who came in is not joined',
+      async (_, knows) => {
+        const { mine, theirs, stranger, key, path } = stage();
+        await mine.writeLock(key).using(async (writer) => {
+          const [own] = await stage().nodes();
+          const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
+          if (knows) await writer.fencingToken(); // it watches its node from now on
+          await stranger.delete(`${path}/${own}`);
+          await using next = await queued;
+          if (knows) await eventually('it knows', () => !writer.isHeld);
+
+          expect(await mine.readLock(key).tryAcquire()).toBeUndefined();
+          const failure = mine.readLock(key).acquire({ wait: 50 });
+          await expect(failure).rejects.toBeInstanceOf(LockTimeoutError);
+          expect(next.isHeld).toBe(true);
+          await eventually('nothing is left', async () => (await stage().nodes()).length === 1);
+        });
+      },
+    );
+
+    it('is none: its session has ended; the read queues anew', async () => {
+      const { mine, theirs, key } = stage();
+      await mine.writeLock(key).using(async (writer) => {
+        const token = await writer.fencingToken();
+        await stage().expire(mine);
+        const other = await theirs.writeLock(key).acquire();
+        expect(await mine.readLock(key).tryAcquire()).toBeUndefined();
+        await other.release();
+        await using reader = await mine.readLock(key).acquire();
+        expect([writer.isHeld, reader.isHeld]).toEqual([false, true]);
+        expect(await reader.fencingToken()).toBeGreaterThan(token);
+      });
+    });
+  });
+
+  describe('that does not come about', () => {
+    it('ends at its deadline when the servers answer nothing, and leaves nothing', async () => {
+      const { mine, key } = stage();
+      const writer = await mine.writeLock(key).acquire();
+      stage().backend.freeze();
+      try {
+        await writer.run(async () => {
+          const read = mine.readLock(key);
+          await expect(read.acquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
+          await expect(read.tryAcquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
+        });
+      } finally {
+        stage().backend.thaw();
+      }
+      await eventually('only the writer is left', async () => (await stage().nodes()).length === 1);
+      expect(writer.isHeld).toBe(true);
+      await writer.release();
+    });
+
+    it('is aborted as any other acquire', async () => {
+      const { mine, key } = stage();
+      await mine.writeLock(key).using(async () => {
+        const asked = mine.requests.length;
+        const reading = mine.readLock(key).acquire({ signal: AbortSignal.abort() });
+        await expect(reading).rejects.toBeInstanceOf(LockAbortedError);
+        expect(mine.requests).toHaveLength(asked);
+      });
+    });
+  });
+
+  describe('has the fencing token', () => {
+    it('of its writer', async () => {
+      const { writer, reader } = await downgrade();
+      const token = await writer.fencingToken();
+      await writer.release();
+      expect(await reader.fencingToken()).toBe(token);
+      await reader.release();
+    });
+
+    it('that the next owner exceeds, and so on from grant to grant', async () => {
+      const { mine, theirs, key } = stage();
+      const tokens: bigint[] = [];
+      const note = async (lease: Lease) => void tokens.push(await lease.fencingToken());
+      for (const client of [mine, theirs, mine]) {
+        await client.writeLock(key).using(async (writer) => {
+          await note(writer);
+          await client.readLock(key).using(note);
+        });
+        await client.readLock(key).using(note);
+      }
+      expect(tokens).toHaveLength(9);
+      for (let turn = 0; turn < 9; turn += 3) {
+        expect(tokens[turn + 1]).toBe(tokens[turn]);
+        expect(tokens[turn + 2]).toBeGreaterThan(tokens[turn + 1]!);
+        if (turn > 0) expect(tokens[turn]).toBeGreaterThan(tokens[turn - 1]!);
+      }
+    });
+  });
+
+  /** Whoever writes begins to read too. */
+  async function downgrade(): Promise<{ writer: Lease; reader: Lease }> {
+    const { mine, key } = stage();
+    const writer = await mine.writeLock(key).acquire();
+    const reader = await writer.run(() => mine.readLock(key).acquire());
+    return { writer, reader };
+  }
+}
+
+/** Readers before writers. */
+function byHalf(a: string, b: string): number {
+  return a.slice(-18) < b.slice(-18) ? -1 : 1;
+}
