@@ -13,7 +13,6 @@ export class Accidents {
   /** @param risk of each single request to meet an accident, in [0, 1) */
   constructor(
     private readonly world: World,
-    private readonly keys: readonly string[],
     private readonly dice: Dice,
     private readonly risk: number,
   ) {}
@@ -110,7 +109,7 @@ export class Accidents {
 
   /** The first more often than others. */
   #anyNode(): QueuedNode | undefined {
-    const { first, nodes } = this.world.queue(this.dice.pick(this.keys));
+    const { first, nodes } = this.dice.pick([...this.world.judge.queues]);
     return first && this.dice.pick([first, ...nodes]);
   }
 

@@ -1,3 +1,4 @@
+import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import { Timing } from './timing.js';
 import type { SimulatedClient } from './simulated-client.js';
 import type { World } from './world.js';
@@ -23,7 +24,12 @@ export async function closeDown(world: World): Promise<void> {
   const { watchCount } = server.tree;
   if (watchCount > 0) history.accuse(`${watchCount} watches are left on the server`);
   await clock.runUntil(() => clock.isIdle, 10 * 60_000); // but for containers, there is nothing to do any more
-  const directories = judge.queues.size + 2; // those of the locks, '/locks', and the root
-  if (server.tree.size > directories) history.accuse('there is more than directories left');
+  const directories = new Set([...judge.queues].flatMap(({ directory }) => upwards(directory)));
+  if (server.tree.size > directories.size) history.accuse('there is more than directories left');
   judge.check();
+}
+
+/** That directory and all above it. */
+function upwards(directory: string): string[] {
+  return directory === '/' ? ['/'] : [directory, ...upwards(parentPath(directory))];
 }

@@ -1,10 +1,12 @@
 import type { History } from './history.js';
+import type { LockQueue } from './lock-queue.js';
 import type { ObservedHold } from './observed-hold.js';
+import type { QueuedNode } from './queued-node.js';
 import { Timing } from './timing.js';
 
 /**
- * Who holds a lock has the first node of its queue on the server: so there is one holder at most, and they follow each
- * other in the order of the numbers.
+ * Who holds a lock has nodes in its queue on the server whose turn it is: so there are never more holders than the rule of
+ * the lock allows, and they follow each other in the order of the queue.
  *
  * Physics allows one exception: where a stranger deletes the node of a holder, or an operator ends its session, the next
  * one may be told before the holder can be. It ends when the holder has to know (see `#hasToKnow`). A session that expires
@@ -14,8 +16,8 @@ import { Timing } from './timing.js';
  */
 export class ExclusionRule {
   readonly #holds = new Set<ObservedHold>();
-  /** Of every lock, the transaction that made the node which was granted last. */
-  readonly #lastGranted = new Map<object, number>();
+  /** Of every lock, and every name of nodes, the last that was granted. */
+  readonly #lastGranted = new Map<LockQueue, Map<string, QueuedNode>>();
 
   /**
    * @param isAsking true: leases are asked all the time, so that they find their loss by the clock. False: they are only
@@ -28,18 +30,16 @@ export class ExclusionRule {
   ) {}
 
   granted(hold: ObservedHold): void {
-    const { node, queue, client, id } = hold;
+    const { queue, nodes, client, id } = hold;
     this.#holds.add(hold);
-    if (node.firstSince === undefined)
-      this.history.accuse(`hold ${id} was granted to a node that never was the first`);
-    if (node.owner !== client.connection.session?.id)
-      this.history.accuse(`hold ${id} was granted to a node of another session`);
+    for (const node of nodes) {
+      if (!node.wasServed)
+        this.history.accuse(`hold ${id} was granted to a node whose turn it never was`);
+      if (node.owner !== client.connection.session?.id)
+        this.history.accuse(`hold ${id} was granted to a node of another session`);
+    }
     this.check();
-    if (node.goneAt !== undefined) return; // allowed, or it would be accused by now
-    const last = this.#lastGranted.get(queue) ?? 0;
-    if (node.czxid <= last)
-      this.history.accuse(`hold ${id} has the token ${node.czxid} after ${last}`);
-    this.#lastGranted.set(queue, node.czxid);
+    for (const node of nodes) if (node.goneAt === undefined) this.#follow(id, queue!, node); // else allowed, or accused by now
   }
 
   /** It was released, or said that it is lost. */
@@ -48,27 +48,45 @@ export class ExclusionRule {
   }
 
   /** Is that the node of a holder that lives? */
-  isHeld(node: object): boolean {
-    return [...this.#holds].some((hold) => hold.node === node && !hold.client.process.isDead);
+  isHeld(node: QueuedNode): boolean {
+    for (const { nodes, client } of this.#holds)
+      if (nodes.includes(node) && !client.process.isDead) return true;
+    return false;
   }
 
   check(): void {
-    const sure = new Map<object, ObservedHold>();
+    const sure = new Map<LockQueue, QueuedNode[]>();
     for (const hold of [...this.#holds]) {
       if (!this.#speaks(hold)) continue;
       if (this.isAsking) for (const lease of hold.leases) void lease.isHeld; // where it is lost, its signal says so now
       if (!this.#holds.has(hold)) continue;
-      const { queue, node, id, client } = hold;
-      if (client.closedAt !== undefined || node.owner !== client.connection.session?.id)
-        this.history.accuse(`hold ${id} outlives its session`);
-      if (queue.first !== node) {
-        if (this.now() <= this.#hasToKnow(hold) + Timing.rounding) continue;
-        this.history.accuse(`hold ${id} says that it is held without the first node`);
+      const { queue, nodes, id, client } = hold;
+      for (const node of nodes) {
+        if (client.closedAt !== undefined || node.owner !== client.connection.session?.id)
+          this.history.accuse(`hold ${id} outlives its session`);
+        if (node.goneAt !== undefined) {
+          if (this.now() <= this.#hasToKnow(hold, node) + Timing.rounding) continue;
+          this.history.accuse(`hold ${id} says that it is held without its node`);
+        }
+        const others = sure.get(queue!);
+        if (others) others.push(node);
+        else sure.set(queue!, [node]);
       }
-      const other = sure.get(queue);
-      if (other) this.history.accuse(`holds ${other.id} and ${id} are held at the same time`);
-      sure.set(queue, hold);
     }
+    for (const [{ rule, directory }, nodes] of sure)
+      if (!rule.mayHoldTogether(nodes))
+        this.history.accuse(
+          `${directory} is held by too many: ${nodes.map(({ path }) => path).join()}`,
+        );
+  }
+
+  #follow(id: number, queue: LockQueue, node: QueuedNode): void {
+    const last = this.#lastGranted.get(queue) ?? new Map<string, QueuedNode>();
+    this.#lastGranted.set(queue, last);
+    for (const earlier of last.values())
+      if (!queue.rule.mayFollow(node, earlier))
+        this.history.accuse(`hold ${id} has the token ${node.token} after ${earlier.token}`);
+    if (node.token >= (last.get(node.name)?.token ?? 0)) last.set(node.name, node);
   }
 
   #speaks({ client: { process } }: ObservedHold): boolean {
@@ -83,10 +101,11 @@ export class ExclusionRule {
    * opportunity, and the request takes one latency more: `watchAfter` the grant; when it is connected again; when it hears
    * that the watch was used up.
    */
-  #hasToKnow({ node, client, grantedAt, isWatched }: ObservedHold): number {
+  #hasToKnow({ client, grantedAt, watched }: ObservedHold, node: QueuedNode): number {
     const { taken, writtenAt = -1 } = node;
     if (taken === undefined) return -Infinity;
     const { latency, watchAfter } = Timing;
+    const isWatched = watched.has(node);
     const isSet = isWatched && Math.max(client.connectedAt, writtenAt) < grantedAt;
     const opportunity = Math.max(isWatched ? 0 : grantedAt + watchAfter, writtenAt + latency);
     const listensSince = isSet

@@ -1,6 +1,7 @@
 import { LockLostError } from '../../lib/core/errors/index.js';
 import type { Dice } from './dice.js';
-import type { Patience, Visit, Visitor } from './visitor.js';
+import type { Visit } from './visit.js';
+import type { Visitor, Wish } from './visitor.js';
 
 /** Does what users do, at random: waits and gives up, holds for moments and for ages, nests, and releases in every way. */
 export class Guest {
@@ -28,9 +29,9 @@ export class Guest {
       this.dice.pick(['acquire', 'acquire', 'acquire', 'try', 'using', 'siblings'] as const)
     ) {
       case 'acquire':
-        return this.#hold(visitor, await visitor.acquire(this.#patience()));
+        return this.#hold(visitor, await visitor.acquire(this.#wish(visitor)));
       case 'try':
-        return this.#hold(visitor, await visitor.tryAcquire(this.#patience()));
+        return this.#hold(visitor, await visitor.tryAcquire(this.#wish(visitor)));
       case 'using':
         return this.#use(visitor);
       case 'siblings':
@@ -39,7 +40,7 @@ export class Guest {
   }
 
   async #use(visitor: Visitor, outer?: Visit): Promise<void> {
-    await visitor.using((visit) => this.#stay(visitor, visit), this.#patience(), outer);
+    await visitor.using((visit) => this.#stay(visitor, visit), this.#wish(visitor, outer), outer);
   }
 
   async #hold(visitor: Visitor, visit: Visit | undefined): Promise<void> {
@@ -60,9 +61,12 @@ export class Guest {
       case 'nothing':
         return;
       case 'nest':
-        return this.#use(visitor, visit);
+        return this.#use(this.#related(visitor), visit);
       case 'nest two':
-        await Promise.all([this.#use(visitor, visit), this.#use(visitor, visit)]);
+        await Promise.all([
+          this.#use(this.#related(visitor), visit),
+          this.#use(this.#related(visitor), visit),
+        ]);
         return;
       case 'detach':
         this.#detach(visitor, visit);
@@ -73,7 +77,7 @@ export class Guest {
   #detach(visitor: Visitor, outer: Visit): void {
     const loose = visitor.client
       .sleep(this.#duration())
-      .then(() => this.#use(visitor, outer))
+      .then(() => this.#use(this.#related(visitor), outer))
       .finally(() => this.#loose.delete(loose));
     this.#loose.add(loose);
   }
@@ -97,18 +101,36 @@ export class Guest {
     }
   }
 
-  #patience(): Patience {
+  /** One for the same lock, or for the other side, the whole or a part of it. */
+  #related({ lock }: Visitor): Visitor {
+    const isRelated = ({ lock: other }: Visitor) =>
+      other === lock ||
+      (other.queue !== undefined && other.queue === lock.queue) ||
+      lock.parts?.includes(other) ||
+      other.parts?.includes(lock);
+    return this.dice.pick(this.visitors.filter(isRelated));
+  }
+
+  /** Who waits for one thing while he has another must not do so for ever: others may do the same the other way round. */
+  #wish({ lock }: Visitor, outer?: Visit): Wish {
     const { dice } = this;
+    const permits = dice.integer(1, lock.permits ?? 1);
     const limit = dice.time(dice.pick([20, 200, 2_000]));
-    switch (dice.pick(['forever', 'forever', 'wait', 'signal', 'both'] as const)) {
+    const isPatient = outer === undefined || (lock.isReentrant && outer.hold.parts.length === 0);
+    const kinds = [
+      ...(isPatient ? (['forever', 'forever', 'signal'] as const) : []),
+      'wait',
+      'both',
+    ] as const;
+    switch (dice.pick(kinds)) {
       case 'forever':
-        return {};
+        return { permits };
       case 'wait':
-        return { wait: 10 + limit };
+        return { permits, wait: 10 + limit };
       case 'signal':
-        return { abortAfter: limit };
+        return { permits, abortAfter: limit };
       case 'both':
-        return { wait: 10 + limit, abortAfter: dice.time(2 * limit) };
+        return { permits, wait: 10 + limit, abortAfter: dice.time(2 * limit) };
     }
   }
 

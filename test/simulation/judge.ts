@@ -1,13 +1,26 @@
 import { LockError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
+import { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';
 import { ExclusionRule } from './exclusion-rule.js';
 import type { History } from './history.js';
+import { liveHolds } from './live-holds.js';
 import type { LockQueue } from './lock-queue.js';
 import type { ObservedHold } from './observed-hold.js';
 import { Operation } from './operation.js';
+import { PartsRule } from './parts-rule.js';
 import { ProgressRule } from './progress-rule.js';
 import type { QueuedNode } from './queued-node.js';
 import type { SimulatedClient } from './simulated-client.js';
+import type { SimulatedLock } from './simulated-lock.js';
+import type { Visit } from './visit.js';
+
+export interface Asked {
+  readonly wait?: number;
+  readonly isTry?: boolean;
+  readonly permits?: number;
+  /** The visit in whose scope it is asked. */
+  readonly outer?: Visit;
+}
 
 /** Is told what the users of the locks see, and holds it against what a lock promises. */
 export class Judge {
@@ -17,6 +30,7 @@ export class Judge {
   #lastId = 0;
   readonly #exclusion: ExclusionRule;
   readonly #progress: ProgressRule;
+  readonly #parts: PartsRule;
   /** Leases that were released or lost: they stay so. */
   readonly #over = new Set<Lease>();
 
@@ -28,6 +42,7 @@ export class Judge {
     isAsking: boolean,
   ) {
     this.#exclusion = new ExclusionRule(now, history, isAsking);
+    this.#parts = new PartsRule(history);
     this.#progress = new ProgressRule({
       now,
       history,
@@ -38,51 +53,75 @@ export class Judge {
     });
   }
 
-  /** An acquire begins; `outer` is the live hold in whose scope it is called. */
-  began(
-    client: SimulatedClient,
-    queue: LockQueue,
-    options: { readonly wait?: number; readonly isTry?: boolean } = {},
-    outer?: ObservedHold,
-  ): Operation {
-    const { wait, isTry = false } = options;
+  /** An acquire begins. */
+  began(client: SimulatedClient, lock: SimulatedLock, asked: Asked = {}): Operation {
+    const { wait, isTry = false, permits = 1, outer } = asked;
     const id = ++this.#lastId;
     const startedAt = this.now();
-    const operation = new Operation({ id, client, queue, isTry, wait, startedAt, outer });
+    const prospect = lock.prospect(liveHolds(outer));
+    const call = { id, client, lock, isTry, permits, wait, startedAt, outer, prospect };
+    const operation = new Operation(call);
     this.#progress.began(operation);
-    this.history.note('asked', `by ${client.name} as ${id}`);
+    this.history.note('asked', `for ${lock.key} by ${client.name} as ${id}`);
+    return operation;
+  }
+
+  /** The same, of a part of what `whole` asks for. */
+  beganPart(whole: Operation, lock: SimulatedLock, asked: Asked): Operation {
+    this.#parts.began(whole, lock);
+    const { client, outer } = whole.options;
+    const operation = this.began(client, lock, { ...asked, outer });
+    whole.parts.push(operation);
     return operation;
   }
 
   /** A node was created for it. */
-  queued(operation: Operation, node: QueuedNode): void {
-    const { nodes, options } = operation;
-    const { id } = options;
-    if (options.outer) this.history.accuse(`operation ${id} queues instead of re-entering`);
-    if (nodes.some(({ goneAt, owner }) => goneAt === undefined && owner === node.owner))
-      this.history.accuse(`operation ${id} has two nodes in one session`);
+  queued(operation: Operation, queue: LockQueue, node: QueuedNode): void {
+    const { lock, id, isTry, permits, prospect } = operation.options;
+    const isGate = queue === lock.gate;
+    const nodes = isGate ? operation.gateNodes : operation.nodes;
+    if (prospect.kind === 're-enter' || prospect.kind === 'refuse')
+      this.history.accuse(`operation ${id} queues although it is to ${prospect.kind}`);
+    const standing = nodes.filter((it) => it.goneAt === undefined && it.owner === node.owner);
+    if (standing.length >= (isGate ? 1 : permits))
+      this.history.accuse(`operation ${id} has ${standing.length + 1} nodes in one session`);
+    if (lock.gate && !isGate && !isTry && !operation.hasGate)
+      this.history.accuse(`operation ${id} asks for permits although the gate is not its own`);
+    this.history.note(nodes.length > 0 ? 'queued again' : 'queued', `${id} as ${node.path}`);
     nodes.push(node);
     this.#progress.queued(operation, node);
-    this.history.note(nodes.length > 1 ? 'queued again' : 'queued', `${id} as ${node.path}`);
   }
 
   /** It ended with a lease. */
   granted(operation: Operation, lease: Lease): ObservedHold {
     this.#progress.settled(operation);
-    return operation.nodes.length === 0
-      ? this.#reentered(operation, lease)
-      : this.#acquired(operation, lease);
+    const { prospect, id } = operation.options;
+    if (prospect.kind === 'refuse') this.history.accuse(`operation ${id} is granted a deadlock`);
+    const hold =
+      prospect.kind === 're-enter'
+        ? this.#reentered(operation, prospect.hold)
+        : this.#acquired(operation, lease);
+    operation.hold = hold;
+    operation.lease = lease;
+    hold.leases.add(lease);
+    if (hold.lostAt !== undefined) this.#over.add(lease);
+    this.#listen(hold, lease);
+    const isNew = hold.id === id && hold.lostAt === undefined;
+    if (isNew) this.#exclusion.granted(hold);
+    return hold;
   }
 
   /** It ended with nothing, for others are ahead. */
   refused(operation: Operation): void {
     this.#progress.settled(operation);
-    const { node, options } = operation;
+    const { ownNodes: nodes, options, parts } = operation;
     const { id, client } = options;
-    if (!node?.hadOthersAhead)
-      this.history.accuse(`operation ${id} is refused a lock that is free`);
-    const isLeft = client.calmSince < Infinity && node?.goneAt === undefined;
-    if (isLeft) this.history.accuse(`operation ${id} leaves its node behind`);
+    const isBusy = nodes.some(({ hasWaited }) => hasWaited) || this.#parts.isRefused(parts);
+    if (!isBusy) this.history.accuse(`operation ${id} is refused a lock that is free`);
+    const isCalm = client.calmSince < Infinity;
+    if (isCalm && nodes.some(({ goneAt }) => goneAt === undefined))
+      this.history.accuse(`operation ${id} leaves its node behind`);
+    this.#parts.over(operation);
     this.history.note('refused', `${id}`);
   }
 
@@ -90,14 +129,17 @@ export class Judge {
   failed(operation: Operation, error: unknown): void {
     this.#progress.settled(operation);
     const { abortedAt, options } = operation;
-    const { id, client, wait, isTry } = options;
+    const { id, client, wait, isTry, prospect } = options;
     const code = error instanceof LockError ? error.code : String(error);
     const reasons = [
       ...(wait !== undefined || isTry ? ['LOCK_TIMEOUT'] : []),
       ...(abortedAt !== undefined ? ['LOCK_ABORTED'] : []),
       ...(client.closedAt !== undefined ? ['LOCK_CLIENT_CLOSED'] : []),
+      ...(prospect.kind === 'refuse' ? [prospect.code] : []),
+      ...this.#parts.reasons(operation),
     ];
     if (!reasons.includes(code)) this.history.accuse(`operation ${id} fails with ${code}`);
+    this.#parts.over(operation);
     this.history.note(`failed with ${code}`, `${id}`);
   }
 
@@ -109,17 +151,19 @@ export class Judge {
 
   /** A lease is about to be released. */
   releasing(hold: ObservedHold, lease: Lease): void {
-    hold.leases.delete(lease);
     this.#over.add(lease);
-    if (hold.leases.size > 0) return;
+    if (!hold.leases.delete(lease) || hold.leases.size > 0) return;
+    hold.releasedAt = this.now();
     hold.endedAt ??= this.now();
     this.#exclusion.ended(hold);
     this.history.note('released', `hold ${hold.id}`);
   }
 
   /** The token that a lease has given. */
-  fenced({ id, node }: ObservedHold, token: bigint): void {
-    if (token !== BigInt(node.czxid)) this.history.accuse(`hold ${id} has a token not its own`);
+  fenced({ id, nodes, parts }: ObservedHold, token: bigint): void {
+    const tokens = [...nodes, ...parts.flatMap(({ hold }) => hold.nodes)].map((node) => node.token);
+    if (token !== BigInt(Math.max(...tokens)))
+      this.history.accuse(`hold ${id} has a token not its own`);
     this.history.note('fenced', `hold ${id}`);
   }
 
@@ -127,41 +171,57 @@ export class Judge {
   check(): void {
     this.#exclusion.check();
     this.#progress.check();
+    this.#parts.check();
     for (const lease of this.#over)
       if (lease.isHeld) this.history.accuse('a lease is held again that was released or lost');
     this.history.throwIfAccused();
   }
 
-  #reentered(operation: Operation, lease: Lease): ObservedHold {
-    const { id, outer, startedAt } = operation.options;
-    if (!outer || startedAt < this.now())
-      this.history.accuse(`operation ${id} was granted without a node`);
-    const hold = (operation.hold = outer!);
-    hold.leases.add(lease);
+  #reentered({ nodes, options }: Operation, hold: ObservedHold): ObservedHold {
+    const { id, startedAt } = options;
+    if (nodes.length > 0 || startedAt < this.now())
+      this.history.accuse(`operation ${id} does not re-enter at once`);
     this.history.note('re-entered', `hold ${hold.id} by ${id}`);
-    this.#listen(hold, lease);
     return hold;
   }
 
   #acquired(operation: Operation, lease: Lease): ObservedHold {
-    const { watched, options } = operation;
-    const { id, client, queue } = options;
-    const node = operation.node!;
-    const watchedAt = watched?.path === node.path ? watched.at : -1;
+    const { options, watchedAt } = operation;
+    const { id, client, lock, prospect } = options;
+    const nodes = this.#nodesOf(operation, lease);
+    if (prospect.kind === 'downgrade') this.#downgraded(nodes[0], prospect.hold);
+    const isWatched = ({ path, writtenAt }: QueuedNode) =>
+      writtenAt === undefined && (watchedAt.get(path) ?? -1) > client.connectedAt;
     const hold: ObservedHold = {
       id,
       client,
-      queue,
-      node,
+      lock,
+      queue: lock.queue,
+      nodes,
+      parts: lock.parts ? this.#parts.granted(operation) : [],
       grantedAt: this.now(),
-      isWatched: watchedAt > client.connectedAt && node.writtenAt === undefined,
-      leases: new Set([lease]),
+      watched: new Set(nodes.filter(isWatched)),
+      leases: new Set(),
     };
-    operation.hold = hold;
-    this.history.note('granted', `hold ${id} by ${node.path}`);
-    this.#listen(hold, lease);
-    if (hold.lostAt === undefined) this.#exclusion.granted(hold);
+    this.history.note('granted', `hold ${id} by ${nodes.map(({ path }) => path).join()}`);
+    if (lock.parts) this.#parts.held(hold);
     return hold;
+  }
+
+  /** What a lease stands on is what it says, if that was made for it. */
+  #nodesOf({ nodes, options }: Operation, lease: Lease): QueuedNode[] {
+    const paths = lease instanceof ZooKeeperLease ? lease.paths : [];
+    const own = paths.flatMap((path) => nodes.findLast((node) => node.path === path) ?? []);
+    if (own.length !== paths.length || own.length !== (options.lock.parts ? 0 : options.permits))
+      this.history.accuse(`operation ${options.id} was granted on ${paths.join()}`);
+    return own;
+  }
+
+  /** Where the writer was over before, it is a reader among others. */
+  #downgraded(node: QueuedNode | undefined, { nodes: [writer], endedAt, id }: ObservedHold): void {
+    if (node?.token === writer?.token) this.history.note('downgraded', `hold ${id}`);
+    else if (endedAt === undefined)
+      this.history.accuse(`hold ${id} is not downgraded in its place`);
   }
 
   /** The signal of a lease that is released is silent, so every lease of the hold is listened to. */

@@ -1,23 +1,31 @@
 import type { ZnodeTree } from '../../lib/embedded/znode-tree.js';
 import type { LinkListener } from '../../lib/zookeeper/connection/transport.js';
+import { nodeName } from '../../lib/zookeeper/connection/znode-path.js';
+import type { QueueRule } from './queue-rule.js';
 import type { QueuedNode } from './queued-node.js';
 
 const DIGITS = 10;
+/** `_c_`, a UUID, and a dash. */
+const PROTECTION = 40;
 
 /**
  * What really happens in the directory of a lock: told at once by the tree itself, and not by any client.
  *
- * Invariant: the order of creation is that of the numbers, for the counter restarts only in an empty directory.
+ * Invariant: the order of creation is that of the numbers, for the counter restarts only in an empty directory. The one
+ * exception is a reader that takes the number of its own writer.
  */
 export class LockQueue {
   /** The nodes that are there, in their order. */
   readonly nodes: QueuedNode[] = [];
   readonly #claims = new Map<string, (node: QueuedNode) => void>();
+  /** The transaction that gave out each number. */
+  readonly #numbers = new Map<string, number>();
   readonly #watcher: LinkListener;
 
   constructor(
     private readonly tree: ZnodeTree,
     readonly directory: string,
+    readonly rule: QueueRule,
     private readonly now: () => number,
   ) {
     const ignore = () => {};
@@ -30,7 +38,12 @@ export class LockQueue {
     return this.nodes[0];
   }
 
-  /** Have `claim` called with the nodes that are created under that path and a number. */
+  /** Those whose turn it is. */
+  get served(): QueuedNode[] {
+    return this.nodes.filter(({ servedSince }) => servedSince !== undefined);
+  }
+
+  /** Have `claim` called with the nodes that are created under that path, or under that path and a number. */
   announce(path: string, claim: (node: QueuedNode) => void): void {
     this.#claims.set(path, claim);
   }
@@ -38,6 +51,16 @@ export class LockQueue {
   /** The observer goes, and its watches with it. */
   stop(): void {
     this.tree.forget(this.#watcher);
+  }
+
+  /** Says of each node whether it is its turn; to be called when the rule has changed. */
+  serve(): void {
+    for (const node of this.nodes) {
+      const isServed = this.rule.isServed(node, this.nodes);
+      node.servedSince = isServed ? (node.servedSince ?? this.now()) : undefined;
+      node.wasServed ||= isServed;
+      node.hasWaited ||= !isServed;
+    }
   }
 
   #look(): void {
@@ -48,14 +71,20 @@ export class LockQueue {
     for (const node of this.nodes.filter(({ path }) => !paths.has(path))) this.#remove(node);
     for (const { path } of this.nodes) paths.delete(path);
     for (const path of paths) this.#add(path);
-    if (this.first) this.first.firstSince ??= this.now();
+    this.serve();
   }
 
   #add(path: string): void {
     const { czxid, ephemeralOwner: owner } = this.tree.get(path)!.stat();
-    const node = { path, czxid, owner, hadOthersAhead: this.nodes.length > 0 };
-    this.nodes.push(node);
-    this.#claims.get(path.slice(0, -DIGITS))?.(node);
+    const name = nodeName(path).slice(PROTECTION, -DIGITS);
+    const number = path.slice(-DIGITS);
+    const chosen = this.#claims.get(path);
+    const token = (chosen && this.#numbers.get(number)) ?? czxid;
+    if (!chosen) this.#numbers.set(number, czxid);
+    const node = { path, name, czxid, token, owner, wasServed: false, hasWaited: false };
+    const place = this.nodes.findIndex((other) => other.token > token);
+    this.nodes.splice(place < 0 ? this.nodes.length : place, 0, node);
+    (chosen ?? this.#claims.get(path.slice(0, -DIGITS)))?.(node);
   }
 
   #remove(node: QueuedNode): void {

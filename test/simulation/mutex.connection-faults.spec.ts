@@ -66,7 +66,7 @@ describe('A mutex whose connection is cut', () => {
     await scene.leave(ann, visit);
     const after = await scene.soon(next.visit);
     await world.pass(SOON);
-    world.take(after.hold.node);
+    world.take(after.hold.nodes[0]!);
     await world.pass(Timing.latency);
     expect(scene.stateOf(after)).toBe('lost');
   });

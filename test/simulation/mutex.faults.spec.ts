@@ -140,7 +140,7 @@ describe('A mutex in an accident', () => {
       await scene.leave(ann, visit);
       expect(scene.order).toEqual([undefined, bob]);
       const { hold } = await scene.later(next.visit);
-      expect(hold.node.owner).not.toBe(given.id);
+      expect(hold.nodes[0]!.owner).not.toBe(given.id);
       expect(await scene.soon(cid.tryAcquire())).toBeUndefined();
     });
 
@@ -182,7 +182,7 @@ describe('A mutex in an accident', () => {
       const visit = await scene.take(ann);
       const next = await scene.wait(bob);
       await world.pass(age);
-      world.take(visit.hold.node);
+      world.take(visit.hold.nodes[0]!);
       await scene.soon(next.visit);
       await world.pass(Timing.watchAfter + 2 * Timing.latency);
       expect(scene.stateOf(visit)).toBe('lost');
@@ -193,7 +193,7 @@ describe('A mutex in an accident', () => {
       const next = await scene.wait(bob);
       await scene.leave(ann, first);
       const visit = await scene.soon(next.visit);
-      world.take(visit.hold.node);
+      world.take(visit.hold.nodes[0]!);
       await world.pass(Timing.latency);
       expect(scene.stateOf(visit)).toBe('lost');
     });

@@ -3,19 +3,27 @@ import type { LockQueue } from './lock-queue.js';
 import type { QueuedNode } from './queued-node.js';
 import type { SimulatedClient } from './simulated-client.js';
 
-/** One grant of a lock, as seen from outside: its leases, and the node on the server that it stands on. */
+/** One grant of a lock, as seen from outside: its leases, and the nodes on the server that it stands on. */
 export interface ObservedHold {
   readonly id: number;
   readonly client: SimulatedClient;
-  readonly queue: LockQueue;
-  readonly node: QueuedNode;
+  /** What of the world's locks it is a hold of. */
+  readonly lock: object;
+  /** Where its nodes stand; none: it is made of parts. */
+  readonly queue?: LockQueue;
+  /** In their order. */
+  readonly nodes: readonly QueuedNode[];
+  /** Of a multi-lock: what it is made of. */
+  readonly parts: readonly { readonly lease: Lease; readonly hold: ObservedHold }[];
   readonly grantedAt: number;
-  /** Was the watch on the node set when it was granted? */
-  readonly isWatched: boolean;
+  /** The nodes on which the watch was set when it was granted. */
+  readonly watched: ReadonlySet<QueuedNode>;
   /** Leases that are not released. */
   readonly leases: Set<Lease>;
   /** When its signal aborted. */
   lostAt?: number;
   /** When it was released or lost. */
   endedAt?: number;
+  /** When its last lease was released, lost or not. */
+  releasedAt?: number;
 }

@@ -1,19 +1,24 @@
-import type { LockQueue } from './lock-queue.js';
+import type { Lease } from '../../lib/core/lease.js';
 import type { ObservedHold } from './observed-hold.js';
 import type { QueuedNode } from './queued-node.js';
 import type { SimulatedClient } from './simulated-client.js';
+import type { Prospect, SimulatedLock } from './simulated-lock.js';
+import type { Visit } from './visit.js';
 
 export interface OperationOptions {
   readonly id: number;
   readonly client: SimulatedClient;
-  readonly queue: LockQueue;
+  readonly lock: SimulatedLock;
   /** It does not queue. */
   readonly isTry: boolean;
+  /** How many nodes it is to hold. */
+  readonly permits: number;
   readonly startedAt: number;
   /** Bound of the wait, in milliseconds. */
   readonly wait?: number;
-  /** The live hold around the call, which it has to re-enter. */
-  readonly outer?: ObservedHold;
+  /** The visit in whose scope it was called. */
+  readonly outer?: Visit;
+  readonly prospect: Prospect;
 }
 
 /** One call of `acquire`, `tryAcquire` or `using`, as its caller sees it. */
@@ -22,17 +27,56 @@ export class Operation {
   abortedAt?: number;
   settledAt?: number;
   /** What it was granted. */
+  lease?: Lease;
   hold?: ObservedHold;
-  /** Nodes that were made for it. */
+  /** Nodes that were made for it in the queue of its lock. */
   readonly nodes: QueuedNode[] = [];
-  /** The node on which its client has set a watch last, and when it read the answer. */
-  watched?: { readonly path: string; readonly at: number };
+  /** Nodes that were made for it at the gate. */
+  readonly gateNodes: QueuedNode[] = [];
+  /** What it has asked of the parts of its lock. */
+  readonly parts: Operation[] = [];
+  /** The paths of its nodes on which its client has set a watch, and when it last read the answer. */
+  readonly watchedAt = new Map<string, number>();
 
   constructor(readonly options: OperationOptions) {}
 
-  /** The node that it stands with: one of another session may have been made even later, by a create that came late. */
-  get node(): QueuedNode | undefined {
+  /** Does it have all the nodes that it needs, in the session of its client? */
+  get isQueued(): boolean {
+    return this.#standing(this.nodes).length >= this.options.permits;
+  }
+
+  /** Is it its turn at the gate? Or was it, until somebody took its node away. */
+  get hasGate(): boolean {
+    return this.gateNodes.some(
+      ({ wasServed, goneAt, taken }) => wasServed && (goneAt === undefined || taken !== undefined),
+    );
+  }
+
+  /** Does it wait for others? Then it need not get on. */
+  get isWaiting(): boolean {
+    const isBehind = ({ servedSince }: QueuedNode) => servedSince === undefined;
+    if (this.#standing(this.nodes).some(isBehind)) return true;
+    return !this.isQueued && this.#standing(this.gateNodes).some(isBehind);
+  }
+
+  /** When it last had a reason to get on. */
+  get changedAt(): number {
+    let latest = this.options.startedAt;
+    for (const { goneAt = 0, servedSince = 0 } of [...this.nodes, ...this.gateNodes])
+      latest = Math.max(latest, goneAt, servedSince);
+    return latest;
+  }
+
+  /** The nodes that it stands with: some of another session may have been made even later, by a create that came late. */
+  get ownNodes(): readonly QueuedNode[] {
+    const { client, permits } = this.options;
+    const session = client.connection.session?.id;
+    const own = this.nodes.filter(({ owner }) => owner === session);
+    return (own.length > 0 ? own : this.nodes).slice(-permits);
+  }
+
+  #standing(nodes: readonly QueuedNode[]): QueuedNode[] {
     const session = this.options.client.connection.session?.id;
-    return this.nodes.findLast(({ owner }) => owner === session) ?? this.nodes.at(-1);
+    return nodes.filter(({ owner, goneAt }) => owner === session && goneAt === undefined);
   }
 }

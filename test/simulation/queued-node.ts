@@ -1,13 +1,22 @@
 /** A node that stands, or stood, in the queue of a lock. */
 export interface QueuedNode {
   readonly path: string;
+  /** What its recipe calls such nodes, e.g. `lock-`. */
+  readonly name: string;
   readonly czxid: number;
+  /**
+   * Its place: nodes are served in the order of their tokens. The transaction that created it; for a reader that took the
+   * number of its own writer, the transaction that created that.
+   */
+  readonly token: number;
   /** Id of the session it lives with. */
   readonly owner: string;
-  /** Were there others when it was created? They are ahead of it. */
-  readonly hadOthersAhead: boolean;
-  /** Since when it was the first of the queue, if it ever was. */
-  firstSince?: number;
+  /** Since when it is its turn, or was when it went. */
+  servedSince?: number;
+  /** Was it ever its turn? */
+  wasServed: boolean;
+  /** Was there a time when it was not its turn? */
+  hasWaited: boolean;
   /** When a stranger last wrote to it: that uses up a watch. */
   writtenAt?: number;
   goneAt?: number;

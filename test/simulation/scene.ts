@@ -1,9 +1,12 @@
 import type { Request } from '../../lib/zookeeper/connection/transport.js';
+import { mutex } from './locks/mutex.js';
 import { closeDown } from './close-down.js';
 import { Dice } from './dice.js';
 import type { LockQueue } from './lock-queue.js';
 import { Timing } from './timing.js';
-import { Visitor, type Visit } from './visitor.js';
+import type { SimulatedLock } from './simulated-lock.js';
+import type { Visit } from './visit.js';
+import { Visitor } from './visitor.js';
 import { World } from './world.js';
 
 /** A world with one lock and three clients that are connected, for a story told step by step. The judge looks on. */
@@ -14,15 +17,27 @@ export class Scene {
   static readonly SOON = 20 * Timing.latency;
 
   readonly world = new World({ dice: new Dice(1), isAsking: false, containerInterval: 60_000 });
-  readonly queue: LockQueue = this.world.queue('a');
-  readonly ann = this.join();
-  readonly bob = this.join();
-  readonly cid = this.join();
+  readonly lock: SimulatedLock;
+  readonly ann: Visitor;
+  readonly bob: Visitor;
+  readonly cid: Visitor;
 
-  static async set(): Promise<Scene> {
-    const scene = new Scene();
+  private constructor(makeLock: (world: World) => SimulatedLock) {
+    this.lock = makeLock(this.world);
+    this.ann = this.join();
+    this.bob = this.join();
+    this.cid = this.join();
+  }
+
+  /** Default: with a mutex. */
+  static async set(makeLock = (world: World) => mutex(world, 'a')): Promise<Scene> {
+    const scene = new Scene(makeLock);
     for (const visitor of [scene.ann, scene.bob, scene.cid]) await scene.connected(visitor);
     return scene;
+  }
+
+  get queue(): LockQueue {
+    return this.lock.queue!;
   }
 
   /** Closes all clients, and looks for what they leave behind. */
@@ -32,12 +47,7 @@ export class Scene {
 
   /** One more client. */
   join(): Visitor {
-    return new Visitor(
-      this.world.judge,
-      this.world.addClient(Scene.SESSION_TIMEOUT),
-      'a',
-      this.queue,
-    );
+    return new Visitor(this.world.judge, this.world.addClient(Scene.SESSION_TIMEOUT), this.lock);
   }
 
   /** Takes the lock, which is free. */

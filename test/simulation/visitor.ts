@@ -2,23 +2,18 @@ import { LockLostError, LockNotHeldError } from '../../lib/core/errors/index.js'
 import type { Lease } from '../../lib/core/lease.js';
 import { currentOperation } from './current-operation.js';
 import type { Judge } from './judge.js';
-import type { LockQueue } from './lock-queue.js';
-import type { ObservedHold } from './observed-hold.js';
 import type { SimulatedClient } from './simulated-client.js';
+import type { SimulatedLock } from './simulated-lock.js';
+import type { Visit } from './visit.js';
 
-/** A lease with the hold that it belongs to, and the visit in whose scope it was acquired. */
-export interface Visit {
-  readonly lease: Lease;
-  readonly hold: ObservedHold;
-  readonly outer?: Visit;
-}
-
-/** How long a visitor waits. */
-export interface Patience {
+/** What a visitor asks for, and how long it waits. */
+export interface Wish {
   /** Milliseconds. Default: for ever. */
   readonly wait?: number;
   /** After so many milliseconds its signal aborts; 0: before the call. */
   readonly abortAfter?: number;
+  /** Of a semaphore. Default: one. */
+  readonly permits?: number;
 }
 
 /** A user of one lock of one client, who tells the judge all that he sees. */
@@ -26,8 +21,7 @@ export class Visitor {
   constructor(
     private readonly judge: Judge,
     readonly client: SimulatedClient,
-    private readonly key: string,
-    private readonly queue: LockQueue,
+    readonly lock: SimulatedLock,
   ) {}
 
   /**
@@ -35,22 +29,22 @@ export class Visitor {
    *
    * @param outer the visit in whose scope this is called
    */
-  acquire(patience: Patience = {}, outer?: Visit): Promise<Visit | undefined> {
-    return this.#ask('acquire', patience, outer);
+  acquire(wish: Wish = {}, outer?: Visit): Promise<Visit | undefined> {
+    return this.#ask('acquire', wish, outer);
   }
 
   /** As {@link acquire}, without waiting for others. */
-  tryAcquire(patience: Patience = {}, outer?: Visit): Promise<Visit | undefined> {
-    return this.#ask('tryAcquire', patience, outer);
+  tryAcquire(wish: Wish = {}, outer?: Visit): Promise<Visit | undefined> {
+    return this.#ask('tryAcquire', wish, outer);
   }
 
   /** As `Lock.using`, with a function that does not reject. Does not reject itself; false: not granted. */
   async using(
     stay: (visit: Visit) => Promise<void>,
-    patience: Patience = {},
+    wish: Wish = {},
     outer?: Visit,
   ): Promise<boolean> {
-    const { operation, options, stop } = this.#begin(patience, outer, false);
+    const { operation, options, stop } = this.#begin(wish, outer, false);
     let isInside = false;
     const visit = async (lease: Lease) => {
       isInside = true;
@@ -59,7 +53,7 @@ export class Visitor {
       this.judge.releasing(hold, lease);
     };
     try {
-      await currentOperation.run(operation, () => this.#mutex.using(visit, options));
+      await currentOperation.run(operation, () => this.#real.using(visit, options));
     } catch (error) {
       if (isInside) throw error;
       if (error instanceof LockLostError) this.judge.missed(operation);
@@ -85,18 +79,18 @@ export class Visitor {
     await lease.release();
   }
 
-  get #mutex() {
-    return this.client.locks.mutex(this.key);
+  get #real() {
+    return this.lock.of(this.client);
   }
 
   async #ask(
     method: 'acquire' | 'tryAcquire',
-    patience: Patience,
+    wish: Wish,
     outer: Visit | undefined,
   ): Promise<Visit | undefined> {
-    const { operation, options, stop } = this.#begin(patience, outer, method === 'tryAcquire');
+    const { operation, options, stop } = this.#begin(wish, outer, method === 'tryAcquire');
     try {
-      const lease = await currentOperation.run(operation, () => this.#mutex[method](options));
+      const lease = await currentOperation.run(operation, () => this.#real[method](options));
       if (lease) return { lease, hold: this.judge.granted(operation, lease), outer };
       this.judge.refused(operation);
     } catch (error) {
@@ -107,10 +101,11 @@ export class Visitor {
     return undefined;
   }
 
-  #begin({ wait, abortAfter }: Patience, outer: Visit | undefined, isTry: boolean) {
+  #begin({ wait, abortAfter, permits = 1 }: Wish, outer: Visit | undefined, isTry: boolean) {
     const { client, judge } = this;
-    const operation = judge.began(client, this.queue, { wait, isTry }, liveHold(outer));
-    if (abortAfter === undefined) return { operation, options: { wait }, stop: () => {} };
+    const operation = judge.began(client, this.lock, { wait, isTry, permits, outer });
+    const asked = permits > 1 ? { wait, permits } : { wait };
+    if (abortAfter === undefined) return { operation, options: asked, stop: () => {} };
     const controller = new AbortController();
     const abort = () => {
       operation.abortedAt = client.process.now();
@@ -118,12 +113,6 @@ export class Visitor {
     };
     const stop = abortAfter > 0 ? client.userTimer(abort, abortAfter) : () => {};
     if (abortAfter === 0) abort();
-    return { operation, options: { wait, signal: controller.signal }, stop };
+    return { operation, options: { ...asked, signal: controller.signal }, stop };
   }
-}
-
-/** What a call in the scope of that visit has to re-enter. */
-function liveHold(visit: Visit | undefined): ObservedHold | undefined {
-  if (visit === undefined || visit.lease.isHeld) return visit?.hold;
-  return liveHold(visit.outer);
 }

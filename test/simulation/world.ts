@@ -1,5 +1,6 @@
 import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import type { Request } from '../../lib/zookeeper/connection/transport.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 import { currentOperation } from './current-operation.js';
@@ -7,9 +8,15 @@ import type { Dice } from './dice.js';
 import { History } from './history.js';
 import { Judge } from './judge.js';
 import { LockQueue } from './lock-queue.js';
+import type { QueueRule } from './queue-rule.js';
 import type { QueuedNode } from './queued-node.js';
 import { SimulatedClient } from './simulated-client.js';
 import { Timing } from './timing.js';
+
+const EPHEMERAL: ReadonlySet<CreateMode> = new Set([
+  CreateMode.EPHEMERAL,
+  CreateMode.EPHEMERAL_SEQUENTIAL,
+]);
 
 export interface WorldOptions {
   readonly dice: Dice;
@@ -56,12 +63,10 @@ export class World {
     return client;
   }
 
-  /** What is in the directory of the lock `key`. */
-  queue(key: string): LockQueue {
-    const there = this.#queues.get(key);
-    if (there) return there;
-    const queue = new LockQueue(this.server.tree, `/locks/${key}`, () => this.clock.now());
-    this.#queues.set(key, queue);
+  /** Has the judge look at what is in the directory of a lock. */
+  queue(directory: string, rule: QueueRule): LockQueue {
+    const queue = new LockQueue(this.server.tree, directory, rule, () => this.clock.now());
+    this.#queues.set(directory, queue);
     this.judge.queues.add(queue);
     return queue;
   }
@@ -153,14 +158,13 @@ export class World {
 
   #sent(client: SimulatedClient, request: Request): (rc: number) => void {
     const operation = currentOperation.getStore();
-    const isQueueing = request.op === 'create' && request.mode === CreateMode.EPHEMERAL_SEQUENTIAL;
-    if (operation && isQueueing)
-      operation.options.queue.announce(request.path, (node) => this.judge.queued(operation, node));
+    const queue = request.op === 'create' && this.#queues.get(parentPath(request.path));
+    if (operation && queue && EPHEMERAL.has(request.mode))
+      queue.announce(request.path, (node) => this.judge.queued(operation, queue, node));
     this.onSent(client, request);
     return (rc) => {
-      const isOwn = request.path === operation?.node?.path;
-      if (operation && isOwn && request.op === 'getData' && rc === 0)
-        operation.watched = { path: request.path, at: this.clock.now() };
+      if (operation && request.op === 'getData' && rc === 0)
+        operation.watchedAt.set(request.path, this.clock.now());
     };
   }
 }

@@ -1,0 +1,8 @@
+import type { QueueRule } from '../queue-rule.js';
+
+/** The first node holds, and nobody else. */
+export const mutexRule: QueueRule = {
+  isServed: (node, nodes) => nodes[0] === node,
+  mayHoldTogether: (nodes) => nodes.length <= 1,
+  mayFollow: (later, earlier) => later.token > earlier.token,
+};
