@@ -1,4 +1,5 @@
 import type { ZooKeeperServer } from '../support/zookeeper-server.js';
+import { receivedRequests } from './received-requests.js';
 
 /** More than the client remembers, so that going round through as many locks finds each of them forgotten. */
 const CYCLES = 2_000;
@@ -9,11 +10,7 @@ export async function requestsPerCycle(
   cycle: (i: number) => Promise<unknown>,
 ): Promise<number> {
   for (let i = 0; i < CYCLES; i++) await cycle(i); // makes the directories
-  const before = await received(server);
+  const before = await receivedRequests(server);
   for (let i = 0; i < CYCLES; i++) await cycle(i);
-  return ((await received(server)) - before) / CYCLES;
-}
-
-async function received(server: ZooKeeperServer): Promise<number> {
-  return Number(/Received: (\d+)/.exec(await server.fourLetterWord('srvr'))?.[1]);
+  return ((await receivedRequests(server)) - before) / CYCLES;
 }

@@ -5,15 +5,22 @@ export interface Row {
   readonly ours: number;
   /** The least that the same work can cost here, measured in the same run; `null`: there is none. */
   readonly floor: number | null;
+  /** What the same work takes with other libraries, by name, measured in the same run in turns with ours. */
   readonly peers: Readonly<Record<string, number>>;
-  /** How many times the floor we cost: 1 is the best. */
+  /**
+   * Against the floor: how many times the floor we cost; 1 is the best. In a row with peers, which has no floor: how many
+   * times as good as the best of them we are; 2 is twice the rate, or half the time.
+   */
   readonly ratio: number | null;
-  /** Upper bound of `ratio`, or of `ours` where there is no ratio; `null`: told, not judged. */
+  /**
+   * Upper bound of `ratio`, or of `ours` where there is no ratio; in a row with peers, lower bound of `ratio`. `null`: told,
+   * not judged.
+   */
   readonly target: number | null;
   readonly ok: boolean;
 }
 
-/** A row with its ratio and verdict worked out. `higherIsBetter`: for rates. */
+/** A row with its ratio to the floor and its verdict worked out. `higherIsBetter`: for rates. */
 export function row(
   name: string,
   unit: string,
@@ -29,12 +36,45 @@ export function row(
     ours: rounded(ours),
     floor: floor === null ? null : rounded(floor),
     peers: {},
-    ratio: ratio === null ? null : Math.round(ratio * 1000) / 1000,
+    ratio: ratio === null ? null : roundedRatio(ratio),
     target,
     ok: target === null || (ratio ?? ours) <= target,
   };
 }
 
+/**
+ * A row with our ratio to the best of the peers, and its verdict, worked out from everybody's `values`. Without a peer it is
+ * told and not judged, and says so. `higherIsBetter`: for rates.
+ */
+export function peerRow(
+  name: string,
+  unit: string,
+  values: Readonly<Record<string, number>>,
+  {
+    target = null,
+    higherIsBetter = false,
+  }: { target?: number | null; higherIsBetter?: boolean } = {},
+): Row {
+  const { ours = NaN, ...peers } = values;
+  const theirs = Object.values(peers);
+  if (theirs.length === 0) return row(`${name} (no peer here)`, unit, ours, null);
+  const ratio = higherIsBetter ? ours / Math.max(...theirs) : Math.min(...theirs) / ours;
+  return {
+    row: name,
+    unit,
+    ours: rounded(ours),
+    floor: null,
+    peers: Object.fromEntries(Object.entries(peers).map(([peer, value]) => [peer, rounded(value)])),
+    ratio: roundedRatio(ratio),
+    target,
+    ok: target === null || ratio >= target,
+  };
+}
+
 function rounded(value: number): number {
-  return value >= 100 ? Math.round(value) : Math.round(value * 1000) / 1000;
+  return value >= 100 ? Math.round(value) : roundedRatio(value);
+}
+
+function roundedRatio(value: number): number {
+  return Math.round(value * 1000) / 1000;
 }

@@ -1,5 +1,13 @@
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
+import { BareDriver } from './bare-driver.js';
+import { BareQueue } from './bare-queue.js';
+import { buildCuratorPeer } from './build-curator-peer.js';
+import type { Contestant } from './contestant.js';
+import { CuratorContestant } from './curator-contestant.js';
 import { handOff } from './hand-off.js';
+import { OurContestant } from './our-contestant.js';
+import { queues } from './queues.js';
+import { recipes } from './recipes.js';
 import type { Row } from './row.js';
 import { uncontended } from './uncontended.js';
 
@@ -7,8 +15,35 @@ import { uncontended } from './uncontended.js';
 export async function zookeeper(): Promise<Row[]> {
   const server = await ZooKeeperServer.start({ containerCheckIntervalMs: 3_600_000 });
   try {
-    return [...(await uncontended(server)), ...(await handOff(server))];
+    return [
+      ...(await uncontended(server)),
+      ...(await handOff(server)),
+      ...(await besidePeers(server)),
+    ];
   } finally {
     await server.stop();
+  }
+}
+
+async function besidePeers(server: ZooKeeperServer): Promise<Row[]> {
+  const { connectString } = server;
+  const contestants: { ours: Contestant; curator?: Contestant } = {
+    ours: new OurContestant(connectString),
+  };
+  const build = buildCuratorPeer();
+  if ('missing' in build) console.error(`Curator is left out: ${build.missing}`);
+  else {
+    console.error(`Curator ${build.release}`);
+    contestants.curator = await CuratorContestant.start(connectString, build.classPath);
+  }
+  const bare = await BareDriver.connect(connectString);
+  try {
+    return [
+      ...(await recipes(server, contestants)),
+      ...(await queues(server, contestants, new BareQueue(bare))),
+    ];
+  } finally {
+    bare.close();
+    for (const contestant of Object.values(contestants)) await contestant.close();
   }
 }

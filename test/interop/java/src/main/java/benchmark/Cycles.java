@@ -25,18 +25,24 @@ final class Cycles {
     long run(String recipe, String path, int laneCount, int count) throws Exception {
         List<Callable<Void>> works =
                 lanes.computeIfAbsent(recipe + " " + path, key -> new ArrayList<>());
-        while (works.size() < laneCount) works.add(recipes.cycle(recipe, path));
+        while (works.size() < laneCount) {
+            works.add(recipes.cycle(recipe, path));
+        }
 
         AtomicInteger left = new AtomicInteger(count);
         List<Future<Void>> running = new ArrayList<>();
         long begin = System.nanoTime();
         for (Callable<Void> work : works.subList(0, laneCount)) {
             running.add(threads.submit(() -> {
-                while (left.getAndDecrement() > 0) work.call();
+                while (left.getAndDecrement() > 0) {
+                    work.call();
+                }
                 return null;
             }));
         }
-        for (Future<Void> lane : running) lane.get();
+        for (Future<Void> lane : running) {
+            lane.get();
+        }
         return System.nanoTime() - begin;
     }
 }
