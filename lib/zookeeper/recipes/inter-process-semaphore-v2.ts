@@ -125,7 +125,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
         const result = await attempt.run(gate?.node);
         acquisition.wait.throwIfEnded(); // a grant that comes too late is none
         const { session } = context.connection;
-        const nodes = attempt.nodes.map((node) => ({ node }));
+        const nodes = attempt.ordered.map((node) => ({ node }));
         if (result === 'granted' && session && nodes.every(({ node }) => node.belongsTo(session)))
           return new LockHold(context, { identity, key, session, nodes });
         const removed = attempt.remove();

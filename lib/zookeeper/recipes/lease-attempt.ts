@@ -81,6 +81,11 @@ export class LeaseAttempt {
     }
   }
 
+  /** The nodes in the order of their numbers: one that had to be created again may come behind the others. */
+  get ordered(): readonly ProtectedNode[] {
+    return this.nodes.toSorted((a, b) => a.sequence - b.sequence);
+  }
+
   /** Removes the nodes; the requests go out in this tick. Resolves when it is done, or goes on in the background. */
   async remove(): Promise<void> {
     await Promise.all(this.nodes.map((node) => this.context.removals.remove(node)));
