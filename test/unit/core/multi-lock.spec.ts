@@ -38,6 +38,11 @@ describe('The parts of a multi-lock', () => {
     expect(keysOf([part('c'), deep])).toEqual(['a', 'b', 'c', 'd']);
   });
 
+  it('include those of a multi-lock that another copy of this package made', () => {
+    const foreign = Object.assign(part('nested', 'multiLock'), { locks: [part('c'), part('a')] });
+    expect(keysOf([part('b'), foreign])).toEqual(['a', 'b', 'c']);
+  });
+
   it('are taken down when it is made: what happens to the list afterwards changes nothing', () => {
     const locks = [part('b'), part('a')];
     const multi = new MultiLock(locks);
