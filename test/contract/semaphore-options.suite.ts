@@ -60,7 +60,7 @@ export function semaphoreOptionsSuite(stage: () => Stage): void {
     ['read/write lock', () => stage().mine.locks.readWriteLock(stage().key)],
     ['semaphore', () => semaphores.of(stage().mine, 1)],
   ])('a %s and locks of other kinds are not had on one path', (kind, make) => {
-    const { mine, key, path } = stage();
+    const { mine, path } = stage();
     make();
     const others = {
       mutex: () => mine.locks.mutex(path),
@@ -73,7 +73,13 @@ export function semaphoreOptionsSuite(stage: () => Stage): void {
       else expect(makeOther).toThrow(LockKeyError);
     }
     expect(make).not.toThrow();
-    expect(key).toBe(stage().key);
+  });
+
+  it.each(['locks', 'leases'])('no other lock is had on %j below the path of one', (directory) => {
+    const { mine, path } = stage();
+    semaphores.of(mine, 1);
+    expect(() => mine.locks.mutex(`${path}/${directory}`)).toThrow(LockKeyError);
+    expect(() => mine.locks.mutex(`${path}/others`)).not.toThrow();
   });
 
   describe('data', () => {

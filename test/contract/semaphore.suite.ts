@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import type { Backend } from './backend.js';
 import { onStage } from './on-stage.js';
+import { semaphoreCostSuite } from './semaphore-cost.suite.js';
 import { semaphoreCountSuite } from './semaphore-count.suite.js';
 import { semaphoreFaultsSuite } from './semaphore-faults.suite.js';
 import { semaphoreLeaseSuite } from './semaphore-lease.suite.js';
@@ -23,6 +24,7 @@ export function semaphoreSuite(name: string, makeBackend: () => Promise<Backend>
     describe('waiting', () => semaphoreWaitingSuite(stage));
     describe('the lease', () => semaphoreLeaseSuite(stage));
     describe('the znodes', () => semaphoreZnodesSuite(stage));
+    describe('the cost', () => semaphoreCostSuite(stage));
     describe('bad input', () => semaphoreOptionsSuite(stage));
     describe('accidents', () => semaphoreFaultsSuite(stage));
   });
