@@ -12,7 +12,7 @@ export default {
     '<rootDir>/test/contract/**/*embedded*.spec.ts',
     '<rootDir>/test/e2e/**/*.spec.ts',
   ],
-  // They run apps in processes of their own, where Nest is the one of the folder above.
-  testPathIgnorePatterns: ['/(ticket-office|readme)\\.spec\\.ts$'],
+  // They need a server, or run apps in processes of their own, where Nest is the one of the folder above.
+  testPathIgnorePatterns: ['/(ticket-office|readme|two-apps)\\.spec\\.ts$'],
   globalSetup: undefined,
 };
