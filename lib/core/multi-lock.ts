@@ -88,7 +88,7 @@ export class MultiLock implements Lock {
       }
       if (leases.every(({ isHeld }) => isHeld))
         return new MultiLease(new MultiHold(this.identity, this.key, leases).hold, leases);
-      await giveBack(leases); // the first was lost while we waited for the last: begin again
+      void giveBack(leases); // the first was lost while we waited for the last: begin again, within the same bounds
     }
   }
 

@@ -2,8 +2,8 @@ import type { QueueRule } from '../queue-rule.js';
 import type { QueuedNode } from '../queued-node.js';
 
 const isWriter = ({ name }: QueuedNode) => name === '__WRIT__';
-/** A writer, or the reader that it has become. */
-const areOne = (a: QueuedNode, b: QueuedNode) => a.token === b.token && a.owner === b.owner;
+/** A writer, and a reader that has taken its number while it was there: nobody came in between. */
+const areOne = (a: QueuedNode, b: QueuedNode) => a.token === b.token;
 
 /** A writer holds when nobody stands before it; a reader when no writer does but the one that it was itself. */
 export const readWriteRule: QueueRule = {
