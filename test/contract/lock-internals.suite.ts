@@ -3,6 +3,7 @@ import type { Backend } from './backend.js';
 import { lockInternalsFaultsSuite } from './lock-internals-faults.suite.js';
 import { lockerSuite } from './locker.suite.js';
 import { onStage } from './on-stage.js';
+import { revocationListenersSuite } from './revocation-listeners.suite.js';
 import { revocationSuite } from './revocation.suite.js';
 
 /**
@@ -16,6 +17,7 @@ export function lockInternalsSuite(name: string, makeBackend: () => Promise<Back
 
     describe('an acquire that fails on the way', () => lockInternalsFaultsSuite(stage));
     describe('the revocation', () => revocationSuite(stage));
+    describe('the listeners of a revocation', () => revocationListenersSuite(stage));
     describe('await using', () => lockerSuite(stage));
   });
 }

@@ -1,15 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { LockAbortedError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
-import { eventually } from '../support/eventually.js';
 import { isSettled } from '../support/is-settled.js';
+import { downgrade } from './downgrade.js';
 import type { Stage } from './stage.js';
 
 /** The read lock taken inside of the held write lock: nobody comes in between. */
 export function readWriteDowngradeSuite(stage: () => Stage): void {
   it('goes on when the write lock is released (Curator: testDowngrading)', async () => {
     const { mine, theirs, key } = stage();
-    const { writer, reader } = await downgrade();
+    const { writer, reader } = await downgrade(mine, key);
     expect([writer.isHeld, reader.isHeld]).toEqual([true, true]);
     expect(await theirs.readLock(key).tryAcquire()).toBeUndefined();
 
@@ -28,7 +27,7 @@ export function readWriteDowngradeSuite(stage: () => Stage): void {
 
   it('leaves the writer alone when it ends first', async () => {
     const { mine, theirs, key } = stage();
-    const { writer, reader } = await downgrade();
+    const { writer, reader } = await downgrade(mine, key);
     await reader.release();
     expect(writer.isHeld).toBe(true);
     expect(await stage().nodes()).toHaveLength(1);
@@ -62,15 +61,15 @@ export function readWriteDowngradeSuite(stage: () => Stage): void {
   it('is seen also by who knows the directory so well that it needs no list', async () => {
     const { mine, key } = stage();
     for (let cycle = 0; cycle < 3; cycle++) await mine.writeLock(key).using(async () => {});
-    const { writer, reader } = await downgrade();
+    const { writer, reader } = await downgrade(mine, key);
     await writer.release();
     expect(await mine.writeLock(key).tryAcquire()).toBeUndefined();
     await reader.release();
   });
 
   it('lets a reader in who is first in the queue, when the write lock is released', async () => {
-    const { theirs, key } = stage();
-    const { writer, reader } = await downgrade();
+    const { mine, theirs, key } = stage();
+    const { writer, reader } = await downgrade(mine, key);
     const { lease: queued } = await stage().queueFor(theirs.readLock(key), theirs);
     await writer.release();
     await using other = await queued;
@@ -108,121 +107,25 @@ export function readWriteDowngradeSuite(stage: () => Stage): void {
 
   describe('on the servers', () => {
     it('has the number of the writer, so that it takes no place behind those who queue', async () => {
-      const { writer, reader } = await downgrade();
+      const { mine, stranger, key, path } = stage();
+      const { writer, reader } = await downgrade(mine, key);
       const nodes = (await stage().nodes()).sort(byHalf);
       expect(nodes).toEqual([
         expect.stringMatching(/^_c_[0-9a-f-]{36}-__READ__0000000000$/),
         expect.stringMatching(/^_c_[0-9a-f-]{36}-__WRIT__0000000000$/),
       ]);
-      const { stranger, mine, path } = stage();
       const { stat } = await stranger.getData(`${path}/${nodes[0]}`);
       expect(stat.ephemeralOwner).toBe(mine.connection.session!.id);
       await writer.release();
       await reader.release();
       expect(await stage().nodes()).toEqual([]);
     });
-
-    it('is one more node of the session, gone with it', async () => {
-      const { mine, theirs, key } = stage();
-      const { writer, reader } = await downgrade();
-      await writer.release();
-      const { signal } = reader;
-      await stage().expire(mine);
-      expect([reader.isHeld, signal.aborted]).toEqual([false, true]);
-      await using next = await theirs.writeLock(key).acquire();
-      expect(next.isHeld).toBe(true);
-      await reader.release();
-      expect(await stage().nodes()).toHaveLength(1);
-    });
-
-    it('is lost when a stranger deletes its node', async () => {
-      const { theirs, stranger, key, path } = stage();
-      const { writer, reader } = await downgrade();
-      await writer.release();
-      const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
-      const [node] = await theirs.locks.readWriteLock(key).readLock().participants();
-      await stranger.delete(node!);
-      await using next = await queued;
-      await eventually('the reader is told', () => reader.signal.aborted);
-      expect([reader.isHeld, next.isHeld]).toEqual([false, true]);
-      expect(node).toMatch(new RegExp(`^${path}/`));
-      await reader.release();
-    });
-  });
-
-  describe('of a writer who is not one any more', () => {
-    it.each([
-      ['and knows', true],
-      ['and does not know yet', false],
-    ])(
-      'is none: its node was deleted by a stranger, %s; who came in is not joined',
-      async (_, knows) => {
-        const { mine, theirs, stranger, key, path } = stage();
-        await mine.writeLock(key).using(async (writer) => {
-          const [own] = await stage().nodes();
-          const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
-          if (knows) await writer.fencingToken(); // it watches its node from now on
-          await stranger.delete(`${path}/${own}`);
-          await using next = await queued;
-          if (knows) await eventually('it knows', () => !writer.isHeld);
-
-          expect(await mine.readLock(key).tryAcquire()).toBeUndefined();
-          const failure = mine.readLock(key).acquire({ wait: 50 });
-          await expect(failure).rejects.toBeInstanceOf(LockTimeoutError);
-          expect(next.isHeld).toBe(true);
-          await eventually('nothing is left', async () => (await stage().nodes()).length === 1);
-        });
-      },
-    );
-
-    it('is none: its session has ended; the read queues anew', async () => {
-      const { mine, theirs, key } = stage();
-      await mine.writeLock(key).using(async (writer) => {
-        const token = await writer.fencingToken();
-        await stage().expire(mine);
-        const other = await theirs.writeLock(key).acquire();
-        expect(await mine.readLock(key).tryAcquire()).toBeUndefined();
-        await other.release();
-        await using reader = await mine.readLock(key).acquire();
-        expect([writer.isHeld, reader.isHeld]).toEqual([false, true]);
-        expect(await reader.fencingToken()).toBeGreaterThan(token);
-      });
-    });
-  });
-
-  describe('that does not come about', () => {
-    it('ends at its deadline when the servers answer nothing, and leaves nothing', async () => {
-      const { mine, key } = stage();
-      const writer = await mine.writeLock(key).acquire();
-      stage().backend.freeze();
-      try {
-        await writer.run(async () => {
-          const read = mine.readLock(key);
-          await expect(read.acquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
-          await expect(read.tryAcquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
-        });
-      } finally {
-        stage().backend.thaw();
-      }
-      await eventually('only the writer is left', async () => (await stage().nodes()).length === 1);
-      expect(writer.isHeld).toBe(true);
-      await writer.release();
-    });
-
-    it('is aborted as any other acquire', async () => {
-      const { mine, key } = stage();
-      await mine.writeLock(key).using(async () => {
-        const asked = mine.requests.length;
-        const reading = mine.readLock(key).acquire({ signal: AbortSignal.abort() });
-        await expect(reading).rejects.toBeInstanceOf(LockAbortedError);
-        expect(mine.requests).toHaveLength(asked);
-      });
-    });
   });
 
   describe('has the fencing token', () => {
     it('of its writer', async () => {
-      const { writer, reader } = await downgrade();
+      const { mine, key } = stage();
+      const { writer, reader } = await downgrade(mine, key);
       const token = await writer.fencingToken();
       await writer.release();
       expect(await reader.fencingToken()).toBe(token);
@@ -248,14 +151,6 @@ export function readWriteDowngradeSuite(stage: () => Stage): void {
       }
     });
   });
-
-  /** Whoever writes begins to read too. */
-  async function downgrade(): Promise<{ writer: Lease; reader: Lease }> {
-    const { mine, key } = stage();
-    const writer = await mine.writeLock(key).acquire();
-    const reader = await writer.run(() => mine.readLock(key).acquire());
-    return { writer, reader };
-  }
 }
 
 /** Readers before writers. */

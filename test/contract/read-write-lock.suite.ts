@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import type { Backend } from './backend.js';
 import { onStage } from './on-stage.js';
+import { readWriteDowngradeFaultsSuite } from './read-write-downgrade-faults.suite.js';
 import { readWriteDowngradeSuite } from './read-write-downgrade.suite.js';
 import { readWriteFaultsSuite } from './read-write-faults.suite.js';
 import { readWriteNestingSuite } from './read-write-nesting.suite.js';
@@ -19,6 +20,7 @@ export function readWriteLockSuite(name: string, makeBackend: () => Promise<Back
     describe('sharing', () => readWriteSharingSuite(stage));
     describe('nesting', () => readWriteNestingSuite(stage));
     describe('a downgrade', () => readWriteDowngradeSuite(stage));
+    describe('a downgrade in trouble', () => readWriteDowngradeFaultsSuite(stage));
     describe('waiting', () => readWriteWaitSuite(stage));
     describe('the znodes', () => readWriteZnodesSuite(stage));
     describe('accidents', () => readWriteFaultsSuite(stage));

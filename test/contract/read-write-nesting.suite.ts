@@ -51,6 +51,27 @@ export function readWriteNestingSuite(stage: () => Stage): void {
       }
     });
 
+    it('by another client, waits', async () => {
+      const { mine, theirs, key } = stage();
+      await mine.writeLock(key).using(async () => {
+        expect(await outcomeOf(theirs.readLock(key))).toBe('waits');
+      });
+    });
+
+    it('inside of a multi-lock that it is a part of, goes as it would without', async () => {
+      const { mine, key } = stage();
+      const other = mine.mutex('another');
+      const [reading, writing] = [mine.readLock(key), mine.writeLock(key)];
+      await mine.locks.multiLock([other, writing]).using(async () => {
+        expect(await outcomeOf(reading)).toBe('enters');
+        expect(await outcomeOf(writing)).toBe('enters');
+      });
+      await mine.locks.multiLock([other, reading]).using(async () => {
+        expect(await outcomeOf(reading)).toBe('enters');
+        expect(await outcomeOf(writing)).toBe('is refused');
+      });
+    });
+
     it('is not refused in a scope whose read lock was released', async () => {
       const { mine, key } = stage();
       await mine.readLock(key).using(async (reader) => {

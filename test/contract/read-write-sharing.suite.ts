@@ -52,8 +52,10 @@ export function readWriteSharingSuite(stage: () => Stage): void {
     const room = new Room();
     const work = clients.map(async (client) => {
       for (let turn = 0; turn < 25; turn++) {
-        if (random() < 0.25) await client.writeLock(key).using(() => room.write());
-        else await client.readLock(key).using(() => room.read());
+        const dice = random();
+        if (dice < 0.6) await client.readLock(key).using(() => room.read());
+        else if (dice < 0.8) await client.writeLock(key).using(() => room.write());
+        else await writeThenRead(client, room);
       }
     });
     await Promise.all(work);
@@ -145,6 +147,20 @@ export function readWriteSharingSuite(stage: () => Stage): void {
       await releaseAll(await Promise.all([joining, alsoJoining]));
     });
 
+    it('lets no reader in when the writer before it gives up, but another one writes', async () => {
+      const { mine, theirs, key } = stage();
+      const writer = await mine.writeLock(key).acquire();
+      const leave = new AbortController();
+      await stage().queueFor(mine.writeLock(key), mine, { signal: leave.signal });
+      const { lease: reader } = await queueHalf('read', theirs);
+      leave.abort();
+      await eventually('it has left', async () => (await stage().nodes()).length === 2);
+      await stage().caughtUp(theirs);
+      expect(await isSettled(reader)).toBe(false);
+      await writer.release();
+      await (await reader).release();
+    });
+
     it('does not let a writer in when the waiter before it gives up', async () => {
       const { mine, theirs, key } = stage();
       const reader = await mine.readLock(key).acquire();
@@ -159,6 +175,18 @@ export function readWriteSharingSuite(stage: () => Stage): void {
       await (await writer).release();
     });
   });
+
+  /** Goes on reading what it has written: nobody writes in between. */
+  async function writeThenRead(client: Client, room: Room): Promise<void> {
+    const { key } = stage();
+    await using reader = await client.writeLock(key).using(async () => {
+      await room.write();
+      return client.readLock(key).acquire();
+    });
+    const { updates } = room;
+    await reader.run(() => room.read());
+    expect(room.updates).toBe(updates);
+  }
 
   function queueHalf(half: 'read' | 'write', client: Client): Promise<{ lease: Promise<Lease> }> {
     return stage().queueFor(client.half(half, stage().key), client);

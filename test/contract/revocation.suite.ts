@@ -1,36 +1,54 @@
-import { describe, expect, it, jest } from '@jest/globals';
-import { LockLostError, LockNotHeldError } from '../../lib/core/errors/index.js';
+import { describe, expect, it } from '@jest/globals';
+import { LockKeyError } from '../../lib/core/errors/index.js';
+import type { Lock } from '../../lib/core/lock.js';
 import type { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';
 import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';
+import { downgrade } from './downgrade.js';
+import { revocationsOf } from './revocations-of.js';
 import type { Stage } from './stage.js';
 
 const REVOKE = Buffer.from([0x5f, 0x5f, 0x52, 0x45, 0x56, 0x4f, 0x4b, 0x45, 0x5f, 0x5f]);
 
 /** Asking a holder for its lock: a request, which the holder may grant. */
 export function revocationSuite(stage: () => Stage): void {
-  describe.each(['mutex', 'read', 'write'] as const)('of a holder by %s', (kind) => {
+  describe.each<[string, LockOf, LockOf]>([
+    ['mutex', ({ locks }, key) => locks.mutex(key), ({ locks }, key) => locks.mutex(key)],
+    ['read lock', readLockOf, writeLockOf],
+    ['write lock', writeLockOf, readLockOf],
+    ['semaphore', semaphoreOf, semaphoreOf],
+    ['semaphore mutex', semaphoreMutexOf, semaphoreMutexOf],
+  ])('of the holder of a %s', (_, lockOf, rivalOf) => {
     it('reaches its listener, and the next one gets in (Curator: testRevoking)', async () => {
       const { mine, theirs, key } = stage();
-      const lease = await lockOf(mine, kind).acquire();
+      const lease = await lockOf(mine, key).acquire();
       lease.makeRevocable((revoked) => {
         expect(revoked).toBe(lease);
         return revoked.release();
       });
-      const next = kind === 'mutex' ? theirs.mutex(key) : theirs.writeLock(key);
-      const { lease: waiting } = await stage().queueFor(next, theirs);
-      const [holder] = await lockOf(theirs, kind).participants();
+      const { lease: waiting } = await stage().queueFor(rivalOf(theirs, key), theirs);
+      const [holder] = await lockOf(theirs, key).participants();
       expect(await theirs.locks.revoke(holder!)).toBe(true);
       await using granted = await waiting;
       expect([lease.isHeld, granted.isHeld]).toEqual([false, true]);
     });
   });
 
+  it('of any of several permits reaches their lease', async () => {
+    const { mine, theirs, key } = stage();
+    const semaphore = mine.locks.semaphore(key, { permits: 3 });
+    await using lease = await semaphore.acquire({ permits: 3 });
+    const told = revocationsOf(lease);
+    for (const [place, node] of lease.paths.entries()) {
+      expect(await theirs.locks.revoke(node)).toBe(true);
+      await eventually('it is told', () => told.length === place + 1);
+    }
+    expect(told).toEqual([lease, lease, lease]);
+  });
+
   it('of a reader who has downgraded reaches the reader, not the writer', async () => {
     const { mine, theirs, key } = stage();
-    const lock = mine.locks.readWriteLock(key);
-    const writer = await lock.writeLock().acquire();
-    const reader = await writer.run(() => lock.readLock().acquire());
+    const { writer, reader } = await downgrade(mine, key);
     const told: string[] = [];
     writer.makeRevocable(() => told.push('writer'));
     reader.makeRevocable(() => told.push('reader'));
@@ -44,7 +62,7 @@ export function revocationSuite(stage: () => Stage): void {
   it('is a request: whoever does nothing keeps the lock', async () => {
     const { mine, theirs, key } = stage();
     await using lease = await mine.mutex(key).acquire();
-    const told = listen(lease);
+    const told = revocationsOf(lease);
     await theirs.locks.revoke(lease.paths[0]!);
     await eventually('it is told', () => told.length === 1);
     expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
@@ -55,7 +73,7 @@ export function revocationSuite(stage: () => Stage): void {
     it('is the message of Curator, byte by byte, and stays in the node', async () => {
       const { mine, theirs, stranger, key } = stage();
       await using lease = await mine.mutex(key).acquire();
-      const told = listen(lease);
+      const told = revocationsOf(lease);
       await theirs.locks.revoke(lease.paths[0]!);
       await eventually('it is told', () => told.length === 1);
       await stage().caughtUp(mine);
@@ -67,7 +85,7 @@ export function revocationSuite(stage: () => Stage): void {
     it('is told whoever writes it, and nothing else is', async () => {
       const { mine, stranger, key } = stage();
       await using lease = await mine.mutex(key).acquire();
-      const told = listen(lease);
+      const told = revocationsOf(lease);
       const others = ['', '__REVOKE_', '__REVOKE__ ', '__revoke__', 'x__REVOKE__'];
       for (const text of others) {
         await stranger.setData(lease.paths[0]!, Buffer.from(text));
@@ -84,9 +102,9 @@ export function revocationSuite(stage: () => Stage): void {
       const { mine, theirs, key } = stage();
       await using lease = await mine.mutex(key).acquire();
       expect(await theirs.locks.revoke(lease.paths[0]!)).toBe(true);
-      const told = listen(lease);
+      const told = revocationsOf(lease);
       await eventually('it is told', () => told.length === 1);
-      const alsoTold = listen(lease);
+      const alsoTold = revocationsOf(lease);
       await eventually('the second listener is told', () => alsoTold.length === 1);
       await stage().caughtUp(mine);
       expect(told).toHaveLength(1);
@@ -97,7 +115,7 @@ export function revocationSuite(stage: () => Stage): void {
       for (let round = 0; round < 20; round++) {
         const lease = await mine.mutex(key).acquire();
         const revoking = theirs.locks.revoke(lease.paths[0]!);
-        const told = listen(lease);
+        const told = revocationsOf(lease);
         expect(await revoking).toBe(true);
         await eventually('it is told', () => told.length === 1);
         await lease.release();
@@ -117,7 +135,7 @@ export function revocationSuite(stage: () => Stage): void {
       await stage().caughtUp(theirs);
       await holder.release();
       await using lease = await waiting;
-      const told = listen(lease);
+      const told = revocationsOf(lease);
       await eventually('it is told', () => told.length === 1);
       expect(lease.isHeld).toBe(true);
     });
@@ -125,7 +143,7 @@ export function revocationSuite(stage: () => Stage): void {
     it('again when it is asked for again', async () => {
       const { mine, theirs, key } = stage();
       await using lease = await mine.mutex(key).acquire();
-      const told = listen(lease);
+      const told = revocationsOf(lease);
       for (const times of [1, 2, 3]) {
         expect(await theirs.locks.revoke(lease.paths[0]!)).toBe(true);
         await eventually('it is told', () => told.length === times);
@@ -134,10 +152,23 @@ export function revocationSuite(stage: () => Stage): void {
       }
     });
 
+    it('when it was asked for while the servers were away', async () => {
+      const { mine, theirs, key } = stage();
+      await using lease = await mine.mutex(key).acquire();
+      const told = revocationsOf(lease);
+      await stage().down();
+      const revoking = theirs.locks.revoke(lease.paths[0]!);
+      await stage().up();
+      expect(await revoking).toBe(true);
+      await eventually('it is told', () => told.length > 0);
+      await stage().caughtUp(mine);
+      expect(told).toHaveLength(1);
+    });
+
     it('once, although the connection was lost since', async () => {
       const { mine, theirs, key } = stage();
       await using lease = await mine.mutex(key).acquire();
-      const told = listen(lease);
+      const told = revocationsOf(lease);
       await theirs.locks.revoke(lease.paths[0]!);
       await eventually('it is told', () => told.length === 1);
       await stage().down();
@@ -146,110 +177,6 @@ export function revocationSuite(stage: () => Stage): void {
       expect(told).toHaveLength(1);
       await theirs.locks.revoke(lease.paths[0]!);
       await eventually('it is told of another', () => told.length === 2);
-    });
-  });
-
-  describe('has listeners of each lease:', () => {
-    it('those of another lock hear nothing', async () => {
-      const { mine, theirs, key } = stage();
-      await using first = await mine.readLock(key).acquire();
-      await using second = await lockOf(mine, 'read').acquire();
-      const [toldFirst, toldSecond] = [listen(first as ZooKeeperLease), listen(second)];
-      await theirs.locks.revoke(second.paths[0]!);
-      await eventually('the second is told', () => toldSecond.length === 1);
-      await stage().caughtUp(mine);
-      expect(toldFirst).toEqual([]);
-    });
-
-    it('all leases that share a hold hear, until they are released', async () => {
-      const { mine, theirs, key } = stage();
-      const outer = await mine.mutex(key).acquire();
-      const inner = await outer.run(() => mine.mutex(key).acquire());
-      const [toldOuter, toldInner] = [listen(outer), listen(inner)];
-      await theirs.locks.revoke(outer.paths[0]!);
-      await eventually('both are told', () => toldOuter.length + toldInner.length === 2);
-      await inner.release();
-      await theirs.locks.revoke(outer.paths[0]!);
-      await eventually('the outer is told', () => toldOuter.length === 2);
-      await stage().caughtUp(mine);
-      expect(toldInner).toHaveLength(1);
-      await outer.release();
-    });
-
-    it('the next grant of the same lock does not inherit them, nor the request', async () => {
-      const { mine, theirs, key } = stage();
-      const lock = mine.mutex(key);
-      const first = await lock.acquire();
-      const told = listen(first);
-      await theirs.locks.revoke(first.paths[0]!);
-      await eventually('it is told', () => told.length === 1);
-      await first.release();
-      await using second = await lock.acquire();
-      const toldSecond = listen(second);
-      await stage().caughtUp(mine);
-      expect([told.length, toldSecond.length]).toEqual([1, 0]);
-      await theirs.locks.revoke(second.paths[0]!);
-      await eventually('the second is told', () => toldSecond.length === 1);
-      expect(told).toHaveLength(1);
-    });
-
-    it.each([
-      [
-        'throws',
-        () => {
-          throw new Error('no time');
-        },
-      ],
-      ['rejects', async () => Promise.reject(new Error('no time'))],
-    ])('one that %s is a warning, and the others hear all the same', async (_, failing) => {
-      const { mine, theirs, key } = stage();
-      const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
-      try {
-        await using lease = await mine.mutex(key).acquire();
-        lease.makeRevocable(failing);
-        const told = listen(lease);
-        for (const times of [1, 2]) {
-          await theirs.locks.revoke(lease.paths[0]!);
-          await eventually('the other is told', () => told.length === times);
-          await eventually('a warning', () => warn.mock.calls.length === times);
-        }
-        expect(warn).toHaveBeenCalledWith(expect.stringMatching(/revocation.*no time/));
-        expect(lease.isHeld).toBe(true);
-      } finally {
-        warn.mockRestore();
-      }
-    });
-
-    it('none hears after the release', async () => {
-      const { mine, theirs, key } = stage();
-      const lease = await mine.mutex(key).acquire();
-      const told = listen(lease);
-      const [path] = lease.paths;
-      await Promise.all([lease.release(), theirs.locks.revoke(path!)]);
-      await stage().caughtUp(mine);
-      expect(told).toEqual([]);
-    });
-
-    it('none is taken by a lease that is not held', async () => {
-      const { mine, key } = stage();
-      const released = await mine.mutex(key).acquire();
-      await released.release();
-      expect(() => released.makeRevocable(() => {})).toThrow(LockNotHeldError);
-      const lost = await mine.mutex(key).acquire();
-      await stage().expire(mine);
-      expect(() => lost.makeRevocable(() => {})).toThrow(LockLostError);
-      await lost.release();
-    });
-
-    it('and a node that a stranger deletes is a loss, not a request', async () => {
-      const { mine, stranger, key } = stage();
-      const lease = await mine.mutex(key).acquire();
-      const told = listen(lease);
-      const { signal } = lease;
-      await stranger.delete(lease.paths[0]!);
-      await eventually('it is lost', () => signal.aborted);
-      expect(told).toEqual([]);
-      await lease.release();
     });
   });
 
@@ -264,10 +191,18 @@ export function revocationSuite(stage: () => Stage): void {
       expect(await stage().nodes()).toEqual([]);
     });
 
+    it('where it names no node: that is refused before anything is sent', async () => {
+      const { mine, path } = stage();
+      for (const name of ['', '/', 'relative', `${path}/`, `${path}/../other`, '/a\0b']) {
+        await expect(mine.locks.revoke(name)).rejects.toBeInstanceOf(LockKeyError);
+      }
+      expect(mine.requests).toEqual([]);
+    });
+
     it('for a waiter that gives up', async () => {
       const { mine, theirs, key } = stage();
       await using holder = await mine.mutex(key).acquire();
-      const told = listen(holder);
+      const told = revocationsOf(holder);
       const leave = new AbortController();
       const { lease } = await stage().queue(theirs, { signal: leave.signal });
       const [, waiter] = await mine.mutex(key).participants();
@@ -278,18 +213,27 @@ export function revocationSuite(stage: () => Stage): void {
       expect(told).toEqual([]);
     });
   });
+}
 
-  /** Counts what the lease is told. */
-  function listen(lease: ZooKeeperLease): ZooKeeperLease[] {
-    const told: ZooKeeperLease[] = [];
-    lease.makeRevocable((revoked) => told.push(revoked));
-    return told;
-  }
+type LockOf = (client: Client, key: string) => RevocableLock;
 
-  function lockOf(client: Client, kind: 'mutex' | 'read' | 'write') {
-    const { key } = stage();
-    if (kind === 'mutex') return client.locks.mutex(key);
-    const lock = client.locks.readWriteLock(key);
-    return kind === 'read' ? lock.readLock() : lock.writeLock();
-  }
+interface RevocableLock extends Lock {
+  acquire(): Promise<ZooKeeperLease>;
+  participants(): Promise<string[]>;
+}
+
+function readLockOf({ locks }: Client, key: string): RevocableLock {
+  return locks.readWriteLock(key).readLock();
+}
+
+function writeLockOf({ locks }: Client, key: string): RevocableLock {
+  return locks.readWriteLock(key).writeLock();
+}
+
+function semaphoreOf({ locks }: Client, key: string): RevocableLock {
+  return locks.semaphore(key, { permits: 1 });
+}
+
+function semaphoreMutexOf({ locks }: Client, key: string): RevocableLock {
+  return locks.semaphoreMutex(key);
 }

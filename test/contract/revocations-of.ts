@@ -1,0 +1,8 @@
+import type { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';
+
+/** Makes the lease revocable; the list grows by the lease that is told, each time it is told. */
+export function revocationsOf(lease: ZooKeeperLease): ZooKeeperLease[] {
+  const told: ZooKeeperLease[] = [];
+  lease.makeRevocable((revoked) => told.push(revoked));
+  return told;
+}
