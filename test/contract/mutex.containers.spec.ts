@@ -1,39 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
-import { ZooKeeperServer } from '../support/zookeeper-server.js';
-import type { Backend } from './backend.js';
-import { EmbeddedBackend } from './embedded-backend.js';
-import { Stage } from './stage.js';
-import { ZooKeeperBackend } from './zookeeper-backend.js';
+import { collectingBackends } from './collecting-backends.js';
+import { onStage } from './on-stage.js';
 
-/** How often the servers look for empty directories, in milliseconds. */
-const INTERVAL = 50;
-
-describe.each<[string, () => Promise<Backend>]>([
-  ['the embedded tree', async () => new EmbeddedBackend({ containerInterval: INTERVAL })],
-  [
-    'a standalone server',
-    async () => {
-      const server = await ZooKeeperServer.start({ containerCheckIntervalMs: INTERVAL });
-      return new ZooKeeperBackend([server]);
-    },
-  ],
-])('The directory of a mutex on %s', (_, makeBackend) => {
-  let stage: Stage;
-
-  beforeAll(async () => {
-    stage = await Stage.build(await makeBackend());
-  }, 60_000);
-  afterAll(() => stage.stop());
-  beforeEach(() => stage.reset());
-  afterEach(() => stage.closeClients());
+describe.each(collectingBackends)('The directory of a mutex on %s', (_, makeBackend) => {
+  const stage = onStage(makeBackend);
 
   const isCollected = () =>
-    eventually('it is collected', async () => !(await stage.stranger.exists(stage.path)));
+    eventually('it is collected', async () => !(await stage().stranger.exists(stage().path)));
 
   it('is collected when nobody wants the lock any more (Curator: testContainerCleanup)', async () => {
-    const { mine, theirs, key } = stage;
+    const { mine, theirs, key } = stage();
     await Promise.all([mine, theirs].map((client) => client.mutex(key).using(async () => {})));
     await isCollected();
     await using lease = await theirs.mutex(key).acquire();
@@ -41,7 +19,7 @@ describe.each<[string, () => Promise<Backend>]>([
   });
 
   it('is not collected while the lock is held', async () => {
-    const { mine, key, stranger, path } = stage;
+    const { mine, key, stranger, path } = stage();
     await using lease = await mine.mutex(key).acquire();
     await mine.mutex('another').using(async () => {});
     await eventually('another is', async () => !(await stranger.exists('/locks/another')));
@@ -50,10 +28,10 @@ describe.each<[string, () => Promise<Backend>]>([
   });
 
   it('counts from 0 again when it is made anew, but fencing tokens go on growing', async () => {
-    const { mine, key } = stage;
+    const { mine, key } = stage();
     const grant = () =>
       mine.mutex(key).using(async (lease) => {
-        const [node] = await stage.nodes();
+        const [node] = await stage().nodes();
         return { token: await lease.fencingToken(), counter: node!.slice(-10) };
       });
     const before = await grant();
@@ -64,7 +42,7 @@ describe.each<[string, () => Promise<Backend>]>([
   });
 
   it('may be missing or vanish at any time: every acquire gets through', async () => {
-    const { mine, theirs, key } = stage;
+    const { mine, theirs, key } = stage();
     let [inside, mostInside] = [0, 0];
     const visit = async () => {
       mostInside = Math.max(mostInside, ++inside);
@@ -76,6 +54,6 @@ describe.each<[string, () => Promise<Backend>]>([
       await Promise.all([mine, theirs, mine].map((client) => client.mutex(key).using(visit)));
     }
     expect(mostInside).toBe(1);
-    expect(await stage.nodes()).toEqual([]);
+    expect(await stage().nodes()).toEqual([]);
   });
 });
