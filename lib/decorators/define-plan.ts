@@ -13,11 +13,14 @@ import { validateLockMethodOptions } from './validate-lock-method-options.js';
  * @throws LockOptionsError, LockKeyError naming the method
  */
 export function definePlan(plan: LockPlan): LockPlan {
-  return { ...plan, lock: nameMethod(plan, () => defineLock(plan)) };
+  const lock = nameMethod(plan, () => {
+    validateLockMethodOptions(plan.options);
+    return checkedLock(plan);
+  });
+  return { ...plan, lock };
 }
 
-function defineLock({ lock, options, method }: LockPlan): LockPlan['lock'] {
-  validateLockMethodOptions(options);
+function checkedLock({ lock, method }: LockPlan): LockPlan['lock'] {
   if (lock.recipe !== 'multiLock') {
     validateLockTarget(lock);
     return withCompiledKey(lock, method);
