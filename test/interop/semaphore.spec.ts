@@ -78,6 +78,25 @@ describeWithCurator('A semaphore', (stage) => {
     await java.release(lock);
   });
 
+  it.each(stage.ways)('lets more in when a shared count is raised where $title', async (way) => {
+    const count = `${stage.path}-permits`;
+    const lock = `semaphore#${count}:${stage.path}`;
+    const [first, second] = [way.first().actor(), way.second().actor()];
+    await first.startCount(count, 1);
+    await second.startCount(count, 5); // there is one already
+    expect(await first.acquire(lock)).toBe(true);
+    const granted = second.acquire(lock);
+    await stage.stranger.queue(`${stage.path}/locks`, 1);
+    await first.setCount(count, 2);
+    expect(await granted).toBe(true);
+    expect(await first.acquire(lock, { wait: 300 })).toBe(false);
+
+    const third = first.acquire(lock);
+    await stage.stranger.queue(`${stage.path}/locks`, 1);
+    await second.setCount(count, 3);
+    expect(await third).toBe(true);
+  });
+
   it.each(stage.ways)('has the same participants for both while $title', async (way) => {
     const lock = `semaphore#2:${stage.path}`;
     await way.first().actor().acquire(lock);

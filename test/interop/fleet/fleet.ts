@@ -11,7 +11,7 @@ import { FleetObserver } from './fleet-observer.js';
 import type { FleetReport } from './fleet-report.js';
 import { History } from './history.js';
 import type { Recipe } from './recipe.js';
-import { znodesBelow } from './znodes-below.js';
+import { znodesBelow } from '../support/znodes-below.js';
 
 /** Processes of each language. */
 const SIZE = 4;

@@ -2,7 +2,7 @@ import { Deferred } from '../../support/deferred.js';
 import { eventually } from '../../support/eventually.js';
 import type { Accident } from './accident.js';
 import type { Scene } from './scene.js';
-import { znodesBelow } from './znodes-below.js';
+import { znodesBelow } from '../support/znodes-below.js';
 
 /** A holder stands still until its session has ended and the others went on; then it goes on as if nothing had happened. */
 export function frozenProcess(victim: string): Accident {

@@ -38,6 +38,12 @@ export class Commands {
         return this.revoked(first, Number(second));
       case 'revoke':
         return String(await this.client.locks.revoke(first));
+      case 'startCount':
+        await this.locks.startCount(first, Number(second));
+        return 'started';
+      case 'setCount':
+        await this.locks.setCount(first, Number(second));
+        return 'set';
       case 'session':
         return this.client.connection.session!.id;
       case 'work':

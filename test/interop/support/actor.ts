@@ -10,8 +10,8 @@ export interface ActorAcquireOptions {
  * One owner of locks in a peer: a thread in Java and Python, a chain of leases in Node. It does its commands one after the
  * other.
  *
- * Locks are named by recipe and path: `mutex:/a`, `read:/a`, `write:/a`, `semaphore#3:/a`, `semaphoreMutex:/a`, and
- * `mutex:/a+write:/b` for a multi-lock.
+ * Locks are named by recipe and path: `mutex:/a`, `read:/a`, `write:/a`, `semaphore#3:/a`, `semaphore#/n:/a` (as many
+ * permits as the shared count at `/n` says), `semaphoreMutex:/a`, and `mutex:/a+write:/b` for a multi-lock.
  */
 export class Actor {
   constructor(private readonly ask: (...words: (string | number)[]) => Promise<string>) {}
@@ -47,6 +47,16 @@ export class Actor {
   /** Asks the holder of that node to give up. */
   async revoke(participant: string): Promise<void> {
     await this.ask('revoke', participant);
+  }
+
+  /** Keeps up with the shared count at that path, made with that number where there is none yet. */
+  async startCount(path: string, seed: number): Promise<void> {
+    await this.ask('startCount', path, seed);
+  }
+
+  /** Sets a shared count that its process keeps up with. */
+  async setCount(path: string, value: number): Promise<void> {
+    await this.ask('setCount', path, value);
   }
 
   /** Id of the session of its process, in hexadecimal. */

@@ -7,13 +7,15 @@ import org.apache.curator.framework.recipes.locks.Revoker;
 /** What the peer can be asked to do; the answers are single lines. */
 class Commands {
     private final CuratorFramework client;
+    private final SharedCounts counts;
     private final Locks locks;
     private final Revocations revocations = new Revocations();
     private final AtomicBoolean isOver = new AtomicBoolean();
 
     Commands(CuratorFramework client) {
         this.client = client;
-        this.locks = new Locks(client);
+        this.counts = new SharedCounts(client);
+        this.locks = new Locks(client, counts);
     }
 
     /** @param words the command and its arguments */
@@ -34,6 +36,12 @@ class Commands {
             case "revoke":
                 Revoker.attemptRevoke(client, words[1]);
                 return "sent";
+            case "startCount":
+                counts.start(words[1], Integer.parseInt(words[2]));
+                return "started";
+            case "setCount":
+                counts.get(words[1]).setCount(Integer.parseInt(words[2]));
+                return "set";
             case "session":
                 return Long.toHexString(client.getZookeeperClient().getZooKeeper().getSessionId());
             case "work":

@@ -13,16 +13,19 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 
 /**
  * The locks of this process by their specifications: <code>mutex:/a</code>, <code>read:/a</code>,
- * <code>write:/a</code>, <code>semaphore#3:/a</code>, <code>semaphoreMutex:/a</code>, and
- * <code>mutex:/a+write:/b</code> for a multi-lock. The same specification is the same object, for all threads.
+ * <code>write:/a</code>, <code>semaphore#3:/a</code>, <code>semaphore#/n:/a</code> (as many permits as the shared count
+ * at <code>/n</code> says), <code>semaphoreMutex:/a</code>, and <code>mutex:/a+write:/b</code> for a multi-lock. The same
+ * specification is the same object, for all threads.
  */
 class Locks {
     private final CuratorFramework client;
+    private final SharedCounts counts;
     private final Map<String, PeerLock> locks = new ConcurrentHashMap<>();
     private final Map<String, InterProcessReadWriteLock> readWriteLocks = new ConcurrentHashMap<>();
 
-    Locks(CuratorFramework client) {
+    Locks(CuratorFramework client, SharedCounts counts) {
         this.client = client;
+        this.counts = counts;
     }
 
     PeerLock get(String specification) {
@@ -52,7 +55,7 @@ class Locks {
             case "semaphoreMutex":
                 return new ProcessLock(new InterProcessSemaphoreMutex(client, path));
             case "semaphore":
-                return new SemaphoreLock(new InterProcessSemaphoreV2(client, path, Integer.parseInt(recipe[1])));
+                return new SemaphoreLock(semaphore(path, recipe[1]));
             default:
                 throw new IllegalArgumentException("No such recipe: " + specification);
         }
@@ -64,6 +67,12 @@ class Locks {
             parts.add(((ProcessLock) get(part)).curatorLock());
         }
         return parts;
+    }
+
+    private InterProcessSemaphoreV2 semaphore(String path, String permits) {
+        return permits.startsWith("/")
+                ? new InterProcessSemaphoreV2(client, path, counts.get(permits))
+                : new InterProcessSemaphoreV2(client, path, Integer.parseInt(permits));
     }
 
     private InterProcessReadWriteLock readWriteLock(String path) {
