@@ -15,7 +15,7 @@ export class Stage {
 
   async start(startOther: (connect: string) => Promise<Peer>): Promise<void> {
     this.server = await ZooKeeperServer.start();
-    const { connectString } = this.server;
+    const { connectString } = this;
     [this.node, this.other, this.stranger] = await Promise.all([
       startNodePeer(connectString),
       startOther(connectString),
@@ -26,6 +26,10 @@ export class Stage {
   async stop(): Promise<void> {
     await Promise.all([this.node?.stop(), this.other?.stop(), this.stranger?.locks.close()]);
     await this.server?.stop();
+  }
+
+  get connectString(): string {
+    return this.server.connectString;
   }
 
   /** For the next test: a path that nobody used before. */
