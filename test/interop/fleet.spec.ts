@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ZooKeeperEnsemble } from '../support/zookeeper-ensemble.js';
 import { Fleet } from './fleet/fleet.js';
-import { frozenProcess } from './fleet/frozen-process.js';
+import { frozenProcesses } from './fleet/frozen-processes.js';
 import { killedServers } from './fleet/killed-servers.js';
 import { noAccident } from './fleet/no-accident.js';
 import { RECIPES } from './fleet/recipe.js';
@@ -23,7 +23,7 @@ const isBuilt = curatorClassPath('5.9.0') !== undefined;
     await ensemble?.stop();
   }, 30_000);
 
-  const accidents = [noAccident(3_000), killedServers(1, 3_000), frozenProcess('node1')];
+  const accidents = [noAccident(3_000), killedServers(1, 3_000), frozenProcesses('node1')];
   const runs = accidents.flatMap((accident) => RECIPES.map((recipe) => ({ recipe, accident })));
 
   it.each(runs)(

@@ -3,7 +3,7 @@ import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
 import type { Accident } from './accident.js';
 import { Fleet } from './fleet.js';
 import type { FleetReport } from './fleet-report.js';
-import { frozenProcess } from './frozen-process.js';
+import { frozenProcesses } from './frozen-processes.js';
 import { isSound } from './is-sound.js';
 import { killedServers } from './killed-servers.js';
 import { noAccident } from './no-accident.js';
@@ -13,7 +13,7 @@ const SESSION_TIMEOUT = 10_000;
 const ACCIDENTS: readonly Accident[] = [
   noAccident(60_000),
   killedServers(6, 10_000),
-  frozenProcess('node1'),
+  frozenProcesses('node1', 'node2', 'node3', 'node4'),
 ];
 
 const ensemble = await ZooKeeperEnsemble.start();
