@@ -3,6 +3,7 @@ import type { Backend } from './backend.js';
 import { onStage } from './on-stage.js';
 import { readWriteDowngradeFaultsSuite } from './read-write-downgrade-faults.suite.js';
 import { readWriteDowngradeSuite } from './read-write-downgrade.suite.js';
+import { readWriteEventsSuite } from './read-write-events.suite.js';
 import { readWriteFaultsSuite } from './read-write-faults.suite.js';
 import { readWriteNestingSuite } from './read-write-nesting.suite.js';
 import { readWriteSharingSuite } from './read-write-sharing.suite.js';
@@ -23,6 +24,7 @@ export function readWriteLockSuite(name: string, makeBackend: () => Promise<Back
     describe('a downgrade in trouble', () => readWriteDowngradeFaultsSuite(stage));
     describe('waiting', () => readWriteWaitSuite(stage));
     describe('the znodes', () => readWriteZnodesSuite(stage));
+    describe('events', () => readWriteEventsSuite(stage));
     describe('accidents', () => readWriteFaultsSuite(stage));
   });
 }
