@@ -16,7 +16,7 @@ const isBuilt = curatorClassPath('5.9.0') !== undefined;
 
   beforeAll(async () => {
     ensemble = await ZooKeeperEnsemble.start();
-    fleet = await Fleet.start(ensemble, '5.9.0', 6_000);
+    fleet = await Fleet.start(ensemble, '5.9.0', 10_000);
   }, 120_000);
   afterAll(async () => {
     await fleet?.stop();

@@ -57,7 +57,7 @@ export class Commands {
   }
 
   private async acquire(lock: string, wait: number, permits: number): Promise<string> {
-    const options = { wait: wait < 0 ? ('forever' as const) : Math.max(1, wait), permits };
+    const options = { wait: wait < 0 ? ('forever' as const) : wait, permits };
     // Inside of the leases that it holds, as a thread in Java is.
     const acquire = this.held.reduceRight(
       (inner, { lease }) =>

@@ -6,7 +6,7 @@ import { Actor } from './actor.js';
 
 /**
  * A process in some language that takes locks as it is told: one command a line on its standard input, one answer a line
- * on its standard output. It ends with its input, so it cannot outlive this process.
+ * on its standard output. It ends with its input, so it does not outlive this process, unless it is frozen.
  */
 export class Peer {
   private readonly child: ChildProcess;
