@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import type { Backend } from './backend.js';
 import { onStage } from './on-stage.js';
+import { readWriteCrowdSuite } from './read-write-crowd.suite.js';
 import { readWriteDowngradeFaultsSuite } from './read-write-downgrade-faults.suite.js';
 import { readWriteDowngradeSuite } from './read-write-downgrade.suite.js';
 import { readWriteEventsSuite } from './read-write-events.suite.js';
@@ -19,6 +20,7 @@ export function readWriteLockSuite(name: string, makeBackend: () => Promise<Back
     const stage = onStage(makeBackend);
 
     describe('sharing', () => readWriteSharingSuite(stage));
+    describe('a crowd', () => readWriteCrowdSuite(stage));
     describe('nesting', () => readWriteNestingSuite(stage));
     describe('a downgrade', () => readWriteDowngradeSuite(stage));
     describe('a downgrade in trouble', () => readWriteDowngradeFaultsSuite(stage));

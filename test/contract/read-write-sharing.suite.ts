@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Lease } from '../../lib/core/lease.js';
 import { eventually } from '../support/eventually.js';
 import { isSettled } from '../support/is-settled.js';
-import { seededRandom } from '../support/seeded-random.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';
 
@@ -43,25 +41,6 @@ export function readWriteSharingSuite(stage: () => Stage): void {
     await writer.release();
     await using reader = await theirs.readLock(key).tryAcquire();
     expect(reader?.isHeld).toBe(true);
-  });
-
-  it('loses no update of writers among readers, and lets readers meet (Curator: testBasic)', async () => {
-    const { mine, theirs, key } = stage();
-    const clients = [mine, theirs, await stage().client(), await stage().client()];
-    const random = seededRandom(1);
-    const room = new Room();
-    const work = clients.map(async (client) => {
-      for (let turn = 0; turn < 25; turn++) {
-        const dice = random();
-        if (dice < 0.6) await client.readLock(key).using(() => room.read());
-        else if (dice < 0.8) await client.writeLock(key).using(() => room.write());
-        else await writeThenRead(client, room);
-      }
-    });
-    await Promise.all(work);
-    expect(room).toMatchObject({ updates: room.writes, disturbances: 0 });
-    expect(room.writes).toBeGreaterThan(0);
-    expect(room.mostReaders).toBeGreaterThan(1);
   });
 
   describe('in the order of the queue', () => {
@@ -176,18 +155,6 @@ export function readWriteSharingSuite(stage: () => Stage): void {
     });
   });
 
-  /** Goes on reading what it has written: nobody writes in between. */
-  async function writeThenRead(client: Client, room: Room): Promise<void> {
-    const { key } = stage();
-    await using reader = await client.writeLock(key).using(async () => {
-      await room.write();
-      return client.readLock(key).acquire();
-    });
-    const { updates } = room;
-    await reader.run(() => room.read());
-    expect(room.updates).toBe(updates);
-  }
-
   function queueHalf(half: 'read' | 'write', client: Client): Promise<{ lease: Promise<Lease> }> {
     return stage().queueFor(client.half(half, stage().key), client);
   }
@@ -195,38 +162,4 @@ export function readWriteSharingSuite(stage: () => Stage): void {
 
 async function releaseAll(leases: readonly Lease[]): Promise<void> {
   await Promise.all(leases.map((lease) => lease.release()));
-}
-
-/** Readers notice when a writer is at work, and writers when anybody is; in different turns, as in a database. */
-class Room {
-  updates = 0;
-  writes = 0;
-  disturbances = 0;
-  mostReaders = 0;
-  #readers = 0;
-  #writers = 0;
-
-  async read(): Promise<void> {
-    this.#readers += 1;
-    this.mostReaders = Math.max(this.mostReaders, this.#readers);
-    this.#look(this.#writers);
-    await nextTurn();
-    this.#look(this.#writers);
-    this.#readers -= 1;
-  }
-
-  async write(): Promise<void> {
-    this.writes += 1;
-    this.#writers += 1;
-    const { updates } = this;
-    this.#look(this.#readers + this.#writers - 1);
-    await nextTurn();
-    this.#look(this.#readers + this.#writers - 1);
-    this.updates = updates + 1;
-    this.#writers -= 1;
-  }
-
-  #look(others: number): void {
-    if (others > 0) this.disturbances += 1;
-  }
 }
