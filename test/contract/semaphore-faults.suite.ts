@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { eventually } from '../support/eventually.js';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
+import { eventually } from '../support/eventually.js';
 import { SemaphoreStage } from './semaphore-stage.js';
 import type { Stage } from './stage.js';
 
