@@ -34,6 +34,16 @@ export function mutexExclusionSuite(stage: () => Stage): void {
     await expect(mine.lock(key).acquire({ wait: 20 })).rejects.toBeInstanceOf(LockTimeoutError);
   });
 
+  it('is another one below another chroot (Curator: testWithNamespace)', async () => {
+    const { mine, theirs, key } = stage();
+    const inside = await stage().client({ chroot: `/chroot-of-${key}` });
+    await using outer = await mine.lock(key).acquire();
+    await using inner = await inside.lock(key).acquire();
+    expect([outer.isHeld, inner.isHeld]).toEqual([true, true]);
+    expect(await theirs.lock(key).tryAcquire()).toBeUndefined();
+    expect(await inside.lock(key).tryAcquire()).toBeUndefined();
+  });
+
   it('loses no update of five clients that read, then write', async () => {
     const { key } = stage();
     const clients = await fiveClients();
