@@ -82,7 +82,8 @@ export class Judge {
     const nodes = isGate ? operation.gateNodes : operation.nodes;
     if (prospect.kind === 're-enter' || prospect.kind === 'refuse')
       this.history.accuse(`operation ${id} queues although it is to ${prospect.kind}`);
-    const standing = nodes.filter((it) => it.goneAt === undefined && it.owner === node.owner);
+    const current = isGate ? nodes : operation.currentNodes;
+    const standing = current.filter((it) => it.goneAt === undefined && it.owner === node.owner);
     if (standing.length >= (isGate ? 1 : permits))
       this.history.accuse(`operation ${id} has ${standing.length + 1} nodes in one session`);
     if (lock.gate && !isGate && !isTry && !operation.hasGate)

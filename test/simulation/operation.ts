@@ -42,7 +42,13 @@ export class Operation {
 
   /** Does it have all the nodes that it needs, in the session of its client? */
   get isQueued(): boolean {
-    return this.#standing(this.nodes).length >= this.options.permits;
+    return this.#standing(this.currentNodes).length >= this.options.permits;
+  }
+
+  /** Those of its nodes that it has made since it last came to the gate: it may still be removing older ones. */
+  get currentNodes(): readonly QueuedNode[] {
+    const gate = this.gateNodes.at(-1);
+    return gate ? this.nodes.filter(({ czxid }) => czxid > gate.czxid) : this.nodes;
   }
 
   /** Is it its turn at the gate? Or was it, until somebody took its node away. */
@@ -55,7 +61,7 @@ export class Operation {
   /** Does it wait for others? Then it need not get on. */
   get isWaiting(): boolean {
     const isBehind = ({ servedSince }: QueuedNode) => servedSince === undefined;
-    if (this.#standing(this.nodes).some(isBehind)) return true;
+    if (this.#standing(this.currentNodes).some(isBehind)) return true;
     return !this.isQueued && this.#standing(this.gateNodes).some(isBehind);
   }
 

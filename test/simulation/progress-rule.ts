@@ -100,7 +100,8 @@ export class ProgressRule {
     const { client } = operation.options;
     const isServed = client.connection.session?.id === node.owner && !client.process.isDead;
     const isUnderWay = operation.settledAt === undefined;
-    if (isServed && isUnderWay && operation.isWaiting) return;
+    const isCurrent = !operation.nodes.includes(node) || operation.currentNodes.includes(node);
+    if (isServed && isUnderWay && isCurrent && operation.isWaiting) return;
     if (isServed && keepsOthers(operation.hold)) return;
     const since = isUnderWay
       ? operation.changedAt
