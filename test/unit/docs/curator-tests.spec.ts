@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 
 const ROOT = new URL('../../../', import.meta.url);
 const ROW = /^\| +(?<curator>.+?) +\| +(?<ours>.+?) +\|$/gm;
-const FILE = /`([\w/-]+\.(?:spec|suite))`/g;
+const FILE = /`([\w/.-]+\.(?:spec|suite))`/g;
 
 /** Each file that a row of the table names, with Curator's case that it has to have, if the row is about one. */
 const claims = [...read('docs/curator-tests.md').matchAll(ROW)].flatMap(({ groups }) => {
