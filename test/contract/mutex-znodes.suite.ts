@@ -29,6 +29,7 @@ export function mutexZnodesSuite(stage: () => Stage): void {
     const first = await mutex.acquire();
     const { lease: second } = await stage().queue(theirs);
     const { lease: third } = await stage().queue(mine);
+    await stage().caughtUp(mine);
     const queue = await mutex.participants();
     expect(queue).toHaveLength(3);
     for (const [place, node] of queue.entries()) {
@@ -38,6 +39,7 @@ export function mutexZnodesSuite(stage: () => Stage): void {
     const leaving = [() => first, () => second, () => third];
     for (const [place, lease] of leaving.entries()) {
       await (await lease()).release();
+      await stage().caughtUp(mine);
       expect(await mutex.participants()).toEqual(queue.slice(place + 1));
     }
   });

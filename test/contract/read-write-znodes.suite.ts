@@ -47,6 +47,7 @@ export function readWriteZnodesSuite(stage: () => Stage): void {
       const client = place % 2 ? mine : theirs;
       leases.push((await stage().queueFor(client.half(half, key), client)).lease);
     }
+    await stage().caughtUp(theirs);
     const readers = await lock.readLock().participants();
     const writers = await lock.writeLock().participants();
     expect(readers.map((node) => Number(node.slice(-10)))).toEqual([...Array(20).keys()]);
@@ -55,6 +56,7 @@ export function readWriteZnodesSuite(stage: () => Stage): void {
     for (const node of writers) expect(node).toMatch(new RegExp(`^${path}/_c_${UUID}-__WRIT__`));
 
     for (const lease of leases) await (await lease).release();
+    await stage().caughtUp(theirs);
     expect(await lock.writeLock().participants()).toEqual([]);
   });
 
