@@ -159,6 +159,21 @@ export function semaphoreFaultsSuite(stage: () => Stage): void {
       await semaphores.becomes({ leases: 0, gate: 0 });
     });
 
+    it('the place at the gate of the only one who waits: it takes another at once', async () => {
+      const { mine, theirs } = stage();
+      const holder = await semaphores.of(mine, 1).acquire();
+      const { lease: waiting } = await semaphores.queue(theirs, 1);
+      await semaphores.becomes({ leases: 2, gate: 1 });
+      const [old] = await semaphores.gate();
+      await stage().stranger.delete(`${stage().path}/locks/${old}`);
+      await eventually('it has another', async () => {
+        const gate = await semaphores.gate();
+        return gate.length === 1 && gate[0] !== old;
+      });
+      await holder.release();
+      await (await waiting).release();
+    });
+
     it('the lease of a holder: the next one gets in, and the others stay', async () => {
       const { mine, theirs, stranger, path } = stage();
       await using kept = await semaphores.of(mine, 2).acquire();

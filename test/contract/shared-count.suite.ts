@@ -43,7 +43,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       const told = counts.map(() => [] as number[]);
       for (const [n, count] of counts.entries()) count.onChange((value) => told[n]!.push(value));
       const writer = await started(mine, 0);
-      for (const value of [10, -3, 2 ** 31 - 1]) {
+      for (const value of [10, -3, -3, 2 ** 31 - 1]) {
         await writer.setCount(value);
         await Promise.all(counts.map((count) => becomes(count, value)));
       }
@@ -146,6 +146,9 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       await stranger.delete(path);
       await stage().caughtUp(mine);
       expect(count.count).toBe(6);
+      const asked = mine.requests.length;
+      await stage().caughtUp(mine);
+      expect(mine.requests).toHaveLength(asked); // it waits, and does not ask again and again
       await started(theirs, 9);
       await becomes(count, 9);
       expect(await count.trySetCount(10)).toBe(true);
@@ -159,6 +162,17 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       await stage().up();
       await other.setCount(2);
       await becomes(count, 2);
+    });
+
+    it('keeps up no longer when it was closed while its connection was down', async () => {
+      const { mine, theirs } = stage();
+      const [count, other] = [await started(mine, 1), await started(theirs, 1)];
+      await stage().down();
+      count.close();
+      await stage().up();
+      await other.setCount(2);
+      await stage().caughtUp(mine);
+      expect(count.count).toBe(1);
     });
 
     it('goes on in the next session when one has ended', async () => {
