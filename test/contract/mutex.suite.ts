@@ -12,8 +12,8 @@ import { onStage } from './on-stage.js';
 
 /**
  * Everything that a mutex promises, whatever servers it stands on. It contains the cases of Curator's
- * TestInterProcessMutexBase and TestInterProcessMutex, each named where it stands, but for those of recipes that are not
- * there: revocation (testRevoking), drivers of the user's (testPersistentLock) and path schemas (testWithSchema).
+ * TestInterProcessMutexBase and TestInterProcessMutex, each named where it stands. Revocation (testRevoking) has a suite of
+ * its own; drivers of the user's (testPersistentLock) and path schemas (testWithSchema) we do not have.
  */
 export function mutexSuite(name: string, makeBackend: () => Promise<Backend>): void {
   describe(`A mutex on ${name}`, () => {
