@@ -71,12 +71,13 @@ export function revocationSuite(stage: () => Stage): void {
 
   describe('on the servers', () => {
     it('is the message of Curator, byte by byte, and stays in the node', async () => {
-      const { mine, theirs, stranger, key } = stage();
+      const { mine, theirs, stranger, key, path } = stage();
       await using lease = await mine.mutex(key).acquire();
       const told = revocationsOf(lease);
       await theirs.locks.revoke(lease.paths[0]!);
       await eventually('it is told', () => told.length === 1);
       await stage().caughtUp(mine);
+      await stranger.sync(path);
       const { data, stat } = await stranger.getData(lease.paths[0]!);
       expect(data).toEqual(REVOKE);
       expect(stat.version).toBe(1); // written once: nobody has put the old data back
@@ -205,6 +206,7 @@ export function revocationSuite(stage: () => Stage): void {
       const told = revocationsOf(holder);
       const leave = new AbortController();
       const { lease } = await stage().queue(theirs, { signal: leave.signal });
+      await stage().caughtUp(mine);
       const [, waiter] = await mine.mutex(key).participants();
       await mine.locks.revoke(waiter!);
       leave.abort();
