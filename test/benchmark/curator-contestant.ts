@@ -16,7 +16,7 @@ export class CuratorContestant implements Contestant {
     const java = spawn(
       'java',
       [
-        '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+        '-Dorg.slf4j.simpleLogger.defaultLogLevel=error',
         '-cp',
         classPath,
         'benchmark.BenchmarkPeer',

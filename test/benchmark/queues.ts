@@ -12,7 +12,7 @@ const LENGTHS = [
 ];
 const WARM_UP = 5;
 /** How much dearer a hand-off may be with 1,000 waiters than with 10. */
-const GROWTH_TARGET = 1.1;
+const GROWTH_TARGET = 1.25;
 const RATE_TARGET = 4;
 
 /** Who can queue: the bare driver too. */
