@@ -139,6 +139,16 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(await data()).toEqual(Buffer.from([0, 0, 0, 6]));
     });
 
+    it('is not set, but made again with the seed, by who tries after its removal', async () => {
+      const { mine, stranger, path } = stage();
+      const count = await started(mine, 1);
+      await count.setCount(4);
+      await stranger.delete(path);
+      expect(await count.trySetCount(5)).toBe(false);
+      expect(count.count).toBe(1);
+      expect(await count.trySetCount(5)).toBe(true);
+    });
+
     it('begins anew when somebody removes its node and another one makes it', async () => {
       const { mine, theirs, stranger, path } = stage();
       const count = await started(mine, 5);

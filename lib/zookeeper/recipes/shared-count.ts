@@ -66,7 +66,8 @@ export class SharedCount implements SharedCountReader {
   }
 
   /**
-   * Sets it if nobody has since it was seen last. Resolves to false when somebody has: `count` is then what they set.
+   * Sets it if nobody has since it was seen last. Resolves to false when somebody has, or has removed it: `count` is then
+   * what it is now.
    *
    * Rejects as `setCount` does, and with `ZooKeeperError` when the connection was lost on the way: it may be set or not.
    */
@@ -81,7 +82,8 @@ export class SharedCount implements SharedCountReader {
       this.#take(count, await connection.setData(this.path, bytesOf(count), this.#version));
       return true;
     } catch (error) {
-      if (!ZooKeeperError.is(error, ReturnCode.BADVERSION)) throw error;
+      const isChanged = ZooKeeperError.is(error, ReturnCode.BADVERSION);
+      if (!isChanged && !ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
       await this.start();
       return false;
     }
