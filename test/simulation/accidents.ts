@@ -71,6 +71,7 @@ export class Accidents {
       'killed process': () => void (alive.length > 1 && client.kill()),
       'closed client': () => void (alive.length > 1 && client.process.isRunning && client.close()),
     };
+    if (world.counts.length > 0 && dice.chance(0.5)) this.#change(client);
     const kind = dice.pick([
       ...(Object.keys(kinds) as (keyof typeof kinds)[]),
       ...(['cut', 'stolen node', 'ended session', 'frozen process'] as const),
@@ -105,6 +106,13 @@ export class Accidents {
   #write(): void {
     const node = this.#anyNode();
     if (node) this.world.write(node);
+  }
+
+  /** Somebody changes a count. */
+  #change(client: SimulatedClient): void {
+    const { dice, world } = this;
+    const count = dice.pick(world.counts);
+    count.set(dice.integer(1, count.highest), dice.chance(0.5) ? client : undefined);
   }
 
   /** The first more often than others. */

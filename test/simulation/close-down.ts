@@ -20,12 +20,13 @@ export async function closeDown(world: World): Promise<void> {
 
   await world.pass(expired);
   for (const { first } of judge.queues) if (first) history.accuse(`${first.path} is left`);
-  for (const queue of judge.queues) queue.stop();
+  for (const observer of [...judge.queues, ...world.counts]) observer.stop();
   const { watchCount } = server.tree;
   if (watchCount > 0) history.accuse(`${watchCount} watches are left on the server`);
   await clock.runUntil(() => clock.isIdle, 10 * 60_000); // but for containers, there is nothing to do any more
   const directories = new Set([...judge.queues].flatMap(({ directory }) => upwards(directory)));
-  if (server.tree.size > directories.size) history.accuse('there is more than directories left');
+  if (server.tree.size > directories.size + world.counts.length)
+    history.accuse('there is more than directories left');
   judge.check();
 }
 

@@ -58,8 +58,9 @@ export class LockQueue {
     for (const node of this.nodes) {
       const isServed = this.rule.isServed(node, this.nodes);
       node.servedSince = isServed ? (node.servedSince ?? this.now()) : undefined;
-      node.wasServed ||= isServed;
-      node.hasWaited ||= !isServed;
+      const isDoubtful = this.rule.isDoubtful?.(node, this.nodes) ?? false;
+      node.wasServed ||= isServed || isDoubtful;
+      node.hasWaited ||= !isServed || isDoubtful;
     }
   }
 

@@ -9,6 +9,7 @@ import { readLockDriver } from '../../lib/zookeeper/recipes/read-lock-driver.js'
 import { SemaphoreGate } from '../../lib/zookeeper/recipes/semaphore-gate.js';
 import { writeLockDriver } from '../../lib/zookeeper/recipes/write-lock-driver.js';
 import { firstViolation } from './first-violation.js';
+import { countedSemaphore } from './locks/counted-semaphore.js';
 import { multiLock } from './locks/multi-lock.js';
 import { mutex } from './locks/mutex.js';
 import { readWriteLock } from './locks/read-write-lock.js';
@@ -116,6 +117,17 @@ describe('The simulation catches', () => {
         {
           ...semaphore(world, 'a', 2),
           of: ({ locks }: World['clients'][number]) => locks.semaphore('a', { permits: 3 }),
+        },
+      ];
+      expect(await firstViolation(lay, /whose turn it never was/)).toBeDefined();
+    });
+
+    it('that does not hear of a lower count', async () => {
+      const deaf = { count: 3, onChange: () => () => {} };
+      const lay = (world: World) => [
+        {
+          ...countedSemaphore(world, 'a', 3),
+          of: ({ locks }: World['clients'][number]) => locks.semaphore('a', { permits: deaf }),
         },
       ];
       expect(await firstViolation(lay, /whose turn it never was/)).toBeDefined();

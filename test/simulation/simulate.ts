@@ -44,6 +44,7 @@ export async function simulate(
   await world.pass(calm - world.clock.now());
   world.judge.calmSince = calm;
   world.history.note('calm');
+  for (const count of world.counts) count.restore();
 
   await world.until(areGuestsGone, LONGEST);
   const isFree = () => [...world.judge.queues].every(({ first }) => first === undefined);

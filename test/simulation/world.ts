@@ -26,6 +26,15 @@ export interface WorldOptions {
   readonly containerInterval: number;
 }
 
+/** A number that all clients see, as the world knows it. */
+export interface WorldCount {
+  readonly highest: number;
+  set(value: number, client?: SimulatedClient): void;
+  restore(): void;
+  check(): void;
+  stop(): void;
+}
+
 /** A server, its clients, and a judge who looks on, in virtual time. */
 export class World {
   readonly clock = new VirtualClock();
@@ -33,6 +42,7 @@ export class World {
   readonly history: History;
   readonly judge: Judge;
   readonly clients: SimulatedClient[] = [];
+  readonly counts: WorldCount[] = [];
   /** Called when a client has just sent a request. */
   onSent: (client: SimulatedClient, request: Request) => void = () => {};
   readonly #queues = new Map<string, LockQueue>();
@@ -74,6 +84,7 @@ export class World {
   /** Lets time pass until the condition is true, with the judge looking on. */
   async until(isOver: () => boolean, limit?: number): Promise<void> {
     const look = () => {
+      for (const count of this.counts) count.check();
       this.judge.check();
       return isOver();
     };

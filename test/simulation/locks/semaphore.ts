@@ -7,7 +7,10 @@ import { permitsRule } from './permits-rule.js';
 export function semaphore(world: World, key: string, permits: number): SimulatedLock {
   return {
     key,
-    queue: world.queue(`/locks/${key}/leases`, permitsRule(permits)),
+    queue: world.queue(
+      `/locks/${key}/leases`,
+      permitsRule(() => [permits]),
+    ),
     gate: world.queue(`/locks/${key}/locks`, mutexRule),
     permits,
     isReentrant: false,
