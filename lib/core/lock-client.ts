@@ -52,7 +52,7 @@ export interface LockClient {
   connect(): Promise<void>;
   /**
    * Grants nothing from now on: waiters and new acquires reject with `LockClientClosedError`. Held leases stay, and may
-   * still be re-entered, so that running work can finish.
+   * still be re-entered and downgraded, so that running work can finish.
    */
   refuse(): void;
   /**

@@ -81,7 +81,7 @@ export class ZooKeeperLockClient implements LockClient {
       soleChildren: new SoleChildMemory(connection),
       longHolds: new LongHolds(clock, WATCH_AFTER),
       nodeData: Buffer.alloc(0),
-      isRefusing: false,
+      admits: 'all',
       waits: new Set(),
       holds: new Set(),
     };
@@ -151,7 +151,7 @@ export class ZooKeeperLockClient implements LockClient {
 
   async connect(): Promise<void> {
     const { name, connection, clock, connectTimeout } = this.settings;
-    if (this.#context.isRefusing) throw new LockClientClosedError({ client: name });
+    if (this.#context.admits !== 'all') throw new LockClientClosedError({ client: name });
     const wait = new WaitScope(
       { client: name, clock, open: this.#context.waits },
       { wait: connectTimeout },
@@ -177,8 +177,7 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   refuse(): void {
-    this.#context.isRefusing = true;
-    for (const wait of [...this.#context.waits]) wait.close();
+    this.#admit('insiders');
   }
 
   close(timeout = 5_000): Promise<void> {
@@ -186,10 +185,16 @@ export class ZooKeeperLockClient implements LockClient {
     return this.#closing;
   }
 
+  /** Ends the waits there are, and refuses who comes from now on. */
+  #admit(whom: 'insiders' | 'nobody'): void {
+    if (this.#context.admits !== 'nobody') this.#context.admits = whom;
+    for (const wait of [...this.#context.waits]) wait.close();
+  }
+
   async #close(timeout: number): Promise<void> {
     const { connection, clock } = this.settings;
     const deadline = clock.now() + timeout;
-    this.refuse();
+    this.#admit('nobody');
     await within(timeout, clock, this.#giveEverythingBack());
     await within(Math.max(0, deadline - clock.now()), clock, connection.close());
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { LockClientClosedError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { isSettled } from '../support/is-settled.js';
 import { downgrade } from './downgrade.js';
@@ -102,6 +103,37 @@ export function readWriteDowngradeSuite(stage: () => Stage): void {
       await writer.release();
       await using _ = await queued;
       expect(await mine.readLock(key).tryAcquire()).toBeUndefined();
+    });
+  });
+
+  describe('while the client shuts down', () => {
+    it('is still granted after refuse(), so that running work can end', async () => {
+      const { mine, key } = stage();
+      await mine.writeLock(key).using(async (writing) => {
+        mine.locks.refuse();
+        await using reading = await mine.readLock(key).acquire();
+        expect([writing.isHeld, reading.isHeld]).toEqual([true, true]);
+      });
+      await expect(mine.readLock(key).acquire()).rejects.toBeInstanceOf(LockClientClosedError);
+    });
+
+    it('is none after refuse() where the write lock was released: that would be a newcomer', async () => {
+      const { mine, key } = stage();
+      const writing = await mine.writeLock(key).acquire();
+      await writing.run(async () => {
+        await writing.release();
+        mine.locks.refuse();
+        await expect(mine.readLock(key).acquire()).rejects.toBeInstanceOf(LockClientClosedError);
+      });
+    });
+
+    it('is none after close()', async () => {
+      const { mine, key } = stage();
+      await mine.writeLock(key).using(async () => {
+        const closed = mine.locks.close();
+        await expect(mine.readLock(key).acquire()).rejects.toBeInstanceOf(LockClientClosedError);
+        await closed;
+      });
     });
   });
 

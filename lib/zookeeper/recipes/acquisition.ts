@@ -5,6 +5,17 @@ import type { LockHold } from './lock-hold.js';
 import type { RecipeContext } from './recipe-context.js';
 import { RetryLoop } from './retry-loop.js';
 
+/** What is asked for. */
+export interface AcquireRequest {
+  /** Key of the lock, as the user gave it. */
+  readonly key: string;
+  readonly options: AcquireOptions;
+  /** False: rather come back without the lock than wait for others. */
+  readonly mayWait: boolean;
+  /** Does the caller go on inside of a lock that it holds? Then it may finish while the client shuts down. */
+  readonly isInside?: boolean;
+}
+
 /** One acquire under way, whatever the recipe: what ends it, what it may retry, what it has told. */
 export class Acquisition {
   readonly retry: RetryLoop;
@@ -12,31 +23,34 @@ export class Acquisition {
 
   private constructor(
     private readonly context: RecipeContext,
-    private readonly key: string,
+    private readonly request: AcquireRequest,
     readonly wait: WaitScope,
-    /** False: rather come back without the lock than wait for others. */
-    readonly mayWait: boolean,
   ) {
-    this.retry = new RetryLoop(context.retryPolicy, wait, { key, client: context.client });
+    const about = { key: request.key, client: context.client };
+    this.retry = new RetryLoop(context.retryPolicy, wait, about);
+  }
+
+  get mayWait(): boolean {
+    return this.request.mayWait;
   }
 
   /**
-   * Runs `work` as an acquire of the lock `key`, and tells its events; settles as it does.
+   * Runs `work` as an acquire, and tells its events; settles as it does.
    *
    * @param work resolves to the hold, or to `undefined` where it may not wait
    */
   static async run(
     context: RecipeContext,
-    key: string,
-    options: AcquireOptions,
-    mayWait: boolean,
+    request: AcquireRequest,
     work: (acquisition: Acquisition) => Promise<LockHold | undefined>,
   ): Promise<LockHold | undefined> {
+    const { key, options, isInside = false } = request;
     const about = { key, client: context.client };
-    if (context.isRefusing) throw new LockClientClosedError(about);
+    const isAdmitted = context.admits === 'all' || (context.admits === 'insiders' && isInside);
+    if (!isAdmitted) throw new LockClientClosedError(about);
     const wait = new WaitScope({ ...about, clock: context.clock, open: context.waits }, options);
     try {
-      const hold = await work(new Acquisition(context, key, wait, mayWait));
+      const hold = await work(new Acquisition(context, request, wait));
       if (hold) context.events.emit('acquired', { key, waitedMs: wait.elapsed });
       return hold;
     } catch (error) {
@@ -51,6 +65,6 @@ export class Acquisition {
   contended(): void {
     if (this.#wasContended) return;
     this.#wasContended = true;
-    this.context.events.emit('contended', { key: this.key });
+    this.context.events.emit('contended', { key: this.request.key });
   }
 }

@@ -11,7 +11,6 @@ import { downgradeDriver } from './downgrade-driver.js';
 import type { AttemptPlan, PlanOf } from './lock-attempt.js';
 import type { LockHold } from './lock-hold.js';
 import type { LockInternals } from './lock-internals.js';
-import { readLockDriver } from './read-lock-driver.js';
 import { READ_NAME, readWriteSortKey } from './read-write-names.js';
 import type { ZooKeeperLease } from './zookeeper-lease.js';
 
@@ -55,26 +54,28 @@ export class InterProcessReadLock implements Lock {
 
   #planOf(): PlanOf | undefined {
     const writer = this.writer.held();
-    return writer && ((wait) => planAfter(writer, wait));
+    return writer && ((wait) => this.#planInside(writer, wait));
+  }
+
+  /**
+   * The plan of a reader inside of the held write lock `writer`: it takes that one's number, and its token, which is
+   * smaller than those of the writers who queue. If that is lost or released meanwhile, a reader like any other.
+   */
+  async #planInside(writer: Hold<LockHold>, wait: WaitScope): Promise<AttemptPlan> {
+    wait.throwIfEnded(); // before anything is sent
+    const token = writer.isLive ? await wait.until(tokenOf(writer)) : undefined;
+    if (token === undefined || !writer.isLive) return this.internals.newcomerPlan();
+    const node = nodeName(writer.backend.paths[0]!);
+    return { driver: downgradeDriver(node), digits: readWriteSortKey(node), token };
   }
 }
 
-const PLAIN: AttemptPlan = { driver: readLockDriver };
-
-/**
- * The plan of a reader inside of the held write lock `writer`: it takes that one's number, and its token, which is
- * smaller than those of the writers who queue. If that is lost or released meanwhile, a reader like any other.
- */
-async function planAfter(writer: Hold<LockHold>, wait: WaitScope): Promise<AttemptPlan> {
-  if (!writer.isLive) return PLAIN;
-  wait.throwIfEnded(); // before anything is sent
+/** `undefined` when the lock is lost meanwhile. */
+async function tokenOf(hold: Hold<LockHold>): Promise<bigint | undefined> {
   try {
-    const token = await wait.until(writer.fencingToken());
-    if (!writer.isLive) return PLAIN;
-    const node = nodeName(writer.backend.paths[0]!);
-    return { driver: downgradeDriver(node), digits: readWriteSortKey(node), token };
+    return await hold.fencingToken();
   } catch (error) {
-    if (error instanceof LockLostError) return PLAIN;
+    if (error instanceof LockLostError) return undefined;
     throw error;
   }
 }

@@ -103,7 +103,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
     const about = { key, client: context.client };
     validateAcquireOptions(options, about);
     validatePermits(quantity, about, this.#most);
-    const held = await Acquisition.run(context, key, options, mayWait, (acquisition) =>
+    const held = await Acquisition.run(context, { key, options, mayWait }, (acquisition) =>
       this.#take(acquisition, quantity),
     );
     return held && new ZooKeeperLease(held.hold);

@@ -1,12 +1,12 @@
 import type { AcquireOptions } from '../../core/acquire-options.js';
-import { LockAbortedError } from '../../core/errors/index.js';
+import { LockAbortedError, LockClientClosedError } from '../../core/errors/index.js';
 import type { Hold } from '../../core/hold.js';
 import { LeaseChain } from '../../core/lease-chain.js';
 import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
 import { Acquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
-import type { PlanOf } from './lock-attempt.js';
+import type { AttemptPlan, PlanOf } from './lock-attempt.js';
 import { LockHold } from './lock-hold.js';
 import type { LockInternalsDriver } from './lock-internals-driver.js';
 import { LockQueue, type GrantedAttempt } from './lock-queue.js';
@@ -59,7 +59,22 @@ export class LockInternals {
     return LeaseChain.find(this.identity) as Hold<LockHold> | undefined; // the scope is ours, so the backend is
   }
 
-  /** Queues until the lock is held. */
+  /**
+   * The plan of a caller who goes on inside of nothing.
+   *
+   * @throws LockClientClosedError when the client shuts down
+   */
+  newcomerPlan(): AttemptPlan {
+    const { admits, client } = this.context;
+    if (admits !== 'all') throw new LockClientClosedError({ key: this.settings.key, client });
+    return { driver: this.driver };
+  }
+
+  /**
+   * Queues until the lock is held.
+   *
+   * @param planOf for a caller who goes on inside of another lock
+   */
   async acquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease> {
     const { wait = this.context.wait, signal } = options;
     const lease = await this.#grant({ wait, signal }, true, planOf);
@@ -83,7 +98,7 @@ export class LockInternals {
   async #grant(
     options: AcquireOptions,
     mayWait: boolean,
-    planOf: PlanOf = () => ({ driver: this.driver }),
+    planOf?: PlanOf,
   ): Promise<ZooKeeperLease | undefined> {
     const { context, identity, settings } = this;
     const { key } = settings;
@@ -96,8 +111,9 @@ export class LockInternals {
         token: plan.token,
         onRemoved: () => attempt.removed(),
       });
-    const held = await Acquisition.run(context, key, options, mayWait, (acquisition) =>
-      this.#queue.enter(acquisition, planOf, hold),
+    const request = { key, options, mayWait, isInside: planOf !== undefined };
+    const held = await Acquisition.run(context, request, (acquisition) =>
+      this.#queue.enter(acquisition, planOf ?? (() => this.newcomerPlan()), hold),
     );
     return held && new ZooKeeperLease(held.hold);
   }

@@ -28,8 +28,8 @@ export interface RecipeContext {
   readonly connectTimeout: number;
   /** Data of lock nodes. */
   nodeData: Buffer;
-  /** True from shutdown on: nothing is granted any more. */
-  isRefusing: boolean;
+  /** To whom anything is granted: from shutdown on only inside of locks that are held, in the end to nobody. */
+  admits: 'all' | 'insiders' | 'nobody';
   /** Acquires under way. */
   readonly waits: Set<WaitScope>;
   /** Locks held. */

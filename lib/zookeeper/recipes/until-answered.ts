@@ -20,9 +20,9 @@ export async function untilAnswered<T>(
   key: string,
   send: () => Promise<T>,
 ): Promise<T> {
-  const { connection, client, clock, waits, connectTimeout, retryPolicy, isRefusing } = context;
+  const { connection, client, clock, waits, connectTimeout, retryPolicy, admits } = context;
   const about = { key, client };
-  if (isRefusing) throw new LockClientClosedError(about);
+  if (admits !== 'all') throw new LockClientClosedError(about);
   const wait = new WaitScope({ ...about, clock, open: waits }, { wait: connectTimeout });
   const retry = new RetryLoop(retryPolicy, wait, about);
   try {
