@@ -14,6 +14,9 @@ import type { SimulatedClient } from './simulated-client.js';
 import type { SimulatedLock } from './simulated-lock.js';
 import type { Visit } from './visit.js';
 
+/** Requests of one operation upon one occasion: parents are made, nodes created, located, read, watched and deleted. */
+const MANY = 20;
+
 export interface Asked {
   readonly wait?: number;
   readonly isTry?: boolean;
@@ -73,6 +76,13 @@ export class Judge {
     const operation = this.began(client, lock, { ...asked, outer });
     whole.parts.push(operation);
     return operation;
+  }
+
+  /** It has sent a request. */
+  sent(operation: Operation): void {
+    const { id, permits } = operation.options;
+    if (operation.sent() > MANY + 2 * permits)
+      this.history.accuse(`operation ${id} asks again and again`);
   }
 
   /** A node was created for it. */

@@ -17,6 +17,7 @@ const PROTECTION = 40;
 export class LockQueue {
   /** The nodes that are there, in their order. */
   readonly nodes: QueuedNode[] = [];
+  #changes = 0;
   readonly #claims = new Map<string, (node: QueuedNode) => void>();
   /** The transaction that gave out each number. */
   readonly #numbers = new Map<string, number>();
@@ -36,6 +37,11 @@ export class LockQueue {
 
   get first(): QueuedNode | undefined {
     return this.nodes[0];
+  }
+
+  /** How often anything has happened in the directory. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** Those whose turn it is. */
@@ -65,6 +71,7 @@ export class LockQueue {
   }
 
   #look(): void {
+    this.#changes += 1;
     this.tree.watchData(this.directory, this.#watcher);
     this.tree.watchChildren(this.directory, this.#watcher);
     const children = this.tree.get(this.directory)?.children ?? new Set<string>();

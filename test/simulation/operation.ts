@@ -38,7 +38,20 @@ export class Operation {
   /** The paths of its nodes on which its client has set a watch, and when it last read the answer. */
   readonly watchedAt = new Map<string, number>();
 
+  /** What the last request was sent upon, and how many were. */
+  #occasion = '';
+  #requests = 0;
+
   constructor(readonly options: OperationOptions) {}
+
+  /** It has sent a request. Returns how many it has sent since anything happened that could be a reason. */
+  sent(): number {
+    const { client, lock } = this.options;
+    const occasion = [client.connectedAt, lock.queue?.changes, lock.gate?.changes].join();
+    this.#requests = occasion === this.#occasion ? this.#requests + 1 : 1;
+    this.#occasion = occasion;
+    return this.#requests;
+  }
 
   /** Does it have all the nodes that it needs, in the session of its client? */
   get isQueued(): boolean {

@@ -172,6 +172,7 @@ export class World {
     const queue = request.op === 'create' && this.#queues.get(parentPath(request.path));
     if (operation && queue && EPHEMERAL.has(request.mode))
       queue.announce(request.path, (node) => this.judge.queued(operation, queue, node));
+    if (operation) this.judge.sent(operation);
     this.onSent(client, request);
     return (rc) => {
       if (operation && request.op === 'getData' && rc === 0)
