@@ -1,6 +1,7 @@
 import { LockError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';
+import type { Asked } from './asked.js';
 import { ExclusionRule } from './exclusion-rule.js';
 import type { History } from './history.js';
 import { liveHolds } from './live-holds.js';
@@ -12,18 +13,9 @@ import { ProgressRule } from './progress-rule.js';
 import type { QueuedNode } from './queued-node.js';
 import type { SimulatedClient } from './simulated-client.js';
 import type { SimulatedLock } from './simulated-lock.js';
-import type { Visit } from './visit.js';
 
 /** Requests of one operation upon one occasion: parents are made, nodes created, located, read, watched and deleted. */
 const MANY = 20;
-
-export interface Asked {
-  readonly wait?: number;
-  readonly isTry?: boolean;
-  readonly permits?: number;
-  /** The visit in whose scope it is asked. */
-  readonly outer?: Visit;
-}
 
 /** Is told what the users of the locks see, and holds it against what a lock promises. */
 export class Judge {
@@ -45,7 +37,7 @@ export class Judge {
     isAsking: boolean,
   ) {
     this.#exclusion = new ExclusionRule(now, history, isAsking);
-    this.#parts = new PartsRule(history);
+    this.#parts = new PartsRule(history, isAsking);
     this.#progress = new ProgressRule({
       now,
       history,
@@ -180,9 +172,9 @@ export class Judge {
 
   /** To be called after every event in the world. @throws when a promise is broken */
   check(): void {
+    this.#parts.check();
     this.#exclusion.check();
     this.#progress.check();
-    this.#parts.check();
     for (const lease of this.#over)
       if (lease.isHeld) this.history.accuse('a lease is held again that was released or lost');
     this.history.throwIfAccused();
@@ -209,7 +201,7 @@ export class Judge {
       lock,
       queue: lock.queue,
       nodes,
-      parts: lock.parts ? this.#parts.granted(operation) : [],
+      parts: lock.parts ? this.#parts.granted(operation, this.now()) : [],
       grantedAt: this.now(),
       watched: new Set(nodes.filter(isWatched)),
       leases: new Set(),

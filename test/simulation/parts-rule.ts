@@ -12,7 +12,11 @@ type Parts = ObservedHold['parts'];
 export class PartsRule {
   readonly #wholes = new Set<ObservedHold>();
 
-  constructor(private readonly history: History) {}
+  /** @param isAsking see `ExclusionRule` */
+  constructor(
+    private readonly history: History,
+    private readonly isAsking: boolean,
+  ) {}
 
   /** A part of it is about to be asked for. */
   began(whole: Operation, lock: SimulatedLock): void {
@@ -27,11 +31,13 @@ export class PartsRule {
   }
 
   /** It has the lease; these are the parts of it. */
-  granted(whole: Operation): Parts {
+  granted(whole: Operation, now: number): Parts {
     const { id, lock } = whole.options;
     const parts = this.#held(whole);
     if (parts.length !== lock.parts!.length)
       this.history.accuse(`operation ${id} is granted with ${parts.length} parts`);
+    if (parts.some(({ hold }) => hold.lostAt !== undefined && hold.lostAt < now))
+      this.history.accuse(`operation ${id} is granted although a part of it was lost before`);
     return parts;
   }
 
@@ -60,6 +66,7 @@ export class PartsRule {
 
   check(): void {
     for (const whole of this.#wholes) {
+      if (this.isAsking && whole.client.process.isRunning) this.#ask(whole);
       const { id, parts, lostAt, endedAt, client } = whole;
       const isLost = parts.some(({ hold }) => hold.lostAt !== undefined);
       if (endedAt === undefined && isLost)
@@ -72,6 +79,13 @@ export class PartsRule {
       if (isKept && client.process.isRunning)
         this.history.accuse(`hold ${id} is released but for a part`);
     }
+  }
+
+  /** Where a part is found to be lost when it is asked, so is the whole. */
+  #ask({ id, leases, parts }: ObservedHold): void {
+    const isHeld = [...leases].some((lease) => lease.isHeld);
+    if (isHeld && !parts.every(({ lease }) => lease.isHeld))
+      this.history.accuse(`hold ${id} says that it is held without a part`);
   }
 
   /** What it holds now, in the order in which it was granted. */

@@ -157,6 +157,7 @@ describe('The simulation catches', () => {
       ['keeps what it has when it fails', { isKeeping: true }, /keeps|but for a part/],
       ['takes the parts in the order in which they were given', { isUnordered: true }, /takes b/],
       ['gives every part the whole time', { isSlow: true }, /goes on after its end/],
+      ['is granted although a part was lost meanwhile', { isHasty: true }, /was lost before/],
       [
         'does not see that a part is lost',
         { isNumb: true },

@@ -17,6 +17,8 @@ export interface Faults {
   readonly isSlow?: boolean;
   /** Does not listen for the loss of a part. */
   readonly isNumb?: boolean;
+  /** Does not ask, when it has the last part, for the first. */
+  readonly isHasty?: boolean;
 }
 
 /** A multi-lock of two parts, with faults: to see whether they are found. */
@@ -67,7 +69,7 @@ export class SketchedMultiLock implements Lock {
         void this.#giveBack(leases);
         throw error;
       }
-      if (leases.every(({ isHeld }) => isHeld)) return this.#hold(leases);
+      if (this.faults.isHasty || leases.every(({ isHeld }) => isHeld)) return this.#hold(leases);
       for (const lease of leases) void lease.release();
     }
   }
