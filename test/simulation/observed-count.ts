@@ -3,6 +3,7 @@ import type { LinkListener } from '../../lib/zookeeper/connection/transport.js';
 import type { SharedCount } from '../../lib/zookeeper/recipes/shared-count.js';
 import { Patience } from './patience.js';
 import type { SimulatedClient } from './simulated-client.js';
+import { Times } from './times.js';
 import type { World } from './world.js';
 
 interface Follower {
@@ -50,7 +51,7 @@ export class ObservedCount {
   of(client: SimulatedClient): SharedCount {
     const there = this.#followers.get(client);
     if (there) return there.count;
-    const follower = { count: client.locks.sharedCount(this.path, 1), startedAt: Infinity };
+    const follower = { count: client.locks.sharedCount(this.path, 1), startedAt: Times.never };
     this.#followers.set(client, follower);
     follower.count.onChange(() => this.onChange());
     void this.#start(client, follower);
@@ -76,7 +77,7 @@ export class ObservedCount {
   check(): void {
     const { history, clock } = this.world;
     for (const [client, { count, startedAt }] of this.#followers) {
-      const since = Math.max(this.#changedAt, startedAt, client.calmSince);
+      const since = Times.latest(this.#changedAt, startedAt, client.calmSince);
       if (count.count !== this.value && clock.now() > since + Patience.TO_SERVE)
         history.accuse(`${client.name} takes the count for ${count.count}, and not ${this.value}`);
     }
@@ -88,7 +89,7 @@ export class ObservedCount {
   }
 
   async #start(client: SimulatedClient, follower: Follower): Promise<void> {
-    while (client.closedAt === undefined && follower.startedAt === Infinity)
+    while (client.closedAt === undefined && follower.startedAt === Times.never)
       await follower.count.start().then(
         () => (follower.startedAt = this.world.clock.now()),
         () => client.sleep(Patience.TO_SERVE), // no answer in time: again

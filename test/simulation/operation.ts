@@ -3,6 +3,7 @@ import type { ObservedHold } from './observed-hold.js';
 import type { QueuedNode } from './queued-node.js';
 import type { SimulatedClient } from './simulated-client.js';
 import type { Prospect, SimulatedLock } from './simulated-lock.js';
+import { Times } from './times.js';
 import type { Visit } from './visit.js';
 
 export interface OperationOptions {
@@ -82,7 +83,7 @@ export class Operation {
   get changedAt(): number {
     let latest = this.options.startedAt;
     for (const { goneAt = 0, servedSince = 0 } of [...this.nodes, ...this.gateNodes])
-      latest = Math.max(latest, goneAt, servedSince);
+      latest = Times.latest(latest, goneAt, servedSince);
     return latest;
   }
 

@@ -6,6 +6,7 @@ import type { Operation } from './operation.js';
 import { Patience } from './patience.js';
 import type { QueuedNode } from './queued-node.js';
 import type { SimulatedClient } from './simulated-client.js';
+import { Times } from './times.js';
 import { Timing } from './timing.js';
 
 export interface ProgressRuleContext {
@@ -50,14 +51,14 @@ export class ProgressRule {
     for (const queue of queues) for (const node of queue.served) this.#checkServed(node);
   }
 
-  #checkBounds({ options, abortedAt = Infinity }: Operation): void {
-    const { id, client, isTry, startedAt, wait = Infinity } = options;
-    const { closedAt = Infinity, process } = client;
+  #checkBounds({ options, abortedAt = Times.never }: Operation): void {
+    const { id, client, isTry, startedAt, wait = Times.never } = options;
+    const { closedAt = Times.never, process } = client;
     // An attempt that may not wait comes back when its node is removed: then it leaves nothing behind.
     const end = isTry
       ? closedAt + Patience.LONGEST_CLOSE
-      : Math.min(startedAt + wait, abortedAt, closedAt);
-    const latest = Math.max(end, startedAt, process.thawedAt);
+      : Times.earliest(startedAt + wait, abortedAt, closedAt);
+    const latest = Times.latest(end, startedAt, process.thawedAt);
     if (process.isRunning && this.context.now() > latest + Timing.rounding)
       this.context.history.accuse(`operation ${id} goes on after its end at ${latest} ms`);
   }
@@ -66,18 +67,18 @@ export class ProgressRule {
     const { client, isTry, startedAt, permits } = operation.options;
     const { TO_TRY, TO_QUEUE } = Patience;
     const isLate = isTry
-      ? this.context.now() > Math.max(startedAt, client.calmSince) + permits * TO_TRY
+      ? this.context.now() > Times.latest(startedAt, client.calmSince) + permits * TO_TRY
       : !operation.isQueued &&
         !operation.isWaiting &&
-        this.context.now() > Math.max(operation.changedAt, client.calmSince) + TO_QUEUE;
+        this.context.now() > Times.latest(operation.changedAt, client.calmSince) + TO_QUEUE;
     if (isLate) this.#accuse(operation);
   }
 
   /** One part is taken after the other; where it gives all back and begins again, that takes its time. */
   #checkParts(operation: Operation): void {
     const { client, startedAt } = operation.options;
-    const ends = operation.parts.map(({ settledAt = Infinity }) => settledAt);
-    const since = Math.max(startedAt, client.calmSince, ...ends);
+    const ends = operation.parts.map(({ settledAt = Times.never }) => settledAt);
+    const since = Times.latest(startedAt, client.calmSince, ...ends);
     if (this.context.now() > since + Patience.TO_SERVE) this.#accuse(operation);
   }
 
@@ -105,11 +106,11 @@ export class ProgressRule {
     if (isServed && keepsOthers(operation.hold)) return;
     const since = isUnderWay
       ? operation.changedAt
-      : Math.max(node.servedSince!, operation.settledAt!, endOf(operation.hold));
+      : Times.latest(node.servedSince!, operation.settledAt!, endOf(operation.hold));
     const latest = isServed
-      ? Math.max(since, client.calmSince) +
+      ? Times.latest(since, client.calmSince) +
         (isUnderWay && !operation.isQueued ? Patience.TO_QUEUE : Patience.TO_SERVE)
-      : Math.max(since, this.context.calmSince()) +
+      : Times.latest(since, this.context.calmSince()) +
         client.sessionTimeout +
         2 * Timing.tick +
         Patience.TO_SERVE;
@@ -125,5 +126,5 @@ function keepsOthers(hold: ObservedHold | undefined): boolean {
 }
 
 function endOf({ nodes, endedAt = 0, releasedAt = 0 }: Partial<ObservedHold> = {}): number {
-  return nodes && nodes.length > 1 ? Math.max(endedAt, releasedAt) : endedAt;
+  return nodes && nodes.length > 1 ? Times.latest(endedAt, releasedAt) : endedAt;
 }

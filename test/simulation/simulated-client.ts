@@ -10,6 +10,7 @@ import { FaultyTransport } from '../support/faulty-transport.js';
 import type { Dice } from './dice.js';
 import { ProcessTransport, type Eavesdropper } from './process-transport.js';
 import { SimulatedProcess } from './simulated-process.js';
+import { Times } from './times.js';
 import { Timing } from './timing.js';
 
 export interface SimulatedClientOptions {
@@ -34,7 +35,7 @@ export class SimulatedClient {
   #partitions = 0;
   #refusals = 0;
   #disturbedUntil = 0;
-  #connectedAt = Infinity;
+  #connectedAt = Times.never;
   /** What a message may take longer than it ought to. */
   #delay = 0;
 
@@ -84,14 +85,14 @@ export class SimulatedClient {
   get calmSince(): number {
     const isUndisturbed =
       this.#hindrances === 0 && this.connection.isConnected && this.process.isRunning;
-    if (!isUndisturbed) return Infinity;
-    return Math.max(this.#disturbedUntil, this.#connectedAt, this.process.thawedAt);
+    if (!isUndisturbed) return Times.never;
+    return Times.latest(this.#disturbedUntil, this.#connectedAt, this.process.thawedAt);
   }
 
   /** Since when it could connect if it were not; `Infinity`: it cannot. */
   get reachableSince(): number {
     const isReachable = this.#hindrances + this.#refusals === 0 && this.process.isRunning;
-    return isReachable ? Math.max(this.#disturbedUntil, this.process.thawedAt) : Infinity;
+    return isReachable ? Times.latest(this.#disturbedUntil, this.process.thawedAt) : Times.never;
   }
 
   /** What was sent has arrived by then, or is lost. */
@@ -101,7 +102,7 @@ export class SimulatedClient {
 
   /** What is sent until then may come late, or never. */
   disturb(until = this.options.clock.now()): void {
-    this.#disturbedUntil = Math.max(this.#disturbedUntil, until);
+    this.#disturbedUntil = Times.latest(this.#disturbedUntil, until);
   }
 
   /** Something stands between this client and the server; the returned function ends that. */
