@@ -29,8 +29,11 @@ export interface WorldOptions {
 /** A number that all clients see, as the world knows it. */
 export interface WorldCount {
   readonly highest: number;
+  /** @param client who sets it. Default: a stranger */
   set(value: number, client?: SimulatedClient): void;
+  /** It is `highest` again, and stays so. */
   restore(): void;
+  /** Do all clients keep up with it? To be called after every event. */
   check(): void;
   stop(): void;
 }
