@@ -30,6 +30,7 @@ import type { LockSettings } from './recipes/lock-settings.js';
 import { LongHolds } from './recipes/long-holds.js';
 import { nodeData, type NodeOptions } from './recipes/node-data.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
+import { ServedNodes } from './recipes/served-nodes.js';
 import { SharedCount } from './recipes/shared-count.js';
 import { SoleChildMemory } from './recipes/sole-child-memory.js';
 import { untilConnected } from './recipes/until-connected.js';
@@ -79,6 +80,7 @@ export class ZooKeeperLockClient implements LockClient {
         ),
       ),
       soleChildren: new SoleChildMemory(connection),
+      servedNodes: new ServedNodes(),
       longHolds: new LongHolds(clock, WATCH_AFTER),
       nodeData: Buffer.alloc(0),
       admits: 'all',

@@ -4,7 +4,7 @@ import type { WatchEvent } from '../connection/watch-event.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { Acquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
-import type { LockInternalsDriver } from './lock-internals-driver.js';
+import type { LockInternalsDriver, Turn } from './lock-internals-driver.js';
 import { mendDirectory } from './mend-directory.js';
 import { NodeWatch } from './node-watch.js';
 import { ProtectedNode } from './protected-node.js';
@@ -89,18 +89,29 @@ export class LockAttempt {
         if (!this.node.isInOrder) throw this.acquisition.retry.outOfNumbers(this.directory);
         if (turn.blocker === undefined) {
           this.#lookBack(children);
-          if (this.#mayGrant()) return 'granted';
+          if (this.#mayGrant()) return this.#granted();
           continue;
         }
         if (!this.acquisition.mayWait) return 'busy';
         this.acquisition.contended();
         const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`, this.node.path!);
-        if (isGone && turn.isNext && this.#mayGrant()) return 'granted';
+        if (isGone && this.#isNext(turn) && this.#mayGrant()) return this.#granted();
       } catch (error) {
         const { parents } = this.context;
         await mendDirectory(error, this.directory, parents, this.acquisition);
       }
     }
+  }
+
+  #granted(): AttemptResult {
+    this.context.servedNodes.note(this.directory, this.node.name);
+    return 'granted';
+  }
+
+  /** Its blocker has gone: is it our turn? False: not known. */
+  #isNext({ isNext, blocker }: Turn): boolean {
+    const { servedNodes } = this.context;
+    return isNext || (this.#driver.isClosed && servedNodes.has(this.directory, blocker!));
   }
 
   #lookBack(children: readonly string[]): void {

@@ -10,6 +10,8 @@ export interface Turn {
 export interface LockInternalsDriver {
   /** What follows the UUID in the names of our nodes. */
   readonly lockName: string;
+  /** Nobody whom a node would have to wait for ever comes in ahead of it, once it is in the queue. */
+  readonly isClosed: boolean;
   /** What children are ordered by. */
   readonly sortKey: (child: string) => string;
   /** `undefined` when `own` is not among the children. */

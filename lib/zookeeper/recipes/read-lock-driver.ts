@@ -10,6 +10,7 @@ import { READ_NAME, readWriteSortKey, WRITE_NAME } from './read-write-names.js';
  */
 export const readLockDriver: LockInternalsDriver = {
   lockName: READ_NAME,
+  isClosed: true,
   sortKey: readWriteSortKey,
   turnOf(children, own): Turn | undefined {
     const writers = children.filter((child) => child === own || child.includes(WRITE_NAME));

@@ -8,6 +8,7 @@ import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js'
 import type { GuaranteedDelete } from './guaranteed-delete.js';
 import type { LongHolds } from './long-holds.js';
 import type { LockParents } from './lock-parents.js';
+import type { ServedNodes } from './served-nodes.js';
 import type { SoleChildMemory } from './sole-child-memory.js';
 
 /** What one client shares with all of its recipes. Its identity is the scope of re-entry. */
@@ -21,6 +22,7 @@ export interface RecipeContext {
   readonly parents: LockParents;
   readonly removals: GuaranteedDelete;
   readonly soleChildren: SoleChildMemory;
+  readonly servedNodes: ServedNodes;
   readonly longHolds: LongHolds;
   /** Bound of an acquire that names none. */
   readonly wait: Wait;

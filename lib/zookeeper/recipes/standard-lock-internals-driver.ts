@@ -12,6 +12,7 @@ const LOCK_NAME = 'lock-';
  */
 export const standardLockInternalsDriver: LockInternalsDriver = {
   lockName: LOCK_NAME,
+  isClosed: true,
   sortKey: (child) => sortKey(child, LOCK_NAME),
   turnOf(children, own): Turn | undefined {
     const { isQueued, ahead, nearest } = predecessorOf(children, own, this.sortKey);

@@ -9,6 +9,7 @@ import { readWriteSortKey, WRITE_NAME } from './read-write-names.js';
  */
 export const writeLockDriver: LockInternalsDriver = {
   lockName: WRITE_NAME,
+  isClosed: false,
   sortKey: readWriteSortKey,
   turnOf(children, own): Turn | undefined {
     const { isQueued, nearest } = predecessorOf(children, own, readWriteSortKey);
