@@ -1,5 +1,6 @@
 import { LockLostError } from '../../lib/core/errors/index.js';
 import type { Dice } from './dice.js';
+import type { LockQueue } from './lock-queue.js';
 import type { Visit } from './visit.js';
 import type { Visitor, Wish } from './visitor.js';
 
@@ -116,7 +117,7 @@ export class Guest {
     const { dice } = this;
     const permits = dice.integer(1, lock.permits ?? 1);
     const limit = dice.time(dice.pick([20, 200, 2_000]));
-    const isPatient = outer === undefined || (lock.isReentrant && outer.hold.parts.length === 0);
+    const isPatient = outer === undefined || (lock.isReentrant && isAllOf(lock.queue, outer));
     const kinds = [
       ...(isPatient ? (['forever', 'forever', 'signal'] as const) : []),
       'wait',
@@ -139,4 +140,10 @@ export class Guest {
     const { sessionTimeout } = visitors[0]!.client;
     return dice.time(dice.pick([0, 0, 20, 50, 300, 0.5 * sessionTimeout, 3 * sessionTimeout]));
   }
+}
+
+/** Is all that is held around a call in the scope of that visit held of one queue? */
+function isAllOf(queue: LockQueue | undefined, visit: Visit | undefined): boolean {
+  if (visit === undefined) return true;
+  return visit.hold.queue === queue && isAllOf(queue, visit.outer);
 }
