@@ -59,7 +59,8 @@ export class InterProcessReadLock implements Lock {
 
   /**
    * The plan of a reader inside of the held write lock `writer`: it takes that one's number, and its token, which is
-   * smaller than those of the writers who queue. If that is lost or released meanwhile, a reader like any other.
+   * smaller than those of the writers who queue. If that is lost or released before its node is asked for, it is a reader
+   * like any other. After that, only the writer's node beside its own counts (see `downgradeDriver`).
    */
   async #planInside(writer: Hold<LockHold>, wait: WaitScope): Promise<AttemptPlan> {
     wait.throwIfEnded(); // before anything is sent
