@@ -3,6 +3,14 @@ import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/**
+ * Lets go of all that a child inherits beside its three streams. The driver's sockets are not closed on exec: a child
+ * that is started while one connects keeps it open, and this process goes on hearing its events under a number that the
+ * next socket gets.
+ */
+const CLOSE_INHERITED =
+  'for fd in /proc/$$/fd/*; do fd=${fd##*/}; [ "$fd" -gt 2 ] && eval "exec $fd>&-"; done 2>/dev/null';
+
 /** A server process that cannot outlive this one, however this one ends. */
 export class WatchedProcess {
   private readonly child: ChildProcess;
@@ -12,7 +20,11 @@ export class WatchedProcess {
   constructor(command: string, args: readonly string[], folder: string) {
     this.logFile = join(folder, 'server.log');
     const log = openSync(this.logFile, 'a');
-    this.child = spawn(command, args, { cwd: folder, stdio: ['ignore', log, log] });
+    const script = `${CLOSE_INHERITED}; exec "$@"`;
+    this.child = spawn('bash', ['-c', script, 'bash', command, ...args], {
+      cwd: folder,
+      stdio: ['ignore', log, log],
+    });
     closeSync(log);
     if (this.child.pid !== undefined) watch(this.child, this.child.pid, folder);
     this.child.on('error', () => {}); // could not be started: `running` says so
@@ -54,8 +66,8 @@ export class WatchedProcess {
  * even when this process is killed, and no exit handler could run.
  */
 function watch(child: ChildProcess, pid: number, folder: string): void {
-  const script = 'read -r _; kill -9 "$1"; rm -rf "$2"';
-  const watchdog = spawn('sh', ['-c', script, 'sh', String(pid), folder], {
+  const script = `${CLOSE_INHERITED}; read -r _; kill -9 "$1"; rm -rf "$2"`;
+  const watchdog = spawn('bash', ['-c', script, 'bash', String(pid), folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
