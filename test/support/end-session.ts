@@ -1,6 +1,9 @@
 import ZooKeeper from 'zookeeper';
 import type { SessionCredentials } from '../../lib/zookeeper/connection/transport.js';
 
+/** The longest that the take-over may take, in ms: an attempt of the driver's may hear nothing, for ever. */
+const LONGEST = 1_500;
+
 /**
  * Ends a session from outside: takes it over and closes it in the same tick, by the bare driver, so that its client has no
  * chance to take it back. Resolves when that was tried; a client in another process may have been quicker.
@@ -19,9 +22,11 @@ export function endSession(
   });
   return new Promise((resolve) => {
     const end = () => {
+      clearTimeout(patience);
       intruder.close();
       setImmediate(resolve); // a socket opened in the turn of a driver's event may never be heard of again
     };
+    const patience = setTimeout(end, LONGEST);
     for (const event of ['connect', 'connecting', 'close']) intruder.once(event, end);
     intruder.init(intruder.config);
   });
