@@ -1,4 +1,4 @@
-import { type LockLostError } from './errors/index.js';
+import type { LockLostError } from './errors/index.js';
 import { Hold, type HoldBackend } from './hold.js';
 import type { Lease } from './lease.js';
 import type { LockIdentity } from './lock-identity.js';
@@ -17,7 +17,8 @@ export class MultiHold implements HoldBackend {
     this.hold = new Hold(identity, { key }, this);
     this.#stopListening = leases.map(({ signal, key }) => {
       const tell = () => this.hold.lose(`its part "${key}" was lost`);
-      signal.addEventListener('abort', tell, { once: true });
+      if (signal.aborted) tell(); // since it was found to be held
+      else signal.addEventListener('abort', tell, { once: true });
       return () => signal.removeEventListener('abort', tell);
     });
   }
