@@ -17,7 +17,8 @@ export class MultiHold implements HoldBackend {
     this.hold = new Hold(identity, { key }, this);
     this.#stopListening = leases.map(({ signal, key }) => {
       const tell = () => this.hold.lose(`its part "${key}" was lost`);
-      if (signal.aborted) tell(); // since it was found to be held
+      if (signal.aborted)
+        tell(); // since it was found to be held
       else signal.addEventListener('abort', tell, { once: true });
       return () => signal.removeEventListener('abort', tell);
     });
