@@ -9,7 +9,7 @@ import { join } from 'node:path';
  * next socket gets.
  */
 const CLOSE_INHERITED =
-  'for fd in /proc/$$/fd/*; do fd=${fd##*/}; [ "$fd" -gt 2 ] && eval "exec $fd>&-"; done 2>/dev/null';
+  'for fd in /proc/$$/fd/*; do fd=${fd##*/}; [ "$fd" -gt 2 ] 2>/dev/null && eval "exec $fd>&-"; done';
 
 /** A server process that cannot outlive this one, however this one ends. */
 export class WatchedProcess {
