@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePorts } from './free-ports.js';
+import {
+  RedisProxiedConnection,
+  type CommandFilter,
+  type RedisFaults,
+} from './redis-proxied-connection.js';
+
+const START_ATTEMPTS = 5;
+
+/** Replies that are being lost. */
+export interface LostReplies {
+  /** How many were lost so far. */
+  readonly lost: number;
+  /** From now on they arrive. */
+  stop(): void;
+}
+
+/**
+ * A TCP proxy on loopback in front of a Redis server, for faults of the network between them.
+ *
+ * Nodes of a cluster and sentinels tell their clients the addresses of servers; to lead those through proxies, give the
+ * client a `natMap`.
+ */
+export class RedisProxy {
+  readonly host = '127.0.0.1';
+  private readonly connections = new Set<RedisProxiedConnection>();
+  private readonly seen: (readonly string[])[] = [];
+  private readonly losses = new Set<{ isMeant: CommandFilter; lost: number }>();
+  private readonly faults: RedisFaults = {
+    isHeld: false,
+    loss: (command) => this.lossOf(command),
+  };
+  private readonly listener: Server;
+
+  private constructor(
+    private readonly target: { readonly host: string; readonly port: number },
+    readonly port: number,
+  ) {
+    this.listener = createServer((client) => this.onConnection(client));
+  }
+
+  /** Starts a proxy on a free port. The server need not run yet. */
+  static async start(target: {
+    readonly host: string;
+    readonly port: number;
+  }): Promise<RedisProxy> {
+    for (let attempt = 1; ; attempt++) {
+      const [port] = await freePorts(1, '127.0.0.1');
+      const proxy = new RedisProxy(target, port!);
+      proxy.listener.listen(proxy.port, proxy.host);
+      try {
+        await once(proxy.listener, 'listening');
+        return proxy;
+      } catch (error) {
+        if (attempt === START_ATTEMPTS) throw error; // else another process won the port
+      }
+    }
+  }
+
+  /** What clients sent since it started, in the order in which it came here: names and arguments. */
+  get commands(): readonly (readonly string[])[] {
+    return this.seen;
+  }
+
+  /** How many connections are open now. */
+  get open(): number {
+    return [...this.connections].filter((connection) => !connection.closed).length;
+  }
+
+  /**
+   * Loses the replies to such commands until stopped: the server carries the command out, and when it answers, the
+   * connection is cut instead. What the client sent behind the command on that connection does not reach the server.
+   *
+   * @param isMeant asked once for each command, when it comes here
+   */
+  loseReply(isMeant: CommandFilter): LostReplies {
+    const loss = { isMeant, lost: 0 };
+    this.losses.add(loss);
+    return {
+      get lost() {
+        return loss.lost;
+      },
+      stop: () => void this.losses.delete(loss),
+    };
+  }
+
+  /** A black hole: connections stay open, also new ones, but nothing arrives in either direction. */
+  hold(): void {
+    this.faults.isHeld = true;
+  }
+
+  /** Ends `hold`: everything kept arrives now, in order. */
+  resume(): void {
+    this.faults.isHeld = false;
+    for (const connection of this.connections) connection.deliver();
+  }
+
+  /** Ends the connections on which such a command was sent, or all; what is held on them is lost. New ones are welcome. */
+  cut(isMeant?: CommandFilter): void {
+    for (const connection of this.connections) {
+      if (!isMeant || connection.commands.some(isMeant)) connection.cut();
+    }
+  }
+
+  /** Ends all connections and refuses new ones. Idempotent. */
+  async stop(): Promise<void> {
+    const closed = this.listener.listening && once(this.listener, 'close');
+    this.listener.close();
+    this.cut();
+    await closed;
+  }
+
+  private lossOf(command: readonly string[]): (() => void) | undefined {
+    const loss = [...this.losses].find(({ isMeant }) => isMeant(command));
+    return loss && (() => void loss.lost++);
+  }
+
+  private onConnection(client: Socket): void {
+    const server = connect(this.target.port, this.target.host);
+    const connection = new RedisProxiedConnection(client, server, this.faults, (command) =>
+      this.seen.push(command),
+    );
+    const forget = () => connection.closed && this.connections.delete(connection);
+    client.on('close', forget);
+    server.on('close', forget);
+    this.connections.add(connection);
+  }
+}
