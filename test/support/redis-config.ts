@@ -7,8 +7,8 @@ export interface RedisServerOptions {
    * is there several times for different things is named with them: `{ 'sentinel monitor mymaster': '127.0.0.1 7000 2' }`.
    */
   config?: Readonly<Record<string, string>>;
-  /** Folder in which it keeps its data, not removed in the end. Default: a temporary one. */
-  dir?: string;
+  /** What is in its folder before it starts for the first time: text by file name. */
+  files?: Readonly<Record<string, string>>;
   /** Whether it is a sentinel, which watches over other servers, and holds no data. Default false. */
   sentinel?: boolean;
 }
@@ -23,7 +23,7 @@ export function redisConfig(
   const settings = {
     bind: host,
     port: `${port}`,
-    dir: options.dir ?? folder,
+    dir: folder,
     save: '',
     appendonly: 'no',
     'rdb-del-sync-files': 'yes', // else a replica finds its last copy when it starts again

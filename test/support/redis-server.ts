@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { freePorts } from './free-ports.js';
 import { redisConfig, type RedisServerOptions } from './redis-config.js';
+import { parseRole, type RedisRole } from './redis-role.js';
 import { WatchedProcess } from './watched-process.js';
 
 const HOST = '127.0.0.1';
@@ -26,7 +27,11 @@ export class RedisServer {
   constructor(
     readonly port: number,
     private readonly options: RedisServerOptions = {},
-  ) {}
+  ) {
+    for (const [name, text] of Object.entries(options.files ?? {})) {
+      writeFileSync(join(this.folder, name), text);
+    }
+  }
 
   /** Starts a server, on a free port unless one is given; resolves when it answers. */
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
@@ -88,6 +93,11 @@ export class RedisServer {
     } finally {
       client.disconnect();
     }
+  }
+
+  /** Its part in the replication now. */
+  async role(): Promise<RedisRole> {
+    return parseRole(await this.command('ROLE'));
   }
 
   /** Starts it again on the same port, without data, after a kill if it still runs; resolves when it answers. */

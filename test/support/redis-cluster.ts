@@ -1,0 +1,146 @@
+import { Cluster, type ClusterOptions } from 'ioredis';
+import { randomBytes } from 'node:crypto';
+import { eventually } from './eventually.js';
+import { freePorts } from './free-ports.js';
+import { redisClusterNodes, type RedisClusterNode } from './redis-cluster-nodes.js';
+import { RedisServer } from './redis-server.js';
+import { replicated } from './replicated.js';
+
+const HOST = '127.0.0.1';
+const MASTERS = 3;
+const SIZE = 2 * MASTERS;
+const START_ATTEMPTS = 3;
+const PATIENCE = { within: 25_000, every: 25 };
+
+/** Settings of a test cluster. The default of the node time-out lets a replica take over about three seconds after a kill. */
+export interface RedisClusterOptions {
+  /** How long a node may be silent before the others think it failed, in milliseconds. Default 1000. */
+  nodeTimeout?: number;
+  /** Further lines of every `redis.conf`. */
+  config?: Readonly<Record<string, string>>;
+}
+
+/** A line of the answer to `CLUSTER SLOTS`: first slot, last slot, master, replicas. */
+type SlotRange = [number, number, [string, number], ...unknown[]];
+
+/** A real cluster of three masters with a replica each. */
+export class RedisCluster {
+  private readonly clients: Cluster[] = [];
+
+  private constructor(readonly servers: readonly RedisServer[]) {}
+
+  /** Starts the servers on free ports; resolves when all of them serve and the replicas are linked. */
+  static async start(options: RedisClusterOptions = {}): Promise<RedisCluster> {
+    for (let attempt = 1; ; attempt++) {
+      const cluster = new RedisCluster(await members(options));
+      try {
+        await cluster.restart();
+        return cluster;
+      } catch (error) {
+        await cluster.stop();
+        if (attempt === START_ATTEMPTS) throw error; // else another process may have won a port
+      }
+    }
+  }
+
+  /** Where a client may start. */
+  get nodes(): { host: string; port: number }[] {
+    return this.servers.map(({ host, port }) => ({ host, port }));
+  }
+
+  /** A client of it, as users have one, with sharded subscribers; `stop()` disconnects it. */
+  client(options: ClusterOptions = {}): Cluster {
+    const client = new Cluster(this.nodes, {
+      shardedSubscribers: true,
+      ...options,
+      redisOptions: { disconnectTimeout: 0, ...options.redisOptions }, // as RedisServer's clients
+    });
+    client.on('error', () => {}); // commands tell; without a listener each one is printed
+    this.clients.push(client);
+    return client;
+  }
+
+  /** The server that has the key now, as a node that answers sees it. */
+  async masterOf(key: string): Promise<RedisServer> {
+    return Promise.any(this.running().map(async (server) => this.masterSeenBy(server, key)));
+  }
+
+  /**
+   * Kills the master of the key, once its replica has what was written before; resolves when every node knows that the
+   * replica has taken over.
+   */
+  async failOver(key: string): Promise<void> {
+    const failed = await this.masterOf(key);
+    await replicated(failed, this.servers);
+    await failed.kill();
+    const knows = async (server: RedisServer) =>
+      (await isServing(server)) && (await this.masterSeenBy(server, key)) !== failed;
+    await eventually('the replica has taken over', () => all(this.running(), knows), PATIENCE);
+  }
+
+  /** Starts those that were killed; resolves when the cluster is complete again. A master that was replaced is a replica. */
+  async restart(): Promise<void> {
+    const killed = this.servers.filter((server) => !server.running);
+    await Promise.all(killed.map((server) => server.restart()));
+    await eventually(
+      'the cluster is complete',
+      async () => (await all(this.servers, isServing)) && (await this.hasReplicas()),
+      PATIENCE,
+    );
+  }
+
+  /** Ends all servers, frozen or not, and disconnects its clients. Idempotent. */
+  async stop(): Promise<void> {
+    for (const client of this.clients) client.disconnect();
+    await Promise.all(this.servers.map((server) => server.stop()));
+  }
+
+  private running(): RedisServer[] {
+    return this.servers.filter((server) => server.running);
+  }
+
+  private async masterSeenBy(server: RedisServer, key: string): Promise<RedisServer> {
+    const slot = (await server.command('CLUSTER', 'KEYSLOT', key)) as number;
+    const ranges = (await server.command('CLUSTER', 'SLOTS')) as SlotRange[];
+    const [, , [, port]] = ranges.find(([first, last]) => first <= slot && slot <= last)!;
+    return this.servers.find((member) => member.port === port)!;
+  }
+
+  /** Has every master a replica that is up to date? */
+  private async hasReplicas(): Promise<boolean> {
+    const roles = await Promise.all(this.servers.map((server) => server.role()));
+    const masters = roles.filter((role) => role.name === 'master');
+    const replicas = roles.filter((role) => role.name === 'replica' && role.isLinked);
+    return masters.every((master) => master.replicas === 1) && replicas.length === SIZE - MASTERS;
+  }
+}
+
+async function isServing(server: RedisServer): Promise<boolean> {
+  return String(await server.command('CLUSTER', 'INFO')).includes('cluster_state:ok');
+}
+
+async function all<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<boolean> {
+  return (await Promise.all(items.map(holds))).every(Boolean);
+}
+
+async function members(options: RedisClusterOptions): Promise<RedisServer[]> {
+  const ports = await freePorts(2 * SIZE, HOST); // those of the bus would else lie among the ports of outgoing connections
+  const ids = Array.from({ length: SIZE }, () => randomBytes(20).toString('hex'));
+  const nodes = ids.map<RedisClusterNode>((id, i) => ({
+    id,
+    address: `${HOST}:${ports[i]}@${ports[SIZE + i]}`,
+    masterId: i < MASTERS ? undefined : ids[i - MASTERS],
+  }));
+  return ids.map((id, i) => {
+    const config = {
+      'cluster-enabled': 'yes',
+      'cluster-port': `${ports[SIZE + i]}`,
+      'cluster-node-timeout': `${options.nodeTimeout ?? 1000}`,
+      ...options.config,
+    };
+    return new RedisServer(ports[i]!, {
+      config,
+      files: { 'nodes.conf': redisClusterNodes(nodes, id) },
+    });
+  });
+}
