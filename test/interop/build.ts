@@ -2,19 +2,27 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { classPathFile, CURATOR_RELEASES, type CuratorRelease } from './support/curator-build.js';
+import { classPathFile, CURATOR_RELEASES } from './support/curator-build.js';
 import { pythonWithKazoo } from './support/python-with-kazoo.js';
+import { redissonClassPathFile } from './support/redisson-build.js';
 
 const missing = ['javac', 'mvn'].filter((tool) => spawnSync(tool, ['-version']).status !== 0);
-for (const release of CURATOR_RELEASES) build(release);
+for (const release of CURATOR_RELEASES)
+  build(
+    `Java (Curator ${release})`,
+    'java',
+    classPathFile(release),
+    `-Dcurator.version=${release}`,
+  );
+build('Java (Redisson)', 'redisson-java', redissonClassPathFile);
 if (!pythonWithKazoo()) leaveOut('kazoo', 'no Python 3 that has it (Debian: python3-kazoo)');
 
-function build(release: CuratorRelease): void {
-  const name = `Java (Curator ${release})`;
-  rmSync(classPathFile(release), { force: true });
+/** @param classPath the file that is there once it was built */
+function build(name: string, folder: string, classPath: string, ...options: string[]): void {
+  rmSync(classPath, { force: true });
   if (missing.length > 0) return leaveOut(name, `no ${missing.join(', no ')} here`);
-  const cwd = fileURLToPath(new URL('./java', import.meta.url));
-  const args = ['-q', '-B', `-Dcurator.version=${release}`, 'compile'];
+  const cwd = fileURLToPath(new URL(folder, import.meta.url));
+  const args = ['-q', '-B', ...options, 'compile'];
   const { status, stdout } = spawnSync('mvn', args, { cwd, encoding: 'utf8' });
   if (status === 0) return console.log(`Interop with ${name} is tested.`);
   if (!/Could not (transfer|find|resolve)/.test(stdout)) throw new Error(stdout);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Deferred } from '../../support/deferred.js';
 import { Actor } from './actor.js';
+import { RedisActor } from './redis-actor.js';
 
 /**
  * A process in some language that takes locks as it is told: one command a line on its standard input, one answer a line
@@ -25,7 +26,7 @@ export class Peer {
     this.ended.catch(() => {});
   }
 
-  /** Resolves when it is connected to the servers. */
+  /** Resolves when it is connected to its servers. */
   static async start(command: string, args: readonly string[]): Promise<Peer> {
     const peer = new Peer(command, args);
     const ready = new Deferred<string>();
@@ -37,8 +38,12 @@ export class Peer {
 
   /** One more owner of locks in that process. */
   actor(): Actor {
-    const name = `actor${++this.actors}`;
-    return new Actor((...words) => this.ask(name, words));
+    return new Actor(this.asking());
+  }
+
+  /** One more owner of locks on Redis in that process. */
+  redisActor(): RedisActor {
+    return new RedisActor(this.asking());
   }
 
   /** SIGSTOP: it keeps its connections and does nothing. */
@@ -55,6 +60,12 @@ export class Peer {
   async stop(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.ended.catch(() => {});
+  }
+
+  /** Asks a new actor. */
+  private asking(): (...words: (string | number)[]) => Promise<string> {
+    const name = `actor${++this.actors}`;
+    return (...words) => this.ask(name, words);
   }
 
   private ask(actor: string, words: readonly (string | number)[]): Promise<string> {

@@ -1,16 +1,15 @@
 package interop;
 
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.Revoker;
 
 /** What the peer can be asked to do; the answers are single lines. */
-class Commands {
+class Commands implements Command {
     private final CuratorFramework client;
     private final SharedCounts counts;
     private final Locks locks;
     private final Revocations revocations = new Revocations();
-    private final AtomicBoolean isOver = new AtomicBoolean();
+    private final Workers workers = new Workers();
 
     Commands(CuratorFramework client) {
         this.client = client;
@@ -18,8 +17,8 @@ class Commands {
         this.locks = new Locks(client, counts);
     }
 
-    /** @param words the command and its arguments */
-    String run(String[] words) throws Exception {
+    @Override
+    public String run(String[] words) throws Exception {
         switch (words[0]) {
             case "acquire":
                 return acquire(words[1], Long.parseLong(words[2]), Integer.parseInt(words[3]));
@@ -45,9 +44,9 @@ class Commands {
             case "session":
                 return Long.toHexString(client.getZookeeperClient().getZooKeeper().getSessionId());
             case "work":
-                return work(words[1], Integer.parseInt(words[2]), words[3]);
+                return Integer.toString(workers.work(locks.get(words[1]), Integer.parseInt(words[2]), words[3]));
             case "rest":
-                isOver.set(true);
+                workers.rest();
                 return "resting";
             default:
                 throw new IllegalArgumentException("No such command: " + words[0]);
@@ -56,13 +55,5 @@ class Commands {
 
     private String acquire(String specification, long wait, int permits) throws Exception {
         return locks.get(specification).acquire(wait, permits) ? "granted" : "timeout";
-    }
-
-    private String work(String specification, int port, String name) throws Exception {
-        isOver.set(false);
-        try (Observer observer = new Observer(port)) {
-            observer.tell("name " + name);
-            return Integer.toString(new Worker(locks.get(specification), observer, isOver).run());
-        }
     }
 }

@@ -1,8 +1,5 @@
 package interop;
 
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryNTimes;
@@ -26,11 +23,7 @@ public class Peer {
         client.blockUntilConnected();
         System.out.println("ready");
 
-        Actors actors = new Actors(new Commands(client));
-        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line = input.readLine(); line != null; line = input.readLine()) {
-            actors.tell(line);
-        }
+        new Actors(new Commands(client)).listen(System.in);
         client.close();
         System.exit(0); // waiting actors would keep it alive
     }

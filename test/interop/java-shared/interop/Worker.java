@@ -8,18 +8,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 class Worker {
     private static final int LONGEST_HOLD = 5;
 
-    private final PeerLock lock;
+    private final WorkerLock lock;
     private final Observer observer;
     private final AtomicBoolean isOver;
     private int failures;
 
-    Worker(PeerLock lock, Observer observer, AtomicBoolean isOver) {
+    Worker(WorkerLock lock, Observer observer, AtomicBoolean isOver) {
         this.lock = lock;
         this.observer = observer;
         this.isOver = isOver;
     }
 
-    /** @return how often Curator threw: the connection was lost, and its retries did not help */
+    /** @return how often the library threw: the connection was lost, and its retries did not help */
     int run() throws IOException, InterruptedException {
         while (!isOver.get()) {
             if (acquire()) {
@@ -34,7 +34,8 @@ class Worker {
 
     private boolean acquire() {
         try {
-            return lock.acquire(-1, 1);
+            lock.acquire();
+            return true;
         } catch (Exception e) {
             failures++;
             return false;
@@ -44,7 +45,7 @@ class Worker {
     private void release() {
         try {
             lock.release();
-        } catch (Exception e) { // the node is deleted in the background
+        } catch (Exception e) { // it goes in the background, or with its lease
             failures++;
         }
     }

@@ -1,22 +1,35 @@
 package interop;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Threads by name: to Curator, each of them is an owner of locks. Each does its commands one after the other. */
+/** Threads by name: to Curator and Redisson, each of them is an owner of locks. Each does its commands one after the other. */
 class Actors {
-    private final Commands commands;
+    private final Command command;
     private final Map<String, ExecutorService> threads = new ConcurrentHashMap<>();
 
-    Actors(Commands commands) {
-        this.commands = commands;
+    Actors(Command command) {
+        this.command = command;
+    }
+
+    /** Passes on the lines of that stream until it ends. */
+    void listen(InputStream input) throws IOException {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(input, StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            tell(line);
+        }
     }
 
     /** @param line actor, command, arguments, with spaces in between; the answer begins with the actor as well */
-    void tell(String line) {
+    private void tell(String line) {
         String[] words = line.split(" ");
         threads.computeIfAbsent(words[0], name -> Executors.newSingleThreadExecutor())
                 .execute(() -> answer(words[0], Arrays.copyOfRange(words, 1, words.length)));
@@ -25,7 +38,7 @@ class Actors {
     private void answer(String actor, String[] words) {
         String answer;
         try {
-            answer = "ok " + commands.run(words);
+            answer = "ok " + command.run(words);
         } catch (Exception e) {
             answer = "error " + e.toString().replace('\n', ' ');
         }

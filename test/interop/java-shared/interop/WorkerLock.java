@@ -1,0 +1,13 @@
+package interop;
+
+/** A lock as the members of the fleet know it. */
+interface WorkerLock {
+    /** Waits for it for ever. */
+    void acquire() throws Exception;
+
+    /** Gives back what the calling thread acquired last. */
+    void release() throws Exception;
+
+    /** Number of the calling thread's hold; below 0 where the lock does not number them. */
+    long sequence();
+}

@@ -1,0 +1,69 @@
+/** How a {@link RedisActor} acquires. */
+export interface RedisAcquireOptions {
+  /** In ms, or for ever. Default for ever. */
+  readonly wait?: number | 'forever';
+  /** In ms. Default: until it is released, renewed meanwhile. */
+  readonly lease?: number;
+}
+
+/**
+ * One owner of locks on Redis in a peer: a thread in Java, a chain of leases in Node. It does its commands one after the
+ * other.
+ *
+ * Locks are named by kind and name: `lock:a`, `fair:a`, `fenced:a`, `read:a`, `write:a`, and in Java `spin:a`.
+ */
+export class RedisActor {
+  constructor(private readonly ask: (...words: (string | number)[]) => Promise<string>) {}
+
+  /** Whether it was granted within the wait. */
+  async acquire(lock: string, options: RedisAcquireOptions = {}): Promise<boolean> {
+    const { wait = 'forever', lease = -1 } = options;
+    const outcome = await this.ask('acquire', lock, wait === 'forever' ? -1 : wait, lease);
+    return outcome === 'granted';
+  }
+
+  /** Whether it was granted at once. */
+  async tryAcquire(lock: string): Promise<boolean> {
+    return (await this.ask('tryAcquire', lock)) === 'granted';
+  }
+
+  /** Gives back what it acquired last of that lock. */
+  async release(lock: string): Promise<void> {
+    await this.ask('release', lock);
+  }
+
+  /** Frees the lock, whoever holds it; false when nobody does. */
+  async forceUnlock(lock: string): Promise<boolean> {
+    return (await this.ask('forceUnlock', lock)) === 'true';
+  }
+
+  /** Whether anybody holds it. */
+  async isLocked(lock: string): Promise<boolean> {
+    return (await this.ask('isLocked', lock)) === 'true';
+  }
+
+  /** Whether this actor holds it. */
+  async isHeld(lock: string): Promise<boolean> {
+    return (await this.ask('isHeld', lock)) === 'true';
+  }
+
+  /** How often this actor holds it. */
+  async holdCount(lock: string): Promise<number> {
+    return Number(await this.ask('holdCount', lock));
+  }
+
+  /** How long the lock stays taken unless it is renewed, in ms; -2 when it is free. */
+  async remaining(lock: string): Promise<number> {
+    return Number(await this.ask('remaining', lock));
+  }
+
+  /** Fencing token of what it acquired last of that lock. */
+  async token(lock: string): Promise<number> {
+    return Number(await this.ask('token', lock));
+  }
+
+  /** Field of the lock's hash that says that this actor holds it. */
+  async holder(): Promise<string> {
+    return this.ask('holder');
+  }
+}

@@ -1,0 +1,79 @@
+import { expect, it } from '@jest/globals';
+import type { RedisStage } from './redis-stage.js';
+
+/** In ms. None of these leases ends during a test, so whoever is granted the lock was told of its release. */
+const LONG = 3_600_000;
+
+/** A lock that one holds at a time. */
+export interface ExclusiveRedisLock {
+  /** `lock`, `fair`, … */
+  readonly kind: string;
+  /** Resolves once somebody waits. */
+  waiting(): Promise<void>;
+  /** What stays on the server for good. */
+  kept?(): string[];
+}
+
+/** What such a lock has to keep, whichever process comes first. */
+export function redisExclusionSuite(stage: RedisStage, exclusive: ExclusiveRedisLock): void {
+  const { kind, waiting, kept = () => [] } = exclusive;
+  const lockOf = () => `${kind}:${stage.name}`;
+
+  it.each(stage.ways)('is kept from all others while $title', async ({ first, second }) => {
+    const lock = lockOf();
+    const [holder, another] = [first().redisActor(), second().redisActor()];
+    expect(await holder.acquire(lock, { lease: LONG })).toBe(true);
+    expect(await another.tryAcquire(lock)).toBe(false);
+    expect(await another.acquire(lock, { wait: 300 })).toBe(false);
+    expect(await first().redisActor().tryAcquire(lock)).toBe(false);
+
+    await holder.release(lock);
+    expect(await another.tryAcquire(lock)).toBe(true);
+    expect(await holder.tryAcquire(lock)).toBe(false);
+  });
+
+  it.each(stage.ways)('wakes who waits for it while $title', async ({ first, second }) => {
+    const lock = lockOf();
+    const [holder, waiter] = [first().redisActor(), second().redisActor()];
+    await holder.acquire(lock, { lease: LONG });
+    const granted = waiter.acquire(lock, { lease: LONG });
+    await waiting();
+    await holder.release(lock);
+    expect(await granted).toBe(true);
+
+    const grantedBack = holder.acquire(lock, { lease: LONG });
+    await waiting();
+    await waiter.release(lock);
+    expect(await grantedBack).toBe(true);
+  });
+
+  it.each(stage.ways)('is held until its last release where $title', async ({ first, second }) => {
+    const lock = lockOf();
+    const [holder, another] = [first().redisActor(), second().redisActor()];
+    await holder.acquire(lock);
+    await holder.acquire(lock);
+    await holder.release(lock);
+    expect(await another.tryAcquire(lock)).toBe(false);
+    await holder.release(lock);
+    expect(await another.tryAcquire(lock)).toBe(true);
+  });
+
+  it.each(stage.ways)('is free when the lease ends by which $title', async ({ first, second }) => {
+    const lock = lockOf();
+    await first().redisActor().acquire(lock, { lease: 500 });
+    const waiter = second().redisActor();
+    expect(await waiter.tryAcquire(lock)).toBe(false);
+    expect(await waiter.acquire(lock)).toBe(true);
+  });
+
+  it('leaves no key and no subscription', async () => {
+    const lock = lockOf();
+    const actors = [stage.one, stage.other, stage.one, stage.other].map((it) => it.redisActor());
+    const turns = actors.map(async (actor) => {
+      await actor.acquire(lock);
+      await actor.release(lock);
+    });
+    await Promise.all(turns);
+    await stage.emptyBut(kept());
+  });
+}

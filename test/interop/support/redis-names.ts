@@ -1,0 +1,19 @@
+/** The keys and channels of the lock of that name, as Redisson calls them. */
+export function redisNames(name: string) {
+  const tagged = name.includes('{') ? name : `{${name}}`;
+  return {
+    /** Of a lock, a fair lock's holder, or a read/write lock. */
+    hash: name,
+    token: `redisson_lock_token:${tagged}`,
+    /** Those who wait for a fair lock, in order, and until when they count. */
+    queue: `redisson_lock_queue:${tagged}`,
+    timeouts: `redisson_lock_timeout:${tagged}`,
+    /** There as long as the `n`th hold of a reader. */
+    readHold: (holder: string, n: number) => `${tagged}:${holder}:rwlock_timeout:${n}`,
+
+    channel: `redisson_lock__channel:${tagged}`,
+    /** Of one that waits for a fair lock. */
+    waiterChannel: (holder: string) => `redisson_lock__channel:${tagged}:${holder}`,
+    readWriteChannel: `redisson_rwlock:${tagged}`,
+  };
+}

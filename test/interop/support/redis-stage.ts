@@ -1,0 +1,122 @@
+import { eventually } from '../../support/eventually.js';
+import { CommandLog } from './command-log.js';
+import type { Peer } from './peer.js';
+import type { RedisDeployment, RedisDeploymentKind } from './redis-deployment.js';
+import { redisNames } from './redis-names.js';
+import { startRedisDeployment } from './start-redis-deployment.js';
+
+/** Starts a process on the Redis with these URLs. */
+export type StartPeer = (urls: readonly string[]) => Promise<Peer>;
+
+/** Redis, and two processes that share its locks. */
+export class RedisStage {
+  one!: Peer;
+  other!: Peer;
+  deployment!: RedisDeployment;
+  private readonly logs: CommandLog[] = [];
+  private tests = 0;
+
+  /** @param titles who the two are, for the names of tests */
+  constructor(
+    readonly kind: RedisDeploymentKind,
+    private readonly titles: readonly [string, string],
+  ) {}
+
+  async start(startOne: StartPeer, startOther: StartPeer): Promise<void> {
+    this.deployment = await startRedisDeployment(this.kind);
+    const { urls } = this.deployment;
+    [this.one, this.other] = await Promise.all([startOne(urls), startOther(urls)]);
+  }
+
+  async stop(): Promise<void> {
+    this.reset();
+    await Promise.all([this.one?.stop(), this.other?.stop()]);
+    await this.deployment?.stop();
+  }
+
+  /** For the next test: a name that nobody used before. */
+  reset(): void {
+    this.tests += 1;
+    for (const log of this.logs.splice(0)) log.close();
+  }
+
+  /** Name of the lock of this test; no other one contains it. */
+  get name(): string {
+    return `lock-${String(this.tests).padStart(3, '0')}`;
+  }
+
+  /** Its keys and channels. */
+  get names() {
+    return redisNames(this.name);
+  }
+
+  /** What messages about it are published with. */
+  get publish(): string {
+    return this.kind === 'cluster' ? 'SPUBLISH' : 'PUBLISH';
+  }
+
+  /** Has the server of this lock carry out a command. */
+  async command(command: string, ...args: (string | number)[]): Promise<unknown> {
+    const server = await this.deployment.masterOf(this.name);
+    return server.command(command, ...args);
+  }
+
+  /** From now on, what the server of this lock carries out. */
+  async log(): Promise<CommandLog> {
+    const log = await CommandLog.open(await this.deployment.masterOf(this.name));
+    this.logs.push(log);
+    return log;
+  }
+
+  /** The same, where the reply is a list of names and values: `HGETALL`, `ZRANGE … WITHSCORES`. */
+  async pairs(command: string, ...args: (string | number)[]): Promise<Record<string, string>> {
+    const reply = (await this.command(command, ...args)) as string[];
+    const pairs: Record<string, string> = {};
+    for (let n = 0; n < reply.length; n += 2) pairs[reply[n]!] = reply[n + 1]!;
+    return pairs;
+  }
+
+  /** All keys of this lock. */
+  async keys(): Promise<string[]> {
+    return ((await this.command('KEYS', `*${this.name}*`)) as string[]).sort();
+  }
+
+  /** Processes that listen to that channel. */
+  async subscribers(channel: string): Promise<number> {
+    const count = this.kind === 'cluster' ? 'SHARDNUMSUB' : 'NUMSUB';
+    return Number(((await this.command('PUBSUB', count, channel)) as [string, number])[1]);
+  }
+
+  /** Resolves once so many processes listen to that channel. */
+  async listening(channel: string, count = 1): Promise<void> {
+    const isTrue = async () => (await this.subscribers(channel)) === count;
+    await eventually(`${count} listen to ${channel}`, isTrue);
+  }
+
+  /** Resolves once so many wait for the fair lock of this name. */
+  async queued(count: number): Promise<void> {
+    const isTrue = async () => (await this.command('LLEN', this.names.queue)) === count;
+    await eventually(`${count} are queued`, isTrue);
+  }
+
+  /** Resolves once nothing else is left of this lock, neither keys nor subscriptions. */
+  async emptyBut(kept: readonly string[]): Promise<void> {
+    const isKept = (key: string) => kept.includes(key);
+    await eventually('no key is left', async () => (await this.keys()).every(isKept));
+    const channels = this.kind === 'cluster' ? 'SHARDCHANNELS' : 'CHANNELS';
+    const listening = () => this.command('PUBSUB', channels, `*${this.name}*`);
+    await eventually(
+      'no subscription is left',
+      async () => ((await listening()) as string[]).length === 0,
+    );
+  }
+
+  /** Who comes first, for `it.each`; the processes are there once a test runs. */
+  get ways() {
+    const [one, other] = this.titles;
+    return [
+      { title: `${one} holds it`, first: () => this.one, second: () => this.other },
+      { title: `${other} holds it`, first: () => this.other, second: () => this.one },
+    ];
+  }
+}
