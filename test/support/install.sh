@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need and is missing: compiler, Java, ZooKeeper, then the npm packages.
+# Installs what the tests need and is missing: compiler, Java, ZooKeeper, Redis, then the npm packages.
 # With --servers: only what the test servers need. As root on a Debian by apt, else it says what is missing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,6 +12,7 @@ need() { # need COMMAND-OR-FILE PACKAGE
 need java default-jre-headless
 [ -n "${ZOOKEEPER_HOME:-}" ] || need /usr/share/java/zookeeper.jar libzookeeper-java
 [ -n "${ZOOKEEPER_HOME:-}" ] || need /usr/share/java/slf4j-simple.jar libslf4j-java
+[ -n "${REDIS_SERVER:-}" ] || need redis-server redis-server
 if [ "${1:-}" != --servers ]; then
   need python3 python3
   need make make
@@ -29,6 +30,12 @@ if [ ${#packages[@]} -gt 0 ]; then
   fi
   export DEBIAN_FRONTEND=noninteractive
   mkdir -p /usr/share/man/man1 # slim images lack it, and Java's packages link their manual pages there
+  policy=/usr/sbin/policy-rc.d # keeps packages from starting their services: tests start servers of their own
+  if [ ! -e "$policy" ]; then
+    trap 'rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod +x "$policy"
+  fi
   apt-get update </dev/null
   apt-get install -y --no-install-recommends "${packages[@]}" </dev/null
 fi
