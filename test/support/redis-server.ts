@@ -109,16 +109,15 @@ export class RedisServer {
     const args = [config, ...(this.options.sentinel ? ['--sentinel'] : [])];
     const program = process.env.REDIS_SERVER || 'redis-server';
     const server = (this.process = new WatchedProcess(program, args, this.folder));
-    const answered = await eventually(
-      `Redis answers on ${this.url}`,
-      async () => !server.running || ((await this.command('PING')) === 'PONG' && 'answered'),
+    const outcome = await eventually('it answers', async () =>
+      server.running ? (await this.answersWith(config)) && 'answered' : 'it ended',
+    ).catch(String);
+    if (outcome === 'answered') return;
+    throw new Error(
+      `Redis on ${this.url} did not start: ${outcome}\n` +
+        `${server.log.split('\n').slice(-LOG_TAIL).join('\n')}\n` +
+        'If Redis is missing, run `bash test/support/install.sh`, or set REDIS_SERVER to the path of redis-server.',
     );
-    if (answered !== 'answered' || !server.running) {
-      throw new Error(
-        `Redis on ${this.url} did not start: ${server.log.split('\n').slice(-LOG_TAIL).join('\n')}\n` +
-          'If Redis is missing, run `bash test/support/install.sh`, or set REDIS_SERVER to the path of redis-server.',
-      );
-    }
   }
 
   /** SIGKILL. */
@@ -141,5 +140,11 @@ export class RedisServer {
     for (const client of this.clients) client.disconnect();
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Is it a server that was started with this file, and not another one on the same port? */
+  private async answersWith(config: string): Promise<boolean> {
+    await this.command('PING'); // rejects while it loads data
+    return String(await this.command('INFO', 'server')).includes(`config_file:${config}\r\n`);
   }
 }

@@ -58,6 +58,12 @@ it('tells from the log why it does not start', async () => {
   );
 });
 
+it('does not take another server on its port for itself', async () => {
+  const first = await RedisServer.start();
+  await expect(RedisServer.start({ port: first.port })).rejects.toThrow('Address already in use');
+  await first.stop();
+});
+
 it('ends when stopped, frozen too, and leaves nothing behind; twice does no harm', async () => {
   const server = await RedisServer.start();
   const client = server.client();
