@@ -4,7 +4,8 @@ import { Fleet } from './fleet/fleet.js';
 import { frozenProcesses } from './fleet/frozen-processes.js';
 import { killedServers } from './fleet/killed-servers.js';
 import { noAccident } from './fleet/no-accident.js';
-import { RECIPES } from './fleet/recipe.js';
+import { ZooKeeperGround } from './fleet/zookeeper-ground.js';
+import { ZOOKEEPER_RECIPES } from './fleet/zookeeper-recipes.js';
 import { curatorClassPath } from './support/curator-build.js';
 
 const isBuilt = curatorClassPath('5.9.0') !== undefined;
@@ -12,11 +13,11 @@ const isBuilt = curatorClassPath('5.9.0') !== undefined;
 // A short one; `npm run test:fleet` lasts.
 (isBuilt ? describe : describe.skip)('A fleet of Node and Java processes', () => {
   let ensemble: ZooKeeperEnsemble;
-  let fleet: Fleet;
+  let fleet: Fleet<ZooKeeperGround>;
 
   beforeAll(async () => {
     ensemble = await ZooKeeperEnsemble.start();
-    fleet = await Fleet.start(ensemble, '5.9.0', 10_000);
+    fleet = await Fleet.start(await ZooKeeperGround.open(ensemble));
   }, 120_000);
   afterAll(async () => {
     await fleet?.stop();
@@ -24,7 +25,9 @@ const isBuilt = curatorClassPath('5.9.0') !== undefined;
   }, 30_000);
 
   const accidents = [noAccident(3_000), killedServers(1, 3_000), frozenProcesses('node1')];
-  const runs = accidents.flatMap((accident) => RECIPES.map((recipe) => ({ recipe, accident })));
+  const runs = accidents.flatMap((accident) =>
+    ZOOKEEPER_RECIPES.map((recipe) => ({ recipe, accident })),
+  );
 
   it.each(runs)(
     'shares one $recipe.name with $accident.name: no overlap, everybody served, nothing left',

@@ -1,8 +1,9 @@
+import type { Ground } from './ground.js';
 import type { Scene } from './scene.js';
 
-/** What happens while the fleet works. */
-export interface Accident {
+/** What happens while the fleet works on that ground. */
+export interface Accident<G extends Ground = Ground> {
   readonly name: string;
   /** Resolves when the fleet may rest. */
-  happen(scene: Scene): Promise<void>;
+  happen(scene: Scene<G>): Promise<void>;
 }

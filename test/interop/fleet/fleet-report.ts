@@ -10,7 +10,7 @@ export interface FleetReport {
   readonly losses: number;
   /** How often a library threw: the connection was lost, and its retries did not help. */
   readonly failures: number;
-  /** The znodes and the number of watches on the servers. */
+  /** What locks have left on the servers. */
   readonly before: string;
   readonly after: string;
 }

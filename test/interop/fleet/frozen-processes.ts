@@ -1,14 +1,15 @@
 import { Deferred } from '../../support/deferred.js';
 import { eventually } from '../../support/eventually.js';
+import { znodesBelow } from '../support/znodes-below.js';
 import type { Accident } from './accident.js';
 import type { Scene } from './scene.js';
-import { znodesBelow } from '../support/znodes-below.js';
+import type { ZooKeeperGround } from './zookeeper-ground.js';
 
 /**
  * One process after the other stands still, as a holder, until its session has ended and the others went on; then it goes
  * on as if nothing had happened.
  */
-export function frozenProcesses(...victims: readonly string[]): Accident {
+export function frozenProcesses(...victims: readonly string[]): Accident<ZooKeeperGround> {
   return {
     name: 'frozen process',
     async happen(scene) {
@@ -17,7 +18,7 @@ export function frozenProcesses(...victims: readonly string[]): Accident {
   };
 }
 
-async function freeze(victim: string, scene: Scene): Promise<void> {
+async function freeze(victim: string, scene: Scene<ZooKeeperGround>): Promise<void> {
   const { history, observer, peers } = scene;
   const peer = peers.get(victim)!;
   const session = await peer.actor().session();
@@ -56,13 +57,17 @@ async function freeze(victim: string, scene: Scene): Promise<void> {
   await eventually('all go on', () => history.hasServedAll(then), { within: 30_000 });
 }
 
-async function nodesOf(session: string, { stranger, path }: Scene): Promise<string[]> {
-  const nodes = await znodesBelow(path, stranger.connection);
+async function nodesOf(session: string, scene: Scene<ZooKeeperGround>): Promise<string[]> {
+  const { stranger } = scene.ground;
+  const nodes = await znodesBelow(scene.path, stranger.connection);
   const stats = await Promise.all(nodes.map((node) => stranger.connection.exists(node)));
   return nodes.filter((_, i) => stats[i]?.ephemeralOwner === session);
 }
 
-async function areGone(nodes: readonly string[], { stranger, path }: Scene): Promise<boolean> {
+async function areGone(
+  nodes: readonly string[],
+  { ground: { stranger }, path }: Scene<ZooKeeperGround>,
+): Promise<boolean> {
   await stranger.connection.sync(path);
   const stats = await Promise.all(nodes.map((node) => stranger.connection.exists(node)));
   return stats.every((stat) => stat === undefined);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { History } from './history.js';
-import { RECIPES } from './recipe.js';
+import { ZOOKEEPER_RECIPES } from './zookeeper-recipes.js';
 
 describe('The history of a fleet', () => {
-  const [mutex, readWrite, semaphore] = RECIPES;
+  const [mutex, readWrite, semaphore] = ZOOKEEPER_RECIPES;
   const of = (recipe = mutex, locks = ['l', 'l', 'l', 'l']) =>
     new History(recipe!, new Map(locks.map((lock, n) => [`w${n}`, lock])));
 

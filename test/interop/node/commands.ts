@@ -1,35 +1,30 @@
-import { LockTimeoutError } from '../../../lib/core/errors/index.js';
 import type { Lease } from '../../../lib/core/lease.js';
 import type { ZooKeeperLease } from '../../../lib/zookeeper/recipes/zookeeper-lease.js';
 import { eventually } from '../../support/eventually.js';
 import type { TestClient } from '../../integration/support/test-client.js';
+import { HeldLeases } from './held-leases.js';
+import type { CommandedActor } from './listen.js';
 import type { Locks } from './locks.js';
-import { ObserverConnection } from './observer-connection.js';
 import { Worker } from './worker.js';
 
-interface Held {
-  readonly lock: string;
-  readonly lease: Lease;
-  revocations: number;
-}
-
 /** What one actor can be asked to do; the answers are single lines. */
-export class Commands {
-  /** The innermost last. */
-  private readonly held: Held[] = [];
+export class Commands implements CommandedActor {
+  private readonly held = new HeldLeases();
+  /** Of each lease, those that nobody was told of. */
+  private readonly revocations = new Map<Lease, number>();
 
   constructor(
     private readonly client: TestClient,
     private readonly locks: Locks,
   ) {}
 
-  /** @param words the command and its arguments */
   async run([command, first = '', second = '', third = '']: readonly string[]): Promise<string> {
     switch (command) {
       case 'acquire':
         return this.acquire(first, Number(second), Number(third));
       case 'release':
-        return this.release(first);
+        await this.held.release(first);
+        return 'released';
       case 'participants':
         return (await this.locks.get(first).participants!()).join(' ');
       case 'makeRevocable':
@@ -47,7 +42,7 @@ export class Commands {
       case 'session':
         return this.client.connection.session!.id;
       case 'work':
-        return this.work(first, Number(second), third);
+        return Worker.work(this.locks.get(first), Number(second), third, sequence);
       case 'rest':
         Worker.rest();
         return 'resting';
@@ -58,56 +53,33 @@ export class Commands {
 
   private async acquire(lock: string, wait: number, permits: number): Promise<string> {
     const options = { wait: wait < 0 ? ('forever' as const) : wait, permits };
-    // Inside of the leases that it holds, as a thread in Java is.
-    const acquire = this.held.reduceRight(
-      (inner, { lease }) =>
-        () =>
-          lease.run(inner),
-      () => this.locks.get(lock).acquire(options),
-    );
-    try {
-      this.held.push({ lock, lease: await acquire(), revocations: 0 });
-      return 'granted';
-    } catch (error) {
-      if (error instanceof LockTimeoutError) return 'timeout';
-      throw error;
-    }
-  }
-
-  private async release(lock: string): Promise<string> {
-    const held = this.holding(lock);
-    this.held.splice(this.held.indexOf(held), 1);
-    await held.lease.release();
-    return 'released';
+    const acquire = () => this.locks.get(lock).acquire(options);
+    return (await this.held.acquire(lock, acquire)) ? 'granted' : 'timeout';
   }
 
   private makeRevocable(lock: string): string {
-    const held = this.holding(lock);
-    (held.lease as ZooKeeperLease).makeRevocable(() => (held.revocations += 1));
+    const lease = this.held.of(lock) as ZooKeeperLease;
+    lease.makeRevocable(() => this.revocations.set(lease, this.untold(lease) + 1));
     return 'revocable';
   }
 
   private async revoked(lock: string, within: number): Promise<string> {
-    const held = this.holding(lock);
+    const lease = this.held.of(lock);
     try {
-      await eventually('revoked', () => held.revocations > 0, { within });
+      await eventually('revoked', () => this.untold(lease) > 0, { within });
     } catch {
       return 'timeout';
     }
-    held.revocations -= 1;
+    this.revocations.set(lease, this.untold(lease) - 1);
     return 'revoked';
   }
 
-  private async work(lock: string, port: number, name: string): Promise<string> {
-    const observer = await ObserverConnection.open(port, name);
-    const failures = await new Worker(this.locks.get(lock), observer).run();
-    observer.close();
-    return String(failures);
+  private untold(lease: Lease): number {
+    return this.revocations.get(lease) ?? 0;
   }
+}
 
-  private holding(lock: string): Held {
-    const held = this.held.findLast((one) => one.lock === lock);
-    if (!held) throw new Error(`Not held: ${lock}`);
-    return held;
-  }
+/** Number of the node by which the lease is held. */
+function sequence(lease: Lease): number {
+  return Number((lease as ZooKeeperLease).paths[0]!.slice(-10));
 }

@@ -1,0 +1,11 @@
+import type { Recipe } from './recipe.js';
+
+/** A lock that one holds at a time, with the word for it in the names of locks. */
+export function exclusiveRecipe(name: string, word: string, isOrdered: boolean): Recipe {
+  return {
+    name,
+    isOrdered,
+    lock: (path) => `${word}:${path}`,
+    admits: (_, others) => others.length === 0,
+  };
+}

@@ -1,0 +1,11 @@
+import { exclusiveRecipe } from './exclusive-recipe.js';
+import { readWriteRecipe } from './read-write-recipe.js';
+import type { Recipe } from './recipe.js';
+
+/** What is contended for on Redis; each of them is given its turn. */
+export const REDIS_RECIPES: readonly Recipe[] = [
+  exclusiveRecipe('lock', 'lock', false),
+  exclusiveRecipe('fair lock', 'fair', false),
+  exclusiveRecipe('fenced lock', 'fenced', true),
+  readWriteRecipe,
+];

@@ -1,0 +1,71 @@
+import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { TestClient } from '../../integration/support/test-client.js';
+import type { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
+import type { CuratorRelease } from '../support/curator-build.js';
+import type { Peer } from '../support/peer.js';
+import { startCuratorPeer } from '../support/start-curator-peer.js';
+import { startNodePeer } from '../support/start-node-peer.js';
+import { znodesBelow } from '../support/znodes-below.js';
+import type { Ground } from './ground.js';
+import type { Recipe } from './recipe.js';
+
+const RELEASE: CuratorRelease = '5.9.0';
+const SESSION_TIMEOUT = 10_000;
+const ROOT = '/fleet';
+
+/** An ensemble of ZooKeeper, shared with Curator. */
+export class ZooKeeperGround implements Ground {
+  private directories: readonly string[] = [];
+
+  private constructor(
+    readonly ensemble: ZooKeeperEnsemble,
+    /** A client that takes no part. */
+    readonly stranger: TestClient,
+  ) {}
+
+  static async open(ensemble: ZooKeeperEnsemble): Promise<ZooKeeperGround> {
+    const stranger = await TestClient.connect(ensemble.connectString, { sessionTimeout: 30_000 });
+    const ground = new ZooKeeperGround(ensemble, stranger);
+    await ground.makeDirectory(ROOT);
+    return ground;
+  }
+
+  startPeer(language: 'node' | 'java'): Promise<Peer> {
+    const { connectString } = this.ensemble;
+    return language === 'node'
+      ? startNodePeer(connectString, SESSION_TIMEOUT)
+      : startCuratorPeer(RELEASE, connectString, SESSION_TIMEOUT);
+  }
+
+  async prepare({ directories = [] }: Recipe, run: number): Promise<string> {
+    const path = `${ROOT}/${run}`;
+    // They stay until the end: had they been collected while empty, the numbers would begin anew.
+    this.directories = [path, ...directories.map((name) => `${path}/${name}`)];
+    for (const directory of this.directories) await this.makeDirectory(directory);
+    return path;
+  }
+
+  async clear(): Promise<void> {
+    for (const directory of this.directories.toReversed())
+      await this.stranger.connection.delete(directory).catch(() => {}); // not empty: that is seen
+  }
+
+  /** All znodes, and how many watches the servers keep. */
+  async traces(): Promise<string> {
+    await this.stranger.connection.sync(ROOT);
+    const znodes = await znodesBelow(ROOT, this.stranger.connection);
+    const answers = await Promise.all(
+      this.ensemble.servers.map((server) => server.fourLetterWord('wchs')),
+    );
+    const watches = answers.map((answer) => Number(/Total watches:(\d+)/.exec(answer)?.[1]));
+    return [...znodes, `${watches.reduce((sum, count) => sum + count, 0)} watches`].join('\n');
+  }
+
+  async close(): Promise<void> {
+    await this.stranger.locks.close();
+  }
+
+  private async makeDirectory(path: string): Promise<void> {
+    await this.stranger.connection.create(path, Buffer.alloc(0), CreateMode.PERSISTENT);
+  }
+}
