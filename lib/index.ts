@@ -1,5 +1,6 @@
 export * from './core/index.js';
 export * from './embedded/index.js';
+export * from './redis/index.js';
 export * from './zookeeper/index.js';
 
 export * from './decorators/async-method-decorator.js';

@@ -10,4 +10,9 @@ export interface AcquireOptions {
   readonly wait?: Wait;
   /** Ends the wait: it rejects with `LockAbortedError`. It has no effect once the lock is held. */
   readonly signal?: AbortSignal;
+  /**
+   * Who asks, for operators: shown with the holder where the backend keeps that (Redis). The decorators give class and
+   * method.
+   */
+  readonly method?: string;
 }

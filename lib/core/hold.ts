@@ -38,7 +38,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Why the hold is lost, if it is; the clock is asked before the answer. */
   get lost(): LockLostError | undefined {
     if (this.#lost === undefined && this.#freed === undefined && !this.backend.isExclusive())
-      this.lose('the session may have expired on the servers');
+      this.lose('its session or its lease may be over on the servers');
     return this.#lost;
   }
 

@@ -11,7 +11,7 @@ import { tellLoss } from './tell-loss.js';
 /** A {@link LockPlan} and the locks that it asks for. */
 export class PlannedLock {
   readonly #lockOf: LockSource;
-  readonly #options?: AcquireOptions;
+  readonly #options: AcquireOptions;
 
   /** @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method, as far as it can be told yet */
   constructor(
@@ -19,7 +19,7 @@ export class PlannedLock {
     clients: LockClientRegistry,
   ) {
     const { lock, options } = plan;
-    if (options.wait !== undefined) this.#options = { wait: options.wait };
+    this.#options = { wait: options.wait, method: plan.method };
     this.#lockOf =
       lock.recipe === 'multiLock'
         ? multiLockSource(plan, lock, clients)

@@ -1,4 +1,5 @@
 import type { EmbeddedLockOptions } from '../embedded/embedded-lock-options.js';
+import type { RedisLockOptions } from '../redis/redis-lock-options.js';
 import type { ZooKeeperLockOptions } from '../zookeeper/zookeeper-lock-options.js';
 
 /** What every backend takes. */
@@ -21,8 +22,14 @@ export interface ZooKeeperBackendOptions extends CommonOptions, ZooKeeperLockOpt
   readonly backend: 'zookeeper';
 }
 
+/** Locks on Redis. Needs the npm package `ioredis`. */
+export interface RedisBackendOptions extends CommonOptions, RedisLockOptions {
+  readonly backend: 'redis';
+}
+
 /** A backend with its options. */
-export type LockBackendOptions = EmbeddedBackendOptions | ZooKeeperBackendOptions;
+export type LockBackendOptions =
+  EmbeddedBackendOptions | ZooKeeperBackendOptions | RedisBackendOptions;
 
 /** Options of `LockModule.forRoot`. */
 export type LockModuleOptions = LockBackendOptions & {

@@ -24,7 +24,7 @@ import { InterProcessMutex } from './recipes/inter-process-mutex.js';
 import { InterProcessReadWriteLock } from './recipes/inter-process-read-write-lock.js';
 import { InterProcessSemaphoreMutex } from './recipes/inter-process-semaphore-mutex.js';
 import { InterProcessSemaphoreV2 } from './recipes/inter-process-semaphore-v2.js';
-import { LockKinds } from './recipes/lock-kinds.js';
+import { PathKinds } from './recipes/path-kinds.js';
 import { LockParents } from './recipes/lock-parents.js';
 import type { LockSettings } from './recipes/lock-settings.js';
 import { LongHolds } from './recipes/long-holds.js';
@@ -58,13 +58,13 @@ export interface ZooKeeperLockClientSettings {
 export class ZooKeeperLockClient implements LockClient {
   readonly name: string;
   readonly #context: RecipeContext;
-  readonly #kinds: LockKinds;
+  readonly #kinds: PathKinds;
   #closing?: Promise<void>;
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
     const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
     this.name = name;
-    this.#kinds = new LockKinds(name);
+    this.#kinds = new PathKinds(name);
     this.#context = {
       client: name,
       connection,

@@ -10,7 +10,7 @@ const bootError = (module: ReturnType<typeof LockModule.forRoot>) =>
     () => undefined,
     (error: unknown) => error,
   );
-const backends = "Give 'zookeeper' or 'embedded'.";
+const backends = "Give 'zookeeper', 'redis' or 'embedded'.";
 
 describe('LockModule refuses to boot', () => {
   it.each([

@@ -7,7 +7,7 @@ import ts from 'typescript';
 const ALLOWED = {
   core: { folders: [], packages: [] },
   zookeeper: { folders: ['core'], packages: ['zookeeper'] },
-  redis: { folders: ['core'], packages: ['ioredis'] },
+  redis: { folders: ['core'], packages: ['ioredis', 'cluster-key-slot'] },
   embedded: { folders: ['core', 'zookeeper'], packages: [] },
   decorators: {
     folders: ['core', 'interceptors', 'interfaces', '.'],

@@ -22,7 +22,7 @@ describe('A hold', () => {
     ledger.isExclusiveNow = false;
     expect(told).toEqual([]);
     expect(hold.isLive).toBe(false);
-    expect(told).toEqual([expect.stringContaining('the session may have expired')]);
+    expect(told).toEqual([expect.stringContaining('its session or its lease may be over')]);
   });
 
   it('stays lost for the first reason, whatever comes', () => {

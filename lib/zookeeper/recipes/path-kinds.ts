@@ -1,32 +1,24 @@
-import { LockKeyError, LockOptionsError } from '../../core/errors/index.js';
+import { LockOptionsError } from '../../core/errors/index.js';
+import { LockKinds } from '../../core/lock-kinds.js';
 
 /** Paths remembered; the oldest is forgotten first. */
 const CAPACITY = 10_000;
 
-/**
- * What this client uses each path for. Locks of different kinds do not exclude each other on one path, so the second kind
- * is refused, as far as it is remembered; other processes are not looked at.
- */
-export class LockKinds {
-  readonly #kinds = new Map<string, string>();
+/** What one client uses each path for, with the directories and the permits of its semaphores. */
+export class PathKinds {
+  readonly #kinds: LockKinds;
   readonly #permits = new Map<string, unknown>();
 
-  constructor(private readonly client: string) {}
+  constructor(private readonly client: string) {
+    this.#kinds = new LockKinds(client);
+  }
 
   /**
    * @param kind as it stands in messages
    * @throws LockKeyError when `path` is used for another kind
    */
   claim(path: string, kind: string, key: string): void {
-    const other = this.#kinds.get(path);
-    if (other === kind) return;
-    if (other !== undefined)
-      throw new LockKeyError(
-        key,
-        `this client uses ${path} for a ${other}, and a ${kind} there would keep none of its holders out; give each lock a key of its own`,
-        { client: this.client },
-      );
-    remember(this.#kinds, path, kind);
+    this.#kinds.claim(path, kind, key);
   }
 
   /**
@@ -46,12 +38,8 @@ export class LockKinds {
         'what this client gives that semaphore elsewhere, or one SharedCount to both, which can be changed',
         { key, client: this.client },
       );
-    remember(this.#permits, path, permits);
+    this.#permits.set(path, permits);
+    const [eldest] = this.#permits.keys();
+    if (this.#permits.size > CAPACITY) this.#permits.delete(eldest!);
   }
-}
-
-function remember<T>(map: Map<string, T>, path: string, value: T): void {
-  map.set(path, value);
-  const [eldest] = map.keys();
-  if (map.size > CAPACITY) map.delete(eldest!);
 }

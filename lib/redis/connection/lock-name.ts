@@ -1,0 +1,58 @@
+/**
+ * The names of one lock on the server, as Redisson makes them: everything that belongs to a lock lies in the slot of its
+ * key. A name with a brace is taken to bring a hash tag of its own.
+ */
+export class LockName {
+  /** @param raw name of the lock itself */
+  constructor(readonly raw: string) {}
+
+  /** What belongs to the lock, by what it is. */
+  prefixed(prefix: string): string {
+    return this.raw.includes('{') ? `${prefix}:${this.raw}` : `${prefix}:{${this.raw}}`;
+  }
+
+  /** The name of the lock within names that begin with it. */
+  get tagged(): string {
+    return this.raw.includes('{') ? this.raw : `{${this.raw}}`;
+  }
+
+  /** Messages to who waits. */
+  get channel(): string {
+    return this.prefixed('redisson_lock__channel');
+  }
+
+  /** Messages to who waits for a read/write lock. */
+  get readWriteChannel(): string {
+    return this.prefixed('redisson_rwlock');
+  }
+
+  /** The counter of fencing tokens. */
+  get token(): string {
+    return this.prefixed('redisson_lock_token');
+  }
+
+  /** The holders who queue for a fair lock. */
+  get queue(): string {
+    return this.prefixed('redisson_lock_queue');
+  }
+
+  /** Their deadlines. */
+  get timeouts(): string {
+    return this.prefixed('redisson_lock_timeout');
+  }
+
+  /** Those of ours among them, and how long they live. */
+  get alive(): string {
+    return this.prefixed('interlock_alive');
+  }
+
+  /** Writers of ours who wait, where they go first. */
+  get writers(): string {
+    return this.prefixed('interlock_writers');
+  }
+
+  /** The key of one hold of a read/write lock. */
+  hold(field: string): string {
+    return `${this.tagged}:${field}:rwlock_timeout:1`;
+  }
+}

@@ -1,0 +1,177 @@
+import type { Clock } from '../../core/clock.js';
+import { LockConnectionError } from '../../core/errors/index.js';
+import type { WaitScope } from '../../core/wait-scope.js';
+import { isRedisCluster, type RedisClient, type RedisNode } from './redis-client.js';
+import { isNoScript } from './redis-error.js';
+import { masterOfSlot } from './master-of-slot.js';
+import type { ReplicaPolicy } from './replica-policy.js';
+import type { Script } from './script.js';
+import { Subscriptions } from './subscriptions.js';
+
+/** States of the connection that commands go through. */
+type ConnectionState = 'CONNECTED' | 'SUSPENDED' | 'RECONNECTED' | 'CLOSED';
+
+/** What a connection is made of. */
+export interface RedisConnectionSettings {
+  readonly client: RedisClient;
+  /** Did we make the client? Then we close it. */
+  readonly isOwned: boolean;
+  /** Of a cluster only; `auto`: as the servers can. */
+  readonly shardedSubscriptionMode: 'auto' | 'on' | 'off';
+  readonly clock: Clock;
+  readonly onStateChange: (state: ConnectionState, reason: string) => void;
+}
+
+/** Scripts and messages of one ioredis client. */
+export class RedisConnection {
+  /** The command that wakes who waits, as the other clients of these servers use it. */
+  publishCommand: 'publish' | 'spublish' = 'publish';
+  readonly isCluster: boolean;
+  /** Milliseconds that an answer took when the connection was new. */
+  roundTrip = 0;
+  #subscriptions?: Subscriptions;
+  #wasReady = false;
+  #lastError = '';
+  readonly #readyListeners = new Set<() => void>();
+  readonly #stopListening: (() => void)[] = [];
+
+  constructor(private readonly settings: RedisConnectionSettings) {
+    const { client, isOwned } = settings;
+    this.isCluster = isRedisCluster(client);
+    this.#listen('ready', () => this.#ready());
+    this.#listen('close', () => this.#tell('SUSPENDED', this.#lastError || 'connection closed'));
+    this.#listen('end', () => this.#tell('CLOSED', 'the client has given up, or was closed'));
+    // On the user's client a listener of ours would keep errors from being shown.
+    if (isOwned) this.#listen('error', (error) => (this.#lastError = String(error)));
+  }
+
+  get isReady(): boolean {
+    return this.settings.client.status === 'ready';
+  }
+
+  /** Was the client closed, by whoever it belongs to? */
+  get hasEnded(): boolean {
+    return this.settings.client.status === 'end';
+  }
+
+  /** Messages; from `connect` on. */
+  get subscriptions(): Subscriptions {
+    return this.#subscriptions!;
+  }
+
+  /** Resolves when the servers answer; rejects with what ended the wait, or with `LockConnectionError`. */
+  async connect(wait: WaitScope, name: string): Promise<void> {
+    const { client, clock } = this.settings;
+    if (this.hasEnded)
+      throw new LockConnectionError(
+        `The Redis client of lock client "${name}" was closed before. Hand over one that is open.`,
+        { client: name },
+      );
+    if (client.status === 'wait') client.connect().catch(() => {}); // it tries on
+    const ready = () => new Promise<void>((resolve) => this.onReady(resolve));
+    if (!this.isReady) await wait.until(ready());
+    else this.#wasReady = true;
+    const sentAt = clock.now();
+    await wait.until(client.call('ping'));
+    this.roundTrip = clock.now() - sentAt;
+    const isSharded = this.isCluster && (await wait.until(this.#usesShardedChannels()));
+    if (isSharded) this.publishCommand = 'spublish';
+    this.#subscriptions = new Subscriptions(client, isSharded, clock);
+  }
+
+  /** Runs a script; rejects as ioredis does. */
+  async run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    const { client } = this.settings;
+    try {
+      return await client.call('evalsha', script.sha1, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!isNoScript(error)) throw error;
+      return client.call('eval', script.source, keys.length, ...keys, ...args);
+    }
+  }
+
+  /**
+   * Runs a script, then waits until that many replicas have it.
+   *
+   * `WAIT` counts for the connection that it is sent on, so both must go the same way; where a reconnect or another
+   * master came in between, it rejects with an error of the connection.
+   */
+  async runReplicated(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    { atLeast, timeout = 1_000 }: ReplicaPolicy,
+  ): Promise<{ reply: unknown; acknowledged: number }> {
+    const master = this.#masterOf(keys[0]!);
+    let isSame = true;
+    const interrupted = () => (isSame = false);
+    master.on('close', interrupted);
+    try {
+      const reply = await this.run(script, keys, args);
+      const acknowledged = Number(await master.call('wait', atLeast, timeout));
+      if (isSame && this.#masterOf(keys[0]!) === master) return { reply, acknowledged };
+    } finally {
+      master.off('close', interrupted);
+    }
+    throw new Error('The connection changed before the replicas were asked.');
+  }
+
+  /** Reads what everybody may read. */
+  read(command: string, ...args: (string | number)[]): Promise<unknown> {
+    return this.settings.client.call(command, ...args);
+  }
+
+  /** Calls `listener` whenever the connection is ready again; the returned function ends that. */
+  onReady(listener: () => void): () => void {
+    this.#readyListeners.add(listener);
+    return () => void this.#readyListeners.delete(listener);
+  }
+
+  /** Closes what we have opened. */
+  close(): void {
+    this.#subscriptions?.close();
+    for (const stop of this.#stopListening) stop();
+    if (this.settings.isOwned) {
+      this.settings.client.on('error', () => {}); // nobody to tell any more
+      this.settings.client.disconnect();
+    }
+  }
+
+  #masterOf(key: string): RedisNode {
+    const { client } = this.settings;
+    if (!isRedisCluster(client)) return client;
+    const node = masterOfSlot(client, key);
+    if (node === undefined) throw new Error(`The cluster knows no master for ${key} now.`);
+    return node;
+  }
+
+  /** Redisson's rule: sharded channels where the servers of a cluster have them. */
+  async #usesShardedChannels(): Promise<boolean> {
+    const { client, shardedSubscriptionMode } = this.settings;
+    if (shardedSubscriptionMode !== 'auto') return shardedSubscriptionMode === 'on';
+    return client.call('pubsub', 'shardnumsub').then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #ready(): void {
+    this.#tell(this.#wasReady ? 'RECONNECTED' : 'CONNECTED', 'the servers answer');
+    this.#wasReady = true;
+    for (const listener of [...this.#readyListeners]) listener();
+  }
+
+  #tell(state: ConnectionState, reason: string): void {
+    this.settings.onStateChange(state, reason);
+  }
+
+  #listen(event: string, listener: (...args: unknown[]) => void): void {
+    const { client } = this.settings;
+    client.on(event, listener);
+    this.#stopListening.push(() => client.off(event, listener));
+  }
+}

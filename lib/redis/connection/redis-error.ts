@@ -1,0 +1,50 @@
+import {
+  LockConnectionError,
+  LockKeyError,
+  type LockErrorContext,
+} from '../../core/errors/index.js';
+
+/** Answers of a server that may be another one in a moment. */
+const PASSING =
+  /^(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MISCONF|OOM|MOVED|ASK)\b/;
+
+/** Is that an answer of the server, and not a matter of the connection? */
+function isReply(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+/** Does the server not know the script? */
+export function isNoScript(error: unknown): boolean {
+  return isReply(error) && error.message.startsWith('NOSCRIPT');
+}
+
+/** May the same command succeed a moment later? */
+export function isPassing(error: unknown): boolean {
+  return !isReply(error) || PASSING.test(error.message);
+}
+
+/** What to tell the user about an answer that will stay the same. */
+export function lockErrorOf(
+  error: unknown,
+  context: LockErrorContext & { readonly key: string },
+): Error {
+  if (!isReply(error)) return error as Error;
+  const { message } = error;
+  const [, kind] = /LOCKKIND (.*)/.exec(message) ?? [];
+  if (kind !== undefined)
+    return new LockKeyError(
+      context.key,
+      `on the server it is ${kind} already, and neither would keep out the holders of the other; give each lock a key of its own`,
+      { ...context, cause: error },
+    );
+  if (message.includes('WRONGTYPE'))
+    return new LockKeyError(
+      context.key,
+      'on the server there is something else than a lock under that name; choose another key, or give the client a `prefix`',
+      { ...context, cause: error },
+    );
+  return new LockConnectionError(
+    `Redis refused a command of the lock: ${message}. Check the permissions of the user, and that it is Redis 6.2 or newer.`,
+    { ...context, cause: error },
+  );
+}

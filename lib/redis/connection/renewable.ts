@@ -1,0 +1,18 @@
+/** A hold whose lease the {@link Renewal} keeps alive. */
+export interface Renewable {
+  /** The lock, and the key of the hold; the lock twice where the hold has none. */
+  readonly keys: readonly [lock: string, hold: string];
+  /** The field of the holder. */
+  readonly field: string;
+  readonly kind: 'alone' | 'write' | 'read';
+  /** Length of its lease, in ms. */
+  readonly lease: number;
+  /** By our clock it is safe up to then. */
+  readonly deadline: number;
+  /** Its lease was set anew, to so many ms, by a command sent at that time. */
+  renewed(sentAt: number, lease: number): void;
+  /** The server does not know the hold any more. */
+  gone(): void;
+  /** Its deadline has passed. */
+  expired(): void;
+}

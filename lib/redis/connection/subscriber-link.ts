@@ -1,0 +1,45 @@
+import type { RedisNode } from './redis-client.js';
+
+/** What a {@link SubscriberLink} tells. */
+export interface SubscriberLinkListener {
+  message(channel: string): void;
+  /** Connected, with no subscriptions. */
+  up(link: SubscriberLink): void;
+  /** Not connected any more; messages may have been missed. */
+  down(link: SubscriberLink): void;
+  /** Does not connect again. */
+  ended(link: SubscriberLink): void;
+}
+
+/** One connection in subscriber mode. What is subscribed after a reconnect is up to its owner. */
+export class SubscriberLink {
+  constructor(
+    private readonly node: RedisNode,
+    private readonly isSharded: boolean,
+    listener: SubscriberLinkListener,
+  ) {
+    node.on(isSharded ? 'smessage' : 'message', (channel) => listener.message(String(channel)));
+    node.on('ready', () => listener.up(this));
+    node.on('close', () => listener.down(this));
+    node.on('end', () => listener.ended(this));
+    node.on('error', () => {}); // told by the connection that commands go through
+    node.connect().catch(() => {}); // it goes on by itself, or ends
+  }
+
+  get isUp(): boolean {
+    return this.node.status === 'ready';
+  }
+
+  async subscribe(channel: string): Promise<void> {
+    await this.node.call(this.isSharded ? 'ssubscribe' : 'subscribe', channel);
+  }
+
+  /** Nobody waits for the answer: a message that comes nevertheless finds no listener. */
+  unsubscribe(channel: string): void {
+    this.node.call(this.isSharded ? 'sunsubscribe' : 'unsubscribe', channel).catch(() => {});
+  }
+
+  close(): void {
+    this.node.disconnect();
+  }
+}

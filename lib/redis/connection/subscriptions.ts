@@ -1,0 +1,100 @@
+import type { Clock } from '../../core/clock.js';
+import { Channel } from './channel.js';
+import type { RedisClient } from './redis-client.js';
+import type { SubscriberLink } from './subscriber-link.js';
+import { SubscriberLinks } from './subscriber-links.js';
+
+/** How long to leave it before a subscription that failed is tried again, in ms. */
+const RETRY_AFTER = 100;
+
+/**
+ * The channels that this client listens to, each subscribed once however many wait for it.
+ *
+ * Invariant: a channel is active only from the confirmation of its subscription to the loss of that connection, and both
+ * are signals: so whoever looked before, looks again.
+ */
+export class Subscriptions {
+  readonly #channels = new Map<string, Channel>();
+  readonly #linkOf = new Map<Channel, SubscriberLink>();
+  readonly #links: SubscriberLinks;
+
+  constructor(
+    client: RedisClient,
+    isSharded: boolean,
+    private readonly clock: Clock,
+  ) {
+    this.#links = new SubscriberLinks(client, isSharded, {
+      message: (name) => this.#channels.get(name)?.signal(),
+      up: (link) => this.#of(link).forEach((channel) => this.#subscribe(channel)),
+      down: (link) => this.#of(link).forEach((channel) => this.#interrupted(channel)),
+      ended: (link) => this.#ended(link),
+    });
+  }
+
+  /** Listens to that channel; `leave` it later. */
+  join(name: string): Channel {
+    let channel = this.#channels.get(name);
+    if (channel === undefined) {
+      channel = new Channel(name);
+      this.#channels.set(name, channel);
+      this.#subscribe(channel);
+    }
+    channel.users += 1;
+    return channel;
+  }
+
+  leave(channel: Channel): void {
+    channel.users -= 1;
+    if (channel.users > 0) return;
+    this.#channels.delete(channel.name);
+    const link = this.#linkOf.get(channel);
+    this.#linkOf.delete(channel);
+    channel.isActive = false;
+    if (link?.isUp) link.unsubscribe(channel.name);
+  }
+
+  close(): void {
+    this.#links.close();
+  }
+
+  #of(link: SubscriberLink): Channel[] {
+    return [...this.#linkOf].filter(([, its]) => its === link).map(([channel]) => channel);
+  }
+
+  #subscribe(channel: Channel): void {
+    const link = this.#links.of(channel.name);
+    if (link === undefined) return this.#later(channel);
+    this.#linkOf.set(channel, link);
+    if (!link.isUp) return; // done when it is up
+    const isCurrent = () => this.#linkOf.get(channel) === link;
+    link.subscribe(channel.name).then(
+      () => {
+        if (!isCurrent() || !link.isUp) return;
+        channel.isActive = true;
+        channel.signal();
+      },
+      () => {
+        if (isCurrent()) this.#later(channel);
+      },
+    );
+  }
+
+  #later(channel: Channel): void {
+    this.#linkOf.delete(channel);
+    const again = () => {
+      if (this.#channels.get(channel.name) === channel && !this.#linkOf.has(channel))
+        this.#subscribe(channel);
+    };
+    this.clock.setTimer(again, RETRY_AFTER, true);
+  }
+
+  #interrupted(channel: Channel): void {
+    channel.isActive = false;
+    channel.signal();
+  }
+
+  #ended(link: SubscriberLink): void {
+    this.#links.drop(link);
+    for (const channel of this.#of(link)) this.#later(channel);
+  }
+}

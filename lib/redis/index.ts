@@ -1,0 +1,13 @@
+export type { RedisClient, RedisCluster, RedisNode } from './connection/redis-client.js';
+export type { ReplicaPolicy } from './connection/replica-policy.js';
+export type { LockHolder } from './recipes/lock-holder.js';
+export type { RedisAcquireOptions } from './recipes/redis-acquire-options.js';
+export type { RedisLease } from './recipes/redis-lease.js';
+export type { RedisLock } from './recipes/redis-lock.js';
+export type { RedisReadLock } from './recipes/redis-read-lock.js';
+export type { RedisReadWriteLock } from './recipes/redis-read-write-lock.js';
+export type { RedisWriteLock } from './recipes/redis-write-lock.js';
+export type { RedisLockClient } from './redis-lock-client.js';
+export type { RedisLockOptions } from './redis-lock-options.js';
+export type { RedisMutexOptions } from './redis-mutex-options.js';
+export type { RedisReadWriteLockOptions } from './redis-read-write-lock-options.js';

@@ -1,0 +1,37 @@
+import type { LockName } from '../connection/lock-name.js';
+import { fairLockAcquire } from '../scripts/fair-lock-acquire.js';
+import { fairLockRelease } from '../scripts/fair-lock-release.js';
+import type { LockCommands } from './lock-commands.js';
+import type { RecipeContext } from './recipe-context.js';
+
+/** Commands of the lock that Redisson calls `RFairLock`. */
+export function fairCommands(
+  context: RecipeContext,
+  name: LockName,
+  isFenced: boolean,
+): LockCommands {
+  const { raw, queue, timeouts, alive, channel, token } = name;
+  const { watchdogTimeout, fairLockWaitTimeout } = context;
+  const keys = [raw, queue, timeouts, alive];
+  const acquireKeys = isFenced ? [...keys, token] : keys;
+  return {
+    raw,
+    kind: 'alone',
+    isLined: false, // each waiter stands in the queue on the server
+    queues: true,
+    silence: watchdogTimeout / 3,
+    channelOf: (holder) => `${channel}:${holder}`,
+    fieldOf: (holder) => holder,
+    holdOf: () => raw,
+    acquire: ({ lease, holder, about, mayWait }) => ({
+      script: fairLockAcquire,
+      keys: acquireKeys,
+      args: [lease, holder, about, fairLockWaitTimeout, watchdogTimeout, mayWait ? 1 : 0],
+    }),
+    release: (holder) => ({
+      script: fairLockRelease,
+      keys,
+      args: [holder, context.connection.publishCommand, channel, fairLockWaitTimeout],
+    }),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../../core/clock.js';
+import { isPassing } from '../connection/redis-error.js';
+import type { RedisConnection } from '../connection/redis-connection.js';
+import type { LockCommand } from './lock-commands.js';
+
+/** Delay before a release that failed is sent again, in ms. */
+const RETRY_AFTER = 200;
+
+/** Gives locks back, in the background where it must be; none is forgotten before its lease is over by itself. */
+export class GuaranteedRelease {
+  readonly #pending = new Set<Promise<unknown>>();
+  #isClosed = false;
+
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly clock: Clock,
+    private readonly refused: (error: Error) => void,
+  ) {}
+
+  /**
+   * Sends a release; resolves to its answer, or to `undefined` as soon as it is known to take longer. Never rejects.
+   *
+   * @param until when the lease is over anyway, by our clock
+   * @param after what must have been answered before, so that it cannot come after the release; it does not reject
+   */
+  async run(
+    command: LockCommand,
+    until: number,
+    after?: Promise<unknown>,
+  ): Promise<number | undefined> {
+    const released = this.#track(this.#release(command, until, after));
+    if (after !== undefined || !this.connection.isReady) return undefined;
+    return released;
+  }
+
+  /** Waits for all releases under way. */
+  async drained(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+  }
+
+  /** Sends nothing more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #release(
+    { script, keys, args }: LockCommand,
+    until: number,
+    after?: Promise<unknown>,
+  ): Promise<number | undefined> {
+    await after;
+    for (;;) {
+      try {
+        return Number(await this.connection.run(script, keys, args));
+      } catch (error) {
+        if (!isPassing(error)) return void this.refused(error as Error);
+        if (this.#isClosed || this.connection.hasEnded || this.clock.now() > until) return;
+        await new Promise<void>((resolve) => this.clock.setTimer(resolve, RETRY_AFTER, true));
+      }
+    }
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#pending.add(work);
+    void work.finally(() => this.#pending.delete(work));
+    return work;
+  }
+}

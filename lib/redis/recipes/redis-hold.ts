@@ -1,0 +1,165 @@
+import type { Timer } from '../../core/clock.js';
+import { type LockLostError } from '../../core/errors/index.js';
+import { Hold, type HoldBackend } from '../../core/hold.js';
+import type { LockIdentity } from '../../core/lock-identity.js';
+import type { Renewable } from '../connection/renewable.js';
+import { lockToken } from '../scripts/lock-token.js';
+import type { LockCommands } from './lock-commands.js';
+import type { RecipeContext } from './recipe-context.js';
+import { safeDeadline } from './safe-deadline.js';
+
+/** What was granted. Times in ms. */
+export interface RedisGrant {
+  readonly identity: LockIdentity;
+  /** Key of the lock, as the user gave it. */
+  readonly key: string;
+  readonly holder: string;
+  /** When the command was sent that set the lease. */
+  readonly sentAt: number;
+  readonly lease: number;
+  /** Is the lease set anew as long as the lock is held? */
+  readonly isRenewed: boolean;
+  readonly maxHold?: number;
+  /** From a fenced lock. */
+  readonly token?: bigint;
+  /** Name of its counter. */
+  readonly tokenKey: string;
+  /** Called when the lock was given back, with how many were listening if that is known, and when it was lost. */
+  readonly ended: (listening?: number) => void;
+}
+
+/** A lock of this backend that is held. */
+export class RedisHold implements HoldBackend, Renewable {
+  readonly hold: Hold<RedisHold>;
+  readonly keys: readonly [string, string];
+  readonly field: string;
+  readonly kind: 'alone' | 'write' | 'read';
+  lease: number;
+  deadline: number;
+  readonly #heldSince: number;
+  readonly #endOfHold?: Timer;
+  #endOfLease?: Timer;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly commands: LockCommands,
+    private readonly grant: RedisGrant,
+  ) {
+    const { identity, key, holder, sentAt, lease, isRenewed, maxHold } = grant;
+    const { client, clock } = context;
+    this.hold = new Hold(identity, { key, client }, this);
+    this.keys = [commands.raw, commands.holdOf(holder)];
+    this.field = commands.fieldOf(holder);
+    this.kind = commands.kind;
+    this.lease = lease;
+    this.deadline = safeDeadline(sentAt, lease);
+    this.#heldSince = clock.now();
+    context.holds.add(this.hold);
+    if (isRenewed) context.renewal.add(this);
+    else this.#awaitEnd();
+    if (maxHold !== undefined)
+      this.#endOfHold = clock.setTimer(
+        () => this.#lose(`it was held for longer than its maxHold of ${maxHold} ms`),
+        maxHold,
+        true,
+      );
+  }
+
+  /** The time on the clock that `deadline` is of. */
+  get now(): number {
+    return this.context.clock.now();
+  }
+
+  /** Owner of the hold on the server. */
+  get holder(): string {
+    return this.grant.holder;
+  }
+
+  isExclusive(): boolean {
+    return this.context.clock.now() < this.deadline;
+  }
+
+  async fencingToken(): Promise<bigint> {
+    const { token, tokenKey } = this.grant;
+    if (token !== undefined) return token;
+    const next = await this.context.connection.run(
+      lockToken,
+      [this.keys[0], tokenKey],
+      [this.field],
+    );
+    if (next === null) this.gone();
+    const { lost } = this.hold;
+    if (lost) throw lost;
+    return BigInt(next as number);
+  }
+
+  /** Sets the lease anew, to `lease` ms from now. */
+  async extend(lease: number): Promise<void> {
+    const sentAt = this.context.clock.now();
+    const isHeld = await this.context.renewal.renewOne({ ...this.#renewable, lease });
+    if (!this.hold.isLive) return;
+    if (!isHeld) return this.gone();
+    this.lease = lease;
+    this.renewed(sentAt, lease);
+    if (this.grant.isRenewed) this.context.renewal.add(this);
+    else this.#awaitEnd();
+  }
+
+  renewed(sentAt: number, lease: number): void {
+    this.deadline = safeDeadline(sentAt, lease);
+  }
+
+  gone(): void {
+    this.#lose('the server does not know of it any more: it was removed by force, or forgotten');
+  }
+
+  expired(): void {
+    this.#lose(
+      this.grant.isRenewed
+        ? 'it could not be renewed in time, and its lease is about to end'
+        : `its lease of ${this.lease} ms is about to end`,
+    );
+  }
+
+  lost(error: LockLostError): void {
+    this.#stop();
+    this.context.events.emit('lost', { key: this.grant.key, error });
+    this.grant.ended();
+  }
+
+  async free(): Promise<void> {
+    const { context, commands, grant } = this;
+    const wasLost = this.hold.lost !== undefined;
+    this.#stop();
+    context.holds.delete(this.hold);
+    const listening = await context.releases.run(commands.release(grant.holder), this.deadline);
+    grant.ended(listening);
+    if (!wasLost)
+      context.events.emit('released', {
+        key: grant.key,
+        heldMs: context.clock.now() - this.#heldSince,
+      });
+  }
+
+  get #renewable(): Omit<Renewable, 'deadline'> {
+    const { keys, field, kind, lease } = this;
+    return { keys, field, kind, lease, renewed() {}, gone() {}, expired() {} };
+  }
+
+  #awaitEnd(): void {
+    const { clock } = this.context;
+    this.#endOfLease?.cancel();
+    this.#endOfLease = clock.setTimer(() => this.expired(), this.deadline - clock.now(), true);
+  }
+
+  #lose(why: string): void {
+    this.hold.lose(why);
+  }
+
+  /** From here on nothing prolongs it. */
+  #stop(): void {
+    this.context.renewal.remove(this);
+    this.#endOfLease?.cancel();
+    this.#endOfHold?.cancel();
+  }
+}

@@ -1,0 +1,90 @@
+import type { Lease } from '../../core/lease.js';
+import type { LockIdentity } from '../../core/lock-identity.js';
+import type { Mutex } from '../../core/mutex.js';
+import { useLease } from '../../core/use-lease.js';
+import type { LockName } from '../connection/lock-name.js';
+import { lockForceUnlock } from '../scripts/lock-force-unlock.js';
+import type { BaseLock } from './base-lock.js';
+import { holdersOf } from './holders-of.js';
+import type { LockHolder } from './lock-holder.js';
+import type { RecipeContext } from './recipe-context.js';
+import type { RedisAcquireOptions } from './redis-acquire-options.js';
+import type { RedisLease } from './redis-lease.js';
+
+/**
+ * A mutex on Redis, compatible on the wire with Redisson's `RLock`; with the option `fair` with its `RFairLock`, with
+ * `fenced` with its `RFencedLock`.
+ *
+ * It expires on the server after its lease, which is renewed as long as it is held: so it is exclusive as far as the
+ * clocks, and a failover that forgets it, allow. The lease tells of its end before that, by the clock of this process.
+ */
+export class RedisLock implements Mutex {
+  /**
+   * @param isReentrant does a nested acquire re-enter?
+   */
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly name: LockName,
+    private readonly base: BaseLock,
+    private readonly isReentrant: boolean,
+  ) {}
+
+  get key(): string {
+    return this.base.settings.key;
+  }
+
+  get identity(): LockIdentity {
+    return this.base.identity;
+  }
+
+  async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
+    return this.#reenter(options) ?? this.base.acquire(options);
+  }
+
+  async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
+    return this.#reenter(options) ?? this.base.tryAcquire(options);
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
+    return useLease(await this.acquire(options), fn);
+  }
+
+  /** Does anybody hold it? Out of date as soon as it is read. Rejects as ioredis does. */
+  async isLocked(): Promise<boolean> {
+    return (await this.context.connection.read('exists', this.name.raw)) === 1;
+  }
+
+  /** Milliseconds that whoever holds it has left on the server; -2 when nobody does, -1 when it does not end. */
+  async remainTimeToLive(): Promise<number> {
+    return Number(await this.context.connection.read('pttl', this.name.raw));
+  }
+
+  /** Who holds it. Rejects as ioredis does. */
+  holders(): Promise<LockHolder[]> {
+    return holdersOf(this.context.connection, this.name);
+  }
+
+  /**
+   * Takes it from whoever holds it, for an operator; resolves to whether anybody did. A holder of this library is told at
+   * its next renewal, a third of its lease later at the latest; until then there may be two.
+   *
+   * Rejects as ioredis does.
+   */
+  async forceUnlock(): Promise<boolean> {
+    const { connection } = this.context;
+    const { raw, channel, queue } = this.name;
+    const found = await connection.run(
+      lockForceUnlock,
+      [raw, channel, queue],
+      [connection.publishCommand],
+    );
+    this.base.loseHold('it was unlocked by force');
+    return found === 1;
+  }
+
+  #reenter(options: RedisAcquireOptions): RedisLease | undefined {
+    if (this.isReentrant) return this.base.reenter(options);
+    this.base.validate(options);
+    return undefined;
+  }
+}

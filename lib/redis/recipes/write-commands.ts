@@ -1,0 +1,36 @@
+import type { LockName } from '../connection/lock-name.js';
+import { writeLockAcquire } from '../scripts/write-lock-acquire.js';
+import { writeLockRelease } from '../scripts/write-lock-release.js';
+import type { LockCommands } from './lock-commands.js';
+import type { RecipeContext } from './recipe-context.js';
+
+/** Commands of the exclusive half of the lock that Redisson calls `RReadWriteLock`. */
+export function writeCommands(
+  context: RecipeContext,
+  name: LockName,
+  preferWriters: boolean,
+): LockCommands {
+  const { raw, readWriteChannel, writers, tagged } = name;
+  const { watchdogTimeout } = context;
+  const fieldOf = (holder: string) => `${holder}:write`;
+  return {
+    raw,
+    kind: 'write',
+    isLined: true,
+    queues: preferWriters,
+    silence: preferWriters ? watchdogTimeout / 3 : watchdogTimeout,
+    channelOf: () => readWriteChannel,
+    fieldOf,
+    holdOf: (holder) => name.hold(fieldOf(holder)),
+    acquire: ({ lease, holder, about, mayWait }) => ({
+      script: writeLockAcquire,
+      keys: [raw, name.hold(fieldOf(holder)), writers],
+      args: [lease, fieldOf(holder), about, watchdogTimeout, preferWriters && mayWait ? 1 : 0],
+    }),
+    release: (holder) => ({
+      script: writeLockRelease,
+      keys: [raw, readWriteChannel, name.hold(fieldOf(holder)), writers],
+      args: [fieldOf(holder), context.connection.publishCommand, tagged],
+    }),
+  };
+}

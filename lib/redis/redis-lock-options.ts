@@ -1,0 +1,64 @@
+import type { Wait } from '../core/acquire-options.js';
+import type { RedisClient } from './connection/redis-client.js';
+import type { ReplicaPolicy } from './connection/replica-policy.js';
+
+/** Options of a lock client on Redis. Exactly one of `client`, `connect` and `cluster`. Times are in milliseconds. */
+export interface RedisLockOptions {
+  /**
+   * An ioredis `Redis` or `Cluster` of yours, version 5 or 6. It is never closed by us. Messages come by a connection of
+   * their own.
+   */
+  readonly client?: RedisClient;
+  /** A URL such as `'redis://localhost:6379'`, or ioredis' `RedisOptions`, those of Sentinels too. */
+  readonly connect?: string | object;
+  /** A Redis Cluster: some of its nodes, as URLs or `{ host, port }`, and ioredis' `ClusterOptions`. */
+  readonly cluster?: {
+    readonly nodes: readonly (string | { readonly host: string; readonly port: number })[];
+    readonly options?: object;
+  };
+  /**
+   * Bound on the first connection, and on a `tryAcquire` without a `wait` that finds no connection.
+   *
+   * @default 15000
+   */
+  readonly connectTimeout?: number;
+  /**
+   * The lease of a lock that is renewed, every third of it: a crashed process blocks others for this long. Whole
+   * milliseconds from 100 to 2^31 - 1. Redisson's `lockWatchdogTimeout`.
+   *
+   * @default 30000
+   */
+  readonly watchdogTimeout?: number;
+  /**
+   * How long a waiter of a fair lock of Redisson is waited for when it has died, and what all who use a fair lock add up; the
+   * same as Redisson's option of that name.
+   *
+   * @default 300000
+   */
+  readonly fairLockWaitTimeout?: number;
+  /**
+   * Put before every key, as a `NameMapper` of Redisson would.
+   *
+   * @default ''
+   */
+  readonly prefix?: string;
+  /**
+   * Bound of an acquire that names none.
+   *
+   * @default 'forever'
+   */
+  readonly wait?: Wait;
+  /**
+   * Whether to wake waiters by sharded channels; of a cluster only. `'auto'`, as Redisson: where the servers have them.
+   * Everybody who uses the locks has to do the same.
+   *
+   * @default 'auto'
+   */
+  readonly shardedSubscriptionMode?: 'auto' | 'on' | 'off';
+  /**
+   * On how many replicas a grant must be before it counts.
+   *
+   * @default none: a failover may forget locks
+   */
+  readonly replicas?: ReplicaPolicy;
+}

@@ -1,0 +1,30 @@
+// Made of lock-renew.lua by `npm run scripts`; change that.
+import { Script } from '../connection/script.js';
+
+export const lockRenew = new Script(
+  'lock-renew',
+  `-- Sets the leases of many locks anew.
+-- KEYS lock and key of the hold, for each; the lock twice where the hold has none
+-- ARGV field of the holder, lease (ms), kind of hold, for each: 'alone', 'write' or 'read'
+-- -> 1 for each that is still held, 0 for each that is not
+local alive = {}
+for i = 1, #KEYS, 2 do
+  local lock, hold = KEYS[i], KEYS[i + 1]
+  local at = (i - 1) / 2 * 3
+  local field, lease, kind = ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3]
+  local held = redis.call('hexists', lock, field)
+  if held == 1 and kind ~= 'alone' then
+    local extended = redis.call('pexpire', hold, lease)
+    if kind == 'read' then
+      held = extended -- others may keep the lock up after the end of this hold
+    end
+    lease = math.max(lease, redis.call('pttl', lock)) -- as long as any of its holds
+  end
+  if held == 1 then
+    redis.call('pexpire', lock, lease)
+  end
+  alive[(i + 1) / 2] = held
+end
+return alive
+`,
+);

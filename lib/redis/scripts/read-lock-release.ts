@@ -1,0 +1,38 @@
+// Made of read-lock-release.lua by `npm run scripts`; change that.
+import { Script } from '../connection/script.js';
+
+export const readLockRelease = new Script(
+  'read-lock-release',
+  `-- Ends one hold of a reader; the last one wakes who waits. The hash lives as long as the longest hold that is left; holds
+-- whose lease is over are removed from it.
+-- KEYS lock, channel, hold  ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with
+-- -> how many listen; -1: it was not held
+local lock = KEYS[1]
+redis.call('del', KEYS[3])
+if redis.call('hdel', lock, ARGV[1]) == 0 then
+  return -1
+end
+if redis.call('hget', lock, 'mode') == 'write' then
+  return 0
+end
+local longest = 0
+local fields = redis.call('hgetall', lock)
+for i = 1, #fields, 2 do
+  local count = tonumber(fields[i + 1])
+  local left = 0
+  for n = 1, count or 0 do
+    left = math.max(left, redis.call('pttl', ARGV[3] .. ':' .. fields[i] .. ':rwlock_timeout:' .. n))
+  end
+  if count and left == 0 then
+    redis.call('hdel', lock, fields[i])
+  end
+  longest = math.max(longest, left)
+end
+if longest > 0 then
+  redis.call('pexpire', lock, longest)
+  return 0
+end
+redis.call('del', lock)
+return redis.call(ARGV[2], KEYS[2], '0')
+`,
+);

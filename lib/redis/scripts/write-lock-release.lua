@@ -1,0 +1,25 @@
+-- Ends the hold of the writer and wakes all who wait; where it reads too, it stays as a reader.
+-- KEYS lock, channel, hold, writers  ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with
+-- -> how many listen; -1: it neither held nor waited
+local lock = KEYS[1]
+local waited = redis.call('zrem', KEYS[4], ARGV[1])
+redis.call('del', KEYS[3])
+if redis.call('hdel', lock, ARGV[1]) == 0 then
+  return waited == 0 and -1 or redis.call(ARGV[2], KEYS[2], '1') -- readers may have waited for this writer
+end
+local longest = 0
+local fields = redis.call('hgetall', lock)
+for i = 1, #fields, 2 do
+  local left = 0
+  for n = 1, tonumber(fields[i + 1]) or 0 do
+    left = math.max(left, redis.call('pttl', ARGV[3] .. ':' .. fields[i] .. ':rwlock_timeout:' .. n))
+  end
+  longest = math.max(longest, left)
+end
+if longest > 0 then
+  redis.call('hset', lock, 'mode', 'read')
+  redis.call('pexpire', lock, longest)
+else
+  redis.call('del', lock)
+end
+return redis.call(ARGV[2], KEYS[2], '1')
