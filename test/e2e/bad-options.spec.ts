@@ -14,7 +14,9 @@ const backends = "Give 'zookeeper', 'redis' or 'embedded'.";
 
 describe('LockModule refuses to boot', () => {
   it.each([
-    [{ backend: 'redis' }, `Option \`backend\` is "redis". ${backends}`],
+    [{ backend: 'postgres' }, `Option \`backend\` is "postgres". ${backends}`],
+    [{ client: {} }, `Option \`backend\` is undefined. ${backends}`],
+    [{ backend: 'redis' }, 'Option `connect` is undefined.'],
     [{ backend: '' }, `Option \`backend\` is "". ${backends}`],
     [{ backend: undefined }, `Option \`backend\` is undefined. ${backends}`],
     [{ connect: 'zk1:2181' }, `Option \`backend\` is undefined. ${backends}`],
