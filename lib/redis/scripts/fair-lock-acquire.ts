@@ -1,9 +1,7 @@
 // Made of fair-lock-acquire.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const fairLockAcquire = new Script(
-  'fair-lock-acquire',
-  `-- Takes the lock in the order of the queue, and queues where others are ahead. Layout and arithmetic of Redisson's
+export const fairLockAcquire = new Script('fair-lock-acquire', `-- Takes the lock in the order of the queue, and queues where others are ahead. Layout and arithmetic of Redisson's
 -- RFairLock: a list of holders, and the deadline of each (ms, wall clock) in a sorted set. A sorted set of our own tells
 -- how long each of our waiters lives without being heard of.
 -- Idempotent: sent again it sets the lease again, or keeps the place in the queue and moves its deadlines on.
@@ -85,5 +83,4 @@ if known then
   due = math.min(due, tonumber(known))
 end
 return { 0, math.max(1, due - now) }
-`,
-);
+`);

@@ -1,9 +1,7 @@
 // Made of fair-lock-release.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const fairLockRelease = new Script(
-  'fair-lock-release',
-  `-- Gives the lock back, or the place in its queue, and wakes the first who waits.
+export const fairLockRelease = new Script('fair-lock-release', `-- Gives the lock back, or the place in its queue, and wakes the first who waits.
 -- KEYS lock, queue, timeouts, alive  ARGV holder, PUBLISH or SPUBLISH, channel, wait (ms)
 -- -> how many were woken; -1: it neither held nor waited
 local lock, queue, timeouts, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -46,5 +44,4 @@ while head do
   head = redis.call('lindex', queue, 0)
 end
 return gone
-`,
-);
+`);

@@ -1,9 +1,7 @@
 // Made of lock-acquire.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const lockAcquire = new Script(
-  'lock-acquire',
-  `-- Takes the lock, or tells how long the holder may keep it. Layout of Redisson's RLock and RFencedLock.
+export const lockAcquire = new Script('lock-acquire', `-- Takes the lock, or tells how long the holder may keep it. Layout of Redisson's RLock and RFencedLock.
 -- Idempotent: sent again by the same holder it only sets the lease again.
 -- KEYS lock, [token]  ARGV lease (ms), holder, about  -> {1, token} or {0, ms}
 local token = 0
@@ -26,5 +24,4 @@ else
 end
 redis.call('pexpire', KEYS[1], ARGV[1])
 return { 1, token }
-`,
-);
+`);

@@ -1,9 +1,7 @@
 // Made of lock-renew.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const lockRenew = new Script(
-  'lock-renew',
-  `-- Sets the leases of many locks anew.
+export const lockRenew = new Script('lock-renew', `-- Sets the leases of many locks anew.
 -- KEYS lock and key of the hold, for each; the lock twice where the hold has none
 -- ARGV field of the holder, lease (ms), kind of hold, for each: 'alone', 'write' or 'read'
 -- -> 1 for each that is still held, 0 for each that is not
@@ -26,5 +24,4 @@ for i = 1, #KEYS, 2 do
   alive[(i + 1) / 2] = held
 end
 return alive
-`,
-);
+`);

@@ -1,13 +1,10 @@
 // Made of lock-token.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const lockToken = new Script(
-  'lock-token',
-  `-- The next fencing token, for who holds the lock.
+export const lockToken = new Script('lock-token', `-- The next fencing token, for who holds the lock.
 -- KEYS lock, token  ARGV field of the holder  -> token, or nil when it does not hold
 if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
   return false
 end
 return redis.call('incr', KEYS[2])
-`,
-);
+`);

@@ -1,9 +1,7 @@
 // Made of read-lock-acquire.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const readLockAcquire = new Script(
-  'read-lock-acquire',
-  `-- Takes the lock for reading. Layout of Redisson's RReadWriteLock: a hash with the mode and the holders, and one key for
+export const readLockAcquire = new Script('read-lock-acquire', `-- Takes the lock for reading. Layout of Redisson's RReadWriteLock: a hash with the mode and the holders, and one key for
 -- each hold of a reader, which lives as long as its lease.
 -- Idempotent: sent again by the same holder it only sets the lease again.
 -- KEYS lock, hold, writers  ARGV lease (ms), holder, about, field of the writer it is inside of or '', 1: writers first
@@ -35,5 +33,4 @@ end
 redis.call('set', hold, ARGV[3], 'px', ARGV[1])
 redis.call('pexpire', lock, math.max(ttl, tonumber(ARGV[1])))
 return { 1, 0 }
-`,
-);
+`);

@@ -1,9 +1,7 @@
 // Made of read-lock-release.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const readLockRelease = new Script(
-  'read-lock-release',
-  `-- Ends one hold of a reader; the last one wakes who waits. The hash lives as long as the longest hold that is left; holds
+export const readLockRelease = new Script('read-lock-release', `-- Ends one hold of a reader; the last one wakes who waits. The hash lives as long as the longest hold that is left; holds
 -- whose lease is over are removed from it.
 -- KEYS lock, channel, hold  ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with
 -- -> how many listen; -1: it was not held
@@ -34,5 +32,4 @@ if longest > 0 then
 end
 redis.call('del', lock)
 return redis.call(ARGV[2], KEYS[2], '0')
-`,
-);
+`);

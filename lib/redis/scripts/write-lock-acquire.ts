@@ -1,9 +1,7 @@
 // Made of write-lock-acquire.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const writeLockAcquire = new Script(
-  'write-lock-acquire',
-  `-- Takes the lock for writing. Layout of Redisson's RReadWriteLock, and a key that tells about the writer.
+export const writeLockAcquire = new Script('write-lock-acquire', `-- Takes the lock for writing. Layout of Redisson's RReadWriteLock, and a key that tells about the writer.
 -- Idempotent: sent again by the same holder it only sets the lease again.
 -- KEYS lock, hold, writers  ARGV lease (ms), holder, about, life of a waiter (ms), 1: keep readers out while it waits
 -- -> {1, 0} or {0, ms}
@@ -31,5 +29,4 @@ end
 redis.call('set', hold, ARGV[3], 'px', ARGV[1])
 redis.call('pexpire', lock, math.max(ttl, tonumber(ARGV[1])))
 return { 1, 0 }
-`,
-);
+`);

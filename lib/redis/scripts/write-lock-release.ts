@@ -1,9 +1,7 @@
 // Made of write-lock-release.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const writeLockRelease = new Script(
-  'write-lock-release',
-  `-- Ends the hold of the writer and wakes all who wait; where it reads too, it stays as a reader.
+export const writeLockRelease = new Script('write-lock-release', `-- Ends the hold of the writer and wakes all who wait; where it reads too, it stays as a reader.
 -- KEYS lock, channel, hold, writers  ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with
 -- -> how many listen; -1: it neither held nor waited
 local lock = KEYS[1]
@@ -28,5 +26,4 @@ else
   redis.call('del', lock)
 end
 return redis.call(ARGV[2], KEYS[2], '1')
-`,
-);
+`);
