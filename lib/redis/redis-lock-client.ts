@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.js';
 import {
   LockClientClosedError,
   LockConnectionError,
+  LockError,
   LockKeyError,
   LockOptionsError,
   LockTimeoutError,
@@ -129,9 +130,10 @@ export class RedisLockClient implements LockClient {
     } catch (cause) {
       stop(); // the closing is not what it failed of
       connection.close();
-      if (!(cause instanceof LockTimeoutError)) throw cause;
+      if (cause instanceof LockError && !(cause instanceof LockTimeoutError)) throw cause;
+      const why = cause instanceof LockError ? lastReason : String(cause);
       throw new LockConnectionError(
-        `Lock client "${name}" could not connect to Redis within ${connectTimeout} ms (${lastReason}). Check \`connect\` and that the server runs, or raise \`connectTimeout\`.`,
+        `Lock client "${name}" could not connect to Redis within ${connectTimeout} ms (${why}). Check \`connect\` and that the server runs, or raise \`connectTimeout\`.`,
         { client: name, cause },
       );
     } finally {

@@ -69,8 +69,8 @@ export class RedisConnection {
       );
     if (client.status === 'wait') client.connect().catch(() => {}); // it tries on
     const ready = () => new Promise<void>((resolve) => this.onReady(resolve));
-    if (!this.isReady) await wait.until(ready());
-    else this.#wasReady = true;
+    if (this.isReady) this.#ready();
+    else await wait.until(ready());
     const sentAt = clock.now();
     await wait.until(client.call('ping'));
     this.roundTrip = clock.now() - sentAt;
@@ -135,10 +135,10 @@ export class RedisConnection {
   close(): void {
     this.#subscriptions?.close();
     for (const stop of this.#stopListening) stop();
-    if (this.settings.isOwned) {
-      this.settings.client.on('error', () => {}); // nobody to tell any more
-      this.settings.client.disconnect();
-    }
+    const { client, isOwned } = this.settings;
+    if (!isOwned || this.hasEnded) return;
+    client.on('error', () => {}); // nobody to tell any more
+    client.disconnect();
   }
 
   #masterOf(key: string): RedisNode {

@@ -9,7 +9,7 @@ const PASSING =
   /^(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MISCONF|OOM|MOVED|ASK)\b/;
 
 /** Is that an answer of the server, and not a matter of the connection? */
-function isReply(error: unknown): error is Error {
+export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { lockRenew } from '../scripts/lock-renew.js';
 import type { RedisConnection } from './redis-connection.js';
+import { isReply } from './redis-error.js';
 import type { Renewable } from './renewable.js';
 import { slotOf } from './slot-of.js';
 
@@ -118,9 +119,13 @@ export class Renewal {
       const nextEnd = Math.min(...left.map(({ deadline }) => deadline));
       const leases = left.map(({ lease }) => lease); // as they are sent: a hold may get another one meanwhile
       const answer = await this.#within(nextEnd - sentAt, this.#send(left));
-      if (answer !== undefined) return this.#apply(left, answer, sentAt, leases);
+      if (Array.isArray(answer)) return this.#apply(left, answer, sentAt, leases);
+      if (answer === 'refused' && left.length > 1) {
+        for (const hold of left) void this.#renewBatch([hold]); // one of them must not take the others with it
+        return;
+      }
       const end = nextEnd - this.clock.now();
-      await this.#sleep(Math.max(0, Math.min(RETRY_AFTER, end)));
+      if (end > 0) await this.#sleep(Math.min(RETRY_AFTER, end));
     }
   }
 
@@ -160,14 +165,15 @@ export class Renewal {
     return (await this.connection.run(lockRenew, keys, args)) as number[];
   }
 
-  /** The answer, or `undefined` when there is none in time, or an error. */
-  async #within(ms: number, answer: Promise<number[]>): Promise<number[] | undefined> {
+  /** The answer; `undefined` when there is none in time, or the connection has failed. */
+  async #within(ms: number, answer: Promise<number[]>): Promise<number[] | 'refused' | undefined> {
     let timer: Timer | undefined;
     const expired = new Promise<undefined>((resolve) => {
       timer = this.clock.setTimer(() => resolve(undefined), Math.max(0, ms), true);
     });
     try {
-      return await Promise.race([answer.catch(() => undefined), expired]);
+      const failed = (error: unknown) => (isReply(error) ? 'refused' : undefined);
+      return await Promise.race([answer.catch(failed), expired]);
     } finally {
       timer?.cancel();
     }

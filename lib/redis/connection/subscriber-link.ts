@@ -40,6 +40,6 @@ export class SubscriberLink {
   }
 
   close(): void {
-    this.node.disconnect();
+    if (this.node.status !== 'end') this.node.disconnect(); // else it would keep the process alive for a while
   }
 }

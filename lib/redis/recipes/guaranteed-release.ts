@@ -1,10 +1,13 @@
 import type { Clock } from '../../core/clock.js';
+import { within } from '../../core/within.js';
 import { isPassing } from '../connection/redis-error.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import type { LockCommand } from './lock-commands.js';
 
 /** Delay before a release that failed is sent again, in ms. */
 const RETRY_AFTER = 200;
+/** How long the caller waits for an answer, in ms; then it goes on in the background. */
+const PATIENCE = 1_000;
 
 /** Gives locks back, in the background where it must be; none is forgotten before its lease is over by itself. */
 export class GuaranteedRelease {
@@ -30,7 +33,13 @@ export class GuaranteedRelease {
   ): Promise<number | undefined> {
     const released = this.#track(this.#release(command, until, after));
     if (after !== undefined || !this.connection.isReady) return undefined;
-    return released;
+    let answer: number | undefined;
+    await within(
+      PATIENCE,
+      this.clock,
+      released.then((value) => (answer = value)),
+    );
+    return answer;
   }
 
   /** Waits for all releases under way. */

@@ -10,7 +10,10 @@ for i = 1, #KEYS, 2 do
   local lock, hold = KEYS[i], KEYS[i + 1]
   local at = (i - 1) / 2 * 3
   local field, lease, kind = ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3]
-  local held = redis.call('hexists', lock, field)
+  local held = redis.pcall('hexists', lock, field)
+  if type(held) == 'table' then
+    held = 0 -- another type: whatever it is, it is not the lock
+  end
   if held == 1 and kind ~= 'alone' then
     local extended = redis.call('pexpire', hold, lease)
     if kind == 'read' then
