@@ -1,5 +1,8 @@
-// npm run test:fleet: the mixed fleets at full length, with every recipe and every accident; a line each.
+// npm run test:fleet: the mixed fleets at full length, with every recipe and every accident; a line each. With an argument,
+// `zookeeper` or `redis`, only that one.
 import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
+import { REDIS_DEPLOYMENTS, type RedisDeploymentKind } from '../support/redis-deployment.js';
+import { startRedisDeployment } from '../support/start-redis-deployment.js';
 import type { Accident } from './accident.js';
 import { Fleet } from './fleet.js';
 import { fleetLine } from './fleet-line.js';
@@ -9,12 +12,16 @@ import { isSound } from './is-sound.js';
 import { killedServers } from './killed-servers.js';
 import { noAccident } from './no-accident.js';
 import type { Recipe } from './recipe.js';
+import { RedisGround } from './redis-ground.js';
+import { REDIS_RECIPES } from './redis-recipes.js';
 import { ZooKeeperGround } from './zookeeper-ground.js';
 import { ZOOKEEPER_RECIPES } from './zookeeper-recipes.js';
 
+const [only] = process.argv.slice(2);
 let passed = 0;
 let failed = 0;
-await runOnZooKeeper();
+if (only !== 'redis') await runOnZooKeeper();
+if (only !== 'zookeeper') for (const kind of REDIS_DEPLOYMENTS) await runOnRedis(kind);
 console.log(`${passed} passed, ${failed} failed`);
 if (failed > 0) process.exitCode = 1;
 
@@ -29,6 +36,16 @@ async function runOnZooKeeper(): Promise<void> {
     await runAll('ZooKeeper', await ZooKeeperGround.open(ensemble), ZOOKEEPER_RECIPES, accidents);
   } finally {
     await ensemble.stop();
+  }
+}
+
+async function runOnRedis(kind: RedisDeploymentKind): Promise<void> {
+  const deployment = await startRedisDeployment(kind);
+  try {
+    const ground = new RedisGround(deployment);
+    await runAll(`Redis (${kind})`, ground, REDIS_RECIPES, [noAccident(60_000)]);
+  } finally {
+    await deployment.stop();
   }
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe } from '@jest/globals';
 import { REDIS_DEPLOYMENTS } from './redis-deployment.js';
 import { RedisStage, type StartPeer } from './redis-stage.js';
 import { redissonClassPath } from './redisson-build.js';
+import { startRedisNodePeer } from './start-redis-node-peer.js';
 import { startRedissonPeer } from './start-redisson-peer.js';
 
 /** Who meets Redisson. */
@@ -10,16 +11,18 @@ export interface Guest {
   readonly start: StartPeer;
 }
 
+const NODE: Guest = { title: 'Node', start: (urls) => startRedisNodePeer(urls) };
+
 /**
  * Describes what `name` does together with Java, once on one server and once on a cluster. Where the Java peer was not built,
  * its tests are skipped, and `npm run test:interop` has said why.
  *
- * @param guest the first process of the stage; the other one is Java
+ * @param guest the first process of the stage; the other one is Java. Default: Node, with this library
  */
 export function describeWithRedisson(
   name: string,
-  guest: Guest,
   define: (stage: RedisStage) => void,
+  guest: Guest = NODE,
 ): void {
   const isBuilt = redissonClassPath() !== undefined;
   for (const kind of REDIS_DEPLOYMENTS) {

@@ -62,6 +62,11 @@ export class RedisActor {
     return Number(await this.ask('token', lock));
   }
 
+  /** How many actors of its process wait for locks; in Java, those who are already asleep. */
+  async sleepers(): Promise<number> {
+    return Number(await this.ask('sleepers'));
+  }
+
   /** Field of the lock's hash that says that this actor holds it. */
   async holder(): Promise<string> {
     return this.ask('holder');

@@ -1,6 +1,7 @@
 import { eventually } from '../../support/eventually.js';
 import { CommandLog } from './command-log.js';
 import type { Peer } from './peer.js';
+import type { RedisActor } from './redis-actor.js';
 import type { RedisDeployment, RedisDeploymentKind } from './redis-deployment.js';
 import { redisNames } from './redis-names.js';
 import { startRedisDeployment } from './start-redis-deployment.js';
@@ -81,22 +82,36 @@ export class RedisStage {
     return ((await this.command('KEYS', `*${this.name}*`)) as string[]).sort();
   }
 
-  /** Processes that listen to that channel. */
-  async subscribers(channel: string): Promise<number> {
+  /** How many processes listen to that channel. */
+  private async subscribers(channel: string): Promise<number> {
     const count = this.kind === 'cluster' ? 'SHARDNUMSUB' : 'NUMSUB';
     return Number(((await this.command('PUBSUB', count, channel)) as [string, number])[1]);
   }
 
-  /** Resolves once so many processes listen to that channel. */
-  async listening(channel: string, count = 1): Promise<void> {
-    const isTrue = async () => (await this.subscribers(channel)) === count;
-    await eventually(`${count} listen to ${channel}`, isTrue);
+  /** Resolves once a process listens to that channel. */
+  async listening(channel: string): Promise<void> {
+    await eventually(`one listens to ${channel}`, () => this.subscribers(channel));
+  }
+
+  /**
+   * Resolves once so many owners in that process wait for a message on that channel. The `1` that a writer of Redisson's
+   * sends wakes those who are asleep; who is on the way there sleeps over it, for as long as the lease that it saw.
+   */
+  async asleep(peer: Peer, channel: string, count = 1): Promise<void> {
+    await this.listening(channel);
+    const actor = peer.redisActor();
+    await eventually(`${count} sleep`, async () => (await actor.sleepers()) === count);
   }
 
   /** Resolves once so many wait for the fair lock of this name. */
   async queued(count: number): Promise<void> {
     const isTrue = async () => (await this.command('LLEN', this.names.queue)) === count;
     await eventually(`${count} are queued`, isTrue);
+  }
+
+  /** Some owner in each of the processes, in turn. */
+  owners(count: number): RedisActor[] {
+    return Array.from({ length: count }, (_, n) => (n % 2 ? this.other : this.one).redisActor());
   }
 
   /** Resolves once nothing else is left of this lock, neither keys nor subscriptions. */

@@ -1,16 +1,11 @@
 import { Peer } from './peer.js';
+import type { RedisPeerOptions } from './redis-peer-options.js';
 import { redissonClassPath } from './redisson-build.js';
-
-/** What a peer on Redisson is set to. */
-export interface RedissonPeerOptions {
-  /** Redisson's `lockWatchdogTimeout`, in ms. Default 30,000, as in Redisson. */
-  readonly watchdogTimeout?: number;
-}
 
 /** A Java process with Redisson, on one server, or on a cluster that has these nodes. */
 export async function startRedissonPeer(
   urls: readonly string[],
-  { watchdogTimeout = 30_000 }: RedissonPeerOptions = {},
+  { watchdogTimeout = 30_000 }: RedisPeerOptions = {},
 ): Promise<Peer> {
   const classPath = redissonClassPath();
   if (!classPath) throw new Error('The Java peer for Redisson was not built.');

@@ -1,5 +1,9 @@
 package interop;
 
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.stream.Collectors;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -19,6 +23,8 @@ class Commands implements Command {
         switch (words[0]) {
             case "holder":
                 return client.getId() + ":" + Thread.currentThread().getId();
+            case "sleepers":
+                return Long.toString(sleepers());
             case "rest":
                 workers.rest();
                 return "resting";
@@ -54,6 +60,18 @@ class Commands implements Command {
             default:
                 throw new IllegalArgumentException("No such command: " + words[0]);
         }
+    }
+
+    /** Threads that sleep until a message wakes them. */
+    private static long sleepers() {
+        return Thread.getAllStackTraces().values().stream()
+                .filter(Commands::isAsleep)
+                .count();
+    }
+
+    private static boolean isAsleep(StackTraceElement[] stack) {
+        List<String> classes = Arrays.stream(stack).map(StackTraceElement::getClassName).collect(Collectors.toList());
+        return classes.contains(Semaphore.class.getName()) && classes.contains(Commands.class.getName());
     }
 
     private static String outcome(boolean isGranted) {

@@ -1,0 +1,83 @@
+import { expect, it } from '@jest/globals';
+import { describeWithRedisson } from './support/describe-with-redisson.js';
+import { redisExclusionSuite } from './support/redis-exclusion.suite.js';
+import { startRedissonPeer } from './support/start-redisson-peer.js';
+
+/** In ms. */
+const LONG = 3_600_000;
+
+describeWithRedisson('A fair lock', (stage) => {
+  const lockOf = () => `fair:${stage.name}`;
+
+  redisExclusionSuite(stage, { kind: 'fair', waiting: () => stage.queued(1) });
+
+  it.each(stage.ways)('is granted in the order of arrival while $title', async (way) => {
+    const lock = lockOf();
+    const [first, second] = [way.first(), way.second()];
+    const holder = first.redisActor();
+    await holder.acquire(lock, { lease: LONG });
+    const order: number[] = [];
+    const served: Promise<void>[] = [];
+    for (const [place, peer] of [second, first, second, second, first, first].entries()) {
+      const waiter = peer.redisActor();
+      const turn = async () => {
+        if (await waiter.acquire(lock, { lease: LONG })) order.push(place);
+        await waiter.release(lock);
+      };
+      served.push(turn());
+      await stage.queued(place + 1);
+    }
+    await holder.release(lock);
+    await Promise.all(served);
+    expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+    await stage.emptyBut([]);
+  });
+
+  it.each(stage.ways)('is not taken past one that waits while $title', async (way) => {
+    const lock = lockOf();
+    const [holder, waiter] = [way.first().redisActor(), way.second().redisActor()];
+    await holder.acquire(lock, { lease: LONG });
+    const granted = waiter.acquire(lock, { lease: LONG });
+    await stage.queued(1);
+    const grantedNext = holder.release(lock).then(() => holder.acquire(lock, { lease: LONG }));
+    expect(await granted).toBe(true);
+    await stage.queued(1);
+    expect(await way.first().redisActor().tryAcquire(lock)).toBe(false);
+    await waiter.release(lock);
+    expect(await grantedNext).toBe(true);
+  });
+
+  it.each(stage.ways)('passes over one that gave up while $title', async (way) => {
+    const lock = lockOf();
+    const holder = way.first().redisActor();
+    await holder.acquire(lock, { lease: LONG });
+    const gaveUp = way.second().redisActor().acquire(lock, { wait: 500 });
+    await stage.queued(1);
+    const [near, far] = [way.first().redisActor(), way.second().redisActor()];
+    const grantedNear = near.acquire(lock, { lease: LONG });
+    await stage.queued(2);
+    const grantedFar = far.acquire(lock, { lease: LONG });
+    await stage.queued(3);
+    expect(await gaveUp).toBe(false);
+    await stage.queued(2);
+    await holder.release(lock);
+    expect(await grantedNear).toBe(true);
+    await near.release(lock);
+    expect(await grantedFar).toBe(true);
+  });
+
+  it('passes over a Java process that died in the queue, once its time is over', async () => {
+    const lock = lockOf();
+    const dying = await startRedissonPeer(stage.deployment.urls);
+    const [node, java] = [stage.one.redisActor(), stage.other.redisActor()];
+    const holder = stage.one.redisActor();
+    await holder.acquire(lock, { lease: 1_000 });
+    const died = dying.redisActor().acquire(lock, { wait: 1_000 });
+    await stage.queued(1);
+    await Promise.all([dying.stop(), expect(died).rejects.toThrow('has ended')]);
+    const granted = [node.acquire(lock, { lease: LONG }), java.acquire(lock, { lease: LONG })];
+    const first = await Promise.race(granted.map((it, n) => it.then(() => n)));
+    await [node, java][first]!.release(lock);
+    expect(await Promise.all(granted)).toEqual([true, true]);
+  });
+});

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Fleet } from './fleet/fleet.js';
+import { noAccident } from './fleet/no-accident.js';
+import { RedisGround } from './fleet/redis-ground.js';
+import { REDIS_RECIPES } from './fleet/redis-recipes.js';
+import { REDIS_DEPLOYMENTS, type RedisDeployment } from './support/redis-deployment.js';
+import { redissonClassPath } from './support/redisson-build.js';
+import { startRedisDeployment } from './support/start-redis-deployment.js';
+
+const isBuilt = redissonClassPath() !== undefined;
+
+// A short one; `npm run test:fleet` lasts.
+describe.each(REDIS_DEPLOYMENTS)('A fleet of Node and Java processes on Redis, %s', (kind) => {
+  let deployment: RedisDeployment;
+  let fleet: Fleet<RedisGround>;
+
+  beforeAll(async () => {
+    if (!isBuilt) return;
+    deployment = await startRedisDeployment(kind);
+    fleet = await Fleet.start(new RedisGround(deployment));
+  }, 120_000);
+  afterAll(async () => {
+    await fleet?.stop();
+    await deployment?.stop();
+  }, 30_000);
+
+  (isBuilt ? it : it.skip).each(REDIS_RECIPES.map((recipe) => ({ recipe })))(
+    'shares one $recipe.name: no overlap, everybody served, nothing left',
+    async ({ recipe }) => {
+      const { faults, grants, before, after } = await fleet.run(recipe, noAccident(3_000));
+      expect(faults).toEqual([]);
+      expect(Object.values(grants)).toHaveLength(8);
+      expect(Math.min(...Object.values(grants))).toBeGreaterThan(0);
+      expect(after).toBe(before);
+    },
+    60_000,
+  );
+});

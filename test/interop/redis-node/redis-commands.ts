@@ -1,0 +1,63 @@
+import type { Lease } from '../../../lib/core/lease.js';
+import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { HeldLeases } from '../node/held-leases.js';
+import type { CommandedActor } from '../node/listen.js';
+import { Worker } from '../node/worker.js';
+import { redisLockOf } from './redis-lock-of.js';
+
+/** What one actor can be asked to do; the answers are single lines. */
+export class RedisCommands implements CommandedActor {
+  /** Of all actors. */
+  private static waiting = 0;
+  private readonly held = new HeldLeases();
+
+  constructor(private readonly client: RedisLockClient) {}
+
+  async run([command, lock = '', first = '', second = '']: readonly string[]): Promise<string> {
+    switch (command) {
+      case 'acquire':
+        return this.acquire(lock, Number(first), Number(second));
+      case 'tryAcquire':
+        return this.outcome(lock, () => redisLockOf(lock, this.client).tryAcquire());
+      case 'release':
+        await this.held.release(lock);
+        return 'released';
+      case 'isHeld':
+        return String(this.held.of(lock).isHeld);
+      case 'token':
+        return String(await this.held.of(lock).fencingToken());
+      case 'work':
+        return Worker.work(redisLockOf(lock, this.client), Number(first), second, sequenceOf(lock));
+      case 'sleepers':
+        return String(RedisCommands.waiting);
+      case 'rest':
+        Worker.rest();
+        return 'resting';
+      default:
+        throw new Error(`No such command: ${command}`);
+    }
+  }
+
+  private acquire(lock: string, wait: number, lease: number): Promise<string> {
+    const options = {
+      wait: wait < 0 ? ('forever' as const) : wait,
+      ...(lease < 0 ? {} : { lease }),
+    };
+    return this.outcome(lock, () => redisLockOf(lock, this.client).acquire(options));
+  }
+
+  private async outcome(lock: string, acquire: () => Promise<Lease | undefined>): Promise<string> {
+    RedisCommands.waiting += 1;
+    try {
+      return (await this.held.acquire(lock, acquire)) ? 'granted' : 'timeout';
+    } finally {
+      RedisCommands.waiting -= 1;
+    }
+  }
+}
+
+/** Only fenced locks number their holds. */
+function sequenceOf(lock: string): (lease: Lease) => number | Promise<number> {
+  if (!lock.startsWith('fenced:')) return () => -1;
+  return async (lease) => Number(await lease.fencingToken());
+}
