@@ -1,6 +1,6 @@
 // Packs the built package as npm would publish it, and uses the tarball as strangers do.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -28,14 +28,16 @@ function pack() {
   return join(folder, filename);
 }
 
-/** The tarball is unpacked, its peers are ours; the `zookeeper` driver is not there. */
+/** The tarball is unpacked, its dependencies and peers are ours; the drivers are not there. */
 function installInto(consumer, tarball) {
   const modules = join(consumer, 'node_modules');
   cpSync(join(here, 'consumer'), consumer, { recursive: true });
   mkdirSync(join(modules, 'nestjs-interlock'), { recursive: true });
   run('tar', ['-xzf', tarball, '-C', join(modules, 'nestjs-interlock'), '--strip-components=1']);
-  for (const peer of ['@nestjs', '@types', 'reflect-metadata', 'rxjs']) {
-    symlinkSync(resolve('node_modules', peer), join(modules, peer));
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const peers = ['@nestjs', '@types', 'reflect-metadata', 'rxjs'];
+  for (const name of [...Object.keys(dependencies), ...peers]) {
+    symlinkSync(resolve('node_modules', name), join(modules, name));
   }
 }
 

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import * as interlock from 'nestjs-interlock';
-import { assertDriverAbsent, takeLock } from './use.cjs';
+import { assertDriversAbsent, takeLock } from './use.cjs';
 
-assertDriverAbsent();
+await assertDriversAbsent(interlock);
 await takeLock(interlock);

@@ -1,9 +1,8 @@
 require('reflect-metadata');
 const interlock = require('nestjs-interlock');
-const { assertDriverAbsent, takeLock } = require('./use.cjs');
+const { assertDriversAbsent, takeLock } = require('./use.cjs');
 
-assertDriverAbsent();
-takeLock(interlock).catch((error) => {
+Promise.all([assertDriversAbsent(interlock), takeLock(interlock)]).catch((error) => {
   console.error(error);
   process.exit(1);
 });

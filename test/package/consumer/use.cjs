@@ -16,6 +16,19 @@ exports.takeLock = async function takeLock({ LockModule, LockTimeoutError, getLo
   }
 };
 
-exports.assertDriverAbsent = function assertDriverAbsent() {
-  assert.throws(() => require('zookeeper'), { code: 'MODULE_NOT_FOUND' });
+/** Without the drivers everything else works, and who wants one is told what to install. */
+exports.assertDriversAbsent = async function assertDriversAbsent({ LockModule }) {
+  const { Test } = require('@nestjs/testing');
+  for (const [backend, connect, driver] of [
+    ['zookeeper', '127.0.0.1:2181', 'zookeeper'],
+    ['redis', 'redis://127.0.0.1', 'ioredis'],
+  ]) {
+    const module = Test.createTestingModule({
+      imports: [LockModule.forRoot({ backend, connect })],
+    });
+    await assert.rejects(module.compile(), {
+      code: 'LOCK_CONNECTION',
+      message: new RegExp(`npm install ${driver}`),
+    });
+  }
 };
