@@ -1,0 +1,164 @@
+import { expect, it } from '@jest/globals';
+import { currentLease } from '../../lib/core/current-lease.js';
+import { LockLostError, LockNotHeldError } from '../../lib/core/errors/index.js';
+import { eventually } from '../support/eventually.js';
+import type { RedisStage } from './redis-stage.js';
+
+/** Who holds the lock, and who may give it back. */
+export function lockOwnershipSuite(stage: () => RedisStage): void {
+  it('is locked from its grant to its release (Redisson: RedissonLockTest testIsLocked)', async () => {
+    const mutex = stage().mine.mutex(stage().key);
+    expect(await mutex.isLocked()).toBe(false);
+    const lease = await mutex.acquire();
+    expect(await mutex.isLocked()).toBe(true);
+    await lease.release();
+    expect(await mutex.isLocked()).toBe(false);
+  });
+
+  it('is locked in the eyes of others too (Redisson: RedissonLockTest testIsLockedOtherThread)', async () => {
+    const { mine, theirs, key } = stage();
+    const lease = await mine.mutex(key).acquire();
+    expect(await theirs.mutex(key).isLocked()).toBe(true);
+    await lease.release();
+    expect(await theirs.mutex(key).isLocked()).toBe(false);
+  });
+
+  it('is held by its lease up to the release (Redisson: RedissonLockTest testIsHeldByCurrentThread)', async () => {
+    const mutex = stage().mine.mutex(stage().key);
+    expect(currentLease()).toBeUndefined();
+    const lease = await mutex.acquire();
+    expect(await lease.run(() => currentLease())).toBe(lease);
+    expect(lease.isHeld).toBe(true);
+    lease.assertHeld();
+
+    await lease.release();
+    expect(lease.isHeld).toBe(false);
+    expect(() => lease.assertHeld()).toThrow(LockNotHeldError);
+  });
+
+  it('is not held by whoever is not inside of the lease (Redisson: RedissonLockTest testIsHeldByCurrentThreadOtherThread)', async () => {
+    const { mine, theirs, key } = stage();
+    await using lease = await mine.mutex(key).acquire();
+    expect(currentLease()).toBeUndefined();
+    for (const client of [mine, theirs])
+      expect(await client.mutex(key).tryAcquire()).toBeUndefined();
+    expect((await theirs.mutex(key).holders()).map(({ id }) => id)).toEqual([lease.holder]);
+  });
+
+  it('is held until as many leases are released as were taken (Redisson: RedissonLockTest testGetHoldCount)', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.mutex(key);
+    const first = await mutex.acquire();
+    const second = await first.run(() => mutex.acquire());
+    const third = await second.run(() => mutex.acquire());
+    expect([second.holder, third.holder]).toEqual([first.holder, first.holder]);
+    expect(await stage().fields(key)).toMatchObject({ [first.holder]: '1' }); // the rest is counted here
+
+    for (const lease of [first, third]) {
+      await lease.release();
+      expect([lease.isHeld, second.isHeld, await mutex.isLocked()]).toEqual([false, true, true]);
+    }
+    await second.release();
+    expect(await mutex.isLocked()).toBe(false);
+  });
+
+  it('lets its holder in again, and nobody else (Redisson: RedissonLockTest testReentrancy)', async () => {
+    const { mine, theirs, key } = stage();
+    const mutex = mine.mutex(key);
+    await mutex.using(async () => {
+      await using again = await mutex.tryAcquire();
+      expect(again?.isHeld).toBe(true);
+      await mutex.using(() => expect(currentLease()?.isHeld).toBe(true));
+      expect(await theirs.mutex(key).tryAcquire()).toBeUndefined();
+    });
+    await using next = await theirs.mutex(key).tryAcquire();
+    expect(next?.isHeld).toBe(true);
+  });
+
+  it('can be locked again and again (Redisson: RedissonLockTest testLockUnlock)', async () => {
+    const mutex = stage().mine.mutex(stage().key);
+    const holders: string[] = [];
+    for (let time = 0; time < 3; time++) {
+      const lease = await mutex.acquire();
+      holders.push(lease.holder);
+      await lease.release();
+    }
+    expect(new Set(holders).size).toBe(3);
+  });
+
+  it('is there for keys on all servers (Redisson: RedissonLockTest testInCluster)', async () => {
+    const { mine, theirs, key } = stage();
+    const keys = Array.from({ length: 12 }, (_, n) => `${key}-${n}`);
+    for (let time = 0; time < 3; time++) {
+      const leases = await Promise.all(keys.map((each) => mine.mutex(each).acquire()));
+      expect(await stage().keys()).toEqual([...keys].sort());
+      const others = await Promise.all(keys.map((each) => theirs.mutex(each).tryAcquire()));
+      expect(others.filter(Boolean)).toEqual([]);
+      await Promise.all(leases.map((lease) => lease.release()));
+      expect(await stage().keys()).toEqual([]);
+    }
+  });
+
+  it('is not given back by who had it before (Redisson: RedissonLockTest testUnlockFail)', async () => {
+    const { mine, theirs, key } = stage();
+    const before = await theirs.mutex(key).acquire();
+    await stage().command('DEL', key);
+    await using lease = await mine.mutex(key).acquire();
+
+    await before.release();
+    expect((await mine.mutex(key).holders()).map(({ id }) => id)).toEqual([lease.holder]);
+  });
+
+  it('is free when it is unlocked by force, and its holder knows (Redisson: RedissonLockTest testForceUnlock)', async () => {
+    const { mine, theirs, key } = stage();
+    const mutex = mine.mutex(key);
+    expect(await mutex.forceUnlock()).toBe(false);
+    const lease = await mutex.acquire();
+
+    expect(await mutex.forceUnlock()).toBe(true);
+    expect(() => lease.assertHeld()).toThrow(LockLostError);
+    expect(lease.signal.reason).toMatchObject({ message: expect.stringContaining('by force') });
+    await using next = await theirs.mutex(key).tryAcquire();
+    await lease.release();
+    expect([next?.isHeld, await mutex.isLocked()]).toEqual([true, true]);
+  });
+
+  it('is granted to who waits when somebody else unlocks it by force', async () => {
+    const { mine, theirs, key } = stage();
+    const watched = await stage().client({ watchdogTimeout: 300 });
+    const lease = await watched.mutex(key).acquire();
+    const { lease: waiting } = await stage().queue(theirs);
+    await stage().listening(stage().names.channel);
+
+    expect(await mine.mutex(key).forceUnlock()).toBe(true);
+    await using next = await waiting;
+    expect(next.isHeld).toBe(true);
+    await eventually('the holder was told, at its next renewal', () => lease.signal.aborted);
+  });
+
+  it('does not let a nested acquire in where it is not reentrant (Redisson: RedissonNonReentrantLockTest testSameThreadReacquireThrows)', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.semaphoreMutex(key);
+    await mutex.using(async () => {
+      expect(await mutex.tryAcquire()).toBeUndefined();
+      expect(Object.values(await stage().fields(key))).toContain('1');
+    });
+    expect(await mutex.isLocked()).toBe(false);
+  });
+
+  it('keeps other objects of the same lock out where it is not reentrant (Redisson: RedissonNonReentrantLockTest testCrossInstanceSameThreadReentryThrows)', async () => {
+    const { mine, key } = stage();
+    await mine.semaphoreMutex(key).using(async () => {
+      expect(await mine.semaphoreMutex(key).tryAcquire()).toBeUndefined();
+    });
+  });
+
+  it('goes to who waits where it is not reentrant (Redisson: RedissonNonReentrantLockTest testContendingThreadBlocksAndAcquiresOnRelease)', async () => {
+    const { mine, theirs, key } = stage();
+    const lease = await mine.semaphoreMutex(key).acquire();
+    const { lease: waiting } = await stage().queue(theirs, theirs.semaphoreMutex(key));
+    await lease.release();
+    await using next = await waiting;
+    expect(next.isHeld).toBe(true);
+  });
+}

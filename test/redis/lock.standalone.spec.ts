@@ -1,0 +1,3 @@
+import { lockSuite } from './lock.suite.js';
+
+lockSuite('standalone');

@@ -1,0 +1,16 @@
+import { describe } from '@jest/globals';
+import type { RedisDeploymentKind } from '../interop/support/redis-deployment.js';
+import { lockOwnershipSuite } from './lock-ownership.suite.js';
+import { onRedis } from './on-redis.js';
+
+/**
+ * Everything that the mutex promises on Redis beyond what a mutex promises anywhere (`test/contract`). It contains the cases
+ * of RedissonLockTest, RedissonLockExpirationRenewalTest and RedissonFencedLockTest, each named where it stands.
+ */
+export function lockSuite(kind: RedisDeploymentKind): void {
+  describe(`A mutex on Redis, ${kind}`, () => {
+    const stage = onRedis(kind);
+
+    describe('ownership', () => lockOwnershipSuite(stage));
+  });
+}

@@ -1,0 +1,163 @@
+import { Cluster, Redis } from 'ioredis';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisAcquireOptions } from '../../lib/redis/recipes/redis-acquire-options.js';
+import type { RedisLease } from '../../lib/redis/recipes/redis-lease.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import { CommandLog } from '../interop/support/command-log.js';
+import type { RedisDeployment } from '../interop/support/redis-deployment.js';
+import { redisNames } from '../interop/support/redis-names.js';
+import { eventually } from '../support/eventually.js';
+
+/** A lock as far as those who queue for it are concerned. */
+interface Acquirable {
+  readonly key: string;
+  acquire(options?: RedisAcquireOptions): Promise<RedisLease>;
+}
+
+/** What each test stands on: a key that nobody used before, two clients who want it, and a stranger on the servers. */
+export class RedisStage {
+  mine!: RedisLockClient;
+  theirs!: RedisLockClient;
+  #tests = 0;
+  readonly #clients = new Set<RedisLockClient>();
+  readonly #connections = new Set<Redis | Cluster>();
+  readonly #logs = new Set<CommandLog>();
+
+  constructor(readonly deployment: RedisDeployment) {}
+
+  get isCluster(): boolean {
+    return this.deployment.kind === 'cluster';
+  }
+
+  /** The key of this test; no other one contains it. */
+  get key(): string {
+    return `key-${String(this.#tests).padStart(3, '0')}`;
+  }
+
+  /** Its keys and channels, as Redisson calls them. */
+  get names() {
+    return redisNames(this.key);
+  }
+
+  /** For the next test. */
+  async reset(): Promise<void> {
+    this.#tests += 1;
+    [this.mine, this.theirs] = await Promise.all([this.client(), this.client()]);
+  }
+
+  /** A client as users make it, connected. */
+  async client(options: Partial<RedisLockOptions> = {}): Promise<RedisLockClient> {
+    const source = options.client ? {} : this.#address;
+    const client = await createRedisLockClient('test', { ...source, ...options });
+    this.#clients.add(client);
+    await client.connect();
+    return client;
+  }
+
+  /** A connection of a user's. */
+  connection(): Redis | Cluster {
+    const [node] = this.#nodes;
+    const connection = this.isCluster
+      ? new Cluster(this.#nodes, { redisOptions: AT_ONCE })
+      : new Redis({ ...node, ...AT_ONCE });
+    connection.on('error', () => {}); // commands tell; without a listener each one is printed
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  /** Has the server of the key of this test carry out a command. */
+  async command(name: string, ...args: (string | number)[]): Promise<unknown> {
+    return (await this.deployment.masterOf(this.key)).command(name, ...args);
+  }
+
+  /** The same on every master. */
+  async commands(name: string, ...args: (string | number)[]): Promise<unknown[]> {
+    const masters = await this.deployment.masters();
+    return Promise.all(masters.map((server) => server.command(name, ...args)));
+  }
+
+  /** The fields of a hash. */
+  async fields(hash: string): Promise<Record<string, string>> {
+    const flat = (await this.command('HGETALL', hash)) as string[];
+    const pairs = flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!]] : []));
+    return Object.fromEntries(pairs) as Record<string, string>;
+  }
+
+  /** Every key there is whose name contains that. */
+  async keys(part = this.key): Promise<string[]> {
+    const found = (await this.commands('KEYS', `*${part}*`)) as string[][];
+    return found.flat().sort();
+  }
+
+  /** From now on, what the server of the key of this test carries out. */
+  async log(): Promise<CommandLog> {
+    const log = await CommandLog.open(await this.deployment.masterOf(this.key));
+    this.#logs.add(log);
+    return log;
+  }
+
+  /** Has that client wait for the lock; resolves when it does, with the lease to come. */
+  async queue(
+    client: RedisLockClient,
+    lock: Acquirable = client.mutex(this.key),
+    options?: RedisAcquireOptions,
+  ): Promise<{ lease: Promise<RedisLease> }> {
+    const contended = new Promise<void>((resolve) => {
+      const stop = client.on('contended', ({ key }) => {
+        if (key !== lock.key) return;
+        stop();
+        resolve();
+      });
+    });
+    const lease = lock.acquire(options);
+    lease.catch(() => {}); // read by the test, later
+    await Promise.race([contended, lease]);
+    return { lease };
+  }
+
+  /** Resolves once so many processes listen to that channel. */
+  async listening(channel: string, count = 1): Promise<void> {
+    const ask = this.isCluster ? 'SHARDNUMSUB' : 'NUMSUB';
+    await eventually(`${count} listen to ${channel}`, async () => {
+      const [, there] = (await this.command('PUBSUB', ask, channel)) as [string, number];
+      return there === count;
+    });
+  }
+
+  /** Resolves once neither a lock nor a subscription is left; only counters of tokens stay. */
+  async isEmpty(): Promise<void> {
+    const isKept = (key: string) => key.startsWith('redisson_lock_token:');
+    await eventually('no key is left', async () => (await this.keys('')).every(isKept));
+    for (const channels of this.isCluster ? ['CHANNELS', 'SHARDCHANNELS'] : ['CHANNELS'])
+      await eventually('no subscription is left', async () => {
+        const listened = (await this.commands('PUBSUB', channels, 'redisson*')) as string[][];
+        return listened.flat().length === 0;
+      });
+  }
+
+  /** Closes what the test has opened. */
+  async clear(): Promise<void> {
+    await Promise.all([...this.#clients].map((client) => client.close()));
+    for (const connection of this.#connections) connection.disconnect();
+    for (const log of this.#logs) log.close();
+    for (const opened of [this.#clients, this.#connections, this.#logs]) opened.clear();
+  }
+
+  get #nodes(): { host: string; port: number }[] {
+    return this.deployment.urls.map((url) => {
+      const { hostname, port } = new URL(url);
+      return { host: hostname, port: Number(port) };
+    });
+  }
+
+  get #address(): RedisLockOptions {
+    const [node] = this.#nodes;
+    return this.isCluster
+      ? { cluster: { nodes: this.#nodes, options: { redisOptions: AT_ONCE } } }
+      : { connect: { ...node, ...AT_ONCE } };
+  }
+}
+
+/** Else a client that is disconnected while it has no connection keeps the process alive for two seconds. */
+const AT_ONCE = { disconnectTimeout: 0 };
