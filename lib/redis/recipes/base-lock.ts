@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import type { AcquireOptions } from '../../core/acquire-options.js';
 import { LockAbortedError, LockOptionsError } from '../../core/errors/index.js';
 import type { Hold } from '../../core/hold.js';
 import { isSameLock } from '../../core/is-same-lock.js';
@@ -85,7 +84,7 @@ export class BaseLock {
   /** @param isInside does the caller go on inside of a lock that it holds? */
   async acquire(options: RedisAcquireOptions, isInside = false): Promise<RedisLease> {
     const lease = await this.#acquire(
-      { wait: this.context.wait, ...defined(options) },
+      { ...options, wait: options.wait ?? this.context.wait },
       true,
       isInside,
     );
@@ -94,8 +93,8 @@ export class BaseLock {
 
   /** One attempt, which waits for nothing but the connection. */
   tryAcquire(options: RedisAcquireOptions, isInside = false): Promise<RedisLease | undefined> {
-    const wait = this.context.connectTimeout;
-    return this.#acquire({ wait, ...defined(options) }, false, isInside);
+    const wait = options.wait ?? this.context.connectTimeout;
+    return this.#acquire({ ...options, wait }, false, isInside);
   }
 
   async #acquire(
@@ -188,14 +187,10 @@ export class BaseLock {
   }
 }
 
-/** Without the options that are not given, which would hide defaults. */
-function defined(options: RedisAcquireOptions): AcquireOptions & RedisAcquireOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
-
-const HOST = hostname();
+const US = JSON.stringify({ host: hostname(), pid: process.pid });
 
 /** Who asks, for an operator. */
 function aboutUs(method?: string): string {
-  return JSON.stringify({ host: HOST, pid: process.pid, method, since: Date.now() });
+  const asked = method === undefined ? '' : `,"method":${JSON.stringify(method)}`;
+  return `${US.slice(0, -1)}${asked},"since":${Date.now()}}`;
 }

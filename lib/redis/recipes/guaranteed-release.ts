@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/clock.js';
-import { within } from '../../core/within.js';
 import { isPassing } from '../connection/redis-error.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import type { LockCommand } from './lock-commands.js';
@@ -26,20 +25,19 @@ export class GuaranteedRelease {
    * @param until when the lease is over anyway, by our clock
    * @param after what must have been answered before, so that it cannot come after the release; it does not reject
    */
-  async run(
-    command: LockCommand,
-    until: number,
-    after?: Promise<unknown>,
-  ): Promise<number | undefined> {
-    const released = this.#track(this.#release(command, until, after));
-    if (after !== undefined || !this.connection.isReady) return undefined;
-    let answer: number | undefined;
-    await within(
-      PATIENCE,
-      this.clock,
-      released.then((value) => (answer = value)),
-    );
-    return answer;
+  run(command: LockCommand, until: number, after?: Promise<unknown>): Promise<number | undefined> {
+    const released = this.#release(command, until, after);
+    this.#pending.add(released);
+    return new Promise((resolve) => {
+      const isSlow = after !== undefined || !this.connection.isReady;
+      const timer = isSlow ? undefined : this.clock.setTimer(() => resolve(undefined), PATIENCE);
+      if (isSlow) resolve(undefined);
+      void released.then((answer) => {
+        timer?.cancel();
+        this.#pending.delete(released);
+        resolve(answer);
+      });
+    });
   }
 
   /** Waits for all releases under way. */
@@ -67,11 +65,5 @@ export class GuaranteedRelease {
         await new Promise<void>((resolve) => this.clock.setTimer(resolve, RETRY_AFTER, true));
       }
     }
-  }
-
-  #track<T>(work: Promise<T>): Promise<T> {
-    this.#pending.add(work);
-    void work.finally(() => this.#pending.delete(work));
-    return work;
   }
 }
