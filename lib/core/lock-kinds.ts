@@ -4,8 +4,8 @@ import { LockKeyError } from './errors/index.js';
 const CAPACITY = 10_000;
 
 /**
- * What one client uses each name on the servers for. Locks of different kinds do not exclude each other under one name, so
- * the second kind is refused, as far as it is remembered; other processes are not looked at.
+ * What one client uses each name on the servers for. Locks of different kinds do not exclude or do not wake each other under one
+ * name, so the second kind is refused, as far as it is remembered; other processes are not looked at.
  */
 export class LockKinds {
   readonly #kinds = new Map<string, string>();
@@ -23,7 +23,7 @@ export class LockKinds {
     if (other !== undefined)
       throw new LockKeyError(
         key,
-        `this client uses ${name} for a ${other}, and a ${kind} there would keep none of its holders out; give each lock a key of its own`,
+        `this client uses ${name} for a ${other}, and a ${kind} does not go together with that; give each lock a key of its own`,
         { client: this.client },
       );
     this.#kinds.set(name, kind);

@@ -55,7 +55,7 @@ export class GuaranteedRelease {
     until: number,
     after?: Promise<unknown>,
   ): Promise<number | undefined> {
-    await after;
+    if (after) await after;
     for (;;) {
       try {
         return Number(await this.connection.run(script, keys, args));
