@@ -48,7 +48,10 @@ export class Renewal {
     this.#renew([...this.#registered]);
   }
 
-  /** Sets the lease of one hold, which need not be registered; resolves to whether it was held. Rejects as ioredis does. */
+  /**
+   * Sets the lease of one hold, which need not be registered, or with a lease of 0 only asks for it; resolves to whether it
+   * is held. Rejects as ioredis does.
+   */
   async renewOne(hold: Omit<Renewable, 'deadline'>): Promise<boolean> {
     const [held] = await this.#send([hold]);
     return held === 1;

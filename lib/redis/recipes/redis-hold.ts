@@ -39,6 +39,7 @@ export class RedisHold implements HoldBackend, Renewable {
   readonly #heldSince: number;
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
+  #stopConfirming?: () => void;
 
   constructor(
     private readonly context: RecipeContext,
@@ -56,7 +57,7 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#heldSince = clock.now();
     context.holds.add(this.hold);
     if (isRenewed) context.renewal.add(this);
-    else this.#awaitEnd();
+    else this.#endByItself();
     if (maxHold !== undefined)
       this.#endOfHold = clock.setTimer(
         () => this.#lose(`it was held for longer than its maxHold of ${maxHold} ms`),
@@ -146,6 +147,18 @@ export class RedisHold implements HoldBackend, Renewable {
     return { keys, field, kind, lease, renewed() {}, gone() {}, expired() {} };
   }
 
+  /** It is not renewed; so else nobody would notice that a server has forgotten it. */
+  #endByItself(): void {
+    this.#awaitEnd();
+    this.#stopConfirming = this.context.connection.onReady(() => void this.#confirm());
+  }
+
+  async #confirm(): Promise<void> {
+    const answer = this.context.renewal.renewOne({ ...this.#renewable, lease: 0 });
+    const isHeld = await answer.catch(() => true); // asked again after the next reconnect
+    if (!isHeld) this.gone();
+  }
+
   #awaitEnd(): void {
     const { clock } = this.context;
     this.#endOfLease?.cancel();
@@ -161,5 +174,6 @@ export class RedisHold implements HoldBackend, Renewable {
     this.context.renewal.remove(this);
     this.#endOfLease?.cancel();
     this.#endOfHold?.cancel();
+    this.#stopConfirming?.();
   }
 }
