@@ -7,7 +7,8 @@ export type CommandFilter = (command: readonly string[]) => boolean;
 
 /** What a proxy does to its connections at the moment; it changes while they live. */
 export interface RedisFaults {
-  isHeld: boolean;
+  areRequestsHeld: boolean;
+  areRepliesHeld: boolean;
   /** Is the reply to this command to be lost? Asked once for each; if so, it gives what to call when it is. */
   loss(command: readonly string[]): (() => void) | undefined;
 }
@@ -36,8 +37,8 @@ export class RedisProxiedConnection {
     private readonly faults: RedisFaults,
     private readonly onCommand: (command: readonly string[]) => void,
   ) {
-    this.requests = new ProxyLane(server, () => faults.isHeld);
-    this.replies = new ProxyLane(client, () => faults.isHeld);
+    this.requests = new ProxyLane(server, () => faults.areRequestsHeld);
+    this.replies = new ProxyLane(client, () => faults.areRepliesHeld);
     listen(client, this.requests, (frame) => this.onRequest(frame));
     listen(server, this.replies, (frame) => this.onReply(frame));
   }

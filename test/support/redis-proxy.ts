@@ -29,7 +29,8 @@ export class RedisProxy {
   private readonly seen: (readonly string[])[] = [];
   private readonly losses = new Set<{ isMeant: CommandFilter; lost: number }>();
   private readonly faults: RedisFaults = {
-    isHeld: false,
+    areRequestsHeld: false,
+    areRepliesHeld: false,
     loss: (command) => this.lossOf(command),
   };
   private readonly listener: Server;
@@ -88,12 +89,19 @@ export class RedisProxy {
 
   /** A black hole: connections stay open, also new ones, but nothing arrives in either direction. */
   hold(): void {
-    this.faults.isHeld = true;
+    this.faults.areRequestsHeld = true;
+    this.faults.areRepliesHeld = true;
   }
 
-  /** Ends `hold`: everything kept arrives now, in order. */
+  /** The server gets what is sent, but nothing arrives from it. */
+  holdReplies(): void {
+    this.faults.areRepliesHeld = true;
+  }
+
+  /** Ends `hold` and `holdReplies`: everything kept arrives now, in order. */
   resume(): void {
-    this.faults.isHeld = false;
+    this.faults.areRequestsHeld = false;
+    this.faults.areRepliesHeld = false;
     for (const connection of this.connections) connection.deliver();
   }
 

@@ -112,6 +112,18 @@ describe.each([2, 3] as const)('RedisProxy, RESP%d', (protocol) => {
     expect(proxy.open).toBe(1);
   });
 
+  it('holds replies to what the server has carried out', async () => {
+    const client = connect();
+    await client.ping();
+    proxy.holdReplies();
+    const counted = client.incr('count');
+    await eventually('it was carried out', () => server.command('GET', 'count'));
+    expect(await isSettled(counted)).toBe(false);
+
+    proxy.resume();
+    expect(await counted).toBe(1);
+  });
+
   it('cuts the connection of the subscriber alone', async () => {
     const [client, subscriber] = [connect(), connect()];
     await Promise.all([client.ping(), subscriber.subscribe('channel')]);
