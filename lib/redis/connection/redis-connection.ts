@@ -7,6 +7,7 @@ import { masterOfSlot } from './master-of-slot.js';
 import type { ReplicaPolicy } from './replica-policy.js';
 import type { Script } from './script.js';
 import { Subscriptions } from './subscriptions.js';
+import { withNumbers } from './with-numbers.js';
 
 /** States of the connection that commands go through. */
 type ConnectionState = 'CONNECTED' | 'SUSPENDED' | 'RECONNECTED' | 'CLOSED';
@@ -79,18 +80,19 @@ export class RedisConnection {
     this.#subscriptions = new Subscriptions(client, isSharded, clock);
   }
 
-  /** Runs a script; rejects as ioredis does. */
+  /** Runs a script; its answer is a number, or many, or `null`. Rejects as ioredis does. */
   async run(
     script: Script,
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown> {
     const { client } = this.settings;
+    const operands = [keys.length, ...keys, ...args];
     try {
-      return await client.call('evalsha', script.sha1, keys.length, ...keys, ...args);
+      return withNumbers(await client.call('evalsha', script.sha1, ...operands));
     } catch (error) {
       if (!isNoScript(error)) throw error;
-      return client.call('eval', script.source, keys.length, ...keys, ...args);
+      return withNumbers(await client.call('eval', script.source, ...operands));
     }
   }
 

@@ -8,6 +8,9 @@ import {
 const PASSING =
   /^(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MISCONF|OOM|MOVED|ASK)\b/;
 
+/** What ioredis says when the user has subscribed with the client, which then sends no other commands. */
+const SUBSCRIBER_MODE = 'Connection in subscriber mode';
+
 /** Is that an answer of the server, and not a matter of the connection? */
 export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
@@ -20,7 +23,12 @@ export function isNoScript(error: unknown): boolean {
 
 /** May the same command succeed a moment later? */
 export function isPassing(error: unknown): boolean {
-  return !isReply(error) || PASSING.test(error.message);
+  if (isReply(error)) return PASSING.test(error.message);
+  return !isSubscriber(error);
+}
+
+function isSubscriber(error: unknown): error is Error {
+  return error instanceof Error && error.message.startsWith(SUBSCRIBER_MODE);
 }
 
 /** What to tell the user about an answer that will stay the same. */
@@ -28,6 +36,11 @@ export function lockErrorOf(
   error: unknown,
   context: LockErrorContext & { readonly key: string },
 ): Error {
+  if (isSubscriber(error))
+    return new LockConnectionError(
+      'The Redis client was made a subscriber, so it sends no commands. Subscribe with a duplicate of it.',
+      { ...context, cause: error },
+    );
   if (!isReply(error)) return error as Error;
   const { message } = error;
   const [, kind] = /LOCKKIND (.*)/.exec(message) ?? [];

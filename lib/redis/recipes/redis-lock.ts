@@ -51,7 +51,7 @@ export class RedisLock implements Mutex {
 
   /** Does anybody hold it? Out of date as soon as it is read. Rejects as ioredis does. */
   async isLocked(): Promise<boolean> {
-    return (await this.context.connection.read('exists', this.name.raw)) === 1;
+    return Number(await this.context.connection.read('exists', this.name.raw)) === 1;
   }
 
   /** Milliseconds that whoever holds it has left on the server; -2 when nobody does, -1 when it does not end. */
