@@ -57,11 +57,12 @@ export class Renewal {
     return held === 1;
   }
 
-  /** At times in steps, so that many go together: never later than a third of the lease. */
+  /** At times in steps, so that many go together: never later than a third of what is left of the lease. */
   #schedule(hold: Renewable): void {
     this.#unschedule(hold);
+    const now = this.clock.now();
     const step = hold.lease / 30;
-    const at = Math.floor((this.clock.now() + hold.lease / 3) / step) * step;
+    const at = Math.floor((now + (hold.deadline - now) / 3) / step) * step;
     const others = this.#due.get(at) ?? new Set();
     this.#due.set(at, others.add(hold));
     this.#timeOf.set(hold, at);

@@ -37,6 +37,8 @@ export class RedisHold implements HoldBackend, Renewable {
   lease: number;
   deadline: number;
   readonly #heldSince: number;
+  /** When another length of the lease was asked for last. */
+  #extendedAt = -Infinity;
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
   #stopConfirming?: () => void;
@@ -47,7 +49,7 @@ export class RedisHold implements HoldBackend, Renewable {
     private readonly grant: RedisGrant,
   ) {
     const { identity, key, holder, sentAt, lease, isRenewed, maxHold } = grant;
-    const { client, clock } = context;
+    const { client, clock, connection } = context;
     this.hold = new Hold(identity, { key, client }, this);
     this.keys = [commands.raw, commands.holdOf(holder)];
     this.field = commands.fieldOf(holder);
@@ -56,8 +58,8 @@ export class RedisHold implements HoldBackend, Renewable {
     this.deadline = safeDeadline(sentAt, lease);
     this.#heldSince = clock.now();
     context.holds.add(this.hold);
-    if (isRenewed) context.renewal.add(this);
-    else this.#endByItself();
+    this.#watch();
+    if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
     if (maxHold !== undefined)
       this.#endOfHold = clock.setTimer(
         () => this.#lose(`it was held for longer than its maxHold of ${maxHold} ms`),
@@ -94,19 +96,22 @@ export class RedisHold implements HoldBackend, Renewable {
     return BigInt(next as number);
   }
 
-  /** Sets the lease anew, to `lease` ms from now. */
+  /** Sets the lease anew, to `lease` ms from now; comes back too when the lock is lost meanwhile. */
   async extend(lease: number): Promise<void> {
     const sentAt = this.context.clock.now();
-    const isHeld = await this.context.renewal.renewOne({ ...this.#renewable, lease });
+    this.#extendedAt = sentAt;
+    this.lease = lease;
+    this.deadline = Math.min(this.deadline, safeDeadline(sentAt, lease)); // it may take effect without an answer
+    this.#watch();
+    const isHeld = await this.#unlessLost(this.context.renewal.renewOne(this.#renewable));
     if (!this.hold.isLive) return;
     if (!isHeld) return this.gone();
-    this.lease = lease;
     this.renewed(sentAt, lease);
-    if (this.grant.isRenewed) this.context.renewal.add(this);
-    else this.#awaitEnd();
+    this.#watch();
   }
 
   renewed(sentAt: number, lease: number): void {
+    if (sentAt < this.#extendedAt) return; // what was asked for since may be in force already
     this.deadline = safeDeadline(sentAt, lease);
   }
 
@@ -147,22 +152,27 @@ export class RedisHold implements HoldBackend, Renewable {
     return { keys, field, kind, lease, renewed() {}, gone() {}, expired() {} };
   }
 
-  /** It is not renewed; so else nobody would notice that a server has forgotten it. */
-  #endByItself(): void {
-    this.#awaitEnd();
-    this.#stopConfirming = this.context.connection.onReady(() => void this.#confirm());
-  }
-
+  /** Where it is not renewed nobody else would notice that a server has forgotten it. */
   async #confirm(): Promise<void> {
     const answer = this.context.renewal.renewOne({ ...this.#renewable, lease: 0 });
     const isHeld = await answer.catch(() => true); // asked again after the next reconnect
     if (!isHeld) this.gone();
   }
 
-  #awaitEnd(): void {
-    const { clock } = this.context;
+  /** Sees to the renewal, or to the end, of the lease that it has now. */
+  #watch(): void {
+    const { clock, renewal } = this.context;
+    if (this.grant.isRenewed) return renewal.add(this);
     this.#endOfLease?.cancel();
     this.#endOfLease = clock.setTimer(() => this.expired(), this.deadline - clock.now(), true);
+  }
+
+  async #unlessLost<T>(answer: Promise<T>): Promise<T | undefined> {
+    let stop: (() => void) | undefined;
+    const lost = new Promise<undefined>((resolve) => {
+      stop = this.hold.onLost(() => resolve(undefined));
+    });
+    return Promise.race([answer, lost]).finally(stop);
   }
 
   #lose(why: string): void {

@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { LockLostError } from '../../lib/core/errors/index.js';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { eventually } from '../support/eventually.js';
+import { RedisProxy } from '../support/redis-proxy.js';
+import { RedisServer } from '../support/redis-server.js';
+
+/** The client looks after its leases on connections that break, and does not come back before its locks are over. */
+const AWAY = 60_000;
+
+describe('A lease whose length was changed', () => {
+  let server: RedisServer;
+  let proxy: RedisProxy;
+  let locks: RedisLockClient;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    await server.command('SCRIPT', 'LOAD', lockRenew.source); // so that the first answer is that it was done
+  });
+  afterAll(() => server.stop());
+
+  beforeEach(async () => {
+    await server.command('FLUSHALL');
+    proxy = await RedisProxy.start(server);
+    const client = server.client({ port: proxy.port, retryStrategy: () => AWAY });
+    locks = await createRedisLockClient('test', { client, watchdogTimeout: 2_000 });
+    await locks.connect();
+  });
+  afterEach(async () => {
+    await locks.close(10);
+    await proxy.stop();
+  });
+
+  const loseRenewals = () => proxy.loseReply((command) => command[1] === lockRenew.sha1);
+  const isFree = () =>
+    eventually('the lock is free', async () => (await server.command('EXISTS', 'seats')) === 0);
+
+  it.each([{ lease: 60_000 }, {}])(
+    'is lost before the server gives the lock away, though nobody hears that it took effect: %j',
+    async (options) => {
+      const lease = await locks.mutex('seats').acquire(options);
+      const { signal } = lease;
+      const loss = loseRenewals();
+
+      const shortened = lease.extend(500).catch((error: unknown) => error);
+      if (!signal.aborted) await once(signal, 'abort');
+
+      expect(loss.lost).toBe(1);
+      expect(await server.command('EXISTS', 'seats')).toBe(1);
+      expect(lease.isHeld).toBe(false);
+      expect(await shortened).toBeInstanceOf(LockLostError);
+      await isFree();
+    },
+  );
+
+  it('is as long as was asked for last, whatever answers come in between, and is renewed so', async () => {
+    const lease = await locks.mutex('seats').acquire();
+    proxy.hold(); // so that both are on their way
+    const longer = lease.extend(60_000);
+    const shorter = lease.extend(500);
+    proxy.resume();
+    await Promise.all([longer, shorter]);
+
+    const remaining = lease.remaining();
+    expect(remaining).toBeGreaterThan(0);
+    expect(remaining).toBeLessThanOrEqual(500);
+    expect(await server.command('PTTL', 'seats')).toBeLessThanOrEqual(500);
+    await eventually('it was renewed', () => lease.remaining() > remaining);
+    await lease.release();
+  });
+});
