@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import type { RedisDeploymentKind } from '../interop/support/redis-deployment.js';
 import { lockOwnershipSuite } from './lock-ownership.suite.js';
+import { lockWaitingSuite } from './lock-waiting.suite.js';
 import { onRedis } from './on-redis.js';
 
 /**
@@ -12,5 +13,6 @@ export function lockSuite(kind: RedisDeploymentKind): void {
     const stage = onRedis(kind);
 
     describe('ownership', () => lockOwnershipSuite(stage));
+    describe('waiting', () => lockWaitingSuite(stage));
   });
 }

@@ -28,6 +28,12 @@ export class CommandLog {
     return log;
   }
 
+  /** The commands carried out until now that have `part` in theirs, as `MONITOR` tells them. */
+  async commands(part: string): Promise<string[]> {
+    await this.catchUp();
+    return this.lines.filter((line) => line.includes(part));
+  }
+
   /** What was published until now on channels with `name` in theirs: `PUBLISH channel message`. */
   async published(name: string): Promise<string[]> {
     await this.catchUp();
