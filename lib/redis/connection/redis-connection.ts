@@ -32,6 +32,7 @@ export class RedisConnection {
   roundTrip = 0;
   #subscriptions?: Subscriptions;
   #wasReady = false;
+  #hasEnded = false;
   #lastError = '';
   readonly #readyListeners = new Set<() => void>();
   readonly #stopListening: (() => void)[] = [];
@@ -41,7 +42,7 @@ export class RedisConnection {
     this.isCluster = isRedisCluster(client);
     this.#listen('ready', () => this.#ready());
     this.#listen('close', () => this.#tell('SUSPENDED', this.#lastError || 'connection closed'));
-    this.#listen('end', () => this.#tell('CLOSED', 'the client has given up, or was closed'));
+    this.#listen('end', () => this.#ended());
     // On the user's client a listener of ours would keep errors from being shown.
     if (isOwned) this.#listen('error', (error) => (this.#lastError = String(error)));
   }
@@ -52,7 +53,7 @@ export class RedisConnection {
 
   /** Was the client closed, by whoever it belongs to? */
   get hasEnded(): boolean {
-    return this.settings.client.status === 'end';
+    return this.#hasEnded || this.settings.client.status === 'end';
   }
 
   /** Messages; from `connect` on. */
@@ -86,13 +87,12 @@ export class RedisConnection {
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown> {
-    const { client } = this.settings;
     const operands = [keys.length, ...keys, ...args];
     try {
-      return withNumbers(await client.call('evalsha', script.sha1, ...operands));
+      return withNumbers(await this.#call('evalsha', script.sha1, ...operands));
     } catch (error) {
       if (!isNoScript(error)) throw error;
-      return withNumbers(await client.call('eval', script.source, ...operands));
+      return withNumbers(await this.#call('eval', script.source, ...operands));
     }
   }
 
@@ -124,7 +124,7 @@ export class RedisConnection {
 
   /** Reads what everybody may read. */
   read(command: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.settings.client.call(command, ...args);
+    return this.#call(command, ...args);
   }
 
   /** Calls `listener` whenever the connection is ready again; the returned function ends that. */
@@ -141,6 +141,12 @@ export class RedisConnection {
     if (!isOwned || this.hasEnded) return;
     client.on('error', () => {}); // nobody to tell any more
     client.disconnect();
+  }
+
+  #call(command: string, ...args: (string | number)[]): Promise<unknown> {
+    // A Cluster that was closed goes on from 'end' to 'close', where it keeps commands for a connection that never comes.
+    if (this.#hasEnded) return Promise.reject(new Error('Connection is closed.'));
+    return this.settings.client.call(command, ...args);
   }
 
   #masterOf(key: string): RedisNode {
@@ -161,7 +167,13 @@ export class RedisConnection {
     );
   }
 
+  #ended(): void {
+    this.#hasEnded = true;
+    this.#tell('CLOSED', 'the client has given up, or was closed');
+  }
+
   #ready(): void {
+    this.#hasEnded = false;
     this.#tell(this.#wasReady ? 'RECONNECTED' : 'CONNECTED', 'the servers answer');
     this.#wasReady = true;
     for (const listener of [...this.#readyListeners]) listener();
