@@ -26,7 +26,16 @@ export function fairCommands(
     acquire: ({ lease, holder, about, mayWait }) => ({
       script: fairLockAcquire,
       keys: acquireKeys,
-      args: [lease, holder, about, fairLockWaitTimeout, watchdogTimeout, mayWait ? 1 : 0],
+      args: [
+        lease,
+        holder,
+        about,
+        fairLockWaitTimeout,
+        watchdogTimeout,
+        mayWait ? 1 : 0,
+        context.connection.publishCommand,
+        channel,
+      ],
     }),
     release: (holder) => ({
       script: fairLockRelease,

@@ -3,29 +3,42 @@
 -- how long each of our waiters lives without being heard of.
 -- Idempotent: sent again it sets the lease again, or keeps the place in the queue and moves its deadlines on.
 -- KEYS lock, queue, timeouts, alive, [token]
--- ARGV lease (ms), holder, about, wait (ms), life of a waiter (ms), 1: queue
+-- ARGV lease (ms), holder, about, wait (ms), life of a waiter (ms), 1: queue, PUBLISH or SPUBLISH, channel
 -- -> {1, token} or {0, ms until there is a reason to look again}
 local lock, queue, timeouts, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local holder, wait = ARGV[2], tonumber(ARGV[4])
+local lease, holder, wait, life = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5])
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
+local function leave(waiter)
+  local place = redis.call('lpos', queue, waiter)
+  if place then
+    for _, behind in ipairs(redis.call('lrange', queue, place + 1, -1)) do
+      redis.call('zincrby', timeouts, -wait, behind) -- which it had added for this one
+    end
+    redis.call('lrem', queue, 1, waiter)
+  end
+  redis.call('zrem', timeouts, waiter)
+  redis.call('zrem', alive, waiter)
+end
+
+local function wake(waiter)
+  redis.call(ARGV[7], ARGV[8] .. ':' .. waiter, '0')
+end
+
 for _, dead in ipairs(redis.call('zrangebyscore', alive, '-inf', now)) do
-  redis.call('zrem', alive, dead)
   if dead ~= holder then
-    redis.call('lrem', queue, 0, dead)
-    redis.call('zrem', timeouts, dead)
+    leave(dead)
   end
 end
 local head = redis.call('lindex', queue, 0)
-while head and head ~= holder do
+while head and head ~= holder and not redis.call('zscore', alive, head) do
   local deadline = redis.call('zscore', timeouts, head)
-  if not deadline or tonumber(deadline) > now then
+  if deadline and tonumber(deadline) > now then
     break
   end
   redis.call('lpop', queue)
   redis.call('zrem', timeouts, head)
-  redis.call('zrem', alive, head)
   head = redis.call('lindex', queue, 0)
 end
 
@@ -36,20 +49,17 @@ if found == 1 then
     return redis.error_reply('LOCKKIND a read/write lock')
   end
   if fields[1] then
-    redis.call('pexpire', lock, ARGV[1])
+    redis.call('pexpire', lock, lease)
     return { 1, KEYS[5] and tonumber(redis.call('get', KEYS[5]) or 0) or 0 }
   end
 elseif not head or head == holder then
-  if head then
-    redis.call('lpop', queue)
-    redis.call('zrem', timeouts, holder)
-    redis.call('zrem', alive, holder)
-  end
-  for _, waiter in ipairs(redis.call('zrange', timeouts, 0, -1)) do
-    redis.call('zincrby', timeouts, -wait, waiter)
-  end
+  leave(holder)
   redis.call('hset', lock, holder, 1, 'nestjs-interlock', ARGV[3])
-  redis.call('pexpire', lock, ARGV[1])
+  redis.call('pexpire', lock, lease)
+  local second = redis.call('lindex', queue, 0)
+  if second and lease < life / 3 then
+    wake(second) -- it looks every third of its life, and would sleep over the end of this lease
+  end
   return { 1, KEYS[5] and redis.call('incr', KEYS[5]) or 0 }
 end
 
@@ -67,16 +77,13 @@ if ARGV[6] == '1' then
     deadline = math.max(deadline, tonumber(last) + wait)
   end
   redis.call('zadd', timeouts, 'gt', deadline, holder)
-  redis.call('zadd', alive, now + ARGV[5], holder)
-  redis.call('pexpire', alive, deadline - now + ARGV[5]) -- it must outlive those whom it tells of
+  redis.call('zadd', alive, now + life, holder)
+  redis.call('pexpire', alive, deadline - now + life) -- it must outlive those whom it tells of
 end
 if found == 1 then
   return { 0, ttl }
 end
--- It is free, and the first in the queue has been woken: until it must have come, or is known to be dead.
-local due = tonumber(redis.call('zscore', timeouts, head) or now)
-local known = redis.call('zscore', alive, head)
-if known then
-  due = math.min(due, tonumber(known))
-end
-return { 0, math.max(1, due - now) }
+-- It is free for the first in the queue: until that one must have come, or is known to be dead.
+wake(head)
+local due = redis.call('zscore', alive, head) or redis.call('zscore', timeouts, head)
+return { 0, math.max(1, tonumber(due) - now) }

@@ -1,0 +1,3 @@
+import { fairLockSuite } from './fair-lock.suite.js';
+
+fairLockSuite('standalone');

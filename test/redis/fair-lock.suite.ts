@@ -1,0 +1,18 @@
+import { describe } from '@jest/globals';
+import type { RedisDeploymentKind } from '../interop/support/redis-deployment.js';
+import { fairLockOrderSuite } from './fair-lock-order.suite.js';
+import { fairLockOwnershipSuite } from './fair-lock-ownership.suite.js';
+import { onRedis } from './on-redis.js';
+
+/**
+ * Everything that the fair mutex promises on Redis beyond what a mutex promises anywhere (`test/contract`). It contains the
+ * cases of RedissonFairLockTest, each named where it stands.
+ */
+export function fairLockSuite(kind: RedisDeploymentKind): void {
+  describe(`A fair mutex on Redis, ${kind}`, () => {
+    const stage = onRedis(kind);
+
+    describe('ownership', () => fairLockOwnershipSuite(stage));
+    describe('order', () => fairLockOrderSuite(stage));
+  });
+}
