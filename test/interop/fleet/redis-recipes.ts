@@ -7,5 +7,7 @@ export const REDIS_RECIPES: readonly Recipe[] = [
   exclusiveRecipe('lock', 'lock', false),
   exclusiveRecipe('fair lock', 'fair', false),
   exclusiveRecipe('fenced lock', 'fenced', true),
-  readWriteRecipe,
+  // Readers that overlap all the time keep writers out until they rest.
+  readWriteRecipe('read/write lock, every other reads', 2),
+  readWriteRecipe('read/write lock, one in four reads', 4),
 ];

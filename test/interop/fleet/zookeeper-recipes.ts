@@ -14,6 +14,6 @@ const semaphore: Recipe = {
 /** What is contended for on ZooKeeper; each of them is given its turn. */
 export const ZOOKEEPER_RECIPES: readonly Recipe[] = [
   exclusiveRecipe('mutex', 'mutex', true),
-  readWriteRecipe,
+  readWriteRecipe('read/write', 2),
   semaphore,
 ];
