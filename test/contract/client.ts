@@ -1,4 +1,3 @@
-import type { Wait } from '../../lib/core/acquire-options.js';
 import { LockEventEmitter } from '../../lib/core/lock-event-emitter.js';
 import type { Lock } from '../../lib/core/lock.js';
 import type { Mutex } from '../../lib/core/mutex.js';
@@ -12,25 +11,22 @@ import { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.j
 import { interProcessMutexRecipe } from './inter-process-mutex-recipe.js';
 import type { MutexRecipe } from './mutex-recipe.js';
 import { RecordingTransport } from './recording-transport.js';
+import type { StageClient, StageClientOptions } from './stage-client.js';
 
-export interface ClientOptions {
-  /** Default: `'forever'`. */
-  readonly wait?: Wait;
-  /** Default: none. */
-  readonly chroot?: string;
+export interface ClientOptions extends StageClientOptions {
   /** What `lock` makes. Default: the reentrant mutex. */
   readonly recipe?: MutexRecipe;
 }
 
 /** A lock client with a session of its own. */
-export class Client {
+export class Client implements StageClient {
   readonly connection: SessionConnection;
   readonly locks: ZooKeeperLockClient;
   readonly #transport: RecordingTransport;
   readonly #recipe: MutexRecipe;
 
   constructor(transport: Transport, servers: Servers, options: ClientOptions) {
-    const { wait = 'forever', chroot, recipe = interProcessMutexRecipe } = options;
+    const { wait = 'forever', namespace, recipe = interProcessMutexRecipe } = options;
     this.#recipe = recipe;
     this.#transport = new RecordingTransport(transport);
     this.connection = new SessionConnection({
@@ -44,7 +40,7 @@ export class Client {
       connection: this.connection,
       events: new LockEventEmitter(),
       clock: systemClock,
-      chroot,
+      chroot: namespace && `/${namespace}`,
       basePath: '/locks',
       connectTimeout: 15_000,
       wait,

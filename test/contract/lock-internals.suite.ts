@@ -5,6 +5,7 @@ import { lockerSuite } from './locker.suite.js';
 import { onStage } from './on-stage.js';
 import { revocationListenersSuite } from './revocation-listeners.suite.js';
 import { revocationSuite } from './revocation.suite.js';
+import { Stage } from './stage.js';
 
 /**
  * What locks of different kinds have in common, whatever servers they stand on. It contains the cases of Curator's
@@ -13,7 +14,7 @@ import { revocationSuite } from './revocation.suite.js';
  */
 export function lockInternalsSuite(name: string, makeBackend: () => Promise<Backend>): void {
   describe(`On ${name}`, () => {
-    const stage = onStage(makeBackend);
+    const stage = onStage(async () => Stage.build(await makeBackend()));
 
     describe('an acquire that fails on the way', () => lockInternalsFaultsSuite(stage));
     describe('the revocation', () => revocationSuite(stage));

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Lease } from '../../lib/core/lease.js';
 import type { Lock } from '../../lib/core/lock.js';
-import type { Client } from './client.js';
-import type { Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
+import type { StageClient } from './stage-client.js';
 
 /** `await using`, which Curator's `Locker` is for: what a block has acquired, its end releases. */
-export function lockerSuite(stage: () => Stage): void {
-  describe.each<[string, (client: Client, key: string) => Lock]>([
+export function lockerSuite(stage: () => LockStage): void {
+  describe.each<[string, (client: StageClient, key: string) => Lock]>([
     ['mutex', ({ locks }, key) => locks.mutex(key)],
     ['read lock', ({ locks }, key) => locks.readWriteLock(key).readLock()],
     ['write lock', ({ locks }, key) => locks.readWriteLock(key).writeLock()],
@@ -29,7 +29,7 @@ export function lockerSuite(stage: () => Stage): void {
         leases.push(lease);
       }
       expect(leases.map((lease) => lease?.isHeld)).toEqual([false, false]);
-      expect(await stage().allNodes()).toEqual([]);
+      expect(await stage().remains()).toEqual([]);
     });
 
     it('releases when the block throws, and keeps the error as it is', async () => {
@@ -42,7 +42,7 @@ export function lockerSuite(stage: () => Stage): void {
         throw error;
       };
       await expect(work()).rejects.toBe(error);
-      expect(await stage().allNodes()).toEqual([]);
+      expect(await stage().remains()).toEqual([]);
     });
 
     it('does nothing where the block has released before', async () => {
@@ -60,9 +60,9 @@ export function lockerSuite(stage: () => Stage): void {
 
   it('does nothing where tryAcquire got nothing', async () => {
     const { mine, theirs, key } = stage();
-    await using held = await mine.mutex(key).acquire();
+    await using held = await mine.locks.mutex(key).acquire();
     {
-      await using nothing = await theirs.mutex(key).tryAcquire();
+      await using nothing = await theirs.locks.mutex(key).tryAcquire();
       expect(nothing).toBeUndefined();
     }
     expect(held.isHeld).toBe(true);

@@ -77,6 +77,14 @@ export function multiLockPartsSuite(stage: () => Stage): void {
     });
   });
 
+  it('may be named by their paths: that is a re-entry too', async () => {
+    const { mine, key, path } = stage();
+    await mine.lock(key).using(async () => {
+      await using byPath = await mine.lock(path).tryAcquire();
+      expect(byPath?.isHeld).toBe(true);
+    });
+  });
+
   it('do not upgrade: a write lock inside of a held read lock is refused, and the others are given back', async () => {
     const { mine } = stage();
     const [a, c] = keys();

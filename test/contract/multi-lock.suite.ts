@@ -9,8 +9,10 @@ import { mutexExclusionSuite } from './mutex-exclusion.suite.js';
 import { mutexFaultsSuite } from './mutex-faults.suite.js';
 import { mutexLeaseSuite } from './mutex-lease.suite.js';
 import { mutexReentrySuite } from './mutex-reentry.suite.js';
+import { mutexRequestsSuite } from './mutex-requests.suite.js';
 import { mutexWaitSuite } from './mutex-wait.suite.js';
 import { onStage } from './on-stage.js';
+import { Stage } from './stage.js';
 
 /**
  * Everything that a multi-lock promises: of two mutexes what a mutex does, as in Curator, where TestInterProcessMultiMutex
@@ -18,7 +20,7 @@ import { onStage } from './on-stage.js';
  */
 export function multiLockSuite(name: string, makeBackend: () => Promise<Backend>): void {
   describe(`A multi-lock on ${name}`, () => {
-    const stage = onStage(makeBackend, multiLockRecipe);
+    const stage = onStage(async () => Stage.build(await makeBackend(), multiLockRecipe));
 
     describe('of two mutexes, exclusion', () => mutexExclusionSuite(stage));
     describe('of two mutexes, re-entry', () => mutexReentrySuite(stage));
@@ -26,6 +28,7 @@ export function multiLockSuite(name: string, makeBackend: () => Promise<Backend>
     describe('of two mutexes, the lease', () => mutexLeaseSuite(stage));
     describe('of two mutexes, closing the client', () => mutexClosingSuite(stage));
     describe('of two mutexes, accidents', () => mutexFaultsSuite(stage));
+    describe('of two mutexes, its requests', () => mutexRequestsSuite(stage));
     describe('its parts', () => multiLockPartsSuite(stage));
     describe('waiting for its parts', () => multiLockWaitSuite(stage));
     describe('accidents of its parts', () => multiLockFaultsSuite(stage));

@@ -2,13 +2,14 @@ import { expect, it } from '@jest/globals';
 import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { LockEvents } from '../../lib/core/lock-events.js';
 import { eventually } from '../support/eventually.js';
-import type { Client } from './client.js';
-import { nextEvent, type Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
+import { nextEvent } from './next-event.js';
+import type { StageClient } from './stage-client.js';
 
 const KINDS = ['acquired', 'contended', 'released', 'lost', 'failed'] as const;
 
 /** What a client tells its listeners. */
-export function mutexEventsSuite(stage: () => Stage): void {
+export function mutexEventsSuite(stage: () => LockStage): void {
   it('tell when it is acquired and released', async () => {
     const { mine, key } = stage();
     const heard = eventsOf(mine);
@@ -28,10 +29,11 @@ export function mutexEventsSuite(stage: () => Stage): void {
     const { lease } = await stage().queue(theirs);
     expect(heard).toEqual([{ kind: 'contended', key }]);
 
-    const asked = theirs.requests.length;
+    const { length } = await stage().contenders();
     leave.abort();
-    await eventually('it looks again', () => theirs.requests.length > asked);
-    await theirs.connection.exists('/'); // when that is answered, it has looked and waits again
+    const hasLeft = async () => (await stage().contenders()).length < length;
+    await eventually('one of them has left', hasLeft);
+    await stage().caughtUp(theirs); // it has looked again, and waits again
     await holder.release();
     await (await lease).release();
     expect(heard.map(({ kind }) => kind)).toEqual(['contended', 'acquired', 'released']);
@@ -76,7 +78,7 @@ export function mutexEventsSuite(stage: () => Stage): void {
     const { mine, key } = stage();
     const told: string[] = [];
     const stop = mine.locks.on('acquired', ({ key: acquired }) => told.push(acquired));
-    const next = nextEvent(mine, 'released');
+    const next = nextEvent(mine.locks, 'released');
     await mine.lock(key).using(async () => {});
     await next;
     stop();
@@ -85,7 +87,7 @@ export function mutexEventsSuite(stage: () => Stage): void {
   });
 
   /** Everything that the client tells from now on, by kind. */
-  function eventsOf({ locks }: Client): { kind: string; key: string }[] {
+  function eventsOf({ locks }: StageClient): { kind: string; key: string }[] {
     const heard: { kind: string; key: string }[] = [];
     for (const kind of KINDS) locks.on(kind, (event) => heard.push({ kind, ...event }));
     return heard;

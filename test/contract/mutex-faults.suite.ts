@@ -1,10 +1,15 @@
 import { expect, it } from '@jest/globals';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
+import type { Lease } from '../../lib/core/lease.js';
 import { eventually } from '../support/eventually.js';
-import type { Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
 
-/** The accidents that every backend can have. Those of real servers and networks have tests of their own. */
-export function mutexFaultsSuite(stage: () => Stage): void {
+/**
+ * The accidents that every backend can have. Those of real servers and networks have tests of their own.
+ *
+ * @param isFair whoever queued first is served first
+ */
+export function mutexFaultsSuite(stage: () => LockStage, isFair = true): void {
   it('servers go and come back: holder and waiter are still there (Curator: testWaitingProcessKilledServer)', async () => {
     const { mine, theirs, key } = stage();
     const holder = await mine.lock(key).acquire();
@@ -14,7 +19,7 @@ export function mutexFaultsSuite(stage: () => Stage): void {
     await stage().up();
     expect(holder.isHeld).toBe(true);
     expect(holder.signal.aborted).toBe(false);
-    expect(await stage().contenders()).toHaveLength(2);
+    await areContenders(2);
 
     await holder.release();
     await using next = await waiting;
@@ -39,18 +44,31 @@ export function mutexFaultsSuite(stage: () => Stage): void {
     await eventually('nothing is left', async () => (await stage().contenders()).length === 0);
   });
 
-  it('the session ends while it waits: it queues again', async () => {
+  it('the servers forget it while it waits: it queues again', async () => {
     const { mine, theirs, key } = stage();
     const holder = await mine.lock(key).acquire();
     const { lease } = await stage().queue(theirs);
     const { lease: behind } = await stage().queue(mine);
+    await stage().caughtUp(theirs);
+    const { length } = await stage().contenders();
     await stage().expire(theirs);
-    await eventually('it queues again', async () => (await stage().contenders()).length === 3);
+    await areContenders(length);
     await holder.release();
-    const second = await behind; // which has moved up
-    expect(await theirs.lock(key).tryAcquire()).toBeUndefined();
-    await second.release();
-    await using third = await lease;
-    expect(third.isHeld).toBe(true);
+    const served: string[] = [];
+    const serve = async (name: string, waiting: Promise<Lease>) => {
+      const held = await waiting;
+      served.push(name);
+      expect(await theirs.lock(key).tryAcquire()).toBeUndefined();
+      await held.release();
+    };
+    await Promise.all([serve('forgotten', lease), serve('behind', behind)]);
+    expect(isFair ? served : served.sort()).toEqual(['behind', 'forgotten']);
   });
+
+  function areContenders(count: number): Promise<unknown> {
+    return eventually(
+      `${count} hold it or wait`,
+      async () => (await stage().contenders()).length === count,
+    );
+  }
 }

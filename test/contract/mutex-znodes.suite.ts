@@ -46,13 +46,13 @@ export function mutexZnodesSuite(stage: () => Stage): void {
 
   it('are below the chroot of the client, which is made (Curator: testWithNamespace)', async () => {
     const { mine, key } = stage();
-    const chroot = `/chroot-of-${key}`;
-    const inside = await stage().client({ chroot });
+    const namespace = `chroot-of-${key}`;
+    const inside = await stage().client({ namespace });
     await using outer = await mine.mutex(key).acquire();
     await using inner = await inside.mutex(key).acquire();
     expect([outer.isHeld, inner.isHeld]).toEqual([true, true]);
     const [node] = await inside.mutex(key).participants();
-    expect(await stage().nodes(`${chroot}/locks/${key}`)).toEqual([node!.split('/').at(-1)]);
+    expect(await stage().nodes(`/${namespace}/locks/${key}`)).toEqual([node!.split('/').at(-1)]);
     expect(await inside.mutex(key).tryAcquire()).toBeUndefined();
   });
 
@@ -64,6 +64,14 @@ export function mutexZnodesSuite(stage: () => Stage): void {
     await using byKey = await mine.mutex(key).acquire();
     expect(byKey.isHeld).toBe(true);
     expect(await theirs.mutex(path).tryAcquire()).toBeUndefined();
+  });
+
+  it('are the same by the key and by its path: that is a re-entry too', async () => {
+    const { mine, key, path } = stage();
+    await mine.mutex(key).using(async () => {
+      await using byPath = await mine.mutex(path).tryAcquire();
+      expect(byPath?.isHeld).toBe(true);
+    });
   });
 
   it('are kept apart from those of other keys, however odd', async () => {

@@ -6,9 +6,11 @@ import { mutexExclusionSuite } from './mutex-exclusion.suite.js';
 import { mutexFaultsSuite } from './mutex-faults.suite.js';
 import { mutexLeaseSuite } from './mutex-lease.suite.js';
 import { mutexReentrySuite } from './mutex-reentry.suite.js';
+import { mutexRequestsSuite } from './mutex-requests.suite.js';
 import { mutexWaitSuite } from './mutex-wait.suite.js';
 import { mutexZnodesSuite } from './mutex-znodes.suite.js';
 import { onStage } from './on-stage.js';
+import { Stage } from './stage.js';
 
 /**
  * Everything that a mutex promises, whatever servers it stands on. It contains the cases of Curator's
@@ -17,13 +19,14 @@ import { onStage } from './on-stage.js';
  */
 export function mutexSuite(name: string, makeBackend: () => Promise<Backend>): void {
   describe(`A mutex on ${name}`, () => {
-    const stage = onStage(makeBackend);
+    const stage = onStage(async () => Stage.build(await makeBackend()));
 
     describe('exclusion', () => mutexExclusionSuite(stage));
     describe('re-entry', () => mutexReentrySuite(stage));
     describe('waiting', () => mutexWaitSuite(stage));
     describe('the lease', () => mutexLeaseSuite(stage));
     describe('the znodes', () => mutexZnodesSuite(stage));
+    describe('its requests', () => mutexRequestsSuite(stage));
     describe('events', () => mutexEventsSuite(stage));
     describe('closing the client', () => mutexClosingSuite(stage));
     describe('accidents', () => mutexFaultsSuite(stage));

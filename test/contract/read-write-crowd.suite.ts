@@ -3,12 +3,12 @@ import { LockAbortedError, LockTimeoutError } from '../../lib/core/errors/index.
 import type { AcquireOptions } from '../../lib/core/acquire-options.js';
 import { eventually } from '../support/eventually.js';
 import { seededRandom } from '../support/seeded-random.js';
-import type { Client } from './client.js';
+import type { LockStage } from './lock-stage.js';
 import { ReadWriteRoom } from './read-write-room.js';
-import type { Stage } from './stage.js';
+import type { StageClient } from './stage-client.js';
 
 /** Many readers, writers and writers who read on, of several clients, all at once. */
-export function readWriteCrowdSuite(stage: () => Stage): void {
+export function readWriteCrowdSuite(stage: () => LockStage): void {
   it('loses no update of writers among readers, and lets readers meet (Curator: testBasic)', async () => {
     const room = await crowd(25, () => ({}));
     expect(room).toMatchObject({ updates: room.writes, disturbances: 0 });
@@ -26,7 +26,7 @@ export function readWriteCrowdSuite(stage: () => Stage): void {
     };
     const room = await crowd(25, impatient);
     expect(room).toMatchObject({ updates: room.writes, disturbances: 0 });
-    await eventually('nothing is left', async () => (await stage().nodes()).length === 0);
+    await eventually('nothing is left', async () => (await stage().contenders()).length === 0);
   });
 
   /** Four clients with two visitors each, who come in that many times. */
@@ -45,7 +45,7 @@ export function readWriteCrowdSuite(stage: () => Stage): void {
   }
 
   async function visit(
-    client: Client,
+    client: StageClient,
     room: ReadWriteRoom,
     dice: number,
     options: AcquireOptions,

@@ -1,13 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockAbortedError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import { eventually } from '../support/eventually.js';
-import { isSettled } from '../support/is-settled.js';
 import { downgrade } from './downgrade.js';
-import type { Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
 
 /** What may become of a downgrade, before it has come about and after. */
-export function readWriteDowngradeFaultsSuite(stage: () => Stage): void {
-  it('is lost with its session', async () => {
+export function readWriteDowngradeFaultsSuite(stage: () => LockStage): void {
+  it('is lost when the servers forget it', async () => {
     const { mine, theirs, key } = stage();
     const { writer, reader } = await downgrade(mine, key);
     await writer.release();
@@ -17,32 +16,19 @@ export function readWriteDowngradeFaultsSuite(stage: () => Stage): void {
     await using next = await theirs.writeLock(key).acquire();
     expect(next.isHeld).toBe(true);
     await reader.release();
-    expect(await stage().nodes()).toHaveLength(1);
+    expect(await stage().contenders()).toHaveLength(1);
   });
 
-  it('is lost when a stranger deletes its node', async () => {
-    const { mine, theirs, stranger, key } = stage();
+  it('is lost when a stranger takes it away', async () => {
+    const { mine, theirs, key } = stage();
     const { writer, reader } = await downgrade(mine, key);
     await writer.release();
     const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
-    await stranger.delete(reader.paths[0]!);
+    await stage().evict();
     await using next = await queued;
     await eventually('the reader is told', () => reader.signal.aborted);
     expect([reader.isHeld, next.isHeld]).toEqual([false, true]);
     await reader.release();
-  });
-
-  it('goes on when a stranger deletes the node of its writer', async () => {
-    const { mine, theirs, stranger, key } = stage();
-    const { writer, reader } = await downgrade(mine, key);
-    const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
-    const { signal } = writer;
-    await stranger.delete(writer.paths[0]!);
-    await eventually('the writer is told', () => signal.aborted);
-    await stage().caughtUp(theirs);
-    expect([writer.isHeld, reader.isHeld, await isSettled(queued)]).toEqual([false, true, false]);
-    await Promise.all([writer.release(), reader.release()]);
-    await (await queued).release();
   });
 
   describe('of a writer who is not one any more', () => {
@@ -50,14 +36,13 @@ export function readWriteDowngradeFaultsSuite(stage: () => Stage): void {
       ['and knows', true],
       ['and does not know yet', false],
     ])(
-      'is none: its node was deleted by a stranger, %s; who came in is not joined',
+      'is none: a stranger has taken the lock away, %s; who came in is not joined',
       async (_, knows) => {
-        const { mine, theirs, stranger, key, path } = stage();
+        const { mine, theirs, key } = stage();
         await mine.writeLock(key).using(async (writer) => {
-          const [own] = await stage().nodes();
           const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
-          if (knows) await writer.fencingToken(); // it watches its node from now on
-          await stranger.delete(`${path}/${own}`);
+          if (knows) await writer.fencingToken(); // on ZooKeeper it watches its node from now on
+          await stage().evict();
           await using next = await queued;
           if (knows) await eventually('it knows', () => !writer.isHeld);
 
@@ -65,12 +50,15 @@ export function readWriteDowngradeFaultsSuite(stage: () => Stage): void {
           const failure = mine.readLock(key).acquire({ wait: 50 });
           await expect(failure).rejects.toBeInstanceOf(LockTimeoutError);
           expect(next.isHeld).toBe(true);
-          await eventually('nothing is left', async () => (await stage().nodes()).length === 1);
+          await eventually(
+            'nothing is left',
+            async () => (await stage().contenders()).length === 1,
+          );
         });
       },
     );
 
-    it('is none: its session has ended; the read queues anew', async () => {
+    it('is none: the servers have forgotten it; the read queues anew', async () => {
       const { mine, theirs, key } = stage();
       await mine.writeLock(key).using(async (writer) => {
         const token = await writer.fencingToken();
@@ -83,32 +71,13 @@ export function readWriteDowngradeFaultsSuite(stage: () => Stage): void {
         expect(await reader.fencingToken()).toBeGreaterThan(token);
       });
     });
-
-    it('is none, or is one at last: its node is deleted by a stranger at the same time', async () => {
-      const { mine, theirs, stranger, key } = stage();
-      const lock = mine.locks.readWriteLock(key);
-      const writer = await lock.writeLock().acquire();
-      await writer.fencingToken(); // it watches its node, so it need not look before it asks
-      const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
-      stage().backend.freeze();
-      const deleting = stranger.delete(writer.paths[0]!);
-      const trying = writer.run(() => lock.readLock().tryAcquire());
-      stage().backend.thaw();
-      await deleting;
-      const reader = await trying;
-      await stage().caughtUp(theirs);
-      expect(await isSettled(queued)).toBe(reader === undefined);
-      await reader?.release();
-      await (await queued).release();
-      await writer.release();
-    });
   });
 
   describe('that does not come about', () => {
     it('ends at its deadline when the servers answer nothing, and leaves nothing', async () => {
       const { mine, key } = stage();
       const writer = await mine.writeLock(key).acquire();
-      stage().backend.freeze();
+      stage().freeze();
       try {
         await writer.run(async () => {
           const read = mine.readLock(key);
@@ -116,9 +85,12 @@ export function readWriteDowngradeFaultsSuite(stage: () => Stage): void {
           await expect(read.tryAcquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
         });
       } finally {
-        stage().backend.thaw();
+        stage().thaw();
       }
-      await eventually('only the writer is left', async () => (await stage().nodes()).length === 1);
+      await eventually(
+        'only the writer is left',
+        async () => (await stage().contenders()).length === 1,
+      );
       expect(writer.isHeld).toBe(true);
       await writer.release();
     });

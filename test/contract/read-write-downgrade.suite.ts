@@ -3,10 +3,10 @@ import { LockClientClosedError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { isSettled } from '../support/is-settled.js';
 import { downgrade } from './downgrade.js';
-import type { Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
 
 /** The read lock taken inside of the held write lock: nobody comes in between. */
-export function readWriteDowngradeSuite(stage: () => Stage): void {
+export function readWriteDowngradeSuite(stage: () => LockStage): void {
   it('goes on when the write lock is released (Curator: testDowngrading)', async () => {
     const { mine, theirs, key } = stage();
     const { writer, reader } = await downgrade(mine, key);
@@ -31,7 +31,7 @@ export function readWriteDowngradeSuite(stage: () => Stage): void {
     const { writer, reader } = await downgrade(mine, key);
     await reader.release();
     expect(writer.isHeld).toBe(true);
-    expect(await stage().nodes()).toHaveLength(1);
+    expect(await stage().contenders()).toHaveLength(1);
     expect(await theirs.readLock(key).tryAcquire()).toBeUndefined();
     await using again = await writer.run(() => mine.readLock(key).tryAcquire());
     expect(again?.isHeld).toBe(true);
@@ -137,23 +137,6 @@ export function readWriteDowngradeSuite(stage: () => Stage): void {
     });
   });
 
-  describe('on the servers', () => {
-    it('has the number of the writer, so that it takes no place behind those who queue', async () => {
-      const { mine, stranger, key, path } = stage();
-      const { writer, reader } = await downgrade(mine, key);
-      const nodes = (await stage().nodes()).sort(byHalf);
-      expect(nodes).toEqual([
-        expect.stringMatching(/^_c_[0-9a-f-]{36}-__READ__0000000000$/),
-        expect.stringMatching(/^_c_[0-9a-f-]{36}-__WRIT__0000000000$/),
-      ]);
-      const { stat } = await stranger.getData(`${path}/${nodes[0]}`);
-      expect(stat.ephemeralOwner).toBe(mine.connection.session!.id);
-      await writer.release();
-      await reader.release();
-      expect(await stage().nodes()).toEqual([]);
-    });
-  });
-
   describe('has the fencing token', () => {
     it('of its writer', async () => {
       const { mine, key } = stage();
@@ -183,9 +166,4 @@ export function readWriteDowngradeSuite(stage: () => Stage): void {
       }
     });
   });
-}
-
-/** Readers before writers. */
-function byHalf(a: string, b: string): number {
-  return a.slice(-18) < b.slice(-18) ? -1 : 1;
 }

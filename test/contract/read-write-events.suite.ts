@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import { LockUpgradeError } from '../../lib/core/errors/index.js';
-import type { Client } from './client.js';
 import { downgrade } from './downgrade.js';
-import type { Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
+import type { StageClient } from './stage-client.js';
 
 /** What a client tells of both halves of a lock. */
-export function readWriteEventsSuite(stage: () => Stage): void {
+export function readWriteEventsSuite(stage: () => LockStage): void {
   it('tell of each half that is granted and released; a downgrade is a grant, a re-entry none', async () => {
     const { mine, key } = stage();
     const heard = eventsOf(mine);
@@ -45,7 +45,7 @@ export function readWriteEventsSuite(stage: () => Stage): void {
   });
 
   /** The kinds of what the client tells of the key from now on. */
-  function eventsOf({ locks }: Client): string[] {
+  function eventsOf({ locks }: StageClient): string[] {
     const heard: string[] = [];
     for (const kind of ['acquired', 'contended', 'released', 'lost', 'failed'] as const)
       locks.on(kind, ({ key }) => key === stage().key && heard.push(kind));

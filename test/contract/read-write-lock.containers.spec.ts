@@ -3,9 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
 import { collectingBackends } from './collecting-backends.js';
 import { onStage } from './on-stage.js';
+import { Stage } from './stage.js';
 
 describe.each(collectingBackends)('The directory of a read/write lock on %s', (_, makeBackend) => {
-  const stage = onStage(makeBackend);
+  const stage = onStage(async () => Stage.build(await makeBackend()));
 
   const isCollected = () =>
     eventually('it is collected', async () => !(await stage().stranger.exists(stage().path)));

@@ -8,8 +8,10 @@ import { readWriteEventsSuite } from './read-write-events.suite.js';
 import { readWriteFaultsSuite } from './read-write-faults.suite.js';
 import { readWriteNestingSuite } from './read-write-nesting.suite.js';
 import { readWriteSharingSuite } from './read-write-sharing.suite.js';
+import { readWriteStrangersSuite } from './read-write-strangers.suite.js';
 import { readWriteWaitSuite } from './read-write-wait.suite.js';
 import { readWriteZnodesSuite } from './read-write-znodes.suite.js';
+import { Stage } from './stage.js';
 
 /**
  * Everything that a read/write lock promises, whatever servers it stands on. It contains all cases of Curator's
@@ -17,7 +19,7 @@ import { readWriteZnodesSuite } from './read-write-znodes.suite.js';
  */
 export function readWriteLockSuite(name: string, makeBackend: () => Promise<Backend>): void {
   describe(`A read/write lock on ${name}`, () => {
-    const stage = onStage(makeBackend);
+    const stage = onStage(async () => Stage.build(await makeBackend()));
 
     describe('sharing', () => readWriteSharingSuite(stage));
     describe('a crowd', () => readWriteCrowdSuite(stage));
@@ -26,6 +28,7 @@ export function readWriteLockSuite(name: string, makeBackend: () => Promise<Back
     describe('a downgrade in trouble', () => readWriteDowngradeFaultsSuite(stage));
     describe('waiting', () => readWriteWaitSuite(stage));
     describe('the znodes', () => readWriteZnodesSuite(stage));
+    describe('strangers', () => readWriteStrangersSuite(stage));
     describe('events', () => readWriteEventsSuite(stage));
     describe('accidents', () => readWriteFaultsSuite(stage));
   });

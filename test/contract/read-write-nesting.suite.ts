@@ -3,10 +3,10 @@ import { currentLease } from '../../lib/core/current-lease.js';
 import { LockTimeoutError, LockUpgradeError } from '../../lib/core/errors/index.js';
 import type { Lock } from '../../lib/core/lock.js';
 import { eventually } from '../support/eventually.js';
-import type { Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
 
 /** What a holder of one half gets of the same lock, inside of its lease and outside. */
-export function readWriteNestingSuite(stage: () => Stage): void {
+export function readWriteNestingSuite(stage: () => LockStage): void {
   describe('asked for again', () => {
     it.each([
       ['read', 'read', 'enters'],
@@ -18,7 +18,7 @@ export function readWriteNestingSuite(stage: () => Stage): void {
       await mine.half(held, key).using(async () => {
         expect(await outcomeOf(mine.half(wanted, key))).toBe(outcome);
       });
-      expect(await stage().nodes()).toEqual([]);
+      expect(await stage().contenders()).toEqual([]);
     });
 
     it.each([
@@ -33,7 +33,7 @@ export function readWriteNestingSuite(stage: () => Stage): void {
         await using _ = await mine.half(held, key).acquire();
         expect(await outcomeOf(mine.half(wanted, key))).toBe(outcome); // not in its scope
         expect(await outcomeOf(theirs.half(wanted, key))).toBe(outcome);
-        await eventually('nothing is left', async () => (await stage().nodes()).length === 1);
+        await eventually('nothing is left', async () => (await stage().contenders()).length === 1);
       },
     );
 
@@ -60,7 +60,7 @@ export function readWriteNestingSuite(stage: () => Stage): void {
 
     it('inside of a multi-lock that it is a part of, goes as it would without', async () => {
       const { mine, key } = stage();
-      const other = mine.mutex('another');
+      const other = mine.locks.mutex('another');
       const [reading, writing] = [mine.readLock(key), mine.writeLock(key)];
       await mine.locks.multiLock([other, writing]).using(async () => {
         expect(await outcomeOf(reading)).toBe('enters');
@@ -84,21 +84,20 @@ export function readWriteNestingSuite(stage: () => Stage): void {
 
   describe('the upgrade from read to write (Curator: testThatUpgradingIsDisallowed)', () => {
     it('is refused at once, however it is asked for, and sends nothing', async () => {
-      const { mine, key, path } = stage();
+      const { mine, key } = stage();
       await mine.readLock(key).using(async () => {
         const asked = mine.requests.length;
-        for (const lock of [mine.writeLock(key), mine.writeLock(path)]) {
-          for (const refused of [lock.acquire(), lock.tryAcquire(), lock.using(async () => {})]) {
-            await expect(refused).rejects.toBeInstanceOf(LockUpgradeError);
-            await expect(refused).rejects.toMatchObject({
-              code: 'LOCK_UPGRADE',
-              key: lock.key,
-              client: 'contract',
-            });
-          }
+        const lock = mine.writeLock(key);
+        for (const refused of [lock.acquire(), lock.tryAcquire(), lock.using(async () => {})]) {
+          await expect(refused).rejects.toBeInstanceOf(LockUpgradeError);
+          await expect(refused).rejects.toMatchObject({
+            code: 'LOCK_UPGRADE',
+            key,
+            client: 'contract',
+          });
         }
         expect(mine.requests).toHaveLength(asked);
-        expect(await stage().nodes()).toHaveLength(1);
+        expect(await stage().contenders()).toHaveLength(1);
       });
     });
 

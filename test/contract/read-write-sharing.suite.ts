@@ -2,11 +2,18 @@ import { describe, expect, it } from '@jest/globals';
 import type { Lease } from '../../lib/core/lease.js';
 import { eventually } from '../support/eventually.js';
 import { isSettled } from '../support/is-settled.js';
-import type { Client } from './client.js';
-import type { Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
+import type { StageClient } from './stage-client.js';
 
-/** Many readers or one writer, in the order of the queue. */
-export function readWriteSharingSuite(stage: () => Stage): void {
+/**
+ * Many readers or one writer, in the order of the queue.
+ *
+ * @param order who is served first: who queued first; a writer who waits; or anybody
+ */
+export function readWriteSharingSuite(
+  stage: () => LockStage,
+  order: 'queue' | 'writers' | 'any' = 'queue',
+): void {
   it('lets several readers in at once, and no writer', async () => {
     const { mine, theirs, key } = stage();
     const readers = await Promise.all(
@@ -43,44 +50,7 @@ export function readWriteSharingSuite(stage: () => Stage): void {
     expect(reader?.isHeld).toBe(true);
   });
 
-  describe('in the order of the queue', () => {
-    it('keeps a reader behind a writer who waits, though only readers are inside', async () => {
-      const { mine, theirs, key } = stage();
-      const reader = await mine.readLock(key).acquire();
-      const { lease: writer } = await queueHalf('write', theirs);
-      expect(await mine.readLock(key).tryAcquire()).toBeUndefined();
-      const { lease: late } = await queueHalf('read', mine);
-
-      await reader.release();
-      const writing = await writer;
-      expect(await isSettled(late)).toBe(false);
-      await writing.release();
-      await using reading = await late;
-      expect(reading.isHeld).toBe(true);
-    });
-
-    it('serves readers together and writers one by one', async () => {
-      const { mine, theirs, key } = stage();
-      const first = await mine.writeLock(key).acquire();
-      const served: string[] = [];
-      const leases: Promise<Lease>[] = [];
-      const queue = ['r1', 'r2', 'w3', 'w4', 'r5', 'r6', 'r7', 'w8'];
-      for (const [place, name] of queue.entries()) {
-        const half = name.startsWith('r') ? 'read' : 'write';
-        const { lease } = await queueHalf(half, place % 2 ? mine : theirs);
-        leases.push(lease);
-        void lease.then(() => served.push(name));
-      }
-
-      await first.release();
-      const groups = [['r1', 'r2'], ['w3'], ['w4'], ['r5', 'r6', 'r7'], ['w8']];
-      for (const group of groups) {
-        const inside = await Promise.all(leases.splice(0, group.length)); // all, before one leaves
-        expect(served.splice(0).sort()).toEqual(group);
-        await releaseAll(inside);
-      }
-    });
-
+  describe('while others wait', () => {
     it('keeps a writer out until the last reader ahead has left, whoever leaves first', async () => {
       const { mine, theirs, key } = stage();
       const readers = [
@@ -96,22 +66,6 @@ export function readWriteSharingSuite(stage: () => Stage): void {
       }
       await readers[0]!.release();
       await (await writer).release();
-    });
-
-    it('keeps a reader out until the last writer ahead has left', async () => {
-      const { mine, theirs, key } = stage();
-      const first = await mine.writeLock(key).acquire();
-      const { lease: second } = await queueHalf('write', mine);
-      const { lease: third } = await queueHalf('write', mine);
-      const { lease: reader } = await queueHalf('read', theirs);
-      await first.release();
-      for (const writer of [second, third]) {
-        const writing = await writer;
-        await stage().caughtUp(theirs);
-        expect(await isSettled(reader)).toBe(false);
-        await writing.release();
-      }
-      await (await reader).release();
     });
 
     it('lets readers join those inside when the writer between them gives up', async () => {
@@ -133,7 +87,7 @@ export function readWriteSharingSuite(stage: () => Stage): void {
       await stage().queueFor(mine.writeLock(key), mine, { signal: leave.signal });
       const { lease: reader } = await queueHalf('read', theirs);
       leave.abort();
-      await eventually('it has left', async () => (await stage().nodes()).length === 2);
+      await eventually('it has left', async () => (await stage().contenders()).length === 2);
       await stage().caughtUp(theirs);
       expect(await isSettled(reader)).toBe(false);
       await writer.release();
@@ -147,7 +101,7 @@ export function readWriteSharingSuite(stage: () => Stage): void {
       await stage().queueFor(mine.writeLock(key), mine, { signal: leave.signal });
       const { lease: writer } = await queueHalf('write', theirs);
       leave.abort();
-      await eventually('it has left', async () => (await stage().nodes()).length === 2);
+      await eventually('it has left', async () => (await stage().contenders()).length === 2);
       await stage().caughtUp(theirs);
       expect(await isSettled(writer)).toBe(false);
       await reader.release();
@@ -155,7 +109,67 @@ export function readWriteSharingSuite(stage: () => Stage): void {
     });
   });
 
-  function queueHalf(half: 'read' | 'write', client: Client): Promise<{ lease: Promise<Lease> }> {
+  if (order !== 'any')
+    it('keeps a reader behind a writer who waits, though only readers are inside', async () => {
+      const { mine, theirs, key } = stage();
+      const reader = await mine.readLock(key).acquire();
+      const { lease: writer } = await queueHalf('write', theirs);
+      expect(await mine.readLock(key).tryAcquire()).toBeUndefined();
+      const { lease: late } = await queueHalf('read', mine);
+
+      await reader.release();
+      const writing = await writer;
+      expect(await isSettled(late)).toBe(false);
+      await writing.release();
+      await using reading = await late;
+      expect(reading.isHeld).toBe(true);
+    });
+
+  if (order === 'queue')
+    describe('in the order of the queue', () => {
+      it('serves readers together and writers one by one', async () => {
+        const { mine, theirs, key } = stage();
+        const first = await mine.writeLock(key).acquire();
+        const served: string[] = [];
+        const leases: Promise<Lease>[] = [];
+        const queue = ['r1', 'r2', 'w3', 'w4', 'r5', 'r6', 'r7', 'w8'];
+        for (const [place, name] of queue.entries()) {
+          const half = name.startsWith('r') ? 'read' : 'write';
+          const { lease } = await queueHalf(half, place % 2 ? mine : theirs);
+          leases.push(lease);
+          void lease.then(() => served.push(name));
+        }
+
+        await first.release();
+        const groups = [['r1', 'r2'], ['w3'], ['w4'], ['r5', 'r6', 'r7'], ['w8']];
+        for (const group of groups) {
+          const inside = await Promise.all(leases.splice(0, group.length)); // all, before one leaves
+          expect(served.splice(0).sort()).toEqual(group);
+          await releaseAll(inside);
+        }
+      });
+
+      it('keeps a reader out until the last writer ahead has left', async () => {
+        const { mine, theirs, key } = stage();
+        const first = await mine.writeLock(key).acquire();
+        const { lease: second } = await queueHalf('write', mine);
+        const { lease: third } = await queueHalf('write', mine);
+        const { lease: reader } = await queueHalf('read', theirs);
+        await first.release();
+        for (const writer of [second, third]) {
+          const writing = await writer;
+          await stage().caughtUp(theirs);
+          expect(await isSettled(reader)).toBe(false);
+          await writing.release();
+        }
+        await (await reader).release();
+      });
+    });
+
+  function queueHalf(
+    half: 'read' | 'write',
+    client: StageClient,
+  ): Promise<{ lease: Promise<Lease> }> {
     return stage().queueFor(client.half(half, stage().key), client);
   }
 }

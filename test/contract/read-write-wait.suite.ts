@@ -6,17 +6,17 @@ import {
 } from '../../lib/core/errors/index.js';
 import type { Lock } from '../../lib/core/lock.js';
 import { eventually } from '../support/eventually.js';
-import type { Client } from './client.js';
-import type { Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
+import type { StageClient } from './stage-client.js';
 
-/** Deadlines, signals and single attempts of both halves, none of which leaves a node behind. */
-export function readWriteWaitSuite(stage: () => Stage): void {
+/** Deadlines, signals and single attempts of both halves, none of which leaves anything behind. */
+export function readWriteWaitSuite(stage: () => LockStage): void {
   const onlyTheHolderIsLeft = () =>
-    eventually('only the holder is left', async () => (await stage().nodes()).length === 1);
+    eventually('only the holder is left', async () => (await stage().contenders()).length === 1);
 
   describe.each(['read', 'write'] as const)('for the %s lock', (half) => {
     /** What is waited for behind a writer. */
-    const wanted = (client: Client): Lock => client.half(half, stage().key);
+    const wanted = (client: StageClient): Lock => client.half(half, stage().key);
 
     it('ends at the deadline, and leaves the queue', async () => {
       const { mine, theirs, key } = stage();
@@ -52,7 +52,7 @@ export function readWriteWaitSuite(stage: () => Stage): void {
 
     it('ends also when the servers answer nothing', async () => {
       const { mine } = stage();
-      stage().backend.freeze();
+      stage().freeze();
       try {
         const signal = AbortSignal.timeout(50);
         await expect(wanted(mine).acquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
@@ -61,17 +61,16 @@ export function readWriteWaitSuite(stage: () => Stage): void {
         );
         await expect(wanted(mine).acquire({ signal })).rejects.toBeInstanceOf(LockAbortedError);
       } finally {
-        stage().backend.thaw();
+        stage().thaw();
       }
-      await eventually('nothing is left', async () => (await stage().nodes()).length === 0);
+      await eventually('nothing is left', async () => (await stage().contenders()).length === 0);
     });
 
-    it('is not what tryAcquire does: it has left and watched nothing', async () => {
+    it('is not what tryAcquire does: it has left nothing', async () => {
       const { mine, theirs, key } = stage();
       await using _ = await theirs.writeLock(key).acquire();
       expect(await wanted(mine).tryAcquire()).toBeUndefined();
-      expect(await stage().nodes()).toHaveLength(1);
-      expect(mine.requests.filter((request) => 'watch' in request && request.watch)).toEqual([]);
+      expect(await stage().contenders()).toHaveLength(1);
     });
 
     it('never begins with a bad option: that is refused before anything is sent', async () => {

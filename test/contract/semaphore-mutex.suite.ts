@@ -7,9 +7,11 @@ import { mutexEventsSuite } from './mutex-events.suite.js';
 import { mutexExclusionSuite } from './mutex-exclusion.suite.js';
 import { mutexFaultsSuite } from './mutex-faults.suite.js';
 import { mutexLeaseSuite } from './mutex-lease.suite.js';
+import { mutexRequestsSuite } from './mutex-requests.suite.js';
 import { mutexWaitSuite } from './mutex-wait.suite.js';
 import { onStage } from './on-stage.js';
 import { semaphoreMutexRecipe } from './semaphore-mutex-recipe.js';
+import { Stage } from './stage.js';
 
 /**
  * Everything that a semaphore mutex promises: what every mutex does, but for re-entry. As in Curator, where
@@ -17,7 +19,7 @@ import { semaphoreMutexRecipe } from './semaphore-mutex-recipe.js';
  */
 export function semaphoreMutexSuite(name: string, makeBackend: () => Promise<Backend>): void {
   describe(`A semaphore mutex on ${name}`, () => {
-    const stage = onStage(makeBackend, semaphoreMutexRecipe);
+    const stage = onStage(async () => Stage.build(await makeBackend(), semaphoreMutexRecipe));
 
     describe('exclusion', () => mutexExclusionSuite(stage));
     describe('waiting', () => mutexWaitSuite(stage));
@@ -25,6 +27,7 @@ export function semaphoreMutexSuite(name: string, makeBackend: () => Promise<Bac
     describe('events', () => mutexEventsSuite(stage));
     describe('closing the client', () => mutexClosingSuite(stage));
     describe('accidents', () => mutexFaultsSuite(stage));
+    describe('its requests', () => mutexRequestsSuite(stage));
 
     it('is not reentrant: a nested acquire waits for itself', async () => {
       const { mine, key } = stage();

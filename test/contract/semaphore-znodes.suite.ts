@@ -123,7 +123,7 @@ export function semaphoreZnodesSuite(stage: () => Stage): void {
 
     it('may be in another chroot, where there are other permits', async () => {
       const { mine, key } = stage();
-      const inside = await stage().client({ chroot: `/chroot-of-${key}` });
+      const inside = await stage().client({ namespace: `chroot-of-${key}` });
       await using outer = await semaphores.of(mine, 1).acquire();
       await using inner = await semaphores.of(inside, 1).acquire();
       expect([outer.isHeld, inner.isHeld]).toEqual([true, true]);

@@ -9,6 +9,7 @@ import { semaphoreOptionsSuite } from './semaphore-options.suite.js';
 import { semaphorePermitsSuite } from './semaphore-permits.suite.js';
 import { semaphoreWaitingSuite } from './semaphore-waiting.suite.js';
 import { semaphoreZnodesSuite } from './semaphore-znodes.suite.js';
+import { Stage } from './stage.js';
 
 /**
  * Everything that a semaphore promises, whatever servers it stands on. It contains the cases of Curator's
@@ -17,7 +18,7 @@ import { semaphoreZnodesSuite } from './semaphore-znodes.suite.js';
  */
 export function semaphoreSuite(name: string, makeBackend: () => Promise<Backend>): void {
   describe(`A semaphore on ${name}`, () => {
-    const stage = onStage(makeBackend);
+    const stage = onStage(async () => Stage.build(await makeBackend()));
 
     describe('permits', () => semaphorePermitsSuite(stage));
     describe('permits from a shared count', () => semaphoreCountSuite(stage));

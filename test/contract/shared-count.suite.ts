@@ -6,11 +6,12 @@ import type { Backend } from './backend.js';
 import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';
 import { onStage } from './on-stage.js';
+import { Stage } from './stage.js';
 
 /** Everything that a shared count promises; with the cases of Curator's TestSharedCount. */
 export function sharedCountSuite(name: string, makeBackend: () => Promise<Backend>): void {
   describe(`A shared count on ${name}`, () => {
-    const stage = onStage(makeBackend);
+    const stage = onStage(async () => Stage.build(await makeBackend()));
 
     const started = async ({ locks }: Client, seed: number): Promise<SharedCount> => {
       const count = locks.sharedCount(stage().key, seed);

@@ -1,17 +1,20 @@
 import { systemClock } from '../../lib/core/system-clock.js';
 import type { AcquireOptions } from '../../lib/core/acquire-options.js';
 import type { Lease } from '../../lib/core/lease.js';
-import type { LockEvents } from '../../lib/core/lock-events.js';
 import type { Lock } from '../../lib/core/lock.js';
+import { Permission } from '../../lib/zookeeper/connection/acl.js';
 import { ReturnCode } from '../../lib/zookeeper/connection/return-code.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
 import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
 import { eventually } from '../support/eventually.js';
 import type { Backend } from './backend.js';
 import { Client, type ClientOptions } from './client.js';
 import { interProcessMutexRecipe } from './inter-process-mutex-recipe.js';
+import type { LockStage } from './lock-stage.js';
 import type { MutexRecipe } from './mutex-recipe.js';
+import { queueFor } from './queue-for.js';
 
 /** A node of any recipe. */
 const LOCK_NODE = /-(lock-|lease-|__READ__|__WRIT__)\d{10}$/;
@@ -19,8 +22,8 @@ const LOCK_NODE = /-(lock-|lease-|__READ__|__WRIT__)\d{10}$/;
 /** Servers on a busy machine may take longer for the end of a session than a client waits by itself, in milliseconds. */
 const PATIENCE = 20_000;
 
-/** What each test of the suite stands on: a key that nobody used before, and two clients who want it. */
-export class Stage {
+/** ZooKeeper's servers, or the embedded tree, with its znodes. */
+export class Stage implements LockStage {
   #key = 0;
   mine!: Client;
   theirs!: Client;
@@ -94,6 +97,29 @@ export class Stage {
     );
   }
 
+  /** A stranger deletes the node of the holder. */
+  async evict(): Promise<void> {
+    const [node] = await this.contenders();
+    await this.stranger.delete(node!);
+  }
+
+  /** Takes the permission to remove nodes of the test away; each has a directory of its own. */
+  async forbidRemoval(): Promise<void> {
+    const [node] = await this.contenders();
+    const onlyRead = [{ perms: Permission.READ, scheme: 'world', id: 'anyone' }];
+    await this.stranger.setAcl(parentPath(node!), onlyRead);
+  }
+
+  async permitRemoval(): Promise<void> {}
+
+  freeze(): void {
+    this.backend.freeze();
+  }
+
+  thaw(): void {
+    this.backend.thaw();
+  }
+
   /** The servers go away; resolves when all clients know. */
   async down(): Promise<void> {
     const connections = this.#connections();
@@ -117,16 +143,12 @@ export class Stage {
   }
 
   /** The same for any lock of that client. */
-  async queueFor(
+  queueFor(
     lock: Lock,
     client: Client,
     options?: AcquireOptions,
   ): Promise<{ lease: Promise<Lease> }> {
-    const contended = nextEvent(client, 'contended');
-    const lease = lock.acquire(options);
-    lease.catch(() => {}); // read by the test, later
-    await Promise.race([contended, lease]);
-    return { lease };
+    return queueFor(lock, client.locks, options);
   }
 
   /** Resolves when the client has dealt with everything that happened on the servers before this call. */
@@ -159,26 +181,13 @@ export class Stage {
   }
 
   /** Every lock node on the servers. */
-  async allNodes(path = ''): Promise<string[]> {
+  async remains(path = ''): Promise<string[]> {
     const children = (await this.nodes(path || '/')).map((name) => `${path}/${name}`);
-    const below = await Promise.all(children.map((child) => this.allNodes(child)));
+    const below = await Promise.all(children.map((child) => this.remains(child)));
     return [...children.filter((child) => LOCK_NODE.test(child)), ...below.flat()];
   }
 
   #connections(): SessionConnection[] {
     return [this.observer, ...[...this.#clients].map(({ connection }) => connection)];
   }
-}
-
-/** The next event of that kind. */
-export function nextEvent<E extends keyof LockEvents>(
-  { locks }: Client,
-  event: E,
-): Promise<LockEvents[E]> {
-  return new Promise((resolve) => {
-    const stop = locks.on(event, (value) => {
-      stop();
-      resolve(value);
-    });
-  });
 }
