@@ -72,7 +72,7 @@ export class RedisLockClient implements LockClient {
       renewal,
       releases: new GuaranteedRelease(connection, clock, (error) =>
         process.emitWarning(
-          `Lock client "${name}" may not release a lock, so it stays taken until its lease is over: ${error.message}`,
+          `Redis refused lock client "${name}" to release a lock, or to wake who waits for it; it may stay taken until its lease is over: ${error.message}. Check the permissions of the user, those on channels too.`,
         ),
       ),
       lines: new ContenderLines(),

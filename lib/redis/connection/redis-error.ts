@@ -21,6 +21,11 @@ export function isNoScript(error: unknown): boolean {
   return isReply(error) && error.message.startsWith('NOSCRIPT');
 }
 
+/** Is there something else under the key, and so no lock? */
+export function isOtherType(error: unknown): boolean {
+  return isReply(error) && error.message.includes('WRONGTYPE');
+}
+
 /** May the same command succeed a moment later? */
 export function isPassing(error: unknown): boolean {
   if (isReply(error)) return PASSING.test(error.message);
@@ -50,7 +55,7 @@ export function lockErrorOf(
       `on the server it is ${kind} already, and neither would keep out the holders of the other; give each lock a key of its own`,
       { ...context, cause: error },
     );
-  if (message.includes('WRONGTYPE'))
+  if (isOtherType(error))
     return new LockKeyError(
       context.key,
       'on the server there is something else than a lock under that name; choose another key, or give the client a `prefix`',

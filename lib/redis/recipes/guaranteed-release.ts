@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.js';
-import { isPassing } from '../connection/redis-error.js';
+import { isOtherType, isPassing } from '../connection/redis-error.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import type { LockCommand } from './lock-commands.js';
 
@@ -60,6 +60,7 @@ export class GuaranteedRelease {
       try {
         return Number(await this.connection.run(script, keys, args));
       } catch (error) {
+        if (isOtherType(error)) return undefined; // there is no lock to give back
         if (!isPassing(error)) return void this.refused(error as Error);
         if (this.#isClosed || this.connection.hasEnded || this.clock.now() > until) return;
         await new Promise<void>((resolve) => this.clock.setTimer(resolve, RETRY_AFTER, true));

@@ -17,10 +17,10 @@ if redis.call('exists', KEYS[1]) == 1 then
     token = tonumber(redis.call('get', KEYS[2]) or 0)
   end
 else
-  redis.call('hset', KEYS[1], ARGV[2], 1, 'nestjs-interlock', ARGV[3])
   if KEYS[2] then
-    token = redis.call('incr', KEYS[2])
+    token = redis.call('incr', KEYS[2]) -- first: where it fails, nothing may be locked
   end
+  redis.call('hset', KEYS[1], ARGV[2], 1, 'nestjs-interlock', ARGV[3])
 end
 redis.call('pexpire', KEYS[1], ARGV[1])
 return { 1, token }
