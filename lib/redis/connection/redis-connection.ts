@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.js';
 import { LockConnectionError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import { isRedisCluster, type RedisClient, type RedisNode } from './redis-client.js';
-import { isNoScript } from './redis-error.js';
+import { isNoScript, isUnknownCommand } from './redis-error.js';
 import { masterOfSlot } from './master-of-slot.js';
 import type { ReplicaPolicy } from './replica-policy.js';
 import type { Script } from './script.js';
@@ -97,7 +97,7 @@ export class RedisConnection {
   }
 
   /**
-   * Runs a script, then waits until that many replicas have it.
+   * Runs a script, then waits until that many replicas have what it did, if that counts.
    *
    * `WAIT` counts for the connection that it is sent on, so both must go the same way; where a reconnect or another
    * master came in between, it rejects with an error of the connection.
@@ -107,6 +107,7 @@ export class RedisConnection {
     keys: readonly string[],
     args: readonly (string | number)[],
     { atLeast, timeout = 1_000 }: ReplicaPolicy,
+    counts: (reply: unknown) => boolean,
   ): Promise<{ reply: unknown; acknowledged: number }> {
     const master = this.#masterOf(keys[0]!);
     let isSame = true;
@@ -114,6 +115,7 @@ export class RedisConnection {
     master.on('close', interrupted);
     try {
       const reply = await this.run(script, keys, args);
+      if (!counts(reply)) return { reply, acknowledged: 0 };
       const acknowledged = Number(await master.call('wait', atLeast, timeout));
       if (isSame && this.#masterOf(keys[0]!) === master) return { reply, acknowledged };
     } finally {
@@ -161,10 +163,13 @@ export class RedisConnection {
   async #usesShardedChannels(): Promise<boolean> {
     const { client, shardedSubscriptionMode } = this.settings;
     if (shardedSubscriptionMode !== 'auto') return shardedSubscriptionMode === 'on';
-    return client.call('pubsub', 'shardnumsub').then(
-      () => true,
-      () => false,
-    );
+    try {
+      await client.call('pubsub', 'shardnumsub');
+      return true;
+    } catch (error) {
+      if (isUnknownCommand(error)) return false;
+      throw error; // a guess would be heard by nobody
+    }
   }
 
   #ended(): void {

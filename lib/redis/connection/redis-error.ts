@@ -21,6 +21,11 @@ export function isNoScript(error: unknown): boolean {
   return isReply(error) && error.message.startsWith('NOSCRIPT');
 }
 
+/** Is the server too old for the command? */
+export function isUnknownCommand(error: unknown): boolean {
+  return isReply(error) && /^ERR unknown/i.test(error.message);
+}
+
 /** Is there something else under the key, and so no lock? */
 export function isOtherType(error: unknown): boolean {
   return isReply(error) && error.message.includes('WRONGTYPE');

@@ -137,9 +137,16 @@ export class Contention {
     const { script, keys, args } = this.commands.acquire(this.request);
     if (replicas === undefined)
       return (await connection.run(script, keys, args)) as [number, number];
-    const { reply, acknowledged } = await connection.runReplicated(script, keys, args, replicas);
+    const isGrant = (reply: unknown) => (reply as [number, number])[0] === 1;
+    const { reply, acknowledged } = await connection.runReplicated(
+      script,
+      keys,
+      args,
+      replicas,
+      isGrant,
+    );
     const answer = reply as [number, number];
-    if (answer[0] !== 1 || acknowledged >= replicas.atLeast) return answer;
+    if (!isGrant(answer) || acknowledged >= replicas.atLeast) return answer;
     const message = `Lock "${this.key}" of client "${client}" was acknowledged by ${acknowledged} of ${replicas.atLeast} replicas: a failover may forget it.`;
     if (replicas.otherwise !== 'warn')
       throw new LockConnectionError(

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import { RedisServer } from '../support/redis-server.js';
+
+describe('The replicas policy', () => {
+  let server: RedisServer;
+  let holder: RedisLockClient;
+  let careful: RedisLockClient;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    const { url: connect } = server;
+    holder = await createRedisLockClient('holder', { connect });
+    careful = await createRedisLockClient('careful', { connect, replicas: { atLeast: 1 } });
+    await Promise.all([holder.connect(), careful.connect()]);
+  });
+  afterAll(async () => {
+    await Promise.all([holder.close(), careful.close()]);
+    await server.stop();
+  });
+
+  beforeEach(async () => {
+    await server.command('CONFIG', 'RESETSTAT');
+  });
+
+  it('asks nobody about a lock that was not granted, as others would wait for the answer', async () => {
+    await holder.mutex('seats').acquire();
+    expect(await careful.mutex('seats').tryAcquire()).toBeUndefined();
+    expect(await server.command('INFO', 'commandstats')).not.toContain('cmdstat_wait:');
+  });
+
+  it('asks about one that was', async () => {
+    await expect(careful.mutex('aisle').tryAcquire()).rejects.toThrow('0 of 1 replicas');
+    expect(await server.command('INFO', 'commandstats')).toContain('cmdstat_wait:');
+  });
+});
