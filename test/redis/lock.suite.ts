@@ -1,5 +1,7 @@
 import { describe } from '@jest/globals';
 import type { RedisDeploymentKind } from '../interop/support/redis-deployment.js';
+import { lockHoldersSuite } from './lock-holders.suite.js';
+import { lockLeaseSuite } from './lock-lease.suite.js';
 import { lockOwnershipSuite } from './lock-ownership.suite.js';
 import { lockWaitingSuite } from './lock-waiting.suite.js';
 import { onRedis } from './on-redis.js';
@@ -14,5 +16,7 @@ export function lockSuite(kind: RedisDeploymentKind): void {
 
     describe('ownership', () => lockOwnershipSuite(stage));
     describe('waiting', () => lockWaitingSuite(stage));
+    describe('the lease', () => lockLeaseSuite(stage));
+    describe('the holders', () => lockHoldersSuite(stage));
   });
 }

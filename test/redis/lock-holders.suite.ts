@@ -1,0 +1,62 @@
+import { expect, it } from '@jest/globals';
+import { hostname } from 'node:os';
+import type { RedisStage } from './redis-stage.js';
+
+/** What an operator sees of those who hold locks. */
+export function lockHoldersSuite(stage: () => RedisStage): void {
+  it('names nobody while it is free', async () => {
+    const { mine, key } = stage();
+    expect(await mine.mutex(key).holders()).toEqual([]);
+    await (await mine.mutex(key).acquire()).release();
+    expect(await mine.mutex(key).holders()).toEqual([]);
+  });
+
+  it.each([{}, { fenced: true }, { fair: true }])(
+    'names the process of its holder, the method, and since when, of a mutex %j',
+    async (options) => {
+      const { mine, theirs, key } = stage();
+      const before = Date.now();
+      await using lease = await mine.mutex(key, options).acquire({ method: 'Orders.close' });
+      const [holder, ...others] = await theirs.mutex(key, options).holders();
+      expect(others).toEqual([]);
+      expect(holder).toEqual({
+        id: lease.holder,
+        mode: 'alone',
+        host: hostname(),
+        pid: process.pid,
+        method: 'Orders.close',
+        since: expect.any(Date),
+      });
+      expect(holder!.since!.getTime()).toBeGreaterThanOrEqual(before);
+      expect(holder!.since!.getTime()).toBeLessThanOrEqual(Date.now());
+    },
+  );
+
+  it('names who waited only once it holds', async () => {
+    const { mine, theirs, key } = stage();
+    const lease = await mine.mutex(key).acquire();
+    const { lease: waiting } = await stage().queue(theirs);
+    expect((await mine.mutex(key).holders()).map(({ id }) => id)).toEqual([lease.holder]);
+    await lease.release();
+    await using next = await waiting;
+    expect((await mine.mutex(key).holders()).map(({ id }) => id)).toEqual([next.holder]);
+  });
+
+  it('names a holder of Redisson by its owner', async () => {
+    const { mine, key } = stage();
+    await stage().command('HSET', key, 'b983c153-7421-469a-addb-44fb92259a1b:47', 2);
+    expect(await mine.mutex(key).holders()).toEqual([
+      { id: 'b983c153-7421-469a-addb-44fb92259a1b:47', mode: 'alone' },
+    ]);
+    await stage().command('DEL', key);
+  });
+
+  it('names a holder by its owner where a stranger has written what cannot be read', async () => {
+    const { mine, key } = stage();
+    await using lease = await mine.mutex(key).acquire();
+    for (const text of ['', '7', '{', '{"host":']) {
+      await stage().command('HSET', key, 'nestjs-interlock', text);
+      expect(await mine.mutex(key).holders()).toEqual([{ id: lease.holder, mode: 'alone' }]);
+    }
+  });
+}

@@ -1,0 +1,219 @@
+import { describe, expect, it } from '@jest/globals';
+import { LockLostError, LockNotHeldError, LockOptionsError } from '../../lib/core/errors/index.js';
+import { expectLost } from '../contract/expect-lost.js';
+import { eventually } from '../support/eventually.js';
+import type { RedisStage } from './redis-stage.js';
+
+/** How long a lock is held, by the clocks of the server and of the holder. */
+export function lockLeaseSuite(stage: () => RedisStage): void {
+  it('ends by itself where the length was said, for its holder before it does on the server', async () => {
+    const { mine, key } = stage();
+    const lease = await mine.mutex(key).acquire({ lease: 400 });
+    const left = await pttl();
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(400);
+
+    const endsHere = Date.now() + lease.remaining();
+    const endsThere = Number(await stage().command('PEXPIRETIME', key)); // by the same clock: it runs on this machine
+    expect(endsHere).toBeLessThan(endsThere);
+    await eventually('its holder is told', () => lease.signal.aborted);
+    expect(lease.signal.reason).toMatchObject({ message: expect.stringContaining('400 ms') });
+    expectLost(lease);
+    await eventually('it is over on the server', async () => (await pttl()) === -2);
+  });
+
+  it('goes on for as long as it is held where none was said', async () => {
+    const { key } = stage();
+    const client = await stage().client({ watchdogTimeout: 300 });
+    const startedAt = performance.now();
+    const lease = await client.mutex(key).acquire();
+    await eventually('five leases are over', () => performance.now() - startedAt > 1_500);
+    expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
+    expect(await pttl()).toBeGreaterThan(0);
+    await lease.release();
+    expect(await pttl()).toBe(-2);
+  });
+
+  it('has its own length for every acquire', async () => {
+    const { mine, key } = stage();
+    const keys = ['a', 'b', 'c'].map((each) => `{${key}}:${each}`);
+    const lengths = [5_000, 600_000, undefined];
+    const leases = await Promise.all(
+      keys.map((each, i) => mine.mutex(each).acquire({ lease: lengths[i] })),
+    );
+    for (const [i, most] of [5_000, 600_000, 30_000].entries()) {
+      const left = await pttl(keys[i]);
+      expect(left).toBeGreaterThan(most - 2_000);
+      expect(left).toBeLessThanOrEqual(most);
+      expect(leases[i]!.remaining()).toBeLessThanOrEqual(left);
+    }
+    await Promise.all(leases.map((lease) => lease.release()));
+  });
+
+  it('tells how long it lasts (Redisson: RedissonLockTest testRemainTimeToLive)', async () => {
+    const { mine, theirs, key } = stage();
+    const mutex = mine.mutex(key);
+    expect(await mutex.remainTimeToLive()).toBe(-2);
+
+    for (const [lease, most] of [[3_600_000, 3_600_000] as const, [undefined, 30_000] as const]) {
+      const held = await mutex.acquire({ lease });
+      const left = await theirs.mutex(key).remainTimeToLive();
+      expect(left).toBeGreaterThan(most - 2_000);
+      expect(left).toBeLessThanOrEqual(most);
+      await held.release();
+      expect(await mutex.remainTimeToLive()).toBe(-2);
+    }
+
+    await using _ = await mutex.acquire();
+    await stage().command('PERSIST', key);
+    expect(await mutex.remainTimeToLive()).toBe(-1);
+  });
+
+  it('tells its holder a little less than there is, and nothing once it is over', async () => {
+    const lease = await stage().mine.mutex(stage().key).acquire({ lease: 10_000 });
+    const first = lease.remaining();
+    const left = await pttl();
+    expect(first).toBeLessThanOrEqual(10_000 - 102); // the clock of the server may be faster than ours
+    expect(first).toBeGreaterThan(8_000);
+    expect(lease.remaining()).toBeLessThan(first);
+    expect(left).toBeGreaterThan(lease.remaining());
+    await lease.release();
+    expect(lease.remaining()).toBe(0);
+  });
+
+  it('is as long as it was when inner leases are released, and anew when it is extended (Redisson: RedissonLockTest testRemainTimeToLive2)', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.mutex(key);
+    const lease = await mutex.acquire({ lease: 10_000 });
+    await lease.run(() => mutex.using(() => mutex.using(() => {})));
+    expect(lease.isHeld).toBe(true);
+    await stage().command('PEXPIRE', key, 5_000);
+    await lease.run(() => mutex.using(() => {}));
+    expect(await pttl()).toBeLessThanOrEqual(5_000); // a re-entry asks the server nothing
+
+    await lease.extend(10_000);
+    expect(await pttl()).toBeGreaterThan(8_000);
+    await lease.release();
+  });
+
+  describe('extended', () => {
+    it('outlives what it was granted for', async () => {
+      const { mine, theirs, key } = stage();
+      const startedAt = performance.now();
+      const lease = await mine.mutex(key).acquire({ lease: 300 });
+      await lease.extend(60_000);
+      expect(lease.remaining()).toBeGreaterThan(50_000);
+      await eventually('the first lease is over', () => performance.now() - startedAt > 400);
+      expect(lease.isHeld).toBe(true);
+      expect(await theirs.mutex(key).tryAcquire()).toBeUndefined();
+      await lease.release();
+    });
+
+    it('ends sooner when it is made shorter', async () => {
+      const { mine, theirs, key } = stage();
+      const lease = await mine.mutex(key).acquire({ lease: 600_000 });
+      await lease.extend(200);
+      await eventually('its holder is told', () => lease.signal.aborted);
+      await using next = await theirs.mutex(key).acquire({ wait: 5_000 });
+      expect([next.isHeld, lease.isHeld]).toEqual([true, false]);
+    });
+
+    it('goes on with the new length where it is renewed', async () => {
+      const { theirs, key } = stage();
+      const client = await stage().client({ watchdogTimeout: 600_000 });
+      const lease = await client.mutex(key).acquire();
+      const startedAt = performance.now();
+      await lease.extend(300);
+      expect(lease.remaining()).toBeLessThan(300);
+      await eventually(
+        'five of the new leases are over',
+        () => performance.now() - startedAt > 1_500,
+      );
+      expect(lease.isHeld).toBe(true);
+      expect(await pttl()).toBeLessThanOrEqual(300);
+      expect(await theirs.mutex(key).tryAcquire()).toBeUndefined();
+      await lease.release();
+    });
+
+    it('is extended by the lease that re-entered it, too', async () => {
+      const { mine, key } = stage();
+      const mutex = mine.mutex(key);
+      const lease = await mutex.acquire({ lease: 5_000 });
+      await lease.run(async () => {
+        await using inner = await mutex.acquire();
+        await inner.extend(60_000);
+      });
+      expect(lease.remaining()).toBeGreaterThan(50_000);
+      await lease.release();
+    });
+
+    it('is refused with the error of what has become of the lease', async () => {
+      const { mine, key } = stage();
+      const mutex = mine.mutex(key);
+      const short = await mutex.acquire();
+      await expect(short.extend(50)).rejects.toBeInstanceOf(LockOptionsError);
+      await short.release();
+      await expect(short.extend(1_000)).rejects.toBeInstanceOf(LockNotHeldError);
+
+      const forgotten = await mutex.acquire();
+      await stage().command('DEL', key);
+      await expect(forgotten.extend(1_000)).rejects.toBeInstanceOf(LockLostError);
+      expectLost(forgotten);
+      expect(await pttl()).toBe(-2);
+      await forgotten.release();
+    });
+
+    it('does not prolong the hold of who has it now', async () => {
+      const { mine, theirs, key } = stage();
+      const lease = await mine.mutex(key).acquire({ lease: 60_000 });
+      await stage().command('DEL', key);
+      const next = await theirs.mutex(key).acquire({ lease: 5_000 });
+      await expect(lease.extend(60_000)).rejects.toBeInstanceOf(LockLostError);
+      expect(await pttl()).toBeLessThanOrEqual(5_000);
+      await lease.release();
+      expect(await pttl()).toBeGreaterThan(0);
+      await next.release();
+    });
+  });
+
+  describe('with maxHold', () => {
+    it('is lost after so much time, although it could be renewed', async () => {
+      const { theirs, key } = stage();
+      const client = await stage().client({ watchdogTimeout: 400 });
+      const startedAt = performance.now();
+      const lease = await client.mutex(key).acquire({ maxHold: 900 });
+      await eventually('its holder is told', () => lease.signal.aborted);
+      expect(performance.now() - startedAt).toBeGreaterThanOrEqual(899);
+      expect(lease.signal.reason).toMatchObject({ message: expect.stringContaining('900 ms') });
+      expectLost(lease);
+
+      await using next = await theirs.mutex(key).acquire({ wait: 5_000 }); // nobody renews it
+      expect(next.isHeld).toBe(true);
+    });
+
+    it('is free at once when it is released after that', async () => {
+      const { mine, theirs, key } = stage();
+      const lease = await mine.mutex(key).acquire({ maxHold: 50 });
+      const { lease: waiting } = await stage().queue(theirs);
+      await eventually('its holder is told', () => lease.signal.aborted);
+      await lease.release();
+      await using next = await waiting;
+      expect(next.isHeld).toBe(true);
+    });
+
+    it('ends with its release where that comes first', async () => {
+      const { mine, key } = stage();
+      const lost: unknown[] = [];
+      mine.on('lost', (event) => lost.push(event));
+      const startedAt = performance.now();
+      await (await mine.mutex(key).acquire({ maxHold: 100 })).release();
+      await using next = await mine.mutex(key).acquire();
+      await eventually('it would be over', () => performance.now() - startedAt > 200);
+      expect([next.isHeld, lost]).toEqual([true, []]);
+    });
+  });
+
+  async function pttl(key = stage().key): Promise<number> {
+    return (await stage().command('PTTL', key)) as number;
+  }
+}
