@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { describeWithRedisson } from './support/describe-with-redisson.js';
 import { redisExclusionSuite } from './support/redis-exclusion.suite.js';
+import { startRedisNodePeer } from './support/start-redis-node-peer.js';
 import { startRedissonPeer } from './support/start-redisson-peer.js';
 
 /** In ms. */
@@ -79,5 +80,32 @@ describeWithRedisson('A fair lock', (stage) => {
     const first = await Promise.race(granted.map((it, n) => it.then(() => n)));
     await [node, java][first]!.release(lock);
     expect(await Promise.all(granted)).toEqual([true, true]);
+  });
+
+  it('passes over a Node process that died in the queue, by the hand of another one', async () => {
+    const lock = lockOf();
+    const holder = stage.other.redisActor();
+    await holder.acquire(lock, { lease: LONG });
+    const options = { watchdogTimeout: 1_000 };
+    const [dying, survivor] = await Promise.all(
+      [1, 2].map(() => startRedisNodePeer(stage.deployment.urls, options)),
+    );
+    try {
+      const died = dying!.redisActor().acquire(lock);
+      await stage.queued(1);
+      const java = stage.other.redisActor();
+      const granted = java.acquire(lock, { lease: LONG });
+      await stage.queued(2);
+      const node = survivor!.redisActor();
+      const grantedLast = node.acquire(lock);
+      await stage.queued(3);
+      await Promise.all([dying!.stop(), expect(died).rejects.toThrow('has ended')]);
+      await holder.release(lock); // tells the dead one
+      expect(await granted).toBe(true);
+      await java.release(lock);
+      expect(await grantedLast).toBe(true);
+    } finally {
+      await Promise.all([dying!.stop(), survivor!.stop()]);
+    }
   });
 });

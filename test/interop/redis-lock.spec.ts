@@ -54,21 +54,23 @@ describeWithRedisson('A lock', (stage) => {
     },
   );
 
-  it('goes to Node who waits when Java forces it open', async () => {
-    await stage.other.redisActor().acquire(lockOf(), { lease: LONG });
-    const granted = stage.one.redisActor().acquire(lockOf());
+  it.each(stage.ways)('goes to who waits when it is forced open while $title', async (way) => {
+    const holder = way.first().redisActor();
+    await holder.acquire(lockOf(), { lease: LONG });
+    const granted = way.second().redisActor().acquire(lockOf());
     await stage.listening(stage.names.channel);
-    expect(await stage.other.redisActor().forceUnlock(lockOf())).toBe(true);
+    expect(await way.first().redisActor().forceUnlock(lockOf())).toBe(true);
     expect(await granted).toBe(true);
+    expect(await holder.isHeld(lockOf())).toBe(false);
   });
 
-  it('is held by Node in the eyes of Java', async () => {
-    const [node, java] = [stage.one.redisActor(), stage.other.redisActor()];
-    await node.acquire(lockOf(), { lease: LONG });
-    expect(await java.isLocked(lockOf())).toBe(true);
-    expect(await java.isHeld(lockOf())).toBe(false);
-    expect(await java.remaining(lockOf())).toBeGreaterThan(LONG - 60_000);
-    await node.release(lockOf());
-    expect(await java.isLocked(lockOf())).toBe(false);
+  it.each(stage.ways)('is taken in the eyes of the other one while $title', async (way) => {
+    const [holder, another] = [way.first().redisActor(), way.second().redisActor()];
+    await holder.acquire(lockOf(), { lease: LONG });
+    expect(await another.isLocked(lockOf())).toBe(true);
+    expect(await another.remaining(lockOf())).toBeGreaterThan(LONG - 60_000);
+    await holder.release(lockOf());
+    expect(await another.isLocked(lockOf())).toBe(false);
+    expect(await another.remaining(lockOf())).toBe(-2);
   });
 });

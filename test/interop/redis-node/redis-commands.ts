@@ -1,4 +1,5 @@
 import type { Lease } from '../../../lib/core/lease.js';
+import { RedisLock } from '../../../lib/redis/recipes/redis-lock.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { HeldLeases } from '../node/held-leases.js';
 import type { CommandedActor } from '../node/listen.js';
@@ -22,6 +23,12 @@ export class RedisCommands implements CommandedActor {
       case 'release':
         await this.held.release(lock);
         return 'released';
+      case 'forceUnlock':
+        return String(await this.mutex(lock).forceUnlock());
+      case 'isLocked':
+        return String(await this.mutex(lock).isLocked());
+      case 'remaining':
+        return String(await this.mutex(lock).remainTimeToLive());
       case 'isHeld':
         return String(this.held.of(lock).isHeld);
       case 'token':
@@ -36,6 +43,12 @@ export class RedisCommands implements CommandedActor {
       default:
         throw new Error(`No such command: ${command}`);
     }
+  }
+
+  private mutex(specification: string): RedisLock {
+    const lock = redisLockOf(specification, this.client);
+    if (lock instanceof RedisLock) return lock;
+    throw new Error(`Not to be asked of ${specification}`);
   }
 
   private acquire(lock: string, wait: number, lease: number): Promise<string> {

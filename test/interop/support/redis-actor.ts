@@ -32,7 +32,7 @@ export class RedisActor {
     await this.ask('release', lock);
   }
 
-  /** Frees the lock, whoever holds it; false when nobody does. */
+  /** Frees the lock, no reader's or writer's, whoever holds it; false when nobody does. */
   async forceUnlock(lock: string): Promise<boolean> {
     return (await this.ask('forceUnlock', lock)) === 'true';
   }

@@ -2,8 +2,9 @@ import { expect, it } from '@jest/globals';
 import type { Peer } from './peer.js';
 import type { RedisStage } from './redis-stage.js';
 
-/** In ms. None of these leases ends during a test, so whoever is granted the lock was told of its release. */
+/** In ms. None of the long leases ends during a test, so whoever is granted the lock was told of its release. */
 const LONG = 3_600_000;
+const SHORT = 2_000;
 
 /** A lock that one holds at a time. */
 export interface ExclusiveRedisLock {
@@ -61,7 +62,7 @@ export function redisExclusionSuite(stage: RedisStage, exclusive: ExclusiveRedis
 
   it.each(stage.ways)('is free when the lease ends by which $title', async ({ first, second }) => {
     const lock = lockOf();
-    await first().redisActor().acquire(lock, { lease: 500 });
+    await first().redisActor().acquire(lock, { lease: SHORT });
     const waiter = second().redisActor();
     expect(await waiter.tryAcquire(lock)).toBe(false);
     expect(await waiter.acquire(lock)).toBe(true);
@@ -70,7 +71,7 @@ export function redisExclusionSuite(stage: RedisStage, exclusive: ExclusiveRedis
   it('is granted to all who wait, and leaves no key and no subscription', async () => {
     const lock = lockOf();
     const turns = stage.owners(8).map(async (owner) => {
-      await owner.acquire(lock, { lease: LONG });
+      await owner.acquire(lock, { lease: SHORT });
       await owner.release(lock);
     });
     await Promise.all(turns);
