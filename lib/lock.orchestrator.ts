@@ -45,7 +45,7 @@ export class LockOrchestrator implements BeforeApplicationShutdown, OnApplicatio
       if (this.#failure) throw this.#failure.error;
       client.on('connection', connectionLogger(this.#logger, name));
       await client.connect();
-      if (options.backend !== 'zookeeper')
+      if ((options.backend ?? 'embedded') === 'embedded')
         this.#logger.log(
           `Lock client "${name}" is embedded: it excludes inside this process only. For several processes, choose a backend.`,
         );
