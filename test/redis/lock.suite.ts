@@ -1,6 +1,9 @@
 import { describe } from '@jest/globals';
 import type { RedisDeploymentKind } from '../interop/support/redis-deployment.js';
+import { fencedLockSuite } from './fenced-lock.suite.js';
 import { lockHoldersSuite } from './lock-holders.suite.js';
+import { lockKindsSuite } from './lock-kinds.suite.js';
+import { lockLayoutSuite } from './lock-layout.suite.js';
 import { lockLeaseSuite } from './lock-lease.suite.js';
 import { lockOwnershipSuite } from './lock-ownership.suite.js';
 import { lockWaitingSuite } from './lock-waiting.suite.js';
@@ -18,5 +21,8 @@ export function lockSuite(kind: RedisDeploymentKind): void {
     describe('waiting', () => lockWaitingSuite(stage));
     describe('the lease', () => lockLeaseSuite(stage));
     describe('the holders', () => lockHoldersSuite(stage));
+    describe('the layout', () => lockLayoutSuite(stage));
+    describe('fenced', () => fencedLockSuite(stage));
+    describe('kinds', () => lockKindsSuite(stage));
   });
 }
