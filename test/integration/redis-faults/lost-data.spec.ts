@@ -33,18 +33,21 @@ describe('When Redis is killed and starts again without its data,', () => {
     await server.restart();
   }
 
-  it.each(ALL_LOCKS)('the lease of a %s is lost as soon as there is a connection', async (_, of) => {
-    const lease = await of(holder, key).acquire();
-    const losses: string[] = [];
-    holder.on('lost', (event) => losses.push(event.key));
-    const lost = lossOf(lease);
-    await forget();
-    await lost;
-    expect(lease.isHeld).toBe(false);
-    expect(lease.signal.reason).toBeInstanceOf(LockLostError);
-    expect(() => lease.assertHeld()).toThrow('forgotten');
-    expect(losses).toEqual([key]);
-  });
+  it.each(ALL_LOCKS)(
+    'the lease of a %s is lost as soon as there is a connection',
+    async (_, of) => {
+      const lease = await of(holder, key).acquire();
+      const losses: string[] = [];
+      holder.on('lost', (event) => losses.push(event.key));
+      const lost = lossOf(lease);
+      await forget();
+      await lost;
+      expect(lease.isHeld).toBe(false);
+      expect(lease.signal.reason).toBeInstanceOf(LockLostError);
+      expect(() => lease.assertHeld()).toThrow('forgotten');
+      expect(losses).toEqual([key]);
+    },
+  );
 
   it.each(ALL_LOCKS)('so is that of a %s which is not renewed', async (_, of) => {
     const lease = await of(holder, key).acquire({ lease: LONG });

@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { LockLostError } from '../../../lib/core/errors/index.js';
+import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { lockRenew } from '../../../lib/redis/scripts/lock-renew.js';
+import { eventually } from '../../support/eventually.js';
+import { RedisProxy } from '../../support/redis-proxy.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { lossOf } from '../support/loss-of.js';
+import { RedisLockClients } from '../support/redis-lock-clients.js';
+import { ALL_LOCKS } from '../support/redis-lock-kinds.js';
+
+const LEASE = 1_500;
+
+const isRenewal = ([, sha1]: readonly string[]) => sha1 === lockRenew.sha1;
+
+describe('When the connection of a holder', () => {
+  const clients = new RedisLockClients();
+  let server: RedisServer;
+  let proxy: RedisProxy;
+  let holder: RedisLockClient;
+  let key: string;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+  afterAll(() => server.stop());
+
+  beforeEach(async () => {
+    key = randomUUID();
+    proxy = await RedisProxy.start(server);
+    const redis = server.client({
+      port: proxy.port,
+      retryStrategy: () => 5,
+      maxRetriesPerRequest: 0, // what was not answered is not sent again by the client
+    });
+    holder = await clients.on(redis, { watchdogTimeout: LEASE });
+  });
+  afterEach(async () => {
+    proxy.resume();
+    await clients.close();
+    await proxy.stop();
+  });
+
+  const expiry = async () => Number(await server.command('PEXPIRETIME', key));
+
+  it.each(ALL_LOCKS)(
+    'stalls in a renewal of a %s, it is held if that comes through',
+    async (_, of) => {
+      const lease = await of(holder, key).acquire();
+      const first = await expiry();
+      proxy.hold();
+      await eventually('a renewal is on its way', () => proxy.commands.some(isRenewal));
+      expect(await expiry()).toBe(first);
+      proxy.resume();
+
+      await eventually('the first lease would be over', () => Date.now() > first);
+      expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
+      expect(await expiry()).toBeGreaterThan(first);
+    },
+  );
+
+  it.each(ALL_LOCKS)('stalls, a %s is lost before it is free', async (_, of) => {
+    const lease = await of(holder, key).acquire();
+    const lost = lossOf(lease);
+    const isHeldNoMore = eventually('it is free', async () => (await expiry()) < 0);
+    proxy.hold();
+    const last = await expiry();
+    expect(await lost).toBeLessThan(last);
+    expect(lease.isHeld).toBe(false);
+    expect(lease.signal.reason).toBeInstanceOf(LockLostError);
+    expect(() => lease.assertHeld()).toThrow('could not be renewed in time');
+
+    await isHeldNoMore;
+    const other = await clients.on(server.client());
+    expect(await of(other, key).tryAcquire()).toMatchObject({ isHeld: true });
+  });
+
+  it('stalls until a renewal comes too late, that does not revive the lock', async () => {
+    const lease = await holder.mutex(key).acquire();
+    const lost = lossOf(lease);
+    proxy.hold();
+    await lost;
+    const last = await expiry();
+    await eventually('it is free', () => Date.now() > last);
+    const other = await clients.on(server.client());
+    const next = await other.mutex(key).acquire();
+    proxy.resume();
+    await holder.mutex('answered').using(() => {});
+
+    expect([lease.isHeld, next.isHeld]).toEqual([false, true]);
+    expect(await server.command('HEXISTS', key, next.holder)).toBe(1);
+  });
+
+  it('is cut in its renewals, they are sent again within the lease', async () => {
+    const lease = await holder.mutex(key).acquire();
+    const first = await expiry();
+    const loss = proxy.loseReply((command) => isRenewal(command) && loss.lost < 5);
+    await eventually('the lease would be over', () => Date.now() > first);
+    expect(loss.lost).toBe(5);
+    expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
+    expect(await expiry()).toBeGreaterThan(first);
+  });
+});

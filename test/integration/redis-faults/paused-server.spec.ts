@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
+import { LockLostError } from '../../../lib/core/errors/index.js';
+import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { eventually } from '../../support/eventually.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { lossOf } from '../support/loss-of.js';
+import { RedisLockClients } from '../support/redis-lock-clients.js';
+
+const LEASE = 3_000;
+
+describe('When Redis pauses its clients', () => {
+  const clients = new RedisLockClients();
+  let server: RedisServer;
+  let redis: Redis;
+  let holder: RedisLockClient;
+  let key: string;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    redis = server.client();
+  });
+  afterAll(() => server.stop());
+
+  beforeEach(async () => {
+    key = randomUUID();
+    holder = await clients.on(server.client(), { watchdogTimeout: LEASE });
+  });
+  afterEach(() => clients.close());
+
+  /** When the lock would be free, in ms since 1970; read in the moment when the pause begins. */
+  async function pause(ms: number, mode: string): Promise<number> {
+    const transaction = redis.multi().call('pexpiretime', key).call('client', 'pause', ms, mode);
+    const [[, expiry]] = (await transaction.exec()) as [[null, number], unknown];
+    return expiry;
+  }
+
+  it.each(['ALL', 'WRITE'])('for half the lease (%s), the lock stays held', async (mode) => {
+    const lease = await holder.mutex(key).acquire();
+    const expiry = await pause(LEASE / 2, mode);
+    await redis.set('answered when', 'the pause is over');
+    await eventually('the lease would be over', () => Date.now() > expiry);
+
+    expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
+    expect(await redis.pexpiretime(key)).toBeGreaterThan(expiry);
+    await lease.release();
+    expect(await redis.exists(key)).toBe(0);
+  });
+
+  it.each(['ALL', 'WRITE'])(
+    'for longer than the lease (%s), the lock is lost before it is free',
+    async (mode) => {
+      const lease = await holder.mutex(key).acquire();
+      const other = await clients.on(server.client());
+      const contended = new Promise((resolve) => other.on('contended', resolve));
+      const queued = other.mutex(key).acquire();
+      await contended;
+
+      const lost = lossOf(lease);
+      const expiry = await pause(1.5 * LEASE, mode);
+      expect(await lost).toBeLessThan(expiry);
+      expect(lease.isHeld).toBe(false);
+      expect(lease.signal.reason).toBeInstanceOf(LockLostError);
+      expect(Date.now()).toBeLessThan(expiry); // nobody was told later than that
+
+      const next = await queued;
+      expect(Date.now()).toBeGreaterThanOrEqual(expiry);
+      await lease.release();
+      expect(await redis.hexists(key, next.holder)).toBe(1);
+      expect(next.isHeld).toBe(true);
+    },
+  );
+});
