@@ -59,8 +59,8 @@ export function mutexExclusionSuite(stage: () => LockStage, isFair = true): void
     expect(room).toMatchObject({ visits: 40, mostAtOnce: 1 });
   });
 
-  const order = isFair ? 'the order' : 'the order of their client,';
-  it(`serves 50 waiters of five clients in ${order} they queued`, async () => {
+  const whom = isFair ? '50 waiters of five clients' : '50 waiters, those of each of five clients';
+  it(`serves ${whom} in the order they queued`, async () => {
     const { mine } = stage();
     const clients = await fiveClients();
     const first = await mine.lock(stage().key).acquire();

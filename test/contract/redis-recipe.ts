@@ -1,0 +1,13 @@
+import type { Mutex } from '../../lib/core/mutex.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+
+/** Which locks of a client on Redis a suite is about. */
+export interface RedisRecipe {
+  mutex(locks: RedisLockClient, key: string): Mutex;
+  /** Name of the client in its errors; none where its parts may belong to several. */
+  readonly client?: string;
+  /** Key of the lock that all begin with who want the mutex. Default: its own. */
+  firstKey?(key: string): string;
+  /** Of read/write locks. Default false. */
+  readonly preferWriters?: boolean;
+}

@@ -1,0 +1,210 @@
+import type { Cluster, Redis } from 'ioredis';
+import type { AcquireOptions } from '../../lib/core/acquire-options.js';
+import type { Lease } from '../../lib/core/lease.js';
+import type { Lock } from '../../lib/core/lock.js';
+import { LockName } from '../../lib/redis/connection/lock-name.js';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import { eventually } from '../support/eventually.js';
+import { forgetScript } from './forget-script.js';
+import type { LockStage } from './lock-stage.js';
+import { queueFor } from './queue-for.js';
+import type { RedisBackend } from './redis-backend.js';
+import type { RedisRecipe } from './redis-recipe.js';
+import { RedisStageClient } from './redis-stage-client.js';
+import type { StageClientOptions } from './stage-client.js';
+
+/** Every channel of a lock. */
+const CHANNELS = 'redisson_*';
+/** What stays of a lock that was used: the counter of its fencing tokens. */
+const COUNTER = /^redisson_lock_token:/;
+/** Fields of a lock that are no holders. */
+const NO_HOLDERS = ['mode', 'nestjs-interlock'];
+
+/** Redis's servers, however they are run. */
+export class RedisStage implements LockStage {
+  #test = 0;
+  mine!: RedisStageClient;
+  theirs!: RedisStageClient;
+  readonly #clients = new Set<RedisStageClient>();
+
+  private constructor(
+    private readonly backend: RedisBackend,
+    readonly recipe: RedisRecipe,
+    private readonly observer: Redis | Cluster,
+    private readonly stranger: RedisLockClient,
+  ) {}
+
+  /** @param recipe which locks are under test */
+  static async build(backend: RedisBackend, recipe: RedisRecipe): Promise<RedisStage> {
+    const stranger = await createRedisLockClient('stranger', { client: backend.client() });
+    await stranger.connect();
+    return new RedisStage(backend, recipe, backend.client(), stranger);
+  }
+
+  get key(): string {
+    return `key-${this.#test}`;
+  }
+
+  async reset(): Promise<void> {
+    this.#test += 1;
+    [this.mine, this.theirs] = await Promise.all([this.client(), this.client()]);
+  }
+
+  async client(options: StageClientOptions = {}): Promise<RedisStageClient> {
+    const redis = this.backend.client();
+    const client = await RedisStageClient.connect(redis, this.recipe, options);
+    this.#clients.add(client);
+    return client;
+  }
+
+  async closeClients(): Promise<void> {
+    await Promise.all([...this.#clients].map(({ locks }) => locks.close()));
+    for (const { redis } of this.#clients) redis.disconnect();
+    this.#clients.clear();
+  }
+
+  async stop(): Promise<void> {
+    await this.stranger.close();
+    await this.backend.stop();
+  }
+
+  queue(client: RedisStageClient, options?: AcquireOptions): Promise<{ lease: Promise<Lease> }> {
+    return this.queueFor(client.lock(this.key), client, options);
+  }
+
+  queueFor(
+    lock: Lock,
+    { locks }: RedisStageClient,
+    options?: AcquireOptions,
+  ): Promise<{ lease: Promise<Lease> }> {
+    return queueFor(lock, locks, options);
+  }
+
+  /**
+   * Who holds it; who queues for the fair lock; and where there is no queue, the clients that listen. Who waits behind
+   * another one of its own client is known to that client only.
+   */
+  async contenders(): Promise<string[]> {
+    const { raw, queue, channel, readWriteChannel } = this.#name;
+    const fields = (await this.observer.call('hkeys', raw)) as string[];
+    const queued = (await this.observer.call('lrange', queue, 0, -1)) as string[];
+    const listening = await this.#listening([channel, readWriteChannel]);
+    return [...fields.filter((field) => !NO_HOLDERS.includes(field)), ...queued, ...listening];
+  }
+
+  /** Every key but the counters of fencing tokens, and every channel that somebody listens to. */
+  async remains(): Promise<string[]> {
+    const keys = await this.#ofMasters<string[]>('keys', '*');
+    const channels = await this.#channels();
+    return [...keys.flat().filter((key) => !COUNTER.test(key)), ...channels.flat()];
+  }
+
+  /** Whoever listens is told to look again: what it was told before, it has dealt with then. */
+  async caughtUp(): Promise<void> {
+    const asked = this.#asked;
+    let told = 0;
+    const publish = this.#isCluster ? 'spublish' : 'publish';
+    for (const [i, channels] of (await this.#channels()).entries())
+      for (const channel of channels)
+        told += Number(await this.#masters[i]!.call(publish, channel, '0'));
+    await eventually('all have looked again', () => this.#asked >= asked + told);
+    await Promise.all([...this.#clients].map(({ redis }) => redis.exists(this.#name.raw)));
+  }
+
+  async expire(client: RedisStageClient): Promise<void> {
+    if (client.id) await this.#ofMasters('eval', forgetScript, 0, client.id);
+    client.redis.disconnect(true);
+    await eventually('it knows, and is connected', () => client.held === 0 && isUp(client.redis));
+    await this.#ofMasters('client', 'kill', 'type', 'pubsub'); // who waits looks again
+  }
+
+  /** By the command of operators. */
+  async evict(): Promise<void> {
+    const { raw } = this.#name;
+    const mode = (await this.observer.hget(raw, 'mode')) as 'read' | 'write' | null;
+    if (mode) await this.stranger.readWriteLock(raw).forceUnlock(mode);
+    else await this.stranger.mutex(raw).forceUnlock();
+  }
+
+  async forbidRemoval(): Promise<void> {
+    await this.#ofMasters('acl', 'setuser', 'default', '-del');
+  }
+
+  async permitRemoval(): Promise<void> {
+    await this.#ofMasters('acl', 'setuser', 'default', '+del');
+    await this.evict();
+  }
+
+  async down(): Promise<void> {
+    await Promise.all(this.backend.servers.map((server) => server.kill()));
+    await eventually('nobody is connected', () => !this.#all.some(isUp));
+  }
+
+  async up(): Promise<void> {
+    await this.backend.restart();
+    await eventually(
+      'everybody is connected again',
+      async () => {
+        await Promise.all(this.#all.map((redis) => redis.exists(this.#name.raw)));
+        await this.#ofMasters('ping');
+        return true;
+      },
+      { within: 20_000 },
+    );
+  }
+
+  freeze(): void {
+    for (const server of this.backend.servers) server.freeze();
+  }
+
+  thaw(): void {
+    for (const server of this.backend.servers) server.thaw();
+  }
+
+  get #name(): LockName {
+    return new LockName(this.recipe.firstKey?.(this.key) ?? this.key);
+  }
+
+  get #isCluster(): boolean {
+    return this.observer.isCluster;
+  }
+
+  get #masters(): Redis[] {
+    return 'nodes' in this.observer ? this.observer.nodes('master') : [this.observer];
+  }
+
+  get #all(): (Redis | Cluster)[] {
+    return [this.observer, ...[...this.#clients].map(({ redis }) => redis)];
+  }
+
+  /** How much all clients have asked for, together. */
+  get #asked(): number {
+    return [...this.#clients].reduce((sum, { requests }) => sum + requests.length, 0);
+  }
+
+  /** The answers of all servers that keys are written to. */
+  async #ofMasters<T>(...command: [string, ...(string | number)[]]): Promise<T[]> {
+    return Promise.all(this.#masters.map((node) => node.call(...command) as Promise<T>));
+  }
+
+  /** The channels that somebody listens to, of each server. */
+  #channels(): Promise<string[][]> {
+    return this.#ofMasters('pubsub', this.#isCluster ? 'shardchannels' : 'channels', CHANNELS);
+  }
+
+  /** Those channels, each as often as clients listen to it. */
+  async #listening(channels: readonly string[]): Promise<string[]> {
+    const count = this.#isCluster ? 'shardnumsub' : 'numsub';
+    const answers = await Promise.all(
+      channels.map((channel) => this.#ofMasters<[string, number]>('pubsub', count, channel)),
+    );
+    return answers.flat().flatMap(([channel, listeners]) => Array<string>(listeners).fill(channel));
+  }
+}
+
+/** Has it a connection? */
+function isUp(redis: Redis | Cluster): boolean {
+  const nodes = 'nodes' in redis ? redis.nodes() : [redis];
+  return redis.status === 'ready' && nodes.some(({ status }) => status === 'ready');
+}
