@@ -1,5 +1,7 @@
 import { describe } from '@jest/globals';
 import type { RedisDeploymentKind } from '../interop/support/redis-deployment.js';
+import { fairLockArithmeticSuite } from './fair-lock-arithmetic.suite.js';
+import { fairLockLeaversSuite } from './fair-lock-leavers.suite.js';
 import { fairLockOrderSuite } from './fair-lock-order.suite.js';
 import { fairLockOwnershipSuite } from './fair-lock-ownership.suite.js';
 import { onRedis } from './on-redis.js';
@@ -14,5 +16,7 @@ export function fairLockSuite(kind: RedisDeploymentKind): void {
 
     describe('ownership', () => fairLockOwnershipSuite(stage));
     describe('order', () => fairLockOrderSuite(stage));
+    describe('the arithmetic of the queue', () => fairLockArithmeticSuite(stage));
+    describe('those who leave the queue', () => fairLockLeaversSuite(stage));
   });
 }

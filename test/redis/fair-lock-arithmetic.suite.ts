@@ -1,0 +1,231 @@
+import { expect, it } from '@jest/globals';
+import { LockTimeoutError } from '../../lib/core/errors/index.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import { eventually } from '../support/eventually.js';
+import { fairQueue, type FairQueue } from './fair-queue.js';
+import { RedissonFairWaiters } from './redisson-fair-waiters.js';
+import type { RedisStage } from './redis-stage.js';
+
+const FAIR = { fair: true };
+/** What everybody adds and subtracts by default, in ms. */
+const WAIT = 300_000;
+/** A lease that is not renewed, in ms: so that deadlines do not depend on when somebody looked. */
+const LEASE = 60_000;
+/** Milliseconds in which the server counts may go by between two of them. */
+const ROUNDING = 3;
+
+/** The queue as Redisson lays it out, and the deadlines that Redisson goes by. */
+export function fairLockArithmeticSuite(stage: () => RedisStage): void {
+  it('keeps holder, queue, deadlines and messages where Redisson has them', async () => {
+    const { mine, names, key } = stage();
+    const lease = await mine.mutex(key, FAIR).acquire({ lease: LEASE });
+    expect(await stage().fields(names.hash)).toMatchObject({ [lease.holder]: '1' });
+    const { lease: second } = await queue(mine);
+    const { lease: third } = await queue(mine);
+
+    const { waiters } = await fairQueue(stage());
+    expect(await stage().command('LRANGE', names.queue, 0, -1)).toEqual(waiters);
+    expect(await stage().command('ZRANGE', names.timeouts, 0, -1)).toEqual(waiters);
+    for (const waiter of waiters) await stage().listening(names.waiterChannel(waiter));
+
+    const log = await stage().log();
+    await lease.release();
+    const holders = [];
+    for (const granted of [second, third]) {
+      const held = await granted;
+      holders.push(held.holder);
+      await held.release();
+    }
+    expect(holders).toEqual(waiters);
+    const publish = stage().isCluster ? 'SPUBLISH' : 'PUBLISH';
+    const messages = waiters.map((waiter) => `${publish} ${names.waiterChannel(waiter)} 0`);
+    expect([...new Set(await log.published(key))]).toEqual(messages);
+    expect(await stage().keys()).toEqual([]);
+  });
+
+  it('gives each waiter a wait more than the one before, counted from the end of the lease', async () => {
+    await using _ = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
+    const redisson = new RedissonFairWaiters(stage());
+    const stop = new AbortController();
+    await queue(stage().mine, stop.signal);
+    await redisson.acquire('waiter:1');
+    await queue(stage().theirs, stop.signal);
+
+    const { now, ttl, deadlines } = await fairQueue(stage());
+    expectNear(
+      deadlines,
+      [1, 2, 3].map((waits) => now + ttl + waits * WAIT),
+    );
+    stop.abort();
+    await redisson.giveUp('waiter:1');
+  });
+
+  it('takes a wait from those behind who is granted (Redisson: RedissonFairLockTest testLockAcquiredTimeoutDrift_Descrete)', async () => {
+    const lease = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
+    const stop = new AbortController();
+    const { lease: granted } = await queue(stage().theirs);
+    for (let n = 0; n < 3; n++) await queue(stage().mine, stop.signal);
+    const before = await fairQueue(stage());
+    await lease.release();
+    await using _ = await granted;
+
+    const after = await fairQueue(stage());
+    expect(after.waiters).toEqual(before.waiters.slice(1));
+    expectNear(
+      after.deadlines,
+      before.deadlines.slice(1).map((deadline) => deadline - WAIT),
+    );
+    stop.abort();
+  });
+
+  it('takes a wait from those behind who gives up (Redisson: RedissonFairLockTest testAcquireFailedTimeoutDrift_Descrete)', async () => {
+    await using _ = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
+    const [stop, leave] = [new AbortController(), new AbortController()];
+    await queue(stage().mine, stop.signal);
+    await queue(stage().theirs, leave.signal);
+    await queue(stage().mine, stop.signal);
+    await queue(stage().theirs, stop.signal);
+    const before = await fairQueue(stage());
+    leave.abort();
+
+    const after = await waiting(3);
+    const [first, , third, fourth] = before.deadlines as [number, number, number, number];
+    expectNear(after.deadlines, [first, third - WAIT, fourth - WAIT]);
+    expect(after.waiters).toEqual(before.waiters.filter((_, place) => place !== 1));
+    stop.abort();
+  });
+
+  it('takes a wait from those behind who has died', async () => {
+    const { names } = stage();
+    await using _ = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
+    const stop = new AbortController();
+    const leave = new AbortController();
+    for (const signal of [leave.signal, stop.signal, stop.signal])
+      await queue(stage().mine, signal);
+    const before = await fairQueue(stage());
+    await stage().command('ZADD', names.queue.replace('redisson_lock_queue', 'interlock_alive'), 1, before.waiters[0]!); // prettier-ignore
+    expect(await stage().theirs.mutex(stage().key, FAIR).tryAcquire()).toBeUndefined();
+
+    const after = await fairQueue(stage());
+    expect(after.waiters).toEqual(before.waiters.slice(1));
+    expectNear(
+      after.deadlines,
+      before.deadlines.slice(1).map((deadline) => deadline - WAIT),
+    );
+    leave.abort();
+    stop.abort();
+  });
+
+  it('leaves the queue as it is after a try (Redisson: RedissonFairLockTest testLockAcquiredBooleanTimeoutDrift_Descrete)', async () => {
+    const { theirs, key } = stage();
+    await using _ = await stage().mine.mutex(key, FAIR).acquire({ lease: LEASE });
+    const stop = new AbortController();
+    for (let n = 0; n < 2; n++) await queue(stage().mine, stop.signal);
+    const before = await fairQueue(stage());
+    for (let n = 0; n < 5; n++) expect(await theirs.mutex(key, FAIR).tryAcquire()).toBeUndefined();
+
+    const { waiters, deadlines } = await fairQueue(stage());
+    expect([waiters, deadlines]).toEqual([before.waiters, before.deadlines]);
+    stop.abort();
+  });
+
+  it('has no deadline drift away with waits in vain (Redisson: RedissonFairLockTest testWaitTimeoutDrift)', async () => {
+    const { mine, theirs, key } = stage();
+    await using _ = await mine.mutex(key, FAIR).acquire({ lease: LEASE });
+    const redisson = new RedissonFairWaiters(stage());
+    await redisson.acquire('dead:1');
+    for (let round = 0; round < 10; round++) {
+      const inVain = [1, 2, 3, 4, 5].map(() => theirs.mutex(key, FAIR).acquire({ wait: 25 }));
+      const outcomes = await Promise.allSettled(inVain);
+      for (const outcome of outcomes)
+        expect(outcome).toMatchObject({ reason: expect.any(LockTimeoutError) });
+    }
+    const stop = new AbortController();
+    await waiting(1);
+    await queue(mine, stop.signal);
+    const { now, ttl, deadlines } = await fairQueue(stage());
+    expectNear(deadlines, [now + ttl + WAIT, now + ttl + 2 * WAIT]);
+    stop.abort();
+    await redisson.giveUp('dead:1');
+  });
+
+  it('has no deadline drift away with grants (Redisson: RedissonFairLockTest testLockAcquiredTimeoutDrift)', async () => {
+    const { mine, theirs, key } = stage();
+    const lease = await mine.mutex(key, FAIR).acquire({ lease: LEASE });
+    const stop = new AbortController();
+    let { lease: next } = await queue(theirs);
+    await lease.release();
+    for (let round = 0; round < 30; round++) {
+      const held = await next; // the queue is never empty: so nothing is begun anew
+      ({ lease: next } = await queue(round % 2 === 0 ? mine : theirs));
+      const { now, ttl, deadlines } = await fairQueue(stage());
+      expectNear(deadlines, [now + ttl + WAIT]);
+      await held.release();
+    }
+    await (await next).release();
+    stop.abort();
+  });
+
+  it('keeps every deadline far enough away for what waiters of Redisson will take from it', async () => {
+    const { names, key } = stage();
+    const client = await stage().client({ watchdogTimeout: 900 });
+    const redisson = new RedissonFairWaiters(stage());
+    const first = await client.mutex(key, FAIR).acquire({ lease: LEASE });
+
+    await redisson.acquire('redisson:1', { wait: 2 * WAIT });
+    const { lease: third } = await queue(client);
+    await redisson.acquire('redisson:2');
+    const { lease: fifth } = await queue(client);
+    await expectSafe();
+
+    await first.release();
+    expect(await redisson.acquire('redisson:1', { wait: 2 * WAIT, lease: 2 * LEASE })).toBe(true);
+    await expectSafe();
+
+    await stage().command('DEL', names.hash);
+    const held = await third; // no message came: it looks by itself
+    await expectSafe();
+
+    await held.release();
+    expect(await redisson.acquire('redisson:2')).toBe(true);
+    await expectSafe();
+
+    await stage().command('DEL', names.hash);
+    await (await fifth).release();
+  });
+
+  function queue(client: RedisLockClient, signal?: AbortSignal) {
+    return stage().queue(client, client.mutex(stage().key, FAIR), { lease: LEASE, signal });
+  }
+
+  /** Resolves once so many wait. */
+  function waiting(count: number): Promise<FairQueue> {
+    return eventually(`${count} wait`, async () => {
+      const seen = await fairQueue(stage());
+      return seen.waiters.length === count && seen;
+    });
+  }
+
+  /**
+   * Nobody of ours is dropped by whoever of Redisson looks; and after the next time that each of them has looked, each
+   * grant in front of it may take its wait away, and the lock be held to the end of its lease.
+   */
+  async function expectSafe(): Promise<void> {
+    const seen = await fairQueue(stage());
+    await new RedissonFairWaiters(stage()).dropOverdue();
+    expect((await fairQueue(stage())).waiters).toEqual(seen.waiters);
+    await eventually('all of ours have looked', async () => {
+      const { now, ttl, waiters, deadlines } = await fairQueue(stage());
+      return deadlines.every(
+        (deadline, place) =>
+          waiters[place]!.startsWith('redisson:') ||
+          deadline >= now + Math.max(ttl, 0) + (place + 1) * WAIT - ROUNDING,
+      );
+    });
+  }
+}
+
+function expectNear(actual: readonly number[], expected: readonly number[]): void {
+  const far = actual.filter((value, i) => !(Math.abs(value - expected[i]!) <= ROUNDING));
+  expect([actual.length, far]).toEqual([expected.length, []]);
+}

@@ -1,0 +1,214 @@
+import { expect, it } from '@jest/globals';
+import {
+  LockAbortedError,
+  LockClientClosedError,
+  LockTimeoutError,
+} from '../../lib/core/errors/index.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import { eventually } from '../support/eventually.js';
+import { fairQueue } from './fair-queue.js';
+import { RedissonFairWaiters } from './redisson-fair-waiters.js';
+import type { RedisStage } from './redis-stage.js';
+import { scriptCalls } from './script-calls.js';
+import { startLockUser } from './start-lock-user.js';
+
+const FAIR = { fair: true };
+/** Far below a third of the default watchdogTimeout, in ms: who is served within it was woken, and has not just looked. */
+const AT_ONCE = 3_000;
+
+/** Whoever leaves the queue, in whatever way, does not keep the others waiting. */
+export function fairLockLeaversSuite(stage: () => RedisStage): void {
+  it('takes out who gives up, so that the next is served without delay (Redisson: RedissonFairLockTest testTryLockNonDelayed)', async () => {
+    const { mine, theirs, key } = stage();
+    const lease = await mine.mutex(key, FAIR).acquire();
+    const { lease: inVain } = await stage().queue(theirs, theirs.mutex(key, FAIR), { wait: 100 });
+    const { lease: next } = await stage().queue(mine, mine.mutex(key, FAIR));
+    await expect(inVain).rejects.toThrow(LockTimeoutError);
+    await waiting(1);
+    await expectServedAtOnce(() => lease.release(), next);
+  });
+
+  it('takes out who is aborted', async () => {
+    const { mine, theirs, key } = stage();
+    const stop = new AbortController();
+    const lease = await mine.mutex(key, FAIR).acquire();
+    const { lease: aborted } = await stage().queue(theirs, theirs.mutex(key, FAIR), {
+      signal: stop.signal,
+    });
+    const { lease: next } = await stage().queue(mine, mine.mutex(key, FAIR));
+    stop.abort();
+    await expect(aborted).rejects.toThrow(LockAbortedError);
+    await waiting(1);
+    await expectServedAtOnce(() => lease.release(), next);
+  });
+
+  it('takes out all waiters of a client that closes', async () => {
+    const { mine, theirs, key } = stage();
+    const lease = await mine.mutex(key, FAIR).acquire();
+    const closed = [];
+    for (let n = 0; n < 3; n++)
+      closed.push((await stage().queue(theirs, theirs.mutex(key, FAIR))).lease);
+    const { lease: next } = await stage().queue(mine, mine.mutex(key, FAIR));
+    await theirs.close();
+    expect((await fairQueue(stage())).waiters).toHaveLength(1);
+    for (const waiter of closed) await expect(waiter).rejects.toThrow(LockClientClosedError);
+    await expectServedAtOnce(() => lease.release(), next);
+  });
+
+  it('wakes the next when the first leaves a lock that is free', async () => {
+    const { mine, theirs, key } = stage();
+    const stop = new AbortController();
+    const lease = await mine.mutex(key, FAIR).acquire();
+    const { lease: first } = await stage().queue(theirs, theirs.mutex(key, FAIR), {
+      signal: stop.signal,
+    });
+    const { lease: next } = await stage().queue(mine, mine.mutex(key, FAIR));
+    const { waiters } = await fairQueue(stage());
+    for (const waiter of waiters) await stage().listening(stage().names.waiterChannel(waiter));
+    await stage().command('DEL', key); // the message to the first is lost
+    await expectServedAtOnce(() => stop.abort(), next);
+    await expect(first).rejects.toThrow(LockAbortedError);
+    await lease.release();
+  });
+
+  it('leaves nobody in the queue whom a server that does not answer kept there (Redisson: RedissonFairLockTest testAcquireFailedNotCalledOnRedisTimeout)', async () => {
+    const { mine, theirs, key } = stage();
+    const lease = await mine.mutex(key, FAIR).acquire();
+    await stage().command('CLIENT', 'PAUSE', 600);
+    const inVain = [1, 2, 3].map(() => theirs.mutex(key, FAIR).acquire({ wait: 200 }));
+    for (const outcome of await Promise.allSettled(inVain))
+      expect(outcome).toMatchObject({ reason: expect.any(LockTimeoutError) });
+    await theirs.close(); // waits for what is under way
+    expect((await fairQueue(stage())).waiters).toEqual([]);
+    await lease.release();
+  });
+
+  it('is free a lease after the process that holds it was killed (Redisson: RedissonFairLockTest testAutoExpire)', async () => {
+    const watchdogTimeout = 1_000;
+    const client = await stage().client({ watchdogTimeout });
+    const holder = await startLockUser(stage(), { kind: 'fair', watchdogTimeout });
+    const { lease } = await stage().queue(client, client.mutex(stage().key, FAIR));
+    await holder.stop();
+    const begin = performance.now();
+    await (await lease).release();
+    expect(performance.now() - begin).toBeLessThan(2 * watchdogTimeout);
+  });
+
+  it('goes past all waiters of a process that was killed, after one life of a waiter', async () => {
+    const watchdogTimeout = 1_500;
+    const client = await stage().client({ watchdogTimeout });
+    const lease = await client.mutex(stage().key, FAIR).acquire();
+    const killed = await startLockUser(stage(), { kind: 'fair', watchdogTimeout, count: 4 });
+    const { lease: next } = await stage().queue(client, client.mutex(stage().key, FAIR));
+    expect((await fairQueue(stage())).waiters).toHaveLength(5);
+    await killed.stop();
+    const begin = performance.now();
+    await lease.release();
+    await (await next).release();
+    expect(performance.now() - begin).toBeLessThan(2 * watchdogTimeout);
+  });
+
+  it('goes past waiters of Redisson who have died, after a wait of each (Redisson: RedissonFairLockTest testAbandonedTimeoutDrift_Descrete)', async () => {
+    const client = await stage().client({ fairLockWaitTimeout: 400 });
+    const redisson = new RedissonFairWaiters(stage(), 400);
+    const lease = await client.mutex(stage().key, FAIR).acquire({ lease: 600 });
+    await redisson.acquire('dead:1');
+    await redisson.acquire('dead:2');
+    const begin = performance.now();
+    const { lease: third } = await stage().queue(client, client.mutex(stage().key, FAIR));
+    await (await third).release();
+    const waited = performance.now() - begin;
+    expect(waited).toBeGreaterThan(1_200);
+    expect(waited).toBeLessThan(AT_ONCE);
+    await lease.release();
+  });
+
+  it('comes to the second a wait after the first has died (Redisson: RedissonFairLockTest testFirstThreadDeathTimeoutDrift)', async () => {
+    const client = await stage().client({ fairLockWaitTimeout: 500 });
+    const redisson = new RedissonFairWaiters(stage(), 500);
+    const lease = await client.mutex(stage().key, FAIR).acquire({ lease: 500 });
+    await redisson.acquire('dead:1');
+    const { lease: second } = await stage().queue(client, client.mutex(stage().key, FAIR));
+    await redisson.acquire('redisson:3');
+    const { deadlines } = await fairQueue(stage());
+    const held = await second;
+    const { now, deadlines: left } = await fairQueue(stage());
+    expect(now).toBeGreaterThanOrEqual(deadlines[0]!);
+    expect(left[0]).toBeLessThanOrEqual(deadlines[2]!);
+    await redisson.giveUp('redisson:3');
+    await held.release();
+    await lease.release();
+  });
+
+  it('does not ask again and again while the lock is free for one who does not come', async () => {
+    const watchdogTimeout = 1_500;
+    const clients = await group({ watchdogTimeout });
+    const redisson = new RedissonFairWaiters(stage());
+    const first = await clients[0]!.mutex(stage().key, FAIR).acquire();
+    await redisson.acquire('dead:1');
+    const leases = await Promise.all(
+      clients.map((client) => stage().queue(client, client.mutex(stage().key, FAIR))),
+    );
+    await first.release();
+    await stage().command('CONFIG', 'RESETSTAT');
+    const begin = performance.now();
+    const few = clients.length * 2;
+    await eventually('each has looked twice', async () => (await scriptCalls(stage())) >= few);
+    const looks = 1 + Math.ceil((performance.now() - begin) / (watchdogTimeout / 3));
+    expect(await scriptCalls(stage())).toBeLessThanOrEqual(clients.length * (looks + 1));
+
+    await redisson.giveUp('dead:1');
+    await Promise.all(leases.map(({ lease }) => lease.then((held) => held.release())));
+  });
+
+  it('tells a waiter of Redisson that it is the first now, when ours ahead of it have died', async () => {
+    const watchdogTimeout = 900;
+    const client = await stage().client({ watchdogTimeout });
+    const redisson = new RedissonFairWaiters(stage());
+    const lease = await client.mutex(stage().key, FAIR).acquire();
+    const killed = await startLockUser(stage(), { kind: 'fair', watchdogTimeout });
+    await redisson.acquire('redisson:1');
+    const { lease: last } = await stage().queue(client, client.mutex(stage().key, FAIR));
+    await killed.stop();
+    const log = await stage().log();
+    await lease.release();
+    await eventually('it was told', async () =>
+      (await log.published(stage().key)).some((message) => message.includes(':redisson:1 0')),
+    );
+    expect(await redisson.acquire('redisson:1')).toBe(true);
+    await stage().command('DEL', stage().key);
+    await (await last).release();
+  });
+
+  it('does not wait for one of whom no deadline is known', async () => {
+    const { mine, names, key } = stage();
+    const lease = await mine.mutex(key, FAIR).acquire();
+    await stage().command('RPUSH', names.queue, 'nobody:1');
+    const { lease: next } = await stage().queue(mine, mine.mutex(key, FAIR));
+    await expectServedAtOnce(() => lease.release(), next);
+  });
+
+  function group(options: Partial<RedisLockOptions>): Promise<RedisLockClient[]> {
+    return Promise.all([1, 2, 3].map(() => stage().client(options)));
+  }
+
+  /** Resolves once so many wait. */
+  async function waiting(count: number): Promise<void> {
+    await eventually(
+      `${count} wait`,
+      async () => (await fairQueue(stage())).waiters.length === count,
+    );
+  }
+
+  async function expectServedAtOnce(
+    free: () => void | Promise<void>,
+    next: Promise<{ release(): Promise<void> }>,
+  ): Promise<void> {
+    const begin = performance.now();
+    await free();
+    const held = await next;
+    expect(performance.now() - begin).toBeLessThan(AT_ONCE);
+    await held.release();
+  }
+}
