@@ -20,6 +20,7 @@ import { within } from '../core/within.js';
 import { hashTag } from './connection/hash-tag.js';
 import { LockName } from './connection/lock-name.js';
 import type { RedisConnection } from './connection/redis-connection.js';
+import { replyText } from './connection/redis-error.js';
 import { Renewal } from './connection/renewal.js';
 import { BaseLock } from './recipes/base-lock.js';
 import { ContenderLines } from './recipes/contender-lines.js';
@@ -72,7 +73,7 @@ export class RedisLockClient implements LockClient {
       renewal,
       releases: new GuaranteedRelease(connection, clock, (error) =>
         process.emitWarning(
-          `Redis refused lock client "${name}" to release a lock, or to wake who waits for it; it may stay taken until its lease is over: ${error.message}. Check the permissions of the user, those on channels too.`,
+          `Redis refused lock client "${name}" to release a lock, or to wake who waits for it; it may stay taken until its lease is over: ${replyText(error)}. Check the permissions of the user, those on channels too.`,
         ),
       ),
       lines: new ContenderLines(),

@@ -41,6 +41,11 @@ function isSubscriber(error: unknown): error is Error {
   return error instanceof Error && error.message.startsWith(SUBSCRIBER_MODE);
 }
 
+/** What the server says, without the place in a script: the scripts are ours. */
+export function replyText(reply: Error): string {
+  return reply.message.replace(/ script: [0-9a-f]{40}.*/, '');
+}
+
 /** What to tell the user about an answer that will stay the same. */
 export function lockErrorOf(
   error: unknown,
@@ -67,7 +72,7 @@ export function lockErrorOf(
       { ...context, cause: error },
     );
   return new LockConnectionError(
-    `Redis refused a command of the lock: ${message}. Check the permissions of the user, and that it is Redis 6.2 or newer.`,
+    `Redis refused a command of the lock: ${replyText(error)}. Check the permissions of the user, and that it is Redis 6.2 or newer.`,
     { ...context, cause: error },
   );
 }
