@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { lockRenew } from '../scripts/lock-renew.js';
 import type { RedisConnection } from './redis-connection.js';
-import { isReply } from './redis-error.js';
+import { isPassing } from './redis-error.js';
 import type { Renewable } from './renewable.js';
 import { slotOf } from './slot-of.js';
 
@@ -169,14 +169,14 @@ export class Renewal {
     return (await this.connection.run(lockRenew, keys, args)) as number[];
   }
 
-  /** The answer; `undefined` when there is none in time, or the connection has failed. */
+  /** The answer; `undefined` when there is none in time, or it may be another one in a moment. */
   async #within(ms: number, answer: Promise<number[]>): Promise<number[] | 'refused' | undefined> {
     let timer: Timer | undefined;
     const expired = new Promise<undefined>((resolve) => {
       timer = this.clock.setTimer(() => resolve(undefined), Math.max(0, ms), true);
     });
     try {
-      const failed = (error: unknown) => (isReply(error) ? 'refused' : undefined);
+      const failed = (error: unknown) => (isPassing(error) ? undefined : 'refused');
       return await Promise.race([answer.catch(failed), expired]);
     } finally {
       timer?.cancel();
