@@ -1,0 +1,180 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import {
+  LockConnectionError,
+  LockLostError,
+  LockTimeoutError,
+} from '../../lib/core/errors/index.js';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
+import { eventually } from '../support/eventually.js';
+import { RedisServer } from '../support/redis-server.js';
+import { RECIPES } from './recipes.js';
+
+let server: RedisServer;
+const open = new Set<RedisLockClient>();
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterEach(async () => {
+  await Promise.all([...open].map((client) => client.close()));
+  open.clear();
+});
+afterAll(() => server.stop());
+
+async function connected(options: RedisLockOptions): Promise<RedisLockClient> {
+  const client = await createRedisLockClient('users', options);
+  open.add(client);
+  await client.connect();
+  return client;
+}
+
+/** What listens to a client, by event. */
+function listenersOf(user: Redis): Record<string, number> {
+  return Object.fromEntries(
+    user.eventNames().map((event) => [String(event), user.listenerCount(event)]),
+  );
+}
+
+describe('A client of a user', () => {
+  it('goes on when the lock client is closed, with nobody listening to it any more', async () => {
+    const user = server.client();
+    await user.ping();
+    const before = listenersOf(user);
+    for (let i = 0; i < 3; i++) {
+      const client = await connected({ client: user });
+      const lease = await client.mutex('key').acquire();
+      const contended = new Promise<void>(
+        (resolve) => void client.on('contended', () => resolve()),
+      );
+      const waiting = expect(client.mutex('key').acquire()).rejects.toBeDefined();
+      await contended;
+      await Promise.all([client.close(), waiting]);
+      expect(lease.isHeld).toBe(false);
+    }
+    expect(listenersOf(user)).toEqual(before);
+    expect([user.status, await user.ping()]).toEqual(['ready', 'PONG']);
+    expect(await user.exists('key')).toBe(0);
+  });
+
+  it('may serve several lock clients at a time, who exclude each other', async () => {
+    const user = server.client();
+    const [mine, theirs] = [await connected({ client: user }), await connected({ client: user })];
+    await using _ = await mine.mutex('shared').acquire();
+    expect(await theirs.mutex('shared').tryAcquire()).toBeUndefined();
+    await theirs.close();
+    expect(await mine.mutex('shared').isLocked()).toBe(true);
+  });
+
+  it('that was closed before is refused', async () => {
+    const user = server.client();
+    user.disconnect();
+    await eventually('it is closed', () => user.status === 'end');
+    const refusal = await connected({ client: user }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(LockConnectionError);
+    expect(String(refusal)).toMatch(/was closed before\. Hand over one that is open/);
+  });
+
+  it('that has subscribed sends no commands, and who wants a lock is told so', async () => {
+    const user = server.client({ protocol: 2 });
+    const client = await connected({ client: user });
+    await user.subscribe('news');
+    for (const [name, lock] of Object.entries(RECIPES)) {
+      const refusal = await lock(client, name)
+        .acquire()
+        .catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(LockConnectionError);
+      expect(String(refusal)).toContain('Subscribe with a duplicate');
+    }
+  });
+});
+
+describe.each(Object.entries(RECIPES))('A user who closes a client under a %s', (name, lock) => {
+  const blocker = name === 'read lock' ? RECIPES['write lock']! : lock;
+
+  it.each(['disconnect', 'quit'] as const)('(%s) ends the wait of all who want it', async (how) => {
+    const user = server.client();
+    const holder = await connected({ connect: server.url });
+    const key = `${name}, closed by ${how}`;
+    await using _ = await blocker(holder, key).acquire();
+    const client = await connected({ client: user });
+    const wanted = lock(client, key);
+    const contended = new Promise<void>((resolve) => void client.on('contended', () => resolve()));
+    const waits = [wanted.acquire(), wanted.acquire(), wanted.acquire({ wait: 20_000 })];
+    const ends = Promise.all(waits.map((wait) => wait.catch((error: unknown) => error)));
+    await contended;
+    await user[how]();
+
+    for (const end of await ends) {
+      expect(end).toBeInstanceOf(LockConnectionError);
+      expect(String(end)).toContain('was closed. Keep it open');
+    }
+    await expect(wanted.tryAcquire()).rejects.toBeInstanceOf(LockConnectionError);
+  });
+
+  it('loses what was held, and release comes back', async () => {
+    const user = server.client();
+    const client = await connected({ client: user, watchdogTimeout: 300 });
+    const lease = await lock(client, 'held').acquire();
+    const lost = new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+    user.disconnect();
+    await lost;
+    expect(lease.signal.reason).toBeInstanceOf(LockLostError);
+    await lease.release();
+  });
+});
+
+describe('A client of our own', () => {
+  it('is closed with the lock client, with everything that it has opened', async () => {
+    const before = openHandles();
+    const client = await connected({ connect: server.url });
+    const lease = await client.mutex('ours').acquire();
+    const waiting = client.mutex('ours').acquire({ wait: 60_000 });
+    const fair = client.mutex('ours, fair', { fair: true });
+    const other = await fair.acquire({ lease: 60_000 });
+    const queued = fair.acquire({ wait: 60_000 });
+    const refused = Promise.all(
+      [waiting, queued].map((wait) => expect(wait).rejects.toMatchObject({ client: 'users' })),
+    );
+    await eventually('it listens', async () => {
+      const channels = (await server.command('pubsub', 'channels')) as string[];
+      return channels.length > 0;
+    });
+    await client.close();
+    await refused;
+    expect([lease.isHeld, other.isHeld]).toEqual([false, false]);
+    expect(await server.command('keys', '*ours*')).toEqual([]);
+    await noMoreHandlesThan(before);
+  });
+
+  it('can be closed before it is connected, twice, and while it connects', async () => {
+    const before = openHandles();
+    const client = await createRedisLockClient('users', { connect: server.url });
+    await client.close();
+    await client.close();
+    await expect(client.connect()).rejects.toMatchObject({ code: 'LOCK_CLIENT_CLOSED' });
+
+    const another = await createRedisLockClient('users', { connect: server.url });
+    const connecting = expect(another.connect()).rejects.toMatchObject({
+      code: 'LOCK_CLIENT_CLOSED',
+    });
+    await Promise.all([another.close(), connecting]);
+    await noMoreHandlesThan(before);
+  });
+
+  it('gives back in time what it may, when the server does not answer', async () => {
+    const client = await connected({ connect: server.url });
+    const lease = await client.mutex('frozen').acquire();
+    server.freeze();
+    try {
+      await client.close(200);
+      expect(lease.isHeld).toBe(false);
+    } finally {
+      server.thaw();
+    }
+    expect(lease.signal.reason).not.toBeInstanceOf(LockTimeoutError);
+  });
+});
