@@ -22,7 +22,7 @@ if ARGV[5] == '1' and not mine and not inside then
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
   local waiting = redis.call('zrangebyscore', writers, '(' .. now, '+inf', 'withscores', 'limit', 0, 1)
   if waiting[1] then
-    return { 0, mode and ttl or math.max(1, tonumber(waiting[2]) - now) }
+    return { 0, math.max(1, tonumber(waiting[2]) - now) } -- it may be dead
   end
 end
 if not mode then
