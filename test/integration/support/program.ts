@@ -50,6 +50,16 @@ export class Program {
     this.child.send(message);
   }
 
+  /** SIGSTOP: it stands still. */
+  freeze(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  /** SIGCONT: it goes on. */
+  thaw(): void {
+    this.child.kill('SIGCONT');
+  }
+
   /** Ends it by force, if it still runs. */
   async stop(): Promise<void> {
     this.child.kill('SIGKILL');
