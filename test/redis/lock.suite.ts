@@ -6,6 +6,7 @@ import { lockKindsSuite } from './lock-kinds.suite.js';
 import { lockLayoutSuite } from './lock-layout.suite.js';
 import { lockLeaseSuite } from './lock-lease.suite.js';
 import { lockOwnershipSuite } from './lock-ownership.suite.js';
+import { lockScriptsSuite } from './lock-scripts.suite.js';
 import { lockWaitingSuite } from './lock-waiting.suite.js';
 import { onRedis } from './on-redis.js';
 
@@ -23,6 +24,7 @@ export function lockSuite(kind: RedisDeploymentKind): void {
     describe('the holders', () => lockHoldersSuite(stage));
     describe('the layout', () => lockLayoutSuite(stage));
     describe('fenced', () => fencedLockSuite(stage));
+    describe('the scripts', () => lockScriptsSuite(stage));
     describe('kinds', () => lockKindsSuite(stage));
   });
 }
