@@ -14,6 +14,7 @@ import type { RecipeContext } from './recipe-context.js';
 import type { RedisAcquireOptions } from './redis-acquire-options.js';
 import { RedisHold } from './redis-hold.js';
 import { RedisLease } from './redis-lease.js';
+import { SharedToken } from './shared-token.js';
 import { validateLease } from './validate-lease.js';
 
 /** What a recipe knows of its lock. */
@@ -26,6 +27,8 @@ export interface LockSettings {
   readonly tokenKey: string;
   /** Does the token come with the grant? */
   readonly isFenced?: boolean;
+  /** Of the writer that a reader is inside of. */
+  readonly token?: SharedToken;
 }
 
 /** What all locks of this backend do, as Redisson's class of that name: re-enter, else contend, and hold. */
@@ -161,7 +164,7 @@ export class BaseLock {
       lease,
       isRenewed: options.lease === undefined,
       maxHold: options.maxHold,
-      token: isFenced ? token : undefined,
+      token: settings.token ?? new SharedToken(isFenced ? token : undefined),
       tokenKey,
       ended: (listening) => {
         if (listening !== undefined) context.lines.setWanted(commands.raw, listening > 0);

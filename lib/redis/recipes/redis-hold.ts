@@ -1,5 +1,5 @@
 import type { Timer } from '../../core/clock.js';
-import { type LockLostError } from '../../core/errors/index.js';
+import { LockNotHeldError, type LockLostError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend } from '../../core/hold.js';
 import type { LockIdentity } from '../../core/lock-identity.js';
 import type { Renewable } from '../connection/renewable.js';
@@ -7,6 +7,7 @@ import { lockToken } from '../scripts/lock-token.js';
 import type { LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 import { safeDeadline } from './safe-deadline.js';
+import type { SharedToken } from './shared-token.js';
 
 /** What was granted. Times in ms. */
 export interface RedisGrant {
@@ -20,8 +21,8 @@ export interface RedisGrant {
   /** Is the lease set anew as long as the lock is held? */
   readonly isRenewed: boolean;
   readonly maxHold?: number;
-  /** From a fenced lock. */
-  readonly token?: bigint;
+  /** Its own, or that of the writer it is inside of. */
+  readonly token: SharedToken;
   /** Name of its counter. */
   readonly tokenKey: string;
   /** Called when the lock was given back, with how many were listening if that is known, and when it was lost. */
@@ -82,18 +83,13 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.context.clock.now() < this.deadline;
   }
 
-  async fencingToken(): Promise<bigint> {
-    const { token, tokenKey } = this.grant;
-    if (token !== undefined) return token;
-    const next = await this.context.connection.run(
-      lockToken,
-      [this.keys[0], tokenKey],
-      [this.field],
-    );
-    if (next === null) this.gone();
-    const { lost } = this.hold;
-    if (lost) throw lost;
-    return BigInt(next as number);
+  /** Which readers inside of it have too. */
+  get token(): SharedToken {
+    return this.grant.token;
+  }
+
+  fencingToken(): Promise<bigint> {
+    return this.token.get(() => this.#nextToken());
   }
 
   /** Sets the lease anew, to `lease` ms from now; comes back too when the lock is lost meanwhile. */
@@ -145,6 +141,20 @@ export class RedisHold implements HoldBackend, Renewable {
         key: grant.key,
         heldMs: context.clock.now() - this.#heldSince,
       });
+  }
+
+  async #nextToken(): Promise<bigint> {
+    const { key, tokenKey } = this.grant;
+    const next = await this.context.connection.run(
+      lockToken,
+      [this.keys[0], tokenKey],
+      [this.field],
+    );
+    if (next === null) this.gone();
+    const { lost } = this.hold;
+    if (lost) throw lost;
+    if (next === null) throw new LockNotHeldError({ key, client: this.context.client });
+    return BigInt(next as number);
   }
 
   get #renewable(): Omit<Renewable, 'deadline'> {

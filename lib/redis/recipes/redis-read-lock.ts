@@ -4,6 +4,7 @@ import type { LockIdentity } from '../../core/lock-identity.js';
 import { useLease } from '../../core/use-lease.js';
 import type { BaseLock } from './base-lock.js';
 import type { RedisAcquireOptions } from './redis-acquire-options.js';
+import type { RedisHold } from './redis-hold.js';
 import type { RedisLease } from './redis-lease.js';
 
 /** The shared half of a {@link RedisReadWriteLock}. */
@@ -16,7 +17,7 @@ export class RedisReadLock implements Lock {
   constructor(
     private readonly base: BaseLock,
     private readonly writer: BaseLock,
-    private readonly insideOf: (writerField: string) => BaseLock,
+    private readonly insideOf: (writer: RedisHold) => BaseLock,
   ) {}
 
   get key(): string {
@@ -32,7 +33,7 @@ export class RedisReadLock implements Lock {
     if (again) return again;
     const writer = this.writer.held();
     if (writer === undefined) return this.base.acquire(options);
-    return this.insideOf(writer.backend.field).acquire(options, true);
+    return this.insideOf(writer.backend).acquire(options, true);
   }
 
   async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
@@ -40,7 +41,7 @@ export class RedisReadLock implements Lock {
     if (again) return again;
     const writer = this.writer.held();
     if (writer === undefined) return this.base.tryAcquire(options);
-    return this.insideOf(writer.backend.field).tryAcquire(options, true);
+    return this.insideOf(writer.backend).tryAcquire(options, true);
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {

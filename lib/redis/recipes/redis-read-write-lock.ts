@@ -9,6 +9,7 @@ import { readCommands } from './read-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 import { RedisReadLock } from './redis-read-lock.js';
 import { RedisWriteLock } from './redis-write-lock.js';
+import type { SharedToken } from './shared-token.js';
 import { writeCommands } from './write-commands.js';
 
 /**
@@ -28,12 +29,12 @@ export class RedisReadWriteLock implements ReadWriteLock {
     readonly key: string,
     preferWriters: boolean,
   ) {
-    const base = (recipe: 'readLock' | 'writeLock', commands: LockCommands) =>
-      new BaseLock(context, { key, recipe, commands, tokenKey: name.token });
+    const base = (recipe: 'readLock' | 'writeLock', commands: LockCommands, token?: SharedToken) =>
+      new BaseLock(context, { key, recipe, commands, tokenKey: name.token, token });
     this.#reader = base('readLock', readCommands(context, name, preferWriters));
     this.#writer = base('writeLock', writeCommands(context, name, preferWriters));
-    this.#readLock = new RedisReadLock(this.#reader, this.#writer, (writer) =>
-      base('readLock', readCommands(context, name, preferWriters, writer)),
+    this.#readLock = new RedisReadLock(this.#reader, this.#writer, ({ field, token }) =>
+      base('readLock', readCommands(context, name, preferWriters, field), token),
     );
     this.#writeLock = new RedisWriteLock(this.#writer, this.#reader);
   }
