@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Cluster, type ClusterOptions } from 'ioredis';
+import { Cluster as Cluster5, type ClusterOptions as Cluster5Options } from 'ioredis5';
+import { LockConnectionError, LockKeyError } from '../../lib/core/errors/index.js';
+import type { RedisClient } from '../../lib/redis/connection/redis-client.js';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
+import { RedisCluster } from '../support/redis-cluster.js';
+import { RECIPES } from './recipes.js';
+
+const AT_ONCE = { disconnectTimeout: 0 };
+
+const SETTINGS: Record<string, ClusterOptions> = {
+  'default settings': {},
+  'sharded subscribers': { shardedSubscribers: true },
+  'reads from replicas': { scaleReads: 'slave' },
+  'automatic pipelines': { enableAutoPipelining: true },
+  'no offline queue': { enableOfflineQueue: false },
+  'no connection before it is used': { lazyConnect: true },
+  'no automatic subscriptions': { redisOptions: { autoResubscribe: false } },
+  'numbers as texts': { redisOptions: { stringNumbers: true } },
+};
+
+let cluster: RedisCluster;
+let ours: RedisLockOptions;
+const open = new Set<RedisLockClient>();
+const users = new Set<RedisClient>();
+
+beforeAll(async () => {
+  cluster = await RedisCluster.start();
+  ours = { cluster: { nodes: cluster.nodes, options: { redisOptions: AT_ONCE } } };
+}, 60_000);
+afterEach(async () => {
+  await Promise.all([...open].map((client) => client.close()));
+  for (const user of users) user.disconnect();
+  open.clear();
+  users.clear();
+});
+afterAll(() => cluster.stop());
+
+function user(make: typeof Cluster | typeof Cluster5, options: ClusterOptions): RedisClient {
+  const redisOptions = { ...AT_ONCE, ...options.redisOptions };
+  const made =
+    make === Cluster
+      ? new Cluster(cluster.nodes, { ...options, redisOptions })
+      : new Cluster5(cluster.nodes, { ...options, redisOptions } as Cluster5Options);
+  made.on('error', () => {}); // commands tell; without a listener each one is printed
+  users.add(made);
+  return made;
+}
+
+async function connected(options: RedisLockOptions): Promise<RedisLockClient> {
+  const client = await createRedisLockClient('cluster', options);
+  open.add(client);
+  await client.connect();
+  return client;
+}
+
+describe.each([
+  ['ioredis 6', Cluster],
+  ['ioredis 5', Cluster5],
+])('A Cluster of %s', (version, make) => {
+  it.each(Object.entries(SETTINGS))(
+    'with %s excludes by locks of all kinds, and is woken',
+    async (name, options) => {
+      const client = user(make, options);
+      const [mine, theirs] = [
+        await connected({ client }),
+        await connected({ client, watchdogTimeout: 3_000 }),
+      ];
+      await Promise.all(
+        Object.entries(RECIPES).map(async ([recipe, lock]) => {
+          const key = `${version} ${name} ${recipe}`;
+          const lease = await lock(theirs, key).acquire();
+          const rival = recipe === 'read lock' ? RECIPES['write lock']! : lock;
+          expect(await rival(mine, key).tryAcquire()).toBeUndefined();
+          const waiting = rival(mine, key).acquire({ wait: 10_000 });
+          expect(await lease.fencingToken()).toBe(1n);
+          await lease.release();
+          const next = await waiting;
+          expect(await next.fencingToken()).toBe(2n);
+          await next.release();
+        }),
+      );
+    },
+  );
+});
+
+describe('A client of a cluster of our own', () => {
+  it('leaves nothing open', async () => {
+    const before = openHandles();
+    const client = await connected(ours);
+    const lease = await client.mutex('ours').acquire();
+    const waiting = expect(client.mutex('ours').acquire()).rejects.toMatchObject({ key: 'ours' });
+    await Promise.all([client.close(), waiting]);
+    expect(lease.isHeld).toBe(false);
+    await noMoreHandlesThan(before);
+  });
+});
+
+describe('A user who closes a Cluster', () => {
+  it.each(['disconnect', 'quit'] as const)(
+    '(%s) ends the wait of all who want a lock',
+    async (how) => {
+      const client = user(Cluster, {}) as Cluster;
+      const holder = await connected({ client: user(Cluster, {}) });
+      await using _ = await holder.mutex(how).acquire();
+      const mine = await connected({ client });
+      const contended = new Promise<void>((resolve) => void mine.on('contended', () => resolve()));
+      const ends = [mine.mutex(how).acquire(), mine.mutex(how).acquire({ wait: 20_000 })].map(
+        (wait) => wait.catch((error: unknown) => error),
+      );
+      await contended;
+      await client[how]();
+      for (const end of await Promise.all(ends)) expect(end).toBeInstanceOf(LockConnectionError);
+      await expect(mine.mutex(how).tryAcquire()).rejects.toBeInstanceOf(LockConnectionError);
+    },
+  );
+});
+
+describe.each(Object.entries(RECIPES))('A key with braces of a %s in a cluster', (name, lock) => {
+  const blocker = name === 'read lock' ? RECIPES['write lock']! : lock;
+
+  it('is one lock where they are a hash tag', async () => {
+    const client = await connected(ours);
+    for (const key of ['{order}:1', 'order:{1}', '{a}{b}', '{a{b}', 'order:{1}:}', '{ }']) {
+      const lease = await blocker(client, key).acquire();
+      expect(await lease.fencingToken()).toBeGreaterThan(0n);
+      expect(await lock(client, key).tryAcquire()).toBeUndefined();
+      await lease.release();
+    }
+  });
+
+  it('is refused where its names would lie in different slots', async () => {
+    const client = await connected(ours);
+    for (const key of ['{', '}', 'a{b', 'a}b', '{}', 'a{}b', '{}{b}', '}{', 'a{b:1', '{}a']) {
+      expect(() => lock(client, key)).toThrow(LockKeyError);
+      expect(() => lock(client, key)).toThrow(/different slots.*such as \{order\}:1/);
+    }
+  });
+
+  it('is looked at together with the prefix', async () => {
+    const tagged = await connected({ ...ours, prefix: '{shop}:' });
+    await using lease = await lock(tagged, 'a{b').acquire();
+    expect(lease.key).toBe('a{b');
+    const master = await cluster.masterOf('{shop}');
+    expect(await master.command('exists', '{shop}:a{b')).toBe(1);
+
+    const odd = await connected({ ...ours, prefix: '{' });
+    expect(() => lock(odd, 'a')).toThrow(LockKeyError);
+    expect(lock(odd, 'a}')).toBeDefined();
+  });
+});
