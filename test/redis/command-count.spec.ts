@@ -68,6 +68,16 @@ describe('Redis is asked no more than needed', () => {
     });
   });
 
+  it('gets in one packet what is asked for at the same time', async () => {
+    const client = await connect(server.url);
+    const cycle = async (i: number) => (await client.mutex(`${key}-${i}`).acquire()).release();
+    await cycle(0);
+    await count();
+    await Promise.all(numbers(50).map(cycle));
+    const [, reads] = /total_reads_processed:(\d+)/.exec(await info('stats'))!;
+    expect(Number(reads)).toBeLessThan(10); // two packets, parts of them, and the counting itself
+  });
+
   describe('with ten who each want the lock for 50 ms', () => {
     it('of one process, sends their scripts and hardly more, in the order they came', async () => {
       const mutex = (await connect()).mutex(key);
@@ -140,8 +150,8 @@ describe('Redis is asked no more than needed', () => {
     }, 40_000);
   });
 
-  async function connect(): Promise<RedisLockClient> {
-    const client = await createRedisLockClient('test', { connect: url() });
+  async function connect(to = url()): Promise<RedisLockClient> {
+    const client = await createRedisLockClient('test', { connect: to });
     clients.push(client);
     await client.connect();
     return client;
@@ -169,9 +179,13 @@ describe('Redis is asked no more than needed', () => {
 
   /** How many commands the server has carried out, those inside of scripts included, by its own count. */
   async function carriedOut(): Promise<number> {
-    const stats = String(await server.command('INFO', 'commandstats'));
+    const stats = await info('commandstats');
     const ours = [...stats.matchAll(/^cmdstat_(?!info|config)\S+:calls=(\d+)/gm)];
     return ours.reduce((sum, [, calls]) => sum + Number(calls), 0);
+  }
+
+  async function info(section: string): Promise<string> {
+    return String(await server.command('INFO', section));
   }
 
   async function all(ten: readonly Program[], news: string): Promise<void> {

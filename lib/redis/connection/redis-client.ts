@@ -1,7 +1,11 @@
+import type { Corkable } from './cork-for-turn.js';
+
 /** What we need of an ioredis `Redis`, whatever its major version. */
 export interface RedisNode {
   readonly status: string;
   readonly options: object;
+  /** Its socket, once it has one; a Cluster has none of its own. */
+  readonly stream?: Corkable;
   call(command: string, ...args: (string | number)[]): Promise<unknown>;
   connect(): Promise<unknown>;
   disconnect(reconnect?: boolean): void;

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.js';
 import { LockConnectionError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/wait-scope.js';
+import { corkForTurn } from './cork-for-turn.js';
 import { isRedisCluster, type RedisClient, type RedisNode } from './redis-client.js';
 import { isNoScript, isUnknownCommand } from './redis-error.js';
 import { masterOfSlot } from './master-of-slot.js';
@@ -148,7 +149,9 @@ export class RedisConnection {
   #call(command: string, ...args: (string | number)[]): Promise<unknown> {
     // A Cluster that was closed goes on from 'end' to 'close', where it keeps commands for a connection that never comes.
     if (this.#hasEnded) return Promise.reject(new Error('Connection is closed.'));
-    return this.settings.client.call(command, ...args);
+    const { client } = this.settings;
+    corkForTurn(client.stream);
+    return client.call(command, ...args);
   }
 
   #masterOf(key: string): RedisNode {
