@@ -114,3 +114,22 @@ describe.each(Object.entries(RECIPES))('A %s on Redis', (_, lock) => {
     },
   );
 });
+
+describe('A lease on a Redis that is far away', () => {
+  it('has to be longer than three round trips', async () => {
+    const user = server.client();
+    await user.ping();
+    const client = await createRedisLockClient('far', { client: user });
+    await server.command('client', 'pause', 400);
+    await client.connect(); // its first command is answered after the pause
+    for (const lock of Object.values(RECIPES)) {
+      const key = lock.toString();
+      const refusal = { code: 'LOCK_OPTIONS', option: 'lease', key };
+      await expect(lock(client, key).acquire({ lease: 300 })).rejects.toMatchObject(refusal);
+      await expect(lock(client, key).tryAcquire({ lease: 300 })).rejects.toThrow('round trips');
+      await using lease = await lock(client, key).acquire({ lease: 20_000 });
+      expect(lease.isHeld).toBe(true);
+    }
+    await client.close();
+  });
+});
