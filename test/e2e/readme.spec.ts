@@ -1,29 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
-import ts from 'typescript';
+import { complaintsAbout, GLOBALS, snippetsOf } from './support/snippets.js';
 
-const snippets = [...readFileSync('README.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(
-  ([, code]) => code!,
+const readme = snippetsOf('README.md');
+const documents = ['mutex', 'read-write-lock', 'redis'].flatMap((name) =>
+  snippetsOf(`docs/${name}.md`),
 );
-
-/** What the compiler says about a program whose main file is not on the disk. */
-function complaintsAbout(code: string): string[] {
-  const file = resolve('test/e2e/readme-snippet.ts');
-  const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path));
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, resolve('.'));
-  const host = ts.createCompilerHost(options);
-  const { readFile, fileExists } = host;
-  host.readFile = (path) => (path === file ? code : readFile(path));
-  host.fileExists = (path) => path === file || fileExists(path);
-  const program = ts.createProgram([file], options, host);
-  return ts
-    .getPreEmitDiagnostics(program, program.getSourceFile(file))
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
-}
 
 /** Runs a program on the library's source; resolves to the lines that it printed. */
 async function run(code: string): Promise<string[]> {
@@ -40,14 +26,17 @@ async function run(code: string): Promise<string[]> {
   }
 }
 
-describe('The README', () => {
-  it.each(snippets.map((code, index) => ({ number: index + 1, code })))(
-    'has a snippet $number that compiles',
-    ({ code }) => expect(complaintsAbout(code)).toEqual([]),
-  );
+describe('Examples', () => {
+  const complaints = [...complaintsAbout(readme), ...complaintsAbout(documents, GLOBALS)];
 
+  it.each(complaints.map(([{ name }, said]) => ({ name, said })))('compile: $name', ({ said }) =>
+    expect(said).toEqual([]),
+  );
+});
+
+describe('The README', () => {
   it('begins with an app that prints what it says, with the lock and without', async () => {
-    const [app = ''] = snippets;
+    const { code: app } = readme[0]!;
     expect(app).toContain('// 40, and 70 without the lock');
     expect(await run(app)).toContain('40');
     expect(await run(app.replace(/^ +@WithMutex.*\n/m, ''))).toContain('70');
