@@ -1,0 +1,76 @@
+import { EventEmitter } from 'node:events';
+import type { RedisNode } from '../../../lib/redis/connection/redis-client.js';
+import { Deferred } from '../../support/deferred.js';
+
+/** A command, and the answer that the test gives. */
+export class SentCommand {
+  readonly #answer = new Deferred<unknown>();
+
+  constructor(
+    readonly name: string,
+    readonly args: readonly (string | number)[],
+  ) {}
+
+  get answered(): Promise<unknown> {
+    return this.#answer.promise;
+  }
+
+  answer(value: unknown): void {
+    this.#answer.resolve(value);
+  }
+
+  /** Rejects as ioredis does when the server answers with an error. */
+  refuse(message: string): void {
+    this.#answer.reject(Object.assign(new Error(message), { name: 'ReplyError' }));
+  }
+
+  /** Rejects as ioredis does when there is no connection. */
+  fail(): void {
+    this.#answer.reject(new Error('Connection is closed.'));
+  }
+}
+
+/** An ioredis client without a server: what is sent, and what becomes of it, is in the hands of the test. */
+export class FakeNode extends EventEmitter implements RedisNode {
+  status = 'ready';
+  readonly sent: SentCommand[] = [];
+  readonly duplicates: FakeNode[] = [];
+  /** Does it answer at once, with what? A command without an answer waits for the test. */
+  reply: (command: SentCommand) => unknown = () => undefined;
+
+  constructor(readonly options: object = {}) {
+    super();
+  }
+
+  /** What was sent last. */
+  get last(): SentCommand {
+    return this.sent.at(-1)!;
+  }
+
+  call(name: string, ...args: (string | number)[]): Promise<unknown> {
+    const command = new SentCommand(name, args);
+    this.sent.push(command);
+    const value = this.reply(command);
+    if (value !== undefined) command.answer(value);
+    return command.answered;
+  }
+
+  async connect(): Promise<void> {}
+
+  disconnect(): void {
+    this.becomes('end');
+  }
+
+  duplicate(override: object = {}): FakeNode {
+    const copy = new FakeNode({ ...this.options, ...override });
+    copy.status = 'wait';
+    this.duplicates.push(copy);
+    return copy;
+  }
+
+  /** Changes its state, and says so. */
+  becomes(status: 'ready' | 'close' | 'end'): void {
+    this.status = status;
+    this.emit(status);
+  }
+}

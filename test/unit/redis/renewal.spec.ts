@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Renewable } from '../../../lib/redis/connection/renewable.js';
+import { Renewal } from '../../../lib/redis/connection/renewal.js';
+import { slotOf } from '../../../lib/redis/connection/slot-of.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+import { connectionOf } from './connection-of.js';
+import { FakeNode, type SentCommand } from './fake-node.js';
+
+const LEASE = 30_000;
+
+/** A hold that tells what it was told. */
+class Held implements Renewable {
+  readonly keys: readonly [string, string];
+  readonly kind = 'alone';
+  readonly told: (string | number)[] = [];
+  deadline: number;
+
+  constructor(
+    readonly field: string,
+    private readonly clock: VirtualClock,
+    public lease = LEASE,
+    key = field,
+  ) {
+    this.keys = [key, key];
+    this.deadline = clock.now() + lease;
+  }
+
+  renewed(sentAt: number, lease: number): void {
+    this.deadline = sentAt + lease;
+    this.told.push(lease);
+  }
+
+  gone(): void {
+    this.told.push(`gone at ${this.clock.now()}`);
+  }
+
+  expired(): void {
+    this.told.push(`expired at ${this.clock.now()}`);
+  }
+}
+
+/** The fields that a command renews. */
+function fieldsOf({ args }: SentCommand): unknown[] {
+  const keys = Number(args[1]);
+  return args.slice(2 + keys).filter((_, i) => i % 3 === 0);
+}
+
+describe('Renewal', () => {
+  let clock: VirtualClock;
+  let node: FakeNode;
+  let renewal: Renewal;
+
+  beforeEach(() => {
+    clock = new VirtualClock();
+    node = new FakeNode();
+    renewal = new Renewal(connectionOf(node, clock), clock);
+  });
+
+  function hold(field = 'a', lease?: number, key?: string): Held {
+    const held = new Held(field, clock, lease, key);
+    renewal.add(held);
+    return held;
+  }
+
+  const all = (command: SentCommand) => fieldsOf(command).map(() => 1);
+
+  it('sends nothing in the first nine tenths of a third of the lease, and not later than that third', async () => {
+    hold();
+    await clock.advance(0.9 * (LEASE / 3) - 1);
+    expect(node.sent).toEqual([]);
+    await clock.advance(0.1 * (LEASE / 3) + 1);
+    expect(node.sent.map(fieldsOf)).toEqual([['a']]);
+    expect(node.last.args).toEqual([expect.any(String), 2, 'a', 'a', 'a', LEASE, 'alone']);
+  });
+
+  it('goes on for as long as the hold is there', async () => {
+    node.reply = all;
+    const held = hold();
+    await clock.advance(10 * LEASE);
+    expect(held.told.length).toBeGreaterThanOrEqual(30);
+    expect(new Set(held.told)).toEqual(new Set([LEASE]));
+    renewal.remove(held);
+    expect(clock.isIdle).toBe(true);
+  });
+
+  it('counts a lease from when the command was sent', async () => {
+    const held = hold();
+    await clock.runUntil(() => node.sent.length === 1);
+    const sentAt = clock.now();
+    await clock.advance(5_000);
+    node.last.answer([1]);
+    await clock.advance(0);
+    expect(held.deadline).toBe(sentAt + LEASE);
+  });
+
+  it('counts the lease that was sent, where the hold was given another meanwhile', async () => {
+    const held = hold();
+    await clock.runUntil(() => node.sent.length === 1);
+    held.lease = 60_000;
+    node.last.answer([1]);
+    await clock.advance(0);
+    expect(held.told).toEqual([LEASE]);
+  });
+
+  it('puts those that come due together into one command, a hundred at most', async () => {
+    for (let i = 0; i < 250; i++) hold(`hold ${i}`);
+    await clock.advance(LEASE / 3);
+    expect(node.sent.map((command) => fieldsOf(command).length)).toEqual([100, 100, 50]);
+  });
+
+  it('puts leases of different lengths into one command, each with its own', async () => {
+    hold('long', 3_000);
+    await clock.advance(900);
+    hold('short', 300);
+    await clock.runUntil(() => node.sent.length === 1);
+    expect(node.last.args.slice(-6)).toEqual(['long', 3_000, 'alone', 'short', 300, 'alone']);
+  });
+
+  it('sends to a cluster a command for each slot', async () => {
+    const master = Object.assign(new FakeNode(), { isCluster: true, slots: [], nodes: () => [] });
+    renewal = new Renewal(connectionOf(master, clock), clock);
+    for (const key of ['{a}1', '{b}1', '{a}2', '{b}2']) hold(key);
+    await clock.advance(LEASE / 3);
+    expect(slotOf('{a}1')).not.toBe(slotOf('{b}1'));
+    expect(master.sent.map(fieldsOf)).toEqual([
+      ['{a}1', '{a}2'],
+      ['{b}1', '{b}2'],
+    ]);
+  });
+
+  it('sends one that has failed again, until it is answered', async () => {
+    const held = hold();
+    for (let failed = 1; failed <= 5; failed++) {
+      await clock.runUntil(() => node.sent.length === failed, LEASE);
+      node.last.fail();
+    }
+    await clock.runUntil(() => node.sent.length === 6, 200);
+    node.last.answer([1]);
+    await clock.advance(0);
+    expect(held.told).toEqual([LEASE]);
+  });
+
+  it.each([
+    ['is answered by nothing', () => {}],
+    ['fails every time', (command: SentCommand) => command.fail()],
+    ['is refused every time', (command: SentCommand) => command.refuse('NOPERM')],
+  ])('that %s, loses the hold at its deadline, and is sent no more', async (_, end) => {
+    node.reply = end;
+    const held = hold();
+    await clock.runUntil(() => held.told.length > 0);
+    expect(held.told).toEqual([`expired at ${LEASE}`]);
+    const { length } = node.sent;
+    await clock.advance(10 * LEASE);
+    expect([node.sent.length, held.told.length, clock.isIdle]).toEqual([length, 1, true]);
+  });
+
+  it('that is answered after the deadline, revives nothing', async () => {
+    const held = hold();
+    await clock.advance(LEASE);
+    expect(held.told).toEqual([`expired at ${LEASE}`]);
+    for (const command of node.sent) command.answer([1]);
+    await clock.advance(10 * LEASE);
+    expect(held.told).toHaveLength(1);
+    expect(clock.isIdle).toBe(true);
+  });
+
+  it('that comes due after the deadline, in a process that was blocked, is not sent', async () => {
+    const held = hold();
+    clock.stall(LEASE);
+    await clock.advance(0);
+    expect(held.told).toEqual([`expired at ${LEASE}`]);
+    expect(node.sent).toEqual([]);
+  });
+
+  it('tells of a hold that the server has forgotten, and goes on with the others', async () => {
+    const [one, two] = [hold('one'), hold('two')];
+    await clock.runUntil(() => node.sent.length === 1);
+    const forgottenAt = clock.now();
+    node.last.answer([0, 1]);
+    await clock.runUntil(() => node.sent.length === 2);
+    expect(one.told).toEqual([`gone at ${forgottenAt}`]);
+    expect(two.told).toEqual([LEASE]);
+    expect(fieldsOf(node.last)).toEqual(['two']);
+  });
+
+  it('does not let one that is refused take the others with it', async () => {
+    const [good, bad] = [hold('good'), hold('bad')];
+    node.reply = (command) =>
+      fieldsOf(command).includes('bad') ? command.refuse('NOPERM') : all(command);
+    await clock.runUntil(() => bad.told.length > 0);
+    expect(bad.told).toEqual([`expired at ${LEASE}`]);
+    expect(good.told).toContain(LEASE);
+    await clock.advance(2 * LEASE);
+    expect(good.deadline).toBeGreaterThan(clock.now());
+  });
+
+  it('does not touch a hold that was removed while its answer was on the way', async () => {
+    const [kept, removed] = [hold('kept'), hold('removed')];
+    await clock.runUntil(() => node.sent.length === 1);
+    renewal.remove(removed);
+    node.last.answer([1, 1]);
+    await clock.advance(0);
+    expect([kept.told, removed.told]).toEqual([[LEASE], []]);
+    await clock.runUntil(() => node.sent.length === 2);
+    expect(fieldsOf(node.last)).toEqual(['kept']);
+  });
+
+  it('does not send a hold again that was removed while it failed', async () => {
+    const held = hold();
+    await clock.runUntil(() => node.sent.length === 1);
+    node.last.fail();
+    renewal.remove(held);
+    await clock.advance(10 * LEASE);
+    expect([node.sent.length, held.told, clock.isIdle]).toEqual([1, [], true]);
+  });
+
+  it('of all, after a reconnect, is sent at once, also where one is on the way', async () => {
+    const [first, second] = [hold('first'), hold('second', 3 * LEASE)];
+    await clock.runUntil(() => node.sent.length === 1);
+    renewal.renewAll();
+    expect(node.sent.map(fieldsOf)).toEqual([['first'], ['first', 'second']]);
+    node.sent[1]!.answer([1, 0]);
+    await clock.advance(0);
+    expect(first.told).toEqual([LEASE]);
+    expect(second.told).toEqual([`gone at ${clock.now()}`]);
+    renewal.remove(first);
+    node.sent[0]!.answer([1]);
+    await clock.advance(LEASE);
+    expect([node.sent.length, first.told.length, clock.isIdle]).toEqual([2, 1, true]);
+  });
+
+  it('of one is sent at once, and settles as its command', async () => {
+    const held = new Held('one', clock);
+    const asked = renewal.renewOne(held);
+    node.last.answer([0]);
+    expect(await asked).toBe(false);
+    const refused = expect(renewal.renewOne(held)).rejects.toThrow('NOPERM');
+    node.last.refuse('NOPERM');
+    await refused;
+    expect([held.told, clock.isIdle]).toEqual([[], true]);
+  });
+});
