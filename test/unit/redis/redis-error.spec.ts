@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { LockConnectionError, LockKeyError } from '../../../lib/core/errors/index.js';
+import { isNoScript, isPassing, lockErrorOf } from '../../../lib/redis/connection/redis-error.js';
+
+const ABOUT = { key: 'orders', client: 'unit' };
+
+/** As ioredis tells an answer of the server. */
+function reply(message: string): Error {
+  return Object.assign(new Error(message), { name: 'ReplyError' });
+}
+
+describe('An answer of a server', () => {
+  it.each([
+    'LOADING Redis is loading the dataset in memory',
+    "READONLY You can't write against a read only replica.",
+    'CLUSTERDOWN The cluster is down',
+    'CLUSTERDOWN Hash slot not served',
+    'TRYAGAIN Multiple keys request during rehashing of slot',
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+    'NOREPLICAS Not enough good replicas to write.',
+    'BUSY Redis is busy running a script.',
+    'MISCONF Redis is configured to save RDB snapshots',
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    'MOVED 3999 127.0.0.1:6381',
+    'ASK 3999 127.0.0.1:6381',
+  ])('may be another one in a moment: %s', (message) => {
+    expect(isPassing(reply(message))).toBe(true);
+  });
+
+  it.each([
+    'WRONGTYPE Operation against a key holding the wrong kind of value',
+    "NOPERM this user has no permissions to run the 'evalsha' command",
+    'NOAUTH Authentication required.',
+    'ERR unknown command',
+    'CROSSSLOT Keys in request do not hash to the same slot',
+    'LOCKKIND a mutex',
+    'BUSYKEY Target key name already exists.',
+  ])('stays: %s', (message) => {
+    expect(isPassing(reply(message))).toBe(false);
+  });
+
+  it.each([
+    'Connection is closed.',
+    'Command timed out',
+    "Stream isn't writeable and enableOfflineQueue options is false",
+    'Reached the max retries per request limit (which is 20).',
+    'Cluster is ended.',
+  ])('that did not come, for "%s", may come in a moment', (message) => {
+    expect(isPassing(new Error(message))).toBe(true);
+  });
+
+  it('never comes from a client that the user has subscribed with', () => {
+    const error = new Error('Connection in subscriber mode, only subscriber commands may be used');
+    expect(isPassing(error)).toBe(false);
+    expect(lockErrorOf(error, ABOUT)).toMatchObject({ code: 'LOCK_CONNECTION', cause: error });
+  });
+
+  it('tells of a script that it does not know', () => {
+    const message = 'NOSCRIPT No matching script. Please use EVAL.';
+    expect([isNoScript(reply(message)), isNoScript(new Error(message))]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['LOCKKIND a mutex', /on the server it is a mutex already/],
+    ['WRONGTYPE Operation against a key', /something else than a lock/],
+  ])('about the key is an error of the key (%s)', (message, why) => {
+    const cause = reply(message);
+    const error = lockErrorOf(cause, ABOUT);
+    expect(error).toBeInstanceOf(LockKeyError);
+    expect(error).toMatchObject({ ...ABOUT, cause });
+    expect(error.message).toMatch(why);
+  });
+
+  it('of another kind is told without the place in our script', () => {
+    const sha1 = 'e8cc1b6974c0ff8e618f983f87b6b650f7e53b22';
+    const cause = reply(`ERR no such thing script: ${sha1}, on @user_script:7.`);
+    const error = lockErrorOf(cause, ABOUT);
+    expect(error).toBeInstanceOf(LockConnectionError);
+    expect(error).toMatchObject({ ...ABOUT, cause });
+    expect(error.message).toMatch(
+      /^Redis refused a command of the lock: ERR no such thing\. Check/,
+    );
+  });
+
+  it("that is none stays the user's, or ioredis', own error", () => {
+    const error = new Error('Connection is closed.');
+    expect(lockErrorOf(error, ABOUT)).toBe(error);
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, it } from '@jest/globals';
+import { withNumbers } from '../../../lib/redis/connection/with-numbers.js';
+
+it.each([
+  [1, 1],
+  ['1', 1],
+  ['-1', -1],
+  [null, null],
+  [
+    [1, 30_000],
+    [1, 30_000],
+  ],
+  [
+    ['0', '30000'],
+    [0, 30_000],
+  ],
+  [[], []],
+])('The answer %j of a script is %j', (answer, numbers) => {
+  expect(withNumbers(answer)).toEqual(numbers);
+});
