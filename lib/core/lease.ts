@@ -14,9 +14,11 @@ export interface Lease extends AsyncDisposable {
   readonly isHeld: boolean;
   /**
    * A number that grows with every grant of this lock and fits 64 bits: give it to the protected store, and have that
-   * refuse smaller ones. Costs a round trip the first time.
+   * refuse smaller ones. Costs a round trip the first time, unless it came with the grant. On Redis it is as lasting as the
+   * server's data.
    *
-   * Rejects with `LockNotHeldError` or `LockLostError` when the lease is not held.
+   * Rejects with `LockNotHeldError` or `LockLostError` when the lease is not held, and as the driver does when there is no
+   * answer.
    */
   fencingToken(): Promise<bigint>;
   /** Throws `LockLostError` or `LockNotHeldError` unless the lease is held. */
@@ -29,7 +31,7 @@ export interface Lease extends AsyncDisposable {
   run<T>(fn: () => Promise<T> | T): Promise<T>;
   /**
    * Gives the lock back. Idempotent and never rejects: when the server cannot be reached, the removal goes on in the
-   * background for as long as the session may live.
+   * background for as long as the session or the lease may live.
    */
   release(): Promise<void>;
 }

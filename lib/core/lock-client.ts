@@ -31,7 +31,8 @@ export interface LockClient {
    * The semaphore of that key.
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
-   * @throws LockOptionsError when `permits` is out of its range, or not what another object of that semaphore has
+   * @throws LockOptionsError when `permits` is out of its range, or not what another object of that semaphore has, or
+   *   when the backend has no semaphores, as that of Redis
    */
   semaphore(key: string, options: SemaphoreOptions): CountingSemaphore;
   /**
@@ -44,7 +45,7 @@ export interface LockClient {
   /** Listens to what the locks of this client do; the returned function stops it. */
   on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void;
   /**
-   * Connects; resolves when the first lock could be taken.
+   * Connects; resolves when the first lock could be taken. To be called once, before any lock is.
    *
    * Rejects with `LockConnectionError` when that takes longer than the client's `connectTimeout`, and with
    * `LockClientClosedError` when the client is or gets closed.
@@ -56,8 +57,8 @@ export interface LockClient {
    */
   refuse(): void;
   /**
-   * Refuses, releases every lease, waits for the removals still under way, and closes the connection.
-   * Ends within `timeout` milliseconds (default 5,000) whatever the server does. Idempotent.
+   * Refuses, releases every lease, waits for the removals still under way, and closes the connection, unless that is the
+   * user's. Ends within `timeout` milliseconds (default 5,000) whatever the server does. Idempotent.
    */
   close(timeout?: number): Promise<void>;
 }

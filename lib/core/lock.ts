@@ -11,13 +11,14 @@ export interface Lock {
    * Waits for the lock.
    *
    * Rejects with `LockTimeoutError`, `LockAbortedError`, `LockClientClosedError`, `LockConnectionError` (the retry policy
-   * gave up), or `LockOptionsError`.
+   * gave up, or the server refuses), `LockKeyError` (on the server it is something else) or `LockOptionsError`.
    */
   acquire(options?: AcquireOptions): Promise<Lease>;
   /**
    * One attempt that does not queue: a lease, or `undefined` when somebody else is ahead. Leaves nothing behind.
    *
-   * A server that cannot be reached is waited for within `wait`.
+   * A server that cannot be reached is waited for within `wait`, by default the client's `connectTimeout`. Rejects as
+   * `acquire` does.
    */
   tryAcquire(options?: AcquireOptions): Promise<Lease | undefined>;
   /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */

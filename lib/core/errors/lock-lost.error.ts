@@ -1,7 +1,7 @@
 import { contextText } from './context-text.js';
 import { LockError, type LockErrorContext } from './lock-error.js';
 
-/** The lease may no longer be exclusive: its session ended, or somebody removed its node. */
+/** The lease may no longer be exclusive: its session or its time is over, or somebody took the lock away. */
 export class LockLostError extends LockError {
   static override readonly code = 'LOCK_LOST';
 
