@@ -22,7 +22,8 @@ export class SubscriberLink {
     node.on('ready', () => listener.up(this));
     node.on('close', () => listener.down(this));
     node.on('end', () => listener.ended(this));
-    node.on('error', () => {}); // told by the connection that commands go through
+    node.on('moved', () => this.#startAgain()); // the server has ended subscriptions: their slot has another master
+    node.on('error', () => this.#startAgain()); // so does version 5 of ioredis tell of an answer that it did not expect
     node.connect().catch(() => {}); // it goes on by itself, or ends
   }
 
@@ -41,5 +42,10 @@ export class SubscriberLink {
 
   close(): void {
     if (this.node.status !== 'end') this.node.disconnect(); // else it would keep the process alive for a while
+  }
+
+  /** What is subscribed is in doubt: `down` follows, then `up` or `ended`. */
+  #startAgain(): void {
+    if (this.isUp) this.node.disconnect(true);
   }
 }
