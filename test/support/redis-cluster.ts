@@ -73,9 +73,33 @@ export class RedisCluster {
     const failed = await this.masterOf(key);
     await replicated(failed, this.servers);
     await failed.kill();
-    const knows = async (server: RedisServer) =>
-      (await isServing(server)) && (await this.masterSeenBy(server, key)) !== failed;
-    await eventually('the replica has taken over', () => all(this.running(), knows), PATIENCE);
+    await this.moved(key, failed);
+  }
+
+  /** Lets the replica of the key's master take over from it, and it becomes a replica; resolves when every node knows. */
+  async handOver(key: string): Promise<void> {
+    const master = await this.masterOf(key);
+    const replica = await replicated(master, this.servers);
+    await replica.command('CLUSTER', 'FAILOVER');
+    await this.moved(key, master);
+  }
+
+  /** Moves the slot of the key, with all that is in it, to another master; resolves when every node knows. */
+  async migrate(key: string): Promise<void> {
+    const from = await this.masterOf(key);
+    const slot = (await from.command('CLUSTER', 'KEYSLOT', key)) as number;
+    const masters = await this.masters();
+    const to = masters.find((server) => server !== from)!;
+    const ids = [from, to].map(async (server) => String(await server.command('CLUSTER', 'MYID')));
+    const [fromId, toId] = await Promise.all(ids);
+    await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId!);
+    await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId!);
+    const names = (await from.command('CLUSTER', 'GETKEYSINSLOT', slot, 1_000)) as string[];
+    if (names.length > 0)
+      await from.command('MIGRATE', to.host, to.port, '', 0, 5_000, 'KEYS', ...names);
+    for (const server of [to, ...masters.filter((server) => server !== to)])
+      await server.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId!);
+    await this.moved(key, from);
   }
 
   /** Starts those that were killed; resolves when the cluster is complete again. A master that was replaced is a replica. */
@@ -93,6 +117,18 @@ export class RedisCluster {
   async stop(): Promise<void> {
     for (const client of this.clients) client.disconnect();
     await Promise.all(this.servers.map((server) => server.stop()));
+  }
+
+  /** Waits until every node knows that the key has another master. */
+  private async moved(key: string, from: RedisServer): Promise<void> {
+    const knows = async (server: RedisServer) =>
+      (await isServing(server)) && (await this.masterSeenBy(server, key)) !== from;
+    await eventually('another master has the key', () => all(this.running(), knows), PATIENCE);
+  }
+
+  private async masters(): Promise<RedisServer[]> {
+    const roles = await Promise.all(this.servers.map((server) => server.role()));
+    return this.servers.filter((_, i) => roles[i]!.name === 'master');
   }
 
   private running(): RedisServer[] {

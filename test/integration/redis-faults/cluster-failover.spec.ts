@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { eventually } from '../../support/eventually.js';
+import { RedisCluster } from '../../support/redis-cluster.js';
+import type { RedisServer } from '../../support/redis-server.js';
+import { RedisLockClients } from '../support/redis-lock-clients.js';
+
+/** Longer than a failover takes. */
+const LEASE = 15_000;
+
+describe('In a cluster, when the lock moves to another master', () => {
+  const clients = new RedisLockClients();
+  let cluster: RedisCluster;
+  let holder: RedisLockClient;
+  let other: RedisLockClient;
+  let key: string;
+
+  beforeAll(async () => {
+    cluster = await RedisCluster.start();
+  });
+  afterAll(() => cluster.stop());
+
+  beforeEach(async () => {
+    key = randomUUID();
+    await cluster.restart();
+    const connect = () => clients.on(cluster.client(), { watchdogTimeout: LEASE });
+    [holder, other] = await Promise.all([connect(), connect()]);
+  });
+  afterEach(() => clients.close());
+
+  const channel = () => `redisson_lock__channel:{${key}}`;
+
+  /** Waits until that server, as the only one, has a subscriber of the lock. */
+  async function listening(server: RedisServer): Promise<void> {
+    await eventually('who waits listens there', async () => {
+      const answer = await server.command('PUBSUB', 'SHARDNUMSUB', channel());
+      return (answer as [string, number])[1] === 1;
+    });
+  }
+
+  /** A key that this master has. */
+  async function keyOf(master: RedisServer): Promise<string> {
+    for (let n = 0; ; n++) if ((await cluster.masterOf(`${n}`)) === master) return `${n}`;
+  }
+
+  const moves: [string, () => Promise<void>][] = [
+    ['since it was killed', () => cluster.failOver(key)],
+    ['in agreement', () => cluster.handOver(key)],
+    ['with its slot', () => cluster.migrate(key)],
+  ];
+
+  it.each(moves)(
+    '%s, the holder stays the holder, and the waiter gets the lock',
+    async (_, move) => {
+      const lease = await holder.mutex(key).acquire();
+      const fixed = await holder.mutex(`{${key}}:fixed`).acquire({ lease: 60_000 });
+      const before = await cluster.masterOf(key);
+      const queued = other.mutex(key).acquire();
+      await listening(before);
+      await move();
+      const after = await cluster.masterOf(key);
+      expect(after).not.toBe(before);
+      await listening(after);
+      expect(await after.command('HEXISTS', key, lease.holder)).toBe(1);
+
+      const granted = queued.then(() => performance.now());
+      await lease.release();
+      const releasedAt = performance.now();
+      expect((await granted) - releasedAt).toBeLessThan(1_000);
+      expect([fixed.isHeld, fixed.signal.aborted]).toEqual([true, false]);
+      await (await queued).release();
+      expect(await after.command('EXISTS', key)).toBe(0);
+    },
+  );
+
+  it('with classic channels, the master that a subscriber is connected to is replaced', async () => {
+    const connect = () => clients.on(cluster.client(), { shardedSubscriptionMode: 'off' });
+    const [first, second] = await Promise.all([connect(), connect()]);
+    const lease = await first.mutex(key).acquire();
+    const queued = second.mutex(key).acquire();
+    const server = await eventually('it listens', async () => {
+      for (const each of cluster.servers)
+        if (String(await each.command('PUBSUB', 'CHANNELS', channel())) === channel()) return each;
+      return undefined;
+    });
+    await cluster.failOver(await keyOf(server));
+    const granted = queued.then(() => performance.now());
+    await lease.release();
+    const releasedAt = performance.now();
+    expect((await granted) - releasedAt).toBeLessThan(1_000);
+  });
+
+  it.each(moves)('%s, it is renewed there', async (_, move) => {
+    const locks = await clients.on(cluster.client(), { watchdogTimeout: 6_000 });
+    const lease = await locks.mutex(key).acquire();
+    await move();
+    const after = await cluster.masterOf(key);
+    const expiry = Number(await after.command('PEXPIRETIME', key));
+    await eventually('its lease would be over', () => Date.now() > expiry);
+    expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
+    expect(await after.command('HEXISTS', key, lease.holder)).toBe(1);
+  });
+});
