@@ -3,13 +3,12 @@
 -- KEYS lock, channel, hold  ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with
 -- -> how many listen; -1: it was not held
 local lock = KEYS[1]
+local told = redis.call('pttl', lock)
 redis.call('del', KEYS[3])
 if redis.call('hdel', lock, ARGV[1]) == 0 then
   return -1
 end
-if redis.call('hget', lock, 'mode') == 'write' then
-  return 0
-end
+local isWritten = redis.call('hget', lock, 'mode') == 'write' -- by the same caller; it ends only with that
 local longest = 0
 local fields = redis.call('hgetall', lock)
 for i = 1, #fields, 2 do
@@ -18,14 +17,18 @@ for i = 1, #fields, 2 do
   for n = 1, count or 0 do
     left = math.max(left, redis.call('pttl', ARGV[3] .. ':' .. fields[i] .. ':rwlock_timeout:' .. n))
   end
-  if count and left == 0 then
+  if count and left == 0 and not isWritten then
     redis.call('hdel', lock, fields[i])
   end
   longest = math.max(longest, left)
 end
 if longest > 0 then
   redis.call('pexpire', lock, longest)
-  return 0
+elseif not isWritten then
+  redis.call('del', lock)
 end
-redis.call('del', lock)
+local left = redis.call('pttl', lock)
+if left ~= -2 and left > told - 1000 then
+  return 0 -- else who waits would sleep over the end of it, for as long as it was told
+end
 return redis.call(ARGV[2], KEYS[2], '0')

@@ -1,0 +1,3 @@
+import { readWriteLockSuite } from './read-write-lock.suite.js';
+
+readWriteLockSuite('cluster');
