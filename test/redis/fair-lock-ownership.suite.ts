@@ -155,6 +155,32 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     expect(await updates(await clients(16), 1)).toBe(16);
   });
 
+  it('does not let a nested acquire in where it is not reentrant (Redisson: RedissonNonReentrantFairLockTest testSameThreadReacquireThrows)', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.semaphoreMutex(key, FAIR);
+    await mutex.using(async () => {
+      expect(await mutex.tryAcquire()).toBeUndefined();
+      expect(await stage().command('EXISTS', stage().names.queue)).toBe(0);
+    });
+    expect(await mutex.isLocked()).toBe(false);
+  });
+
+  it('keeps other objects of the same lock out where it is not reentrant (Redisson: RedissonNonReentrantFairLockTest testCrossInstanceSameThreadReentryThrows)', async () => {
+    const { mine, key } = stage();
+    await mine.semaphoreMutex(key, FAIR).using(async () => {
+      expect(await mine.semaphoreMutex(key, FAIR).tryAcquire()).toBeUndefined();
+    });
+  });
+
+  it('goes to who waits where it is not reentrant (Redisson: RedissonNonReentrantFairLockTest testContendingThreadBlocksAndAcquiresOnRelease)', async () => {
+    const { mine, theirs, key } = stage();
+    const lease = await mine.semaphoreMutex(key, FAIR).acquire();
+    const { lease: waiting } = await stage().queue(theirs, theirs.semaphoreMutex(key, FAIR));
+    await lease.release();
+    await using next = await waiting;
+    expect(next.isHeld).toBe(true);
+  });
+
   function clients(count: number): Promise<RedisLockClient[]> {
     return Promise.all(Array.from({ length: count }, () => stage().client()));
   }
