@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
+import { RedisServer } from '../support/redis-server.js';
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
 import { TicketOfficeProcess } from './support/ticket-office-process.js';
 
@@ -62,6 +63,33 @@ describe('The ticket office', () => {
   );
 
   it(
+    'does so with four processes on Redis, and shows who holds the lock',
+    async () => {
+      const server = await RedisServer.start();
+      try {
+        const redis = ['--backend', 'redis', '--connect', `${server.host}:${server.port}`];
+        await using office = new TicketOfficeProcess([...redis, '--processes', '4', '--once']);
+        expect(await office.exitCode()).toBe(0);
+        expect(office.stderr).toBe('');
+        expect(office.row('no lock').sold).toBeGreaterThan(100);
+        expect(office.row('@WithMutex')).toEqual({ sold: 100, oversold: 0 });
+
+        await using page = new TicketOfficeProcess(redis);
+        const url = await eventually('it serves', () => page.url, { within: RUN_TIMEOUT });
+        const answer = rush(url, true);
+        await eventually('somebody holds it', async () => (await look(url)).queue.length === 1);
+        expect((await answer).ok).toBe(true);
+        page.interrupt();
+        expect(await page.exitCode()).toBe(0);
+        expect(page.stderr).toBe('');
+      } finally {
+        await server.stop();
+      }
+    },
+    2 * RUN_TIMEOUT,
+  );
+
+  it(
     'goes on serving a page that shows a rush while it lasts, until Ctrl-C',
     async () => {
       await using office = new TicketOfficeProcess([]);
@@ -103,14 +131,15 @@ describe('The ticket office', () => {
   it.each([
     [['--fast'], "Unknown option '--fast'"],
     [['now'], "Unexpected argument 'now'"],
-    [['--backend', 'paper'], '--backend is "embedded" or "zookeeper", not "paper"'],
+    [['--backend', 'paper'], '--backend is "embedded", "zookeeper" or "redis", not "paper"'],
     [['--backend', 'zookeeper'], '--backend zookeeper needs --connect HOST:PORT'],
     [
       ['--backend', 'zookeeper', '--connect', 'zk'],
       '--backend zookeeper needs --connect HOST:PORT',
     ],
     [['--backend', 'zookeeper', '--connect', 'zk:70000'], 'needs --connect HOST:PORT'],
-    [['--connect', 'zk:2181'], '--connect goes with --backend zookeeper'],
+    [['--backend', 'redis'], '--backend redis needs --connect HOST:PORT'],
+    [['--connect', 'zk:2181'], '--connect goes with --backend zookeeper or redis'],
     [['--processes', '4'], 'the embedded backend locks inside one process'],
     [['--processes', '0'], '--processes is a whole number from 1 to 64, not "0"'],
     [['--processes', '-1'], "Option '--processes' argument is ambiguous."],

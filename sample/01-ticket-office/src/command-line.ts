@@ -33,7 +33,7 @@ export function parseCommandLine(args: string[], env: NodeJS.ProcessEnv): Comman
   const locks = lockOptions(values.backend, values.connect);
   if (locks.backend === 'embedded' && processes > 1)
     throw new Error(
-      'the embedded backend locks inside one process: use --backend zookeeper for more',
+      'the embedded backend locks inside one process: use --backend zookeeper or redis for more',
     );
   const port = wholeNumber('PORT', env.PORT ?? '3000', 0, MAX_PORT);
   return { locks, processes, once: values.once, port: values.once ? 0 : port };
@@ -41,15 +41,18 @@ export function parseCommandLine(args: string[], env: NodeJS.ProcessEnv): Comman
 
 function lockOptions(backend: string, connect?: string): LockModuleOptions {
   if (backend === 'embedded') {
-    if (connect !== undefined) throw new Error('--connect goes with --backend zookeeper');
+    if (connect !== undefined) throw new Error('--connect goes with --backend zookeeper or redis');
     return { backend };
   }
-  if (backend !== 'zookeeper')
-    throw new Error(`--backend is "embedded" or "zookeeper", not "${backend}"`);
+  if (backend !== 'zookeeper' && backend !== 'redis')
+    throw new Error(`--backend is "embedded", "zookeeper" or "redis", not "${backend}"`);
   const [, port] = /^\S+:(\d+)$/.exec(connect ?? '') ?? [];
   if (connect === undefined || !(Number(port) <= MAX_PORT))
-    throw new Error('--backend zookeeper needs --connect HOST:PORT');
-  return { backend, connect, connectTimeout: 5_000 };
+    throw new Error(`--backend ${backend} needs --connect HOST:PORT`);
+  const connectTimeout = 5_000;
+  return backend === 'zookeeper'
+    ? { backend, connect, connectTimeout }
+    : { backend, connect: `redis://${connect}`, connectTimeout };
 }
 
 function wholeNumber(name: string, text: string, least: number, most: number): number {

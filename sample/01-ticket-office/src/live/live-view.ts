@@ -2,7 +2,7 @@
 export interface LiveView {
   /** For each seat, how many tickets were sold for it. */
   readonly tickets: readonly number[];
-  /** Numbers in the queue of the lock, in the order of service. The first one holds the lock. */
+  /** Numbers of those who want the lock, in the order of service, as far as the servers know. The first one holds it. */
   readonly queue: readonly number[];
   readonly isRushing: boolean;
 }

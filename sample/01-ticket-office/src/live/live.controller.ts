@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { Controller, Get, Header } from '@nestjs/common';
-import { InjectLockClient, type ZooKeeperLockClient } from 'nestjs-interlock';
+import { InjectLockClient, type RedisLockClient, type ZooKeeperLockClient } from 'nestjs-interlock';
 import { SHOW_LOCK } from '../office/ticket-office.service.js';
 import { RUSH_LOCK } from '../rush/rush.service.js';
 import { SeatStore } from '../seats/seat-store.js';
 import type { LiveView } from './live-view.js';
+import { queueOf } from './queue-of.js';
 
 const PAGE = new URL('../../public/index.html', import.meta.url);
 
@@ -12,7 +13,7 @@ const PAGE = new URL('../../public/index.html', import.meta.url);
 export class LiveController {
   constructor(
     private readonly store: SeatStore,
-    @InjectLockClient() private readonly locks: ZooKeeperLockClient,
+    @InjectLockClient() private readonly locks: ZooKeeperLockClient | RedisLockClient,
   ) {}
 
   @Get()
@@ -24,16 +25,11 @@ export class LiveController {
   @Get('live')
   @Header('cache-control', 'no-store')
   async live(): Promise<LiveView> {
-    const [{ tickets }, sales, rushes] = await Promise.all([
+    const [{ tickets }, queue, rushes] = await Promise.all([
       this.store.load(),
-      this.locks.mutex(SHOW_LOCK).participants(),
-      this.locks.mutex(RUSH_LOCK).participants(),
+      queueOf(this.locks.mutex(SHOW_LOCK)),
+      queueOf(this.locks.mutex(RUSH_LOCK)),
     ]);
-    return { tickets, queue: sales.map(numberOf), isRushing: rushes.length > 0 };
+    return { tickets, queue, isRushing: rushes.length > 0 };
   }
-}
-
-/** The name of a node in the queue ends with ten digits. */
-function numberOf(path: string): number {
-  return Number(path.slice(-10));
 }
