@@ -5,15 +5,18 @@ import type { LockStage } from './lock-stage.js';
 import type { StageClient } from './stage-client.js';
 
 /** `await using`, which Curator's `Locker` is for: what a block has acquired, its end releases. */
-export function lockerSuite(stage: () => LockStage): void {
-  describe.each<[string, (client: StageClient, key: string) => Lock]>([
+export function lockerSuite(stage: () => LockStage, hasSemaphores = true): void {
+  const locks: [string, (client: StageClient, key: string) => Lock][] = [
     ['mutex', ({ locks }, key) => locks.mutex(key)],
     ['read lock', ({ locks }, key) => locks.readWriteLock(key).readLock()],
     ['write lock', ({ locks }, key) => locks.readWriteLock(key).writeLock()],
     ['semaphore', ({ locks }, key) => locks.semaphore(key, { permits: 1 })],
     ['semaphore mutex', ({ locks }, key) => locks.semaphoreMutex(key)],
     ['multi-lock', ({ locks }, key) => locks.multiLock([locks.mutex(key), locks.mutex('other')])],
-  ])('with a %s', (_, lockOf) => {
+  ];
+  const kinds = locks.filter(([kind]) => hasSemaphores || kind !== 'semaphore');
+
+  describe.each(kinds)('with a %s', (_, lockOf) => {
     it('releases at the end of the block (Curator: testLocker)', async () => {
       const { mine, key } = stage();
       const lock = lockOf(mine, key);

@@ -4,6 +4,7 @@ import { mutexEventsSuite } from './mutex-events.suite.js';
 import { mutexExclusionSuite } from './mutex-exclusion.suite.js';
 import { mutexFaultsSuite } from './mutex-faults.suite.js';
 import { mutexLeaseSuite } from './mutex-lease.suite.js';
+import { mutexNonReentrantSuite } from './mutex-non-reentrant.suite.js';
 import { mutexReentrySuite } from './mutex-reentry.suite.js';
 import { mutexWaitSuite } from './mutex-wait.suite.js';
 import { onStage } from './on-stage.js';
@@ -11,18 +12,27 @@ import type { RedisBackend } from './redis-backend.js';
 import { redisRecipes } from './redis-recipes.js';
 import { RedisStage } from './redis-stage.js';
 
+const NAMES = {
+  mutex: 'mutex',
+  fenced: 'fenced mutex',
+  fair: 'fair mutex',
+  semaphoreMutex: 'semaphore mutex',
+};
+
 /** What every mutex promises, of those on Redis. Only the fair one has one queue for all clients. */
 export function redisMutexSuite(
   name: string,
   makeBackend: () => Promise<RedisBackend>,
-  kind: 'mutex' | 'fenced' | 'fair' = 'mutex',
+  kind: keyof typeof NAMES = 'mutex',
 ): void {
-  describe(`A ${kind === 'mutex' ? '' : `${kind} `}mutex on ${name}`, () => {
+  describe(`A ${NAMES[kind]} on ${name}`, () => {
     const stage = onStage(async () => RedisStage.build(await makeBackend(), redisRecipes[kind]));
     const isFair = kind === 'fair';
 
     describe('exclusion', () => mutexExclusionSuite(stage, isFair));
-    describe('re-entry', () => mutexReentrySuite(stage));
+    if (kind === 'semaphoreMutex')
+      describe('is not reentrant', () => mutexNonReentrantSuite(stage));
+    else describe('re-entry', () => mutexReentrySuite(stage));
     describe('waiting', () => mutexWaitSuite(stage));
     describe('the lease', () => mutexLeaseSuite(stage));
     describe('events', () => mutexEventsSuite(stage));

@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { currentLease } from '../../lib/core/current-lease.js';
-import { LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { Backend } from './backend.js';
 import { mutexClosingSuite } from './mutex-closing.suite.js';
 import { mutexEventsSuite } from './mutex-events.suite.js';
 import { mutexExclusionSuite } from './mutex-exclusion.suite.js';
 import { mutexFaultsSuite } from './mutex-faults.suite.js';
 import { mutexLeaseSuite } from './mutex-lease.suite.js';
+import { mutexNonReentrantSuite } from './mutex-non-reentrant.suite.js';
 import { mutexRequestsSuite } from './mutex-requests.suite.js';
 import { mutexWaitSuite } from './mutex-wait.suite.js';
 import { onStage } from './on-stage.js';
@@ -22,23 +21,13 @@ export function semaphoreMutexSuite(name: string, makeBackend: () => Promise<Bac
     const stage = onStage(async () => Stage.build(await makeBackend(), semaphoreMutexRecipe));
 
     describe('exclusion', () => mutexExclusionSuite(stage));
+    describe('is not reentrant', () => mutexNonReentrantSuite(stage));
     describe('waiting', () => mutexWaitSuite(stage));
     describe('the lease', () => mutexLeaseSuite(stage));
     describe('events', () => mutexEventsSuite(stage));
     describe('closing the client', () => mutexClosingSuite(stage));
     describe('accidents', () => mutexFaultsSuite(stage));
     describe('its requests', () => mutexRequestsSuite(stage));
-
-    it('is not reentrant: a nested acquire waits for itself', async () => {
-      const { mine, key } = stage();
-      const mutex = mine.locks.semaphoreMutex(key);
-      await mutex.using(async (lease) => {
-        expect(currentLease()).toBe(lease);
-        await expect(mutex.acquire({ wait: 30 })).rejects.toBeInstanceOf(LockTimeoutError);
-        expect(await mutex.tryAcquire()).toBeUndefined();
-        expect(lease.isHeld).toBe(true);
-      });
-    });
 
     it('is, on the servers, a semaphore of one permit', async () => {
       const { mine, theirs, key, path } = stage();
