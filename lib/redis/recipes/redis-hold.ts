@@ -38,8 +38,6 @@ export class RedisHold implements HoldBackend, Renewable {
   lease: number;
   deadline: number;
   readonly #heldSince: number;
-  /** When another length of the lease was asked for last. */
-  #extendedAt = -Infinity;
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
   #stopConfirming?: () => void;
@@ -95,7 +93,6 @@ export class RedisHold implements HoldBackend, Renewable {
   /** Sets the lease anew, to `lease` ms from now; comes back too when the lock is lost meanwhile. */
   async extend(lease: number): Promise<void> {
     const sentAt = this.context.clock.now();
-    this.#extendedAt = sentAt;
     this.lease = lease;
     this.deadline = Math.min(this.deadline, safeDeadline(sentAt, lease)); // it may take effect without an answer
     this.#watch();
@@ -107,7 +104,7 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   renewed(sentAt: number, lease: number): void {
-    if (sentAt < this.#extendedAt) return; // what was asked for since may be in force already
+    if (lease !== this.lease) return; // another one was asked for since, and may be in force already
     this.deadline = safeDeadline(sentAt, lease);
   }
 

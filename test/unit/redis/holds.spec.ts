@@ -1,0 +1,218 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  LockConnectionError,
+  LockLostError,
+  LockTimeoutError,
+} from '../../../lib/core/errors/index.js';
+import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
+import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
+import { safeDeadline } from '../../../lib/redis/recipes/safe-deadline.js';
+import { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { lockAcquire } from '../../../lib/redis/scripts/lock-acquire.js';
+import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';
+import { lockRenew } from '../../../lib/redis/scripts/lock-renew.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+import { connectionOf } from './connection-of.js';
+import { FakeNode, type SentCommand } from './fake-node.js';
+
+const LEASE = 30_000;
+const GRANTED = [1, 0];
+
+let clock: VirtualClock;
+let node: FakeNode;
+let client: RedisLockClient;
+
+beforeEach(async () => {
+  clock = new VirtualClock();
+  node = new FakeNode();
+  client = new RedisLockClient({
+    name: 'unit',
+    connection: connectionOf(node, clock),
+    events: new LockEventEmitter(),
+    clock,
+    options: { client: node, watchdogTimeout: LEASE },
+  });
+  node.reply = ({ name }) => (name === 'ping' ? 'PONG' : undefined);
+  await client.connect();
+});
+
+/** What was sent of one script. */
+const sent = ({ sha1 }: { sha1: string }) => node.sent.filter(({ args }) => args[0] === sha1);
+const lastSent = (script: { sha1: string }): SentCommand => sent(script).at(-1)!;
+const settle = () => clock.advance(0);
+
+async function granted(options?: { lease?: number }): Promise<RedisLease> {
+  const acquiring = client.mutex('door').acquire(options);
+  await settle();
+  lastSent(lockAcquire).answer(GRANTED);
+  return acquiring;
+}
+
+describe('A grant', () => {
+  it('counts from when it was asked for', async () => {
+    const acquiring = client.mutex('door').acquire();
+    await clock.advance(10_000);
+    lastSent(lockAcquire).answer(GRANTED);
+    expect((await acquiring).remaining()).toBeCloseTo(safeDeadline(0, LEASE) - 10_000);
+  });
+
+  it('that came when half of the lease was over is asked for again, by the same holder', async () => {
+    const acquiring = client.mutex('door').acquire();
+    await clock.advance(LEASE / 2);
+    lastSent(lockAcquire).answer(GRANTED);
+    await settle();
+    expect(sent(lockAcquire)).toHaveLength(2);
+    const [first, second] = sent(lockAcquire);
+    expect(second!.args).toEqual(first!.args);
+    second!.answer(GRANTED);
+    expect((await acquiring).remaining()).toBeCloseTo(safeDeadline(0, LEASE));
+  });
+
+  it('that is late every time is given up and taken back', async () => {
+    const acquiring = client.mutex('door').acquire();
+    const refused = expect(acquiring).rejects.toMatchObject({ code: 'LOCK_CONNECTION' });
+    for (let late = 1; late <= 5; late++) {
+      await clock.advance(LEASE / 2);
+      lastSent(lockAcquire).answer(GRANTED);
+      await settle();
+    }
+    await refused;
+    await expect(acquiring).rejects.toBeInstanceOf(LockConnectionError);
+    expect(sent(lockRelease)).toHaveLength(1);
+  });
+
+  it('that comes after the wait was over is taken back, not before it has come', async () => {
+    const acquiring = client.mutex('door').acquire({ wait: 1_000 });
+    const late = expect(acquiring).rejects.toBeInstanceOf(LockTimeoutError);
+    await clock.advance(5_000);
+    await late;
+    expect(sent(lockRelease)).toEqual([]);
+    lastSent(lockAcquire).answer(GRANTED);
+    await settle();
+    expect(sent(lockRelease)).toHaveLength(1);
+    const holder = lastSent(lockAcquire).args[4];
+    expect(lastSent(lockRelease).args).toContain(holder);
+  });
+
+  it('that fails on the way is asked for again by the same holder, who does not hold twice', async () => {
+    const acquiring = client.mutex('door').acquire();
+    await settle();
+    lastSent(lockAcquire).fail();
+    await clock.advance(50);
+    const [first, second] = sent(lockAcquire);
+    expect(second!.args).toEqual(first!.args);
+    second!.answer(GRANTED);
+    expect((await acquiring).isHeld).toBe(true);
+  });
+});
+
+describe('A lease', () => {
+  it('that is not renewed ends a little before it ends on the server', async () => {
+    const lease = await granted({ lease: 1_000 });
+    const { signal } = lease;
+    await clock.advance(safeDeadline(0, 1_000) - 1);
+    expect([lease.isHeld, signal.aborted]).toEqual([true, false]);
+    await clock.advance(1);
+    expect([lease.isHeld, signal.aborted]).toEqual([false, true]);
+    expect(signal.reason).toBeInstanceOf(LockLostError);
+    expect(sent(lockRenew)).toEqual([]);
+  });
+
+  it('tells the truth by the clock when the process was blocked, and its signal follows', async () => {
+    const lease = await granted();
+    const { signal } = lease;
+    clock.stall(LEASE);
+    expect(() => lease.assertHeld()).toThrow(LockLostError);
+    expect([lease.isHeld, signal.aborted]).toEqual([false, true]);
+  });
+
+  it('is removed from renewal before its release is sent', async () => {
+    const lease = await granted();
+    void lease.release();
+    await settle();
+    expect(sent(lockRelease)).toHaveLength(1);
+    await clock.advance(LEASE);
+    expect(sent(lockRenew)).toEqual([]);
+    lastSent(lockRelease).answer(0);
+    await settle();
+  });
+
+  it('whose renewal is on the way when it is released is not renewed again by the answer', async () => {
+    const lease = await granted();
+    await clock.runUntil(() => sent(lockRenew).length === 1);
+    const releasing = lease.release();
+    await settle();
+    lastSent(lockRenew).answer([1]);
+    lastSent(lockRelease).answer(0);
+    await releasing;
+    await clock.advance(10 * LEASE);
+    expect(sent(lockRenew)).toHaveLength(1);
+    expect(clock.isIdle).toBe(true);
+  });
+
+  it('that is extended goes on with the new length', async () => {
+    const lease = await granted();
+    const extending = lease.extend(60_000);
+    await settle();
+    lastSent(lockRenew).answer([1]);
+    await extending;
+    expect(lease.remaining()).toBeCloseTo(safeDeadline(0, 60_000));
+    await clock.runUntil(() => sent(lockRenew).length === 2);
+    expect(clock.now()).toBeGreaterThan(LEASE / 3);
+    expect(lastSent(lockRenew).args).toContain(60_000);
+  });
+
+  it.each([
+    ['before', [0, 1]],
+    ['after', [1, 0]],
+  ])(
+    'that is shortened while a renewal is on the way, is short, also if that is answered %s it',
+    async (_, order) => {
+      const lease = await granted();
+      await clock.runUntil(() => sent(lockRenew).length === 1);
+      const renewedAt = clock.now();
+      const extending = lease.extend(1_000);
+      await settle();
+      expect(sent(lockRenew)).toHaveLength(2);
+      for (const which of order) {
+        sent(lockRenew)[which]!.answer([1]);
+        await settle();
+        expect(lease.remaining()).toBeLessThanOrEqual(safeDeadline(0, 1_000));
+      }
+      await extending;
+      await clock.runUntil(() => sent(lockRenew).length === 3);
+      expect(clock.now() - renewedAt).toBeLessThan(1_000 / 3);
+      expect(lastSent(lockRenew).args).toContain(1_000);
+    },
+  );
+
+  it('that is extended, but has gone from the server, is lost', async () => {
+    const lease = await granted();
+    const extending = expect(lease.extend(60_000)).rejects.toBeInstanceOf(LockLostError);
+    await settle();
+    lastSent(lockRenew).answer([0]);
+    await extending;
+    expect(lease.isHeld).toBe(false);
+  });
+
+  it('that is extended without an answer is lost at the end that it had', async () => {
+    const lease = await granted({ lease: 1_000 });
+    const extending = expect(lease.extend(60_000)).rejects.toBeInstanceOf(LockLostError);
+    await clock.advance(1_000);
+    await extending;
+    lastSent(lockRenew).answer([1]);
+    await settle();
+    expect(lease.isHeld).toBe(false);
+  });
+
+  it('that was lost is given back nevertheless', async () => {
+    const lease = await granted({ lease: 1_000 });
+    await clock.advance(1_000);
+    const releasing = lease.release();
+    await settle();
+    lastSent(lockRelease).answer(-1);
+    await releasing;
+    expect(sent(lockRelease)).toHaveLength(1);
+    expect(clock.isIdle).toBe(true);
+  });
+});
