@@ -17,7 +17,7 @@ const TABLES = [
   {
     table: 'docs/redisson-tests.md',
     folder: 'test/redis',
-    least: 1,
+    least: 100,
     mark: (className: string, name: string) => `Redisson: ${className} ${name})`,
   },
 ];
