@@ -30,6 +30,20 @@ describe('The replicas policy', () => {
     expect(await server.command('INFO', 'commandstats')).not.toContain('cmdstat_wait:');
   });
 
+  it('leaves no listener on the client for each of many: Node would take that for a leak', async () => {
+    const client = server.client();
+    const replicas = { atLeast: 1, timeout: 10, otherwise: 'warn' } as const;
+    const locks = await createRedisLockClient('many', { client, replicas });
+    await locks.connect();
+    const before = client.listenerCount('close');
+    const keys = Array.from({ length: 20 }, (_, i) => `row-${i}`);
+    const acquiring = Promise.all(keys.map((key) => locks.mutex(key).acquire()));
+    await client.ping(); // they have been sent
+    expect(client.listenerCount('close')).toBe(before);
+    await acquiring;
+    await locks.close();
+  });
+
   it('asks about one that was', async () => {
     await expect(careful.mutex('aisle').tryAcquire()).rejects.toThrow('0 of 1 replicas');
     expect(await server.command('INFO', 'commandstats')).toContain('cmdstat_wait:');

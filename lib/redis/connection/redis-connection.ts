@@ -111,17 +111,12 @@ export class RedisConnection {
     counts: (reply: unknown) => boolean,
   ): Promise<{ reply: unknown; acknowledged: number }> {
     const master = this.#masterOf(keys[0]!);
-    let isSame = true;
-    const interrupted = () => (isSame = false);
-    master.on('close', interrupted);
-    try {
-      const reply = await this.run(script, keys, args);
-      if (!counts(reply)) return { reply, acknowledged: 0 };
-      const acknowledged = Number(await master.call('wait', atLeast, timeout));
-      if (isSame && this.#masterOf(keys[0]!) === master) return { reply, acknowledged };
-    } finally {
-      master.off('close', interrupted);
-    }
+    const reply = await this.run(script, keys, args);
+    if (!counts(reply)) return { reply, acknowledged: 0 };
+    const { stream } = master; // in the turn of the reply, so the one that it came by
+    const acknowledged = Number(await master.call('wait', atLeast, timeout));
+    if (master.stream === stream && this.#masterOf(keys[0]!) === master)
+      return { reply, acknowledged };
     throw new Error('The connection changed before the replicas were asked.');
   }
 
