@@ -34,9 +34,11 @@ export interface LockStage {
   expire(client: StageClient): Promise<void>;
   /** Somebody takes the lock of the test from who holds it, on the servers. */
   evict(): Promise<void>;
+  /** The client makes sure of what it holds, as it does from time to time, where nobody tells it. */
+  makeSure(client: StageClient): void;
   /** From now on nobody may remove the lock of the test that is held. */
   forbidRemoval(): Promise<void>;
-  /** Ends `forbidRemoval`, where that would be in the way of the next test. */
+  /** Ends `forbidRemoval`, where it would be in the way of the next test, with what it has left. */
   permitRemoval(): Promise<void>;
   /** The servers go away, and remember everything; resolves when all clients know. */
   down(): Promise<void>;

@@ -133,6 +133,7 @@ export function mutexLeaseSuite(stage: () => LockStage): void {
       const { signal } = lease;
       const { lease: waiting } = await stage().queue(theirs);
       await stage().evict();
+      stage().makeSure(mine);
       await eventually('the holder is told', () => signal.aborted);
       expect((signal.reason as Error).message).toMatch(
         /somebody deleted its node|removed by force|its part .* lost/,

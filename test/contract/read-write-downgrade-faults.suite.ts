@@ -26,6 +26,7 @@ export function readWriteDowngradeFaultsSuite(stage: () => LockStage): void {
     const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
     await stage().evict();
     await using next = await queued;
+    stage().makeSure(mine);
     await eventually('the reader is told', () => reader.signal.aborted);
     expect([reader.isHeld, next.isHeld]).toEqual([false, true]);
     await reader.release();
@@ -44,7 +45,10 @@ export function readWriteDowngradeFaultsSuite(stage: () => LockStage): void {
           if (knows) await writer.fencingToken(); // on ZooKeeper it watches its node from now on
           await stage().evict();
           await using next = await queued;
-          if (knows) await eventually('it knows', () => !writer.isHeld);
+          if (knows) {
+            stage().makeSure(mine);
+            await eventually('it knows', () => !writer.isHeld);
+          }
 
           expect(await mine.readLock(key).tryAcquire()).toBeUndefined();
           const failure = mine.readLock(key).acquire({ wait: 50 });

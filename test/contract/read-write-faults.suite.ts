@@ -55,6 +55,7 @@ export function readWriteFaultsSuite(stage: () => LockStage, isFair = true): voi
       const { lease: waiting } = await stage().queueFor(theirs.writeLock(key), theirs);
       await stage().evict();
       await using next = await waiting;
+      stage().makeSure(mine);
       await eventually('the holder is told', () => signal.aborted);
       expectLost(lease);
       expect((signal.reason as Error).message).toMatch(

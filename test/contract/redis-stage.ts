@@ -114,7 +114,7 @@ export class RedisStage implements LockStage {
 
   async expire(client: RedisStageClient): Promise<void> {
     if (client.id) await this.#ofMasters('eval', forgetScript, 0, client.id);
-    client.redis.disconnect(true);
+    this.makeSure(client);
     await eventually('it knows, and is connected', () => client.held === 0 && isUp(client.redis));
     await this.#ofMasters('client', 'kill', 'type', 'pubsub'); // who waits looks again
   }
@@ -127,13 +127,18 @@ export class RedisStage implements LockStage {
     else await this.stranger.mutex(raw).forceUnlock();
   }
 
+  /** It does when it is connected anew. */
+  makeSure({ redis }: RedisStageClient): void {
+    redis.disconnect(true);
+  }
+
   async forbidRemoval(): Promise<void> {
     await this.#ofMasters('acl', 'setuser', 'default', '-del');
   }
 
   async permitRemoval(): Promise<void> {
     await this.#ofMasters('acl', 'setuser', 'default', '+del');
-    await this.evict();
+    await this.#ofMasters('flushall'); // else what could not be removed stays until its lease is over
   }
 
   async down(): Promise<void> {

@@ -103,6 +103,9 @@ export class Stage implements LockStage {
     await this.stranger.delete(node!);
   }
 
+  /** Its watches tell it. */
+  makeSure(): void {}
+
   /** Takes the permission to remove nodes of the test away; each has a directory of its own. */
   async forbidRemoval(): Promise<void> {
     const [node] = await this.contenders();
