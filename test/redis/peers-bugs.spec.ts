@@ -1,0 +1,201 @@
+// What went wrong in other lock libraries, each time reproduced there: none of it may happen here.
+// The decorators' share of it is in test/e2e/redis-decorators.spec.ts.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { eventually } from '../support/eventually.js';
+import { RedisProxy } from '../support/redis-proxy.js';
+import { RedisServer } from '../support/redis-server.js';
+
+const KEY = 'stock';
+
+let server: RedisServer;
+let proxy: RedisProxy;
+const open = new Set<RedisLockClient>();
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+beforeEach(async () => {
+  proxy = await RedisProxy.start(server);
+});
+afterEach(async () => {
+  await Promise.all([...open].map((client) => client.close(100)));
+  open.clear();
+  await proxy.stop();
+  await server.command('flushall');
+});
+afterAll(() => server.stop());
+
+/** A client whose traffic goes through the proxy. */
+async function clientOf(watchdogTimeout: number, port = proxy.port): Promise<RedisLockClient> {
+  const connect = { host: server.host, port, disconnectTimeout: 0, retryStrategy: () => 20 };
+  const client = await createRedisLockClient('bugs', { connect, watchdogTimeout });
+  open.add(client);
+  await client.connect();
+  return client;
+}
+
+const past = (at: number) => eventually('time went by', () => performance.now() > at);
+const renewals = () => proxy.commands.filter(({ 1: sha1 }) => sha1 === lockRenew.sha1).length;
+
+describe('Work that takes longer than the lease', () => {
+  it('keeps others out to its end', async () => {
+    const [mine, theirs] = [await clientOf(300), await clientOf(300)];
+    let inside = 0;
+    let most = 0;
+    const work = async () => {
+      most = Math.max(most, (inside += 1));
+      await past(performance.now() + 700);
+      inside -= 1;
+    };
+    await Promise.all([mine.mutex(KEY).using(work), theirs.mutex(KEY).using(work)]);
+    expect([inside, most]).toEqual([0, 1]);
+  });
+
+  it('gives its result, though the lock was lost and cannot be given back', async () => {
+    const client = await clientOf(300);
+    const result = await client.mutex(KEY).using(async ({ signal }) => {
+      proxy.hold();
+      await once(signal, 'abort');
+      return 'paid';
+    });
+    expect(result).toBe('paid');
+  });
+
+  it('gives its own error, though the lock was lost and cannot be given back', async () => {
+    const client = await clientOf(300);
+    const error = new RangeError('no money');
+    const failing = client.mutex(KEY).using(async ({ signal }) => {
+      proxy.hold();
+      await once(signal, 'abort');
+      throw error;
+    });
+    await expect(failing).rejects.toBe(error);
+  });
+
+  it('is told of a loss before the lease is over on the server', async () => {
+    const client = await clientOf(2_000);
+    const { signal } = await client.mutex(KEY).acquire();
+    const over = Number(await server.command('pexpiretime', KEY));
+    proxy.hold();
+    let toldAt = Infinity;
+    signal.addEventListener('abort', () => (toldAt = Date.now()));
+    await once(signal, 'abort');
+    expect(signal.reason).toBeInstanceOf(LockLostError);
+    expect(toldAt).toBeLessThan(over); // both by the clock of this machine
+  });
+});
+
+describe('A short lease', () => {
+  it('costs three renewals a lease, not thousands of commands', async () => {
+    const client = await clientOf(300);
+    const lease = await client.mutex(KEY).acquire();
+    const startedAt = performance.now();
+    await eventually('it was renewed ten times', () => renewals() >= 10);
+    const leases = (performance.now() - startedAt) / 300;
+    expect(lease.isHeld).toBe(true);
+    expect(renewals()).toBeLessThanOrEqual(4 * leases + 1); // in steps of a tenth: 3.4 a lease
+  });
+
+  it('does not keep who waits busy', async () => {
+    const [mine, theirs] = [await clientOf(300), await clientOf(30_000)];
+    const lease = await mine.mutex(KEY).acquire();
+    const waiting = theirs.mutex(KEY).acquire();
+    const asked = () => proxy.commands.filter((command) => command.includes(KEY)).length;
+    await eventually('it was renewed ten times', () => renewals() >= 10);
+    // Its sleep is bounded by the lease of the holder: no more than a look for each that went by.
+    expect(asked() - renewals()).toBeLessThanOrEqual(renewals() + 4);
+    await lease.release();
+    await (await waiting).release();
+  });
+});
+
+describe('A renewal that fails', () => {
+  it('is not the last one', async () => {
+    const client = await clientOf(1_000);
+    const lease = await client.mutex(KEY).acquire();
+    const loss = proxy.loseReply(({ 1: sha1 }) => sha1 === lockRenew.sha1);
+    await eventually('a renewal was lost', () => loss.lost > 0);
+    loss.stop();
+    const before = renewals();
+    await eventually('it goes on', () => renewals() >= before + 3);
+    expect(lease.isHeld).toBe(true);
+  });
+
+  it('for good is told to the holder, and is no unhandled rejection, which would fail this test', async () => {
+    const client = await clientOf(300);
+    const lease = await client.mutex(KEY).acquire();
+    await proxy.stop();
+    await once(lease.signal, 'abort');
+    await lease.release();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lease.isHeld).toBe(false);
+  });
+});
+
+describe('Who waits for the lock of a holder that has crashed', () => {
+  const crashed = (ms: number) =>
+    Promise.all([server.command('hset', KEY, 'somebody:1', 1), server.command('pexpire', KEY, ms)]);
+
+  it('waits for the end of its lease, and gets the lock then, though no message comes', async () => {
+    const client = await clientOf(30_000);
+    await crashed(600);
+    const lease = await client.mutex(KEY).acquire({ wait: 20_000 });
+    expect(lease.isHeld).toBe(true);
+    await lease.release();
+  });
+
+  it('is not turned away before the time that it would wait is over', async () => {
+    const client = await clientOf(30_000);
+    await crashed(60_000);
+    const startedAt = performance.now();
+    await expect(client.mutex(KEY).acquire({ wait: 700 })).rejects.toBeInstanceOf(LockTimeoutError);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(699);
+  });
+});
+
+describe('A lease', () => {
+  it('begins with the grant, not with the wait before it', async () => {
+    const [mine, theirs] = [await clientOf(30_000), await clientOf(30_000)];
+    const first = await theirs.mutex(KEY).acquire();
+    const contended = new Promise<void>((resolve) => void mine.on('contended', () => resolve()));
+    const waiting = mine.mutex(KEY).acquire({ lease: 500 });
+    await contended;
+    await past(performance.now() + 600);
+    await first.release();
+    const lease = await waiting;
+    expect(lease.remaining()).toBeGreaterThan(0);
+    expect(Number(await server.command('pttl', KEY))).toBeGreaterThan(0);
+  });
+});
+
+describe('Who does not have the lock', () => {
+  it("gives nobody else's back", async () => {
+    const [mine, theirs] = [await clientOf(30_000), await clientOf(30_000)];
+    const held = await theirs.mutex(KEY).acquire();
+    for (let i = 0; i < 3; i++) {
+      const late = mine.mutex(KEY).using(async () => {}, { wait: 20 });
+      await expect(late).rejects.toBeInstanceOf(LockTimeoutError);
+      await expect(
+        mine.mutex(KEY).acquire({ signal: AbortSignal.timeout(20) }),
+      ).rejects.toBeDefined();
+      expect(await mine.mutex(KEY).tryAcquire()).toBeUndefined();
+    }
+    await mine.close(); // whatever it does in the background is done then
+    expect(await server.command('hexists', KEY, held.holder)).toBe(1);
+    expect(held.isHeld).toBe(true);
+  });
+
+  it("any more gives nobody else's back", async () => {
+    const [mine, theirs] = [await clientOf(30_000), await clientOf(30_000)];
+    const lost = await mine.mutex(KEY).acquire({ lease: 100 });
+    const held = await theirs.mutex(KEY).acquire({ wait: 5_000 });
+    await lost.release();
+    expect(await server.command('hexists', KEY, held.holder)).toBe(1);
+    expect(await mine.mutex(KEY).tryAcquire()).toBeUndefined();
+  });
+});
