@@ -90,6 +90,22 @@ describe('When the connection of a subscriber is killed while 20 wait', () => {
     });
   });
 
+  it.each(EXCLUSIVE_LOCKS)(
+    'and does not come back, who waits for a %s looks by itself',
+    async (_, of) => {
+      const lease = await of(holder, key).acquire();
+      const queued = of(await waiting(), key).acquire();
+      await subscribed(1);
+      const loss = proxy.loseReply(isSubscribe);
+      proxy.cut(isSubscribe);
+      await eventually('it is tried in vain', () => loss.lost >= 2);
+      await lease.release();
+      const start = performance.now();
+      expect(await queued).toMatchObject({ isHeld: true });
+      expect(performance.now() - start).toBeLessThan(1_000);
+    },
+  );
+
   it('again and again, it comes back, and messages wake who waits', async () => {
     const locks = await waiting();
     for (let n = 0; n < 5; n++) {
