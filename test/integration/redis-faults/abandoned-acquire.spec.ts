@@ -2,11 +2,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { randomUUID } from 'node:crypto';
 import { LockAbortedError } from '../../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { fairLockRelease } from '../../../lib/redis/scripts/fair-lock-release.js';
+import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';
+import { readLockRelease } from '../../../lib/redis/scripts/read-lock-release.js';
+import { writeLockRelease } from '../../../lib/redis/scripts/write-lock-release.js';
 import { eventually } from '../../support/eventually.js';
 import { RedisProxy } from '../../support/redis-proxy.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { RedisLockClients } from '../support/redis-lock-clients.js';
 import { ALL_LOCKS, EXCLUSIVE_LOCKS, type AnyRedisLock } from '../support/redis-lock-kinds.js';
+
+const RELEASES = [lockRelease, fairLockRelease, readLockRelease, writeLockRelease];
 
 describe('An acquire that is aborted', () => {
   const clients = new RedisLockClients();
@@ -83,6 +89,7 @@ describe('An acquire that is aborted', () => {
     'before the server tells that it misses the script leaves no %s',
     async (_, of) => {
       await server.command('SCRIPT', 'FLUSH');
+      for (const { source } of RELEASES) await server.command('SCRIPT', 'LOAD', source);
       proxy.holdReplies();
       await abort(of(locks, key), 'it is on its way', wasSent);
       expect(proxy.commands.some(([name]) => name === 'eval')).toBe(true);

@@ -60,6 +60,14 @@ describe('When the connection of a holder', () => {
     },
   );
 
+  /** Waits for a renewal, and tells until when it is then. */
+  function renewedAfter(earlier: number): Promise<number> {
+    return eventually('it is renewed', async () => {
+      const now = await expiry();
+      return now > earlier && now;
+    });
+  }
+
   it.each(ALL_LOCKS)('stalls, a %s is lost before it is free', async (_, of) => {
     const lease = await of(holder, key).acquire();
     const lost = lossOf(lease);
@@ -74,6 +82,22 @@ describe('When the connection of a holder', () => {
     await isHeldNoMore;
     const other = await clients.on(server.client());
     expect(await of(other, key).tryAcquire()).toMatchObject({ isHeld: true });
+  });
+
+  it('brings the answer to a renewal late, the lease counts from when that was sent', async () => {
+    const lease = await holder.mutex(key).acquire();
+    const first = await expiry();
+    const second = await renewedAfter(first); // the server knows the script
+    proxy.holdReplies();
+    const third = await renewedAfter(second);
+    await eventually('the answer is late', () => third - Date.now() < (2 / 3) * LEASE);
+    const before = Date.now() + lease.remaining();
+    proxy.resume();
+    const known = await eventually('the answer is here', () => {
+      const now = Date.now() + lease.remaining();
+      return now > before + 100 && now;
+    });
+    expect(known).toBeLessThanOrEqual(third);
   });
 
   it('stalls until a renewal comes too late, that does not revive the lock', async () => {
