@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Fleet } from './fleet/fleet.js';
+import { frozenProcesses } from './fleet/frozen-processes.js';
 import { noAccident } from './fleet/no-accident.js';
 import { RedisGround } from './fleet/redis-ground.js';
 import { REDIS_RECIPES } from './fleet/redis-recipes.js';
@@ -24,15 +25,20 @@ describe.each(REDIS_DEPLOYMENTS)('A fleet of Node and Java processes on Redis, %
     await deployment?.stop();
   }, 30_000);
 
-  (isBuilt ? it : it.skip).each(REDIS_RECIPES.map((recipe) => ({ recipe })))(
-    'shares one $recipe.name: no overlap, everybody served, nothing left',
-    async ({ recipe }) => {
-      const { faults, grants, before, after } = await fleet.run(recipe, noAccident(3_000));
+  const runs = [
+    ...REDIS_RECIPES.map((recipe) => ({ recipe, accident: noAccident(3_000) })),
+    { recipe: REDIS_RECIPES[0]!, accident: frozenProcesses('node1') },
+  ];
+
+  (isBuilt ? it : it.skip).each(runs)(
+    'shares one $recipe.name with $accident.name: no overlap, everybody served, nothing left',
+    async ({ recipe, accident }) => {
+      const { faults, grants, before, after } = await fleet.run(recipe, accident);
       expect(faults).toEqual([]);
       expect(Object.values(grants)).toHaveLength(8);
       expect(Math.min(...Object.values(grants))).toBeGreaterThan(0);
       expect(after).toBe(before);
     },
-    60_000,
+    120_000,
   );
 });

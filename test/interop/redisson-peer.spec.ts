@@ -46,7 +46,7 @@ describeWithRedisson(
       const actor = stage.other.redisActor();
       const log = await stage.log();
       for (let n = 0; n < 3; n++) await actor.acquire(lock);
-      const holder = await actor.holder();
+      const holder = await actor.holder(lock);
       expect(await stage.pairs('HGETALL', stage.name)).toEqual({ [holder]: '3' });
       expect(await actor.holdCount(lock)).toBe(3);
       await actor.release(lock);
@@ -139,7 +139,7 @@ describeWithRedisson(
       const actor = stage.other.redisActor();
       await actor.acquire(write, { lease: 60_000 });
       await actor.acquire(read, { lease: 60_000 });
-      const holder = await actor.holder();
+      const holder = await actor.holder(write);
       expect(await stage.pairs('HGETALL', stage.name)).toEqual({
         mode: 'write',
         [holder]: '1',
@@ -164,7 +164,7 @@ describeWithRedisson(
       const read = `read:${stage.name}`;
       await actor.acquire(read);
       await actor.acquire(read);
-      const holder = await actor.holder();
+      const holder = await actor.holder(read);
       const { readHold } = stage.names;
       expect(await stage.keys()).toEqual(
         [stage.name, readHold(holder, 1), readHold(holder, 2)].sort(),

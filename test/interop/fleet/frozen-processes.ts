@@ -1,15 +1,13 @@
 import { Deferred } from '../../support/deferred.js';
 import { eventually } from '../../support/eventually.js';
-import { znodesBelow } from '../support/znodes-below.js';
 import type { Accident } from './accident.js';
 import type { Scene } from './scene.js';
-import type { ZooKeeperGround } from './zookeeper-ground.js';
 
 /**
- * One process after the other stands still, as a holder, until its session has ended and the others went on; then it goes
- * on as if nothing had happened.
+ * One process after the other stands still, as a holder, until the servers have ended its hold and the others went on; then
+ * it goes on as if nothing had happened.
  */
-export function frozenProcesses(...victims: readonly string[]): Accident<ZooKeeperGround> {
+export function frozenProcesses(...victims: readonly string[]): Accident {
   return {
     name: 'frozen process',
     async happen(scene) {
@@ -18,10 +16,9 @@ export function frozenProcesses(...victims: readonly string[]): Accident<ZooKeep
   };
 }
 
-async function freeze(victim: string, scene: Scene<ZooKeeperGround>): Promise<void> {
-  const { history, observer, peers } = scene;
+async function freeze(victim: string, scene: Scene): Promise<void> {
+  const { ground, history, observer, path, peers } = scene;
   const peer = peers.get(victim)!;
-  const session = await peer.actor().session();
   await eventually('all have had their turn', () => history.hasServedAll(), { within: 30_000 });
 
   // It is frozen while it waits for its begin to be written down, so certainly inside.
@@ -34,19 +31,19 @@ async function freeze(victim: string, scene: Scene<ZooKeeperGround>): Promise<vo
     },
   });
   await inside.promise;
+  const haveEnded = await ground.holdsOf(peer, path);
   peer.freeze();
-  const nodes = await nodesOf(session, scene);
 
-  // Whoever begins meanwhile does so rightly if the servers have ended the session by then.
-  let hasEnded = false;
+  // Whoever begins meanwhile does so rightly if the servers have ended the hold by then.
+  let isOver = false;
   observer.interpose({
     beforeBegin: async () => {
-      if (hasEnded || !(await areGone(nodes, scene))) return;
-      hasEnded = true;
-      history.sessionEnded(victim);
+      if (isOver || !(await haveEnded())) return;
+      isOver = true;
+      history.holdEnded(victim);
     },
   });
-  await eventually('its session has ended', () => hasEnded, { within: 60_000 });
+  await eventually('its hold has ended', () => isOver, { within: 60_000 });
   observer.interpose({});
   const others = new Map(history.grants).set(victim, -1);
   await eventually('the others go on', () => history.hasServedAll(others), { within: 30_000 });
@@ -55,20 +52,4 @@ async function freeze(victim: string, scene: Scene<ZooKeeperGround>): Promise<vo
   thawed.resolve();
   const then = new Map(history.grants);
   await eventually('all go on', () => history.hasServedAll(then), { within: 30_000 });
-}
-
-async function nodesOf(session: string, scene: Scene<ZooKeeperGround>): Promise<string[]> {
-  const { stranger } = scene.ground;
-  const nodes = await znodesBelow(scene.path, stranger.connection);
-  const stats = await Promise.all(nodes.map((node) => stranger.connection.exists(node)));
-  return nodes.filter((_, i) => stats[i]?.ephemeralOwner === session);
-}
-
-async function areGone(
-  nodes: readonly string[],
-  { ground: { stranger }, path }: Scene<ZooKeeperGround>,
-): Promise<boolean> {
-  await stranger.connection.sync(path);
-  const stats = await Promise.all(nodes.map((node) => stranger.connection.exists(node)));
-  return stats.every((stat) => stat === undefined);
 }

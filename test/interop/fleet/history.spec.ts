@@ -54,20 +54,20 @@ describe('The history of a fleet', () => {
     expect(history.faults).toEqual(['w3 came in where w0,w1,w2 was']);
   });
 
-  it('takes a hold for ended with its session, and wants the holder to know', () => {
+  it('takes a hold for ended when the servers do, and wants the holder to know', () => {
     const history = of();
     history.begin('w0', 1);
-    history.sessionEnded('w0');
+    history.holdEnded('w0');
     history.begin('w1', 2);
     history.lost('w0');
     expect(history.faults).toEqual([]);
     expect(history.losses).toBe(1);
   });
 
-  it('sees a holder who does not know that its session has ended', () => {
+  it('sees a holder who does not know that its hold has ended', () => {
     const history = of();
     history.begin('w0', 1);
-    history.sessionEnded('w0');
+    history.holdEnded('w0');
     history.end('w0');
     expect(history.faults).toEqual(['w0 took its lost lock for held']);
   });

@@ -13,7 +13,7 @@ export class History {
   /** How often a holder was told by its lease that the lock was lost. */
   losses = 0;
   private inside: Inside[] = [];
-  /** Workers whose hold ended with their session, and who do not know yet. */
+  /** Workers whose hold the servers have ended, and who do not know yet. */
   private readonly ended = new Set<string>();
   private lastSequence = -1;
 
@@ -25,8 +25,7 @@ export class History {
 
   begin(worker: string, sequence: number): void {
     const lock = this.locks.get(worker)!;
-    if (this.ended.has(worker))
-      this.faults.push(`${worker} went on with a lock of an ended session`);
+    if (this.ended.has(worker)) this.faults.push(`${worker} went on with a lock that had ended`);
     if (!this.recipe.admits(lock, this.inside))
       this.faults.push(`${worker} came in where ${this.inside.map((it) => it.worker).join()} was`);
     if (this.recipe.isOrdered && sequence <= this.lastSequence)
@@ -47,8 +46,8 @@ export class History {
     this.leave(worker);
   }
 
-  /** The servers have ended the session of that worker, and its hold with it. */
-  sessionEnded(worker: string): void {
+  /** The servers have ended the hold of that worker: with its session, or its lease. */
+  holdEnded(worker: string): void {
     this.ended.add(worker);
     this.leave(worker);
   }

@@ -6,6 +6,8 @@ import { startRedissonPeer } from '../support/start-redisson-peer.js';
 import type { Ground } from './ground.js';
 import type { Recipe } from './recipe.js';
 
+const WATCHDOG_TIMEOUT = 10_000;
+
 /** A Redis, shared with Redisson. */
 export class RedisGround implements Ground {
   private name = '';
@@ -14,11 +16,23 @@ export class RedisGround implements Ground {
 
   startPeer(language: 'node' | 'java'): Promise<Peer> {
     const { urls } = this.deployment;
-    return language === 'node' ? startRedisNodePeer(urls) : startRedissonPeer(urls);
+    const start = language === 'node' ? startRedisNodePeer : startRedissonPeer;
+    return start(urls, { watchdogTimeout: WATCHDOG_TIMEOUT });
   }
 
   async prepare(_recipe: Recipe, run: number): Promise<string> {
     return (this.name = `fleet:${run}`);
+  }
+
+  async holdsOf(peer: Peer, path: string): Promise<() => Promise<boolean>> {
+    const [client] = (await this.holderIn(peer)).split(':');
+    const server = await this.deployment.masterOf(path);
+    const fields = (await server.command('HKEYS', path)) as string[];
+    const held = fields.filter((field) => field.startsWith(`${client}:`));
+    return async () => {
+      const left = await Promise.all(held.map((field) => server.command('HEXISTS', path, field)));
+      return left.every((count) => count === 0);
+    };
   }
 
   /** Fencing tokens are kept for good. */
@@ -40,4 +54,12 @@ export class RedisGround implements Ground {
   }
 
   async close(): Promise<void> {}
+
+  private async holderIn(peer: Peer): Promise<string> {
+    const [actor, lock] = [peer.redisActor(), 'lock:who'];
+    await actor.acquire(lock);
+    const holder = await actor.holder(lock);
+    await actor.release(lock);
+    return holder;
+  }
 }

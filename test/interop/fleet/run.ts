@@ -43,7 +43,8 @@ async function runOnRedis(kind: RedisDeploymentKind): Promise<void> {
   const deployment = await startRedisDeployment(kind);
   try {
     const ground = new RedisGround(deployment);
-    await runAll(`Redis (${kind})`, ground, REDIS_RECIPES, [noAccident(60_000)]);
+    const accidents = [noAccident(60_000), frozenProcesses('node1', 'node2')];
+    await runAll(`Redis (${kind})`, ground, REDIS_RECIPES, accidents);
   } finally {
     await deployment.stop();
   }

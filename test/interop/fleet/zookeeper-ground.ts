@@ -20,7 +20,7 @@ export class ZooKeeperGround implements Ground {
   private constructor(
     readonly ensemble: ZooKeeperEnsemble,
     /** A client that takes no part. */
-    readonly stranger: TestClient,
+    private readonly stranger: TestClient,
   ) {}
 
   static async open(ensemble: ZooKeeperEnsemble): Promise<ZooKeeperGround> {
@@ -43,6 +43,19 @@ export class ZooKeeperGround implements Ground {
     this.directories = [path, ...directories.map((name) => `${path}/${name}`)];
     for (const directory of this.directories) await this.makeDirectory(directory);
     return path;
+  }
+
+  async holdsOf(peer: Peer, path: string): Promise<() => Promise<boolean>> {
+    const { connection } = this.stranger;
+    const session = await peer.actor().session();
+    const nodes = await znodesBelow(path, connection);
+    const stats = await Promise.all(nodes.map((node) => connection.exists(node)));
+    const held = nodes.filter((_, i) => stats[i]?.ephemeralOwner === session);
+    return async () => {
+      await connection.sync(path);
+      const left = await Promise.all(held.map((node) => connection.exists(node)));
+      return left.every((stat) => stat === undefined);
+    };
   }
 
   async clear(): Promise<void> {

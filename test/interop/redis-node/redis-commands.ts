@@ -1,4 +1,5 @@
 import type { Lease } from '../../../lib/core/lease.js';
+import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
 import { RedisLock } from '../../../lib/redis/recipes/redis-lock.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { HeldLeases } from '../node/held-leases.js';
@@ -31,6 +32,8 @@ export class RedisCommands implements CommandedActor {
         return String(await this.mutex(lock).remainTimeToLive());
       case 'isHeld':
         return String(this.held.of(lock).isHeld);
+      case 'holder':
+        return (this.held.of(lock) as RedisLease).holder;
       case 'token':
         return String(await this.held.of(lock).fencingToken());
       case 'work':

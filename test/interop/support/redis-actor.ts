@@ -68,7 +68,7 @@ export class RedisActor {
   }
 
   /** Field of the lock's hash that says that this actor holds it. */
-  async holder(): Promise<string> {
-    return this.ask('holder');
+  async holder(lock: string): Promise<string> {
+    return this.ask('holder', lock);
   }
 }

@@ -62,13 +62,6 @@ export class RedisStage {
     return server.command(command, ...args);
   }
 
-  /** From now on, what the server of this lock carries out. */
-  async log(): Promise<CommandLog> {
-    const log = await CommandLog.open(await this.deployment.masterOf(this.name));
-    this.logs.push(log);
-    return log;
-  }
-
   /** The same, where the reply is a list of names and values: `HGETALL`, `ZRANGE … WITHSCORES`. */
   async pairs(command: string, ...args: (string | number)[]): Promise<Record<string, string>> {
     const reply = (await this.command(command, ...args)) as string[];
@@ -77,15 +70,16 @@ export class RedisStage {
     return pairs;
   }
 
+  /** From now on, what the server of this lock carries out. */
+  async log(): Promise<CommandLog> {
+    const log = await CommandLog.open(await this.deployment.masterOf(this.name));
+    this.logs.push(log);
+    return log;
+  }
+
   /** All keys of this lock. */
   async keys(): Promise<string[]> {
     return ((await this.command('KEYS', `*${this.name}*`)) as string[]).sort();
-  }
-
-  /** How many processes listen to that channel. */
-  private async subscribers(channel: string): Promise<number> {
-    const count = this.kind === 'cluster' ? 'SHARDNUMSUB' : 'NUMSUB';
-    return Number(((await this.command('PUBSUB', count, channel)) as [string, number])[1]);
   }
 
   /** Resolves once a process listens to that channel. */
@@ -133,5 +127,11 @@ export class RedisStage {
       { title: `${one} holds it`, first: () => this.one, second: () => this.other },
       { title: `${other} holds it`, first: () => this.other, second: () => this.one },
     ];
+  }
+
+  /** How many processes listen to that channel. */
+  private async subscribers(channel: string): Promise<number> {
+    const count = this.kind === 'cluster' ? 'SHARDNUMSUB' : 'NUMSUB';
+    return Number(((await this.command('PUBSUB', count, channel)) as [string, number])[1]);
   }
 }

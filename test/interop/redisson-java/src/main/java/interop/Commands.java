@@ -1,14 +1,16 @@
 package interop;
 
 import java.util.Arrays;
-import java.util.List;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
-import java.util.stream.Collectors;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
 /** What the peer can be asked to do; the answers are single lines. */
 class Commands implements Command {
+    private static final Set<Thread.State> ASLEEP = EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
+
     private final RedissonClient client;
     private final Locks locks;
     private final Workers workers = new Workers();
@@ -21,8 +23,6 @@ class Commands implements Command {
     @Override
     public String run(String[] words) throws Exception {
         switch (words[0]) {
-            case "holder":
-                return client.getId() + ":" + Thread.currentThread().getId();
             case "sleepers":
                 return Long.toString(sleepers());
             case "rest":
@@ -49,6 +49,8 @@ class Commands implements Command {
                 return Boolean.toString(redissonLock.isLocked());
             case "isHeld":
                 return Boolean.toString(redissonLock.isHeldByCurrentThread());
+            case "holder":
+                return client.getId() + ":" + Thread.currentThread().getId();
             case "holdCount":
                 return Integer.toString(redissonLock.getHoldCount());
             case "remaining":
@@ -64,14 +66,15 @@ class Commands implements Command {
 
     /** Threads that sleep until a message wakes them. */
     private static long sleepers() {
-        return Thread.getAllStackTraces().values().stream()
-                .filter(Commands::isAsleep)
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(thread -> isInside(Commands.class, thread.getValue()))
+                .filter(thread -> isInside(Semaphore.class, thread.getValue()))
+                .filter(thread -> ASLEEP.contains(thread.getKey().getState()))
                 .count();
     }
 
-    private static boolean isAsleep(StackTraceElement[] stack) {
-        List<String> classes = Arrays.stream(stack).map(StackTraceElement::getClassName).collect(Collectors.toList());
-        return classes.contains(Semaphore.class.getName()) && classes.contains(Commands.class.getName());
+    private static boolean isInside(Class<?> type, StackTraceElement[] stack) {
+        return Arrays.stream(stack).anyMatch(frame -> frame.getClassName().equals(type.getName()));
     }
 
     private static String outcome(boolean isGranted) {
