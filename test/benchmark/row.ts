@@ -57,7 +57,7 @@ export function peerRow(
 ): Row {
   const { ours = NaN, ...peers } = values;
   const theirs = Object.values(peers);
-  if (theirs.length === 0) return row(`${name} (no JDK with a peer here)`, unit, ours, null);
+  if (theirs.length === 0) return row(`${name} (no peer here)`, unit, ours, null);
   const ratio = higherIsBetter ? ours / Math.max(...theirs) : Math.min(...theirs) / ours;
   return {
     row: name,

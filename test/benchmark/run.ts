@@ -1,9 +1,10 @@
 // npm run benchmark -- NAME [--json]
 import { decorator } from './decorator.js';
 import { printRows } from './print-rows.js';
+import { redis } from './redis.js';
 import { zookeeper } from './zookeeper.js';
 
-const benchmarks = new Map(Object.entries({ decorator, zookeeper }));
+const benchmarks = new Map(Object.entries({ decorator, redis, zookeeper }));
 const [name = '', ...flags] = process.argv.slice(2);
 const benchmark = benchmarks.get(name);
 if (benchmark === undefined || flags.some((flag) => flag !== '--json')) {

@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Program } from '../../integration/support/program.js';
+import { alternately } from '../alternately.js';
+import { percentile } from '../percentile.js';
+import { peerRow, row, type Row } from '../row.js';
+import type { LockMaker } from './lock-maker.js';
+
+const ROUNDS = { rounds: 30, warmUp: 3 };
+const FLOOR_TARGET = 1.5;
+/** Times shorter than that of every library that polls. */
+const POLLING_TARGET = 5;
+/** The longest that the holder keeps it, in ms: at chance, so that those who poll are met at any time. */
+const LONGEST_HOLD = 60;
+
+/** From the release by one contender to the grant to another one that waits, in this process. */
+export async function handOffWithin(makers: Readonly<Record<string, LockMaker>>): Promise<Row[]> {
+  const measured = await alternately(
+    makers,
+    async (lockOn) => {
+      const [first, second] = [lockOn('within'), lockOn('within')];
+      const release = await first();
+      const granted = second();
+      await delay(Math.random() * LONGEST_HOLD);
+      const begin = performance.now();
+      const [releaseSecond] = await Promise.all([granted, release()]);
+      const took = (performance.now() - begin) * 1_000;
+      await releaseSecond();
+      return took;
+    },
+    ROUNDS,
+  );
+  return [peerRow('hand-off in one process, p50', 'µs', of(measured, 0.5))];
+}
+
+/**
+ * From the release in this process to the grant in another one. The floor is a message from here that has the other one run
+ * one script. Both processes read the machine's monotonic clock.
+ */
+export async function handOffBetween(
+  makers: Readonly<Record<string, LockMaker>>,
+  publish: () => Promise<unknown>,
+  other: Program,
+): Promise<Row[]> {
+  const floor: LockMaker = () => async () => publish;
+  const measured = await alternately(
+    { ...makers, floor },
+    async (lockOn, who) => {
+      const release = await lockOn('between')();
+      other.tell(who);
+      await other.next(); // it goes to wait
+      await delay(5 + Math.random() * LONGEST_HOLD);
+      const begin = process.hrtime.bigint();
+      await release();
+      return Number(BigInt(await other.next()) - begin) / 1_000;
+    },
+    ROUNDS,
+  );
+  const name = 'hand-off between processes';
+  const [p50, p99] = [of(measured, 0.5), of(measured, 0.99)];
+  const peers = { ...p50 };
+  delete peers.floor;
+  return [
+    row(`${name}, p50`, 'µs', p50.ours!, p50.floor!, FLOOR_TARGET),
+    row(`${name}, p99`, 'µs', p99.ours!, p99.floor!),
+    peerRow(`${name}, p50`, 'µs', peers, { target: POLLING_TARGET }),
+  ];
+}
+
+function of(measured: Readonly<Record<string, number[]>>, p: number): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(measured).map(([name, times]) => [name, percentile(times, p)]),
+  );
+}
