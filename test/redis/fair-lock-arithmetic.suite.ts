@@ -11,7 +11,9 @@ const FAIR = { fair: true };
 const WAIT = 300_000;
 /** A lease that is not renewed, in ms: so that deadlines do not depend on when somebody looked. */
 const LEASE = 60_000;
-/** Milliseconds in which the server counts may go by between two of them. */
+/** Far below both, in ms: a waiter may look once more, and its deadline is a little later then. */
+const NEAR = 10_000;
+/** The server counts whole milliseconds. */
 const ROUNDING = 3;
 
 /** The queue as Redisson lays it out, and the deadlines that Redisson goes by. */
@@ -207,25 +209,30 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
   }
 
   /**
-   * Nobody of ours is dropped by whoever of Redisson looks; and after the next time that each of them has looked, each
-   * grant in front of it may take its wait away, and the lock be held to the end of its lease.
+   * Nobody of ours is dropped by whoever of Redisson looks, and each grant in front of it may take its wait away; and when
+   * ours have looked again, the lock may be held to the end of its lease too.
    */
   async function expectSafe(): Promise<void> {
     const seen = await fairQueue(stage());
+    expect(isSafe(seen, 0)).toBe(true);
     await new RedissonFairWaiters(stage()).dropOverdue();
     expect((await fairQueue(stage())).waiters).toEqual(seen.waiters);
-    await eventually('all of ours have looked', async () => {
-      const { now, ttl, waiters, deadlines } = await fairQueue(stage());
-      return deadlines.every(
-        (deadline, place) =>
-          waiters[place]!.startsWith('redisson:') ||
-          deadline >= now + Math.max(ttl, 0) + (place + 1) * WAIT - ROUNDING,
-      );
+    await eventually('ours have looked', async () => {
+      const looked = await fairQueue(stage());
+      return isSafe(looked, looked.ttl);
     });
   }
 }
 
+/** Is each deadline of ours that long, and a wait for each grant, away? */
+function isSafe({ now, waiters, deadlines }: FairQueue, ms: number): boolean {
+  const least = (place: number) => now + ms + (place + 1) * WAIT - ROUNDING;
+  return waiters.every(
+    (waiter, place) => waiter.startsWith('redisson:') || deadlines[place]! >= least(place),
+  );
+}
+
 function expectNear(actual: readonly number[], expected: readonly number[]): void {
-  const far = actual.filter((value, i) => !(Math.abs(value - expected[i]!) <= ROUNDING));
+  const far = actual.filter((value, i) => !(Math.abs(value - expected[i]!) <= NEAR));
   expect([actual.length, far]).toEqual([expected.length, []]);
 }
