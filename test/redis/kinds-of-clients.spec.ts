@@ -138,6 +138,18 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
     await lease.release();
     await (await waiting).release();
   });
+
+  it('goes on when its connections break', async () => {
+    const asked = () => proxy.commands.filter(isScriptFor('broken')).length;
+    const held = await mine.mutex('broken').acquire({ lease: 20_000 });
+    const waiting = theirs.mutex('broken').acquire({ wait: 20_000 });
+    await eventually('it asked again, once it listened', () => asked() === 3);
+    proxy.cut();
+    await held.release();
+    const lease = await waiting;
+    expect(lease.isHeld).toBe(true);
+    await lease.release();
+  });
 });
 
 /** Is that a script sent for this lock? */

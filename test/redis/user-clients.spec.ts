@@ -32,6 +32,12 @@ async function connected(options: RedisLockOptions): Promise<RedisLockClient> {
   return client;
 }
 
+/** Whatever there is of a lock, but for its counter of tokens. */
+async function keysOf(key: string): Promise<string[]> {
+  const keys = (await server.command('keys', `*${key}*`)) as string[];
+  return keys.filter((name) => !name.startsWith('redisson_lock_token:'));
+}
+
 /** What listens to a client, by event. */
 function listenersOf(user: Redis): Record<string, number> {
   return Object.fromEntries(
@@ -91,6 +97,39 @@ describe('A client of a user', () => {
     }
   });
 });
+
+describe.each(Object.entries(RECIPES))(
+  'A client that gives commands up, under a %s,',
+  (_, lock) => {
+    const PAUSE = 400;
+
+    async function paused(): Promise<RedisLockClient> {
+      const client = await connected({ client: server.client({ commandTimeout: 100 }) });
+      await server.command('client', 'pause', PAUSE);
+      return client;
+    }
+
+    it('holds once what the server grants several times later', async () => {
+      const client = await paused();
+      const lease = await lock(client, '{late}').acquire();
+      expect(lease.isHeld).toBe(true);
+      await lease.release();
+      await eventually('it is free', async () => (await server.command('exists', 'late')) === 0);
+    });
+
+    it('leaves nothing locked that the server grants when nobody waits any more', async () => {
+      const client = await paused();
+      const late = lock(client, '{too late}').acquire({ wait: 150 });
+      await expect(late).rejects.toBeInstanceOf(LockTimeoutError);
+      await eventually(
+        'it is free',
+        async () => (await server.command('exists', 'too late')) === 0,
+      );
+      await client.close(); // whatever it does in the background is done then
+      expect(await server.command('exists', 'too late')).toBe(0);
+    });
+  },
+);
 
 describe.each(Object.entries(RECIPES))('A user who closes a client under a %s', (name, lock) => {
   const blocker = name === 'read lock' ? RECIPES['write lock']! : lock;
