@@ -7,105 +7,115 @@ import { startRedissonPeer } from './support/start-redisson-peer.js';
 /** In ms. */
 const LONG = 3_600_000;
 
-describeWithRedisson('A fair lock', (stage) => {
-  const lockOf = () => `fair:${stage.name}`;
+/** It asks the server every third of its watchdog timeout, so not before it is told. */
+const patientNode = {
+  title: 'Node',
+  start: (urls: readonly string[]) => startRedisNodePeer(urls, { watchdogTimeout: LONG }),
+};
 
-  redisExclusionSuite(stage, { kind: 'fair', waiting: () => stage.queued(1) });
+describeWithRedisson(
+  'A fair lock',
+  (stage) => {
+    const lockOf = () => `fair:${stage.name}`;
 
-  it.each(stage.ways)('is granted in the order of arrival while $title', async (way) => {
-    const lock = lockOf();
-    const [first, second] = [way.first(), way.second()];
-    const holder = first.redisActor();
-    await holder.acquire(lock, { lease: LONG });
-    const order: number[] = [];
-    const served: Promise<void>[] = [];
-    for (const [place, peer] of [second, first, second, second, first, first].entries()) {
-      const waiter = peer.redisActor();
-      const turn = async () => {
-        if (await waiter.acquire(lock, { lease: LONG })) order.push(place);
-        await waiter.release(lock);
-      };
-      served.push(turn());
-      await stage.queued(place + 1);
-    }
-    await holder.release(lock);
-    await Promise.all(served);
-    expect(order).toEqual([0, 1, 2, 3, 4, 5]);
-    await stage.emptyBut([]);
-  });
+    redisExclusionSuite(stage, { kind: 'fair', waiting: () => stage.queued(1) });
 
-  it.each(stage.ways)('is not taken past one that waits while $title', async (way) => {
-    const lock = lockOf();
-    const [holder, waiter] = [way.first().redisActor(), way.second().redisActor()];
-    await holder.acquire(lock, { lease: LONG });
-    const granted = waiter.acquire(lock, { lease: LONG });
-    await stage.queued(1);
-    const grantedNext = holder.release(lock).then(() => holder.acquire(lock, { lease: LONG }));
-    expect(await granted).toBe(true);
-    await stage.queued(1);
-    expect(await way.first().redisActor().tryAcquire(lock)).toBe(false);
-    await waiter.release(lock);
-    expect(await grantedNext).toBe(true);
-  });
+    it.each(stage.ways)('is granted in the order of arrival while $title', async (way) => {
+      const lock = lockOf();
+      const [first, second] = [way.first(), way.second()];
+      const holder = first.redisActor();
+      await holder.acquire(lock, { lease: LONG });
+      const order: number[] = [];
+      const served: Promise<void>[] = [];
+      for (const [place, peer] of [second, first, second, second, first, first].entries()) {
+        const waiter = peer.redisActor();
+        const turn = async () => {
+          if (await waiter.acquire(lock, { lease: LONG })) order.push(place);
+          await waiter.release(lock);
+        };
+        served.push(turn());
+        await stage.queued(place + 1);
+      }
+      await holder.release(lock);
+      await Promise.all(served);
+      expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+      await stage.emptyBut([]);
+    });
 
-  it.each(stage.ways)('passes over one that gave up while $title', async (way) => {
-    const lock = lockOf();
-    const holder = way.first().redisActor();
-    await holder.acquire(lock, { lease: LONG });
-    const gaveUp = way.second().redisActor().acquire(lock, { wait: 500 });
-    await stage.queued(1);
-    const [near, far] = [way.first().redisActor(), way.second().redisActor()];
-    const grantedNear = near.acquire(lock, { lease: LONG });
-    await stage.queued(2);
-    const grantedFar = far.acquire(lock, { lease: LONG });
-    await stage.queued(3);
-    expect(await gaveUp).toBe(false);
-    await stage.queued(2);
-    await holder.release(lock);
-    expect(await grantedNear).toBe(true);
-    await near.release(lock);
-    expect(await grantedFar).toBe(true);
-  });
-
-  it('passes over a Java process that died in the queue, once its time is over', async () => {
-    const lock = lockOf();
-    const dying = await startRedissonPeer(stage.deployment.urls);
-    const [node, java] = [stage.one.redisActor(), stage.other.redisActor()];
-    const holder = stage.one.redisActor();
-    await holder.acquire(lock, { lease: 1_000 });
-    const died = dying.redisActor().acquire(lock, { wait: 1_000 });
-    await stage.queued(1);
-    await Promise.all([dying.stop(), expect(died).rejects.toThrow('has ended')]);
-    const granted = [node.acquire(lock, { lease: LONG }), java.acquire(lock, { lease: LONG })];
-    const first = await Promise.race(granted.map((it, n) => it.then(() => n)));
-    await [node, java][first]!.release(lock);
-    expect(await Promise.all(granted)).toEqual([true, true]);
-  });
-
-  it('passes over a Node process that died in the queue, by the hand of another one', async () => {
-    const lock = lockOf();
-    const holder = stage.other.redisActor();
-    await holder.acquire(lock, { lease: LONG });
-    const options = { watchdogTimeout: 1_000 };
-    const [dying, survivor] = await Promise.all(
-      [1, 2].map(() => startRedisNodePeer(stage.deployment.urls, options)),
-    );
-    try {
-      const died = dying!.redisActor().acquire(lock);
+    it.each(stage.ways)('is not taken past one that waits while $title', async (way) => {
+      const lock = lockOf();
+      const [holder, waiter] = [way.first().redisActor(), way.second().redisActor()];
+      await holder.acquire(lock, { lease: LONG });
+      const granted = waiter.acquire(lock, { lease: LONG });
       await stage.queued(1);
-      const java = stage.other.redisActor();
-      const granted = java.acquire(lock, { lease: LONG });
-      await stage.queued(2);
-      const node = survivor!.redisActor();
-      const grantedLast = node.acquire(lock);
-      await stage.queued(3);
-      await Promise.all([dying!.stop(), expect(died).rejects.toThrow('has ended')]);
-      await holder.release(lock); // tells the dead one
+      const grantedNext = holder.release(lock).then(() => holder.acquire(lock, { lease: LONG }));
       expect(await granted).toBe(true);
-      await java.release(lock);
-      expect(await grantedLast).toBe(true);
-    } finally {
-      await Promise.all([dying!.stop(), survivor!.stop()]);
-    }
-  });
-});
+      await stage.queued(1);
+      expect(await way.first().redisActor().tryAcquire(lock)).toBe(false);
+      await waiter.release(lock);
+      expect(await grantedNext).toBe(true);
+    });
+
+    it.each(stage.ways)('passes over one that gave up while $title', async (way) => {
+      const lock = lockOf();
+      const holder = way.first().redisActor();
+      await holder.acquire(lock, { lease: LONG });
+      const gaveUp = way.second().redisActor().acquire(lock, { wait: 500 });
+      await stage.queued(1);
+      const [near, far] = [way.first().redisActor(), way.second().redisActor()];
+      const grantedNear = near.acquire(lock, { lease: LONG });
+      await stage.queued(2);
+      const grantedFar = far.acquire(lock, { lease: LONG });
+      await stage.queued(3);
+      expect(await gaveUp).toBe(false);
+      await stage.queued(2);
+      await holder.release(lock);
+      expect(await grantedNear).toBe(true);
+      await near.release(lock);
+      expect(await grantedFar).toBe(true);
+    });
+
+    it('passes over a Java process that died in the queue, once its time is over', async () => {
+      const lock = lockOf();
+      const dying = await startRedissonPeer(stage.deployment.urls);
+      const [node, java] = [stage.one.redisActor(), stage.other.redisActor()];
+      const holder = stage.one.redisActor();
+      await holder.acquire(lock, { lease: 1_000 });
+      const died = dying.redisActor().acquire(lock, { wait: 1_000 });
+      await stage.queued(1);
+      await Promise.all([dying.stop(), expect(died).rejects.toThrow('has ended')]);
+      const granted = [node.acquire(lock, { lease: LONG }), java.acquire(lock, { lease: LONG })];
+      const first = await Promise.race(granted.map((it, n) => it.then(() => n)));
+      await [node, java][first]!.release(lock);
+      expect(await Promise.all(granted)).toEqual([true, true]);
+    });
+
+    it('passes over a Node process that died in the queue, by the hand of another one', async () => {
+      const lock = lockOf();
+      const holder = stage.other.redisActor();
+      await holder.acquire(lock, { lease: LONG });
+      const options = { watchdogTimeout: 1_000 };
+      const [dying, survivor] = await Promise.all(
+        [1, 2].map(() => startRedisNodePeer(stage.deployment.urls, options)),
+      );
+      try {
+        const died = dying!.redisActor().acquire(lock);
+        await stage.queued(1);
+        const java = stage.other.redisActor();
+        const granted = java.acquire(lock, { lease: LONG });
+        await stage.queued(2);
+        const node = survivor!.redisActor();
+        const grantedLast = node.acquire(lock);
+        await stage.queued(3);
+        await Promise.all([dying!.stop(), expect(died).rejects.toThrow('has ended')]);
+        await holder.release(lock); // tells the dead one
+        expect(await granted).toBe(true);
+        await java.release(lock);
+        expect(await grantedLast).toBe(true);
+      } finally {
+        await Promise.all([dying!.stop(), survivor!.stop()]);
+      }
+    });
+  },
+  patientNode,
+);
