@@ -40,6 +40,8 @@ describe('A line of contenders', () => {
     places[0]!.leave();
     places[0]!.leave();
     expect(first().slice(1)).toEqual([true, false]);
+    places[1]!.leave();
+    expect(first()[2]).toBe(true);
   });
 
   it('is empty when all have left, and begins anew', () => {

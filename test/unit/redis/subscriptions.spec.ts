@@ -233,6 +233,17 @@ describe('Subscriptions of a cluster', () => {
     expect([channel.isActive, told()]).toEqual([true, 2]);
   });
 
+  it('have a new connection to the same master, when that has ended', async () => {
+    subscribe(true);
+    const channel = subscriptions.join(A);
+    linkTo(1).becomes('end');
+    await clock.advance(100);
+    linkTo(1, 1).becomes('ready');
+    linkTo(1, 1).last.answer(1);
+    await clock.advance(0);
+    expect(channel.isActive).toBe(true);
+  });
+
   it('wait while the cluster knows no master', async () => {
     subscribe(true);
     cluster.slots[slotOf(A)] = [];
