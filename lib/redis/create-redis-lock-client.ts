@@ -34,8 +34,18 @@ async function makeClient(name: string, options: RedisLockOptions): Promise<Redi
   const { connect, cluster } = options;
   const { Redis, Cluster } = await loadIoRedis(name);
   const ours = { lazyConnect: true };
-  if (cluster) return new Cluster(cluster.nodes, { ...cluster.options, ...ours });
+  const defaults = { socketTimeout: longestSilence(options) };
+  if (cluster) {
+    const { redisOptions } = { redisOptions: {}, ...cluster.options };
+    const each = { redisOptions: { ...defaults, ...redisOptions } };
+    return new Cluster(cluster.nodes, { ...cluster.options, ...each, ...ours });
+  }
   return typeof connect === 'string'
-    ? new Redis(connect, ours)
-    : new Redis({ ...connect, ...ours });
+    ? new Redis(connect, { ...defaults, ...ours })
+    : new Redis({ ...defaults, ...connect, ...ours });
+}
+
+/** When a connection is given up that owes an answer: in time for another renewal, but not while replicas are waited for. */
+function longestSilence({ watchdogTimeout = 30_000, replicas }: RedisLockOptions): number {
+  return Math.max(5_000, watchdogTimeout / 3) + (replicas ? (replicas.timeout ?? 1_000) : 0);
 }

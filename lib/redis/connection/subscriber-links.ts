@@ -15,6 +15,7 @@ const OPTIONS = {
   maxRetriesPerRequest: null,
   commandTimeout: undefined,
   enableAutoPipelining: false,
+  keepAlive: 10_000, // ms; it only listens, so nobody else would notice that the other end has gone
 };
 
 /** Delay before a subscriber connects again, in ms. */
