@@ -125,7 +125,7 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
 
   it('is granted to who waits when somebody else unlocks it by force', async () => {
     const { mine, theirs, key } = stage();
-    const watched = await stage().client({ watchdogTimeout: 300 });
+    const watched = await stage().client({ watchdogTimeout: 1_000 });
     const lease = await watched.mutex(key).acquire();
     const { lease: waiting } = await stage().queue(theirs);
     await stage().listening(stage().names.channel);

@@ -144,7 +144,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
 
   it('leaves nothing to be renewed when many try and give back (Redisson: RedissonLockTest testConcurrencyTryLockUnLock)', async () => {
     const { key } = stage();
-    const client = await stage().client({ watchdogTimeout: 300 });
+    const client = await stage().client({ watchdogTimeout: 1_000 });
     let granted = 0;
     const task = async () => {
       for (let time = 0; time < 100; time++) {
@@ -161,7 +161,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     const log = await stage().log();
     await using _ = await client.mutex(`{${key}}:other`).acquire();
     await eventually('another lock was renewed', async () =>
-      renewals().then((all) => all.length > 4),
+      renewals().then((all) => all.length > 2),
     );
     expect((await renewals()).filter((line) => line.includes(`"${key}"`))).toEqual([]);
 

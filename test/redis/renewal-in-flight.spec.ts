@@ -14,7 +14,7 @@ describe('A release on Redis while a renewal is under way', () => {
   beforeEach(async () => {
     proxy = await RedisProxy.start(await stage().deployment.masterOf(''));
     const connect = { host: proxy.host, port: proxy.port, disconnectTimeout: 0 };
-    client = await stage().client({ connect, watchdogTimeout: 600 });
+    client = await stage().client({ connect, watchdogTimeout: 3_000 });
   });
   afterEach(() => proxy.stop());
 
@@ -36,7 +36,7 @@ describe('A release on Redis while a renewal is under way', () => {
 
     const next = await theirs.mutex(key).acquire({ lease: 5_000 });
     await using _other = await client.mutex(`${key}-2`).acquire();
-    await eventually('others are renewed', () => sent(lockRenew.sha1, `${key}-2`) > 3);
+    await eventually('others are renewed', () => sent(lockRenew.sha1, `${key}-2`) > 0);
     expect(sent(lockRenew.sha1, key)).toBe(renewals);
     expect(await stage().command('HEXISTS', key, next.holder)).toBe(1);
     expect(lost).toEqual([]);

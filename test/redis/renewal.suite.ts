@@ -5,8 +5,8 @@ import type { CommandLog } from '../interop/support/command-log.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 
-/** A lease that is renewed ten times a second. */
-const SHORT = { watchdogTimeout: 300 };
+/** A lease that is renewed three times a second, and outlives the stalls of a busy machine. */
+const SHORT = { watchdogTimeout: 1_000 };
 
 /** The watchdog: leases are renewed for as long as they are held, and no longer. */
 export function renewalSuite(stage: () => RedisStage): void {
@@ -27,7 +27,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     const { key } = stage();
     const mutex = (await stage().client(SHORT)).mutex(key);
     await (await mutex.acquire()).release();
-    const lease = await mutex.acquire({ lease: 600 });
+    const lease = await mutex.acquire({ lease: 1_500 });
     const log = await stage().log();
     await eventually('it ends', () => lease.signal.aborted);
     await eventually('it is free', async () => !(await mutex.isLocked()));
@@ -59,10 +59,10 @@ export function renewalSuite(stage: () => RedisStage): void {
       ['longer', 'shorter'].map((each) => client.mutex(`{${key}}:${each}`).acquire()),
     );
     const log = await stage().log();
-    await longer!.extend(900);
+    await longer!.extend(1_500);
     await eventually('both were renewed', async () => {
       const told = (await renewals(log)).join('\n');
-      return [/longer" .*"900" "alone"/, /shorter" .*"300" "alone"/].every((it) => it.test(told));
+      return [/longer" .*"1500" "alone"/, /shorter" .*"1000" "alone"/].every((it) => it.test(told));
     });
     expect([longer!.isHeld, shorter!.isHeld]).toEqual([true, true]);
     await Promise.all([longer!.release(), shorter!.release()]);
@@ -94,7 +94,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     await stage().command('DEL', key);
     const next = await theirs.mutex(key).acquire({ lease: 5_000 });
     await eventually('the old holder is told', () => lease.signal.aborted);
-    expect(await stage().command('PTTL', key)).toBeGreaterThan(300);
+    expect(await stage().command('PTTL', key)).toBeGreaterThan(1_000);
     await stage().command('PEXPIRE', key, 200);
     await eventually('it ends', async () => (await stage().command('EXISTS', key)) === 0);
     await Promise.all([lease.release(), next.release()]);
@@ -127,7 +127,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     await stage().commands('CLIENT', 'KILL', 'TYPE', 'normal');
     if (!stage().isCluster) await eventually('it is back', () => states.includes('RECONNECTED'));
     const log = await stage().log();
-    await eventually('it is renewed', async () => (await renewals(log)).length > 9);
+    await eventually('it is renewed', async () => (await renewals(log)).length > 5);
     expect(lease.isHeld).toBe(true);
     await lease.release();
   });
@@ -140,7 +140,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     await eventually('it was renewed', async () => (await renewals(log)).length > 0);
     await lease.release();
     const before = (await renewals(log)).length;
-    await mine.mutex(`{${key}}:timer`).acquire({ lease: 500 });
+    await mine.mutex(`{${key}}:timer`).acquire({ lease: 1_000 });
     await eventually('more than a period has passed', async () => {
       return (await stage().command('EXISTS', `{${key}}:timer`)) === 0;
     });
