@@ -38,6 +38,7 @@ export class RedisHold implements HoldBackend, Renewable {
   lease: number;
   deadline: number;
   readonly #heldSince: number;
+  #extendedAt = -Infinity;
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
   #stopConfirming?: () => void;
@@ -93,6 +94,7 @@ export class RedisHold implements HoldBackend, Renewable {
   /** Sets the lease anew, to `lease` ms from now; comes back too when the lock is lost meanwhile. */
   async extend(lease: number): Promise<void> {
     const sentAt = this.context.clock.now();
+    this.#extendedAt = sentAt;
     this.lease = lease;
     this.deadline = Math.min(this.deadline, safeDeadline(sentAt, lease)); // it may take effect without an answer
     this.#watch();
@@ -104,7 +106,8 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   renewed(sentAt: number, lease: number): void {
-    if (lease !== this.lease) return; // another one was asked for since, and may be in force already
+    const isOld = sentAt < this.#extendedAt || lease !== this.lease;
+    if (isOld) return; // another one was asked for since, and may be in force already
     this.deadline = safeDeadline(sentAt, lease);
   }
 

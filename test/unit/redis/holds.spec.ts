@@ -186,6 +186,24 @@ describe('A lease', () => {
     },
   );
 
+  it('that is shortened between two extensions is short until the last of them is answered', async () => {
+    const lease = await granted();
+    const extending = [lease.extend(60_000)];
+    await clock.advance(1);
+    extending.push(lease.extend(1_000));
+    await clock.advance(1);
+    extending.push(lease.extend(60_000));
+    const [longer, shorter, longerAgain] = sent(lockRenew);
+    for (const command of [longer, shorter]) {
+      command!.answer([1]);
+      await settle();
+      expect(lease.remaining()).toBeLessThanOrEqual(1_000);
+    }
+    longerAgain!.answer([1]);
+    await Promise.all(extending);
+    expect(lease.remaining()).toBeCloseTo(safeDeadline(0, 60_000));
+  });
+
   it('that is extended, but has gone from the server, is lost', async () => {
     const lease = await granted();
     const extending = expect(lease.extend(60_000)).rejects.toBeInstanceOf(LockLostError);
