@@ -44,6 +44,7 @@ export class RedisConnection {
     this.#listen('ready', () => this.#ready());
     this.#listen('close', () => this.#tell('SUSPENDED', this.#lastError || 'connection closed'));
     this.#listen('end', () => this.#ended());
+    this.#listen('-node', () => this.isReady && this.#tellReady()); // of a cluster: its replica may take over
     // On the user's client a listener of ours would keep errors from being shown.
     if (isOwned) this.#listen('error', (error) => (this.#lastError = String(error)));
   }
@@ -125,7 +126,10 @@ export class RedisConnection {
     return this.#call(command, ...args);
   }
 
-  /** Calls `listener` whenever the connection is ready again; the returned function ends that. */
+  /**
+   * Calls `listener` whenever the connection is ready again, and when a cluster has lost a node; the returned function ends
+   * that.
+   */
   onReady(listener: () => void): () => void {
     this.#readyListeners.add(listener);
     return () => void this.#readyListeners.delete(listener);
@@ -179,6 +183,10 @@ export class RedisConnection {
     this.#hasEnded = false;
     this.#tell(this.#wasReady ? 'RECONNECTED' : 'CONNECTED', 'the servers answer');
     this.#wasReady = true;
+    this.#tellReady();
+  }
+
+  #tellReady(): void {
     for (const listener of [...this.#readyListeners]) listener();
   }
 

@@ -9,6 +9,9 @@ import type { RecipeContext } from './recipe-context.js';
 import { safeDeadline } from './safe-deadline.js';
 import type { SharedToken } from './shared-token.js';
 
+/** Delay before a question that was not answered is asked again, in ms. */
+const ASK_AGAIN_AFTER = 200;
+
 /** What was granted. Times in ms. */
 export interface RedisGrant {
   readonly identity: LockIdentity;
@@ -164,9 +167,14 @@ export class RedisHold implements HoldBackend, Renewable {
 
   /** Where it is not renewed nobody else would notice that a server has forgotten it. */
   async #confirm(): Promise<void> {
-    const answer = this.context.renewal.renewOne({ ...this.#renewable, lease: 0 });
-    const isHeld = await answer.catch(() => true); // asked again after the next reconnect
-    if (!isHeld) this.gone();
+    const { clock, renewal } = this.context;
+    while (this.hold.isLive)
+      try {
+        const isHeld = await renewal.renewOne({ ...this.#renewable, lease: 0 });
+        return isHeld ? undefined : this.gone();
+      } catch {
+        await new Promise<void>((resolve) => clock.setTimer(resolve, ASK_AGAIN_AFTER, true));
+      }
   }
 
   /** Sees to the renewal, or to the end, of the lease that it has now. */
