@@ -65,13 +65,18 @@ export class RedisCluster {
     return Promise.any(this.running().map(async (server) => this.masterSeenBy(server, key)));
   }
 
+  /** The replica of that master, which has all that was written there before. */
+  replicaOf(master: RedisServer): Promise<RedisServer> {
+    return replicated(master, this.servers);
+  }
+
   /**
    * Kills the master of the key, once its replica has what was written before; resolves when every node knows that the
    * replica has taken over.
    */
   async failOver(key: string): Promise<void> {
     const failed = await this.masterOf(key);
-    await replicated(failed, this.servers);
+    await this.replicaOf(failed);
     await failed.kill();
     await this.moved(key, failed);
   }
@@ -79,7 +84,7 @@ export class RedisCluster {
   /** Lets the replica of the key's master take over from it, and it becomes a replica; resolves when every node knows. */
   async handOver(key: string): Promise<void> {
     const master = await this.masterOf(key);
-    const replica = await replicated(master, this.servers);
+    const replica = await this.replicaOf(master);
     await replica.command('CLUSTER', 'FAILOVER');
     await this.moved(key, master);
   }

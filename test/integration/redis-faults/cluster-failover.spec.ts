@@ -4,6 +4,7 @@ import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { eventually } from '../../support/eventually.js';
 import { RedisCluster } from '../../support/redis-cluster.js';
 import type { RedisServer } from '../../support/redis-server.js';
+import { lossOf } from '../support/loss-of.js';
 import { RedisLockClients } from '../support/redis-lock-clients.js';
 
 /** Longer than a failover takes. */
@@ -73,6 +74,24 @@ describe('In a cluster, when the lock moves to another master', () => {
       expect(await after.command('EXISTS', key)).toBe(0);
     },
   );
+
+  it('which has not heard of the lock yet, the holder is told before it would be renewed', async () => {
+    const locks = await clients.on(cluster.client(), { watchdogTimeout: 120_000 });
+    await locks.mutex(key).using(() => {}); // it is connected to that master
+    const master = await cluster.masterOf(key);
+    const replica = await cluster.replicaOf(master);
+    replica.freeze();
+    await master.command('CLIENT', 'KILL', 'TYPE', 'replica');
+    const lease = await locks.mutex(key).acquire();
+    const fixed = await locks.mutex(`{${key}} fixed`).acquire({ lease: 120_000 });
+    const lost = Promise.all([lossOf(lease), lossOf(fixed)]);
+    await master.kill();
+    replica.thaw();
+    await lost;
+    expect(() => lease.assertHeld()).toThrow('forgotten');
+    expect(() => fixed.assertHeld()).toThrow('forgotten');
+    expect(await other.mutex(key).acquire()).toMatchObject({ isHeld: true });
+  });
 
   it('with classic channels, the master that a subscriber is connected to is replaced', async () => {
     const connect = () => clients.on(cluster.client(), { shardedSubscriptionMode: 'off' });

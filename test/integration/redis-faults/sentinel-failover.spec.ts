@@ -82,12 +82,13 @@ describe('When a replica takes over by the sentinels', () => {
   });
 
   it('which has not heard of the lock yet, the holder is told as soon as it is connected', async () => {
-    const replica = await sentinel.replica();
+    const [master, replica] = [await sentinel.master(), await sentinel.replica()];
     replica.freeze();
+    await master.command('CLIENT', 'KILL', 'TYPE', 'replica');
     const lease = await holder.mutex(key).acquire();
     const fixed = await holder.mutex(`${key} fixed`).acquire({ lease: 60_000 });
     const losses = [lossOf(lease), lossOf(fixed)];
-    await (await sentinel.master()).kill();
+    await master.kill();
     replica.thaw();
     await Promise.all(losses);
     expect(() => lease.assertHeld()).toThrow('forgotten');
