@@ -73,12 +73,24 @@ export class RedisStage implements LockStage {
     return this.queueFor(client.lock(this.key), client, options);
   }
 
-  queueFor(
+  /** Who does not stand behind another one of its own client listens then, so that it does not notice by chance. */
+  async queueFor(
     lock: Lock,
-    { locks }: RedisStageClient,
+    client: RedisStageClient,
     options?: AcquireOptions,
   ): Promise<{ lease: Promise<Lease> }> {
-    return queueFor(lock, locks, options);
+    const before = client.requests.length;
+    const queued = await queueFor(lock, client.locks, options);
+    const asked = client.requests.length;
+    if (asked === before) return queued;
+    let isOver = false;
+    const end = () => (isOver = true);
+    queued.lease.then(end, end);
+    await eventually('it looks when it is woken', async () => {
+      await this.#wake();
+      return isOver || client.requests.length > asked;
+    });
+    return queued;
   }
 
   /**
@@ -103,11 +115,7 @@ export class RedisStage implements LockStage {
   /** Whoever listens is told to look again: what it was told before, it has dealt with then. */
   async caughtUp(): Promise<void> {
     const asked = this.#asked;
-    let told = 0;
-    const publish = this.#isCluster ? 'spublish' : 'publish';
-    for (const [i, channels] of (await this.#channels()).entries())
-      for (const channel of channels)
-        told += Number(await this.#masters[i]!.call(publish, channel, '0'));
+    const told = await this.#wake();
     await eventually('all have looked again', () => this.#asked >= asked + told);
     await Promise.all([...this.#clients].map(({ redis }) => redis.exists(this.#name.raw)));
   }
@@ -191,6 +199,16 @@ export class RedisStage implements LockStage {
   /** The answers of all servers that keys are written to. */
   async #ofMasters<T>(...command: [string, ...(string | number)[]]): Promise<T[]> {
     return Promise.all(this.#masters.map((node) => node.call(...command) as Promise<T>));
+  }
+
+  /** Has everybody look again who listens; resolves to how many do. */
+  async #wake(): Promise<number> {
+    let listeners = 0;
+    const publish = this.#isCluster ? 'spublish' : 'publish';
+    for (const [i, channels] of (await this.#channels()).entries())
+      for (const channel of channels)
+        listeners += Number(await this.#masters[i]!.call(publish, channel, '0'));
+    return listeners;
   }
 
   /** The channels that somebody listens to, of each server. */
