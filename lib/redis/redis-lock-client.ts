@@ -48,6 +48,8 @@ export class RedisLockClient implements LockClient {
   readonly name: string;
   readonly #context: RecipeContext;
   readonly #kinds: LockKinds;
+  /** Why the server has refused releases: the same for every lock, so it is told once. */
+  readonly #refusals = new Set<string>();
   #closing?: Promise<void>;
 
   constructor(private readonly settings: RedisLockClientSettings) {
@@ -71,11 +73,7 @@ export class RedisLockClient implements LockClient {
       fairLockWaitTimeout,
       replicas,
       renewal,
-      releases: new GuaranteedRelease(connection, clock, (error) =>
-        process.emitWarning(
-          `Redis refused lock client "${name}" to release a lock, or to wake who waits for it; it may stay taken until its lease is over: ${replyText(error)}. Check the permissions of the user, those on channels too.`,
-        ),
-      ),
+      releases: new GuaranteedRelease(connection, clock, (error) => this.#warn(replyText(error))),
       lines: new ContenderLines(),
       newHolder: () => `${id}:${++holders}`,
       admits: 'all',
@@ -170,6 +168,14 @@ export class RedisLockClient implements LockClient {
     const revoked = [...holds].map((hold) => hold.revoke('the client was closed'));
     await Promise.all([...revoked, ...[...waits].map((wait) => wait.ended())]);
     await releases.drained();
+  }
+
+  #warn(refusal: string): void {
+    if (this.#refusals.has(refusal)) return;
+    this.#refusals.add(refusal);
+    process.emitWarning(
+      `Redis refused lock client "${this.name}" to release a lock, or to wake who waits for it; it may stay taken until its lease is over: ${refusal}. Check the permissions of the user, those on channels too.`,
+    );
   }
 
   #mutex(key: string, recipe: 'mutex' | 'semaphoreMutex', fair: boolean, fenced: boolean) {

@@ -140,12 +140,11 @@ describe('A lock client whose user', () => {
     expect(await other.mutex(key).tryAcquire()).toBeUndefined();
   });
 
-  it('may not publish is warned of it, and locks nothing for ever', async () => {
+  it('may not publish is warned of it once, and locks nothing for ever', async () => {
     const client = await made(await userWho('mute', 'resetchannels'));
     await client.connect();
     const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
-    const lease = await client.mutex('mute').acquire();
-    await lease.release();
+    for (let i = 0; i < 3; i++) await (await client.mutex('mute').acquire()).release();
     expect(warn).toHaveBeenCalledTimes(1);
     expect(String(warn.mock.calls[0]![0])).toMatch(/"far" to release a lock.*channels/);
     expect(await client.mutex('mute').isLocked()).toBe(false);
