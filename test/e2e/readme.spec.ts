@@ -40,5 +40,5 @@ describe('The README', () => {
     expect(app).toContain('// 40, and 70 without the lock');
     expect(await run(app)).toContain('40');
     expect(await run(app.replace(/^ +@WithMutex.*\n/m, ''))).toContain('70');
-  });
+  }, 90_000);
 });

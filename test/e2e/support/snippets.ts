@@ -16,6 +16,7 @@ import type { Redis as Client } from 'ioredis';
 declare global {
   const LockModule: typeof Module;
   const Redis: typeof Client;
+  type Redis = Client;
   const locks: RedisLockClient;
   const mutex: RedisLock;
   const catalogue: RedisReadWriteLock;
