@@ -9,6 +9,7 @@ import { writeLockRelease } from '../../../lib/redis/scripts/write-lock-release.
 import { eventually } from '../../support/eventually.js';
 import { RedisProxy } from '../../support/redis-proxy.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { locksLeft } from '../support/locks-left.js';
 import { RedisLockClients } from '../support/redis-lock-clients.js';
 import { ALL_LOCKS, EXCLUSIVE_LOCKS, type AnyRedisLock } from '../support/redis-lock-kinds.js';
 
@@ -50,12 +51,6 @@ describe('An acquire that is aborted', () => {
     await locks.close();
   }
 
-  /** What is on the server of all locks, but for the counters of tokens. */
-  async function left(): Promise<string[]> {
-    const keys = (await server.command('KEYS', '*')) as string[];
-    return keys.filter((name) => !name.startsWith('redisson_lock_token'));
-  }
-
   const wasSent = () => proxy.commands.some((command) => command.includes(key));
   const isGranted = () => server.command('EXISTS', key);
   /** The server knows the scripts of that lock. */
@@ -65,14 +60,14 @@ describe('An acquire that is aborted', () => {
     await loaded(of(locks, `${key} before`));
     proxy.hold();
     await abort(of(locks, key), 'it is on its way', wasSent);
-    expect(await left()).toEqual([]);
+    expect(await locksLeft(server)).toEqual([]);
   });
 
   it.each(ALL_LOCKS)('before its grant arrives leaves no %s', async (_, of) => {
     await loaded(of(locks, `${key} before`));
     proxy.holdReplies();
     await abort(of(locks, key), 'it is granted', isGranted);
-    expect(await left()).toEqual([]);
+    expect(await locksLeft(server)).toEqual([]);
   });
 
   it.each(ALL_LOCKS)('when its grant is lost leaves no %s', async (_, of) => {
@@ -82,7 +77,7 @@ describe('An acquire that is aborted', () => {
       if (loss.lost > 0) loss.stop();
       return loss.lost;
     });
-    expect(await left()).toEqual([]);
+    expect(await locksLeft(server)).toEqual([]);
   });
 
   it.each(ALL_LOCKS)(
@@ -93,29 +88,29 @@ describe('An acquire that is aborted', () => {
       proxy.holdReplies();
       await abort(of(locks, key), 'it is on its way', wasSent);
       expect(proxy.commands.some(([name]) => name === 'eval')).toBe(true);
-      expect(await left()).toEqual([]);
+      expect(await locksLeft(server)).toEqual([]);
     },
   );
 
   it.each(EXCLUSIVE_LOCKS)('while it waits for a %s leaves nothing in a queue', async (_, of) => {
     const other = await clients.on(server.client());
     const lease = await of(other, key).acquire();
-    const held = await left();
+    const held = await locksLeft(server);
     let isContended = false;
     locks.on('contended', () => (isContended = true));
     await abort(of(locks, key), 'it waits', () => isContended);
-    expect(await left()).toEqual(held);
+    expect(await locksLeft(server)).toEqual(held);
     await lease.release();
-    expect(await left()).toEqual([]);
+    expect(await locksLeft(server)).toEqual([]);
   });
 
   it('while a preferred writer waits, lets readers in again', async () => {
     const other = await clients.on(server.client());
     const room = other.readWriteLock(key, { preferWriters: true });
     const lease = await room.readLock().acquire();
-    const held = await left();
+    const held = await locksLeft(server);
     const writer = locks.readWriteLock(key, { preferWriters: true }).writeLock();
-    await abort(writer, 'it waits', async () => (await left()).length > held.length);
+    await abort(writer, 'it waits', async () => (await locksLeft(server)).length > held.length);
     expect(await room.readLock().tryAcquire()).toMatchObject({ isHeld: true });
     expect(lease.isHeld).toBe(true);
   });

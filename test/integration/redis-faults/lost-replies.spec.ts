@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { RedisProxy } from '../../support/redis-proxy.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { locksLeft } from '../support/locks-left.js';
 import { RedisLockClients } from '../support/redis-lock-clients.js';
 import { ALL_LOCKS, type AnyRedisLock } from '../support/redis-lock-kinds.js';
 
@@ -35,12 +36,6 @@ describe('When the reply is lost', () => {
     const { port } = proxy;
     const retryStrategy = () => 1;
     return clients.on(server.client({ port, retryStrategy, maxRetriesPerRequest }));
-  }
-
-  /** What is on the server of all locks, but for the counters of tokens. */
-  async function left(): Promise<string[]> {
-    const keys = await redis.keys('*');
-    return keys.filter((name) => !name.startsWith('redisson_lock_token'));
   }
 
   /** Does something while the reply to the next command about that key is lost. */
@@ -81,7 +76,7 @@ describe('When the reply is lost', () => {
       const key = randomUUID();
       await of(locks, `${key} before`).using(() => {}); // the server knows the scripts
       for (const command of ['acquire', 'release']) await cycle(of(locks, key), key, command);
-      expect(await left()).toEqual([]);
+      expect(await locksLeft(server)).toEqual([]);
     });
   });
 
@@ -93,6 +88,6 @@ describe('When the reply is lost', () => {
         await cycle(of(locks, key), key, n % 2 === 0 ? 'acquire' : 'release');
     });
     await Promise.all(work);
-    expect(await left()).toEqual([]);
+    expect(await locksLeft(server)).toEqual([]);
   });
 });

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   LockAbortedError,
@@ -12,6 +11,7 @@ import { eventually } from '../../support/eventually.js';
 import { RedisProxy } from '../../support/redis-proxy.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { seededRandom } from '../../support/seeded-random.js';
+import { locksLeft } from '../support/locks-left.js';
 import { RedisLockClients } from '../support/redis-lock-clients.js';
 import type { AnyRedisLock } from '../support/redis-lock-kinds.js';
 import { redisStorm } from '../support/redis-storm.js';
@@ -45,11 +45,9 @@ describe('Six clients whose connections break and stall at random', () => {
   const clients = new RedisLockClients();
   const proxies: RedisProxy[] = [];
   let server: RedisServer;
-  let redis: Redis;
 
   beforeAll(async () => {
     server = await RedisServer.start();
-    redis = server.client();
   });
   afterAll(() => server.stop());
   afterEach(async () => {
@@ -127,9 +125,6 @@ describe('Six clients whose connections break and stall at random', () => {
     for (const locks of all)
       for (const [, of] of LOCKS) await of(locks, false).using(() => {}, { wait: 5_000 });
     await clients.close();
-    await eventually('only the counters of tokens are left', async () => {
-      const keys = await redis.keys('*');
-      return keys.every((key) => key.startsWith('redisson_lock_token'));
-    });
+    await eventually('nothing is left', async () => (await locksLeft(server)).length === 0);
   });
 });
