@@ -20,7 +20,9 @@ export class FleetObserver {
     private readonly server: Server,
     private readonly history: History,
   ) {
-    server.on('connection', (socket) => void this.listen(socket));
+    server.on('connection', (socket) => {
+      this.listen(socket).catch(() => {}); // a worker that died: whoever started it says so
+    });
   }
 
   static async start(history: History): Promise<FleetObserver> {
@@ -45,7 +47,7 @@ export class FleetObserver {
   }
 
   private async listen(socket: Socket): Promise<void> {
-    socket.on('error', () => {}); // a worker that died: whoever started it says so
+    socket.on('error', () => {});
     let worker = '';
     for await (const line of createInterface({ input: socket })) {
       const [event, argument = ''] = line.split(' ');

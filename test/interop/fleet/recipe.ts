@@ -11,6 +11,8 @@ export interface Recipe {
   readonly directories?: readonly string[];
   /** Is the lock granted in the order of the holds' numbers? */
   readonly isOrdered: boolean;
+  /** Do some have to wait until others rest? Default false. */
+  readonly starves?: boolean;
   /** The lock that the worker of that number takes. */
   lock(path: string, worker: number): string;
   /** May a worker be granted `lock` while the others are inside? */
