@@ -98,15 +98,15 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
   });
 
   it('takes a wait from those behind who has died', async () => {
-    const { names } = stage();
-    await using _ = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
+    const { mine, theirs, names, key } = stage();
+    await using _ = await mine.mutex(key, FAIR).acquire({ lease: LEASE });
+    await new RedissonFairWaiters(stage()).acquire('dead:1');
     const stop = new AbortController();
-    const leave = new AbortController();
-    for (const signal of [leave.signal, stop.signal, stop.signal])
-      await queue(stage().mine, signal);
+    for (let n = 0; n < 2; n++) await queue(mine, stop.signal);
     const before = await fairQueue(stage());
-    await stage().command('ZADD', names.queue.replace('redisson_lock_queue', 'interlock_alive'), 1, before.waiters[0]!); // prettier-ignore
-    expect(await stage().theirs.mutex(stage().key, FAIR).tryAcquire()).toBeUndefined();
+    const alive = names.queue.replace('redisson_lock_queue', 'interlock_alive');
+    await stage().command('ZADD', alive, before.now, 'dead:1'); // as of one of ours, up to when it lives
+    expect(await theirs.mutex(key, FAIR).tryAcquire()).toBeUndefined();
 
     const after = await fairQueue(stage());
     expect(after.waiters).toEqual(before.waiters.slice(1));
@@ -114,7 +114,6 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
       after.deadlines,
       before.deadlines.slice(1).map((deadline) => deadline - WAIT),
     );
-    leave.abort();
     stop.abort();
   });
 
