@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { hostname } from 'node:os';
+import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 
 /** What an operator sees of those who hold locks. */
@@ -40,6 +41,29 @@ export function lockHoldersSuite(stage: () => RedisStage): void {
     await lease.release();
     await using next = await waiting;
     expect((await mine.mutex(key).holders()).map(({ id }) => id)).toEqual([next.holder]);
+  });
+
+  it('names no reader whose lease is over, though its field stays while others read', async () => {
+    const { mine, theirs, key } = stage();
+    await using reader = await mine.readWriteLock(key).readLock().acquire();
+    const crashed = await theirs.readWriteLock(key).readLock().acquire({ lease: 300 });
+    const names = async () => (await mine.readWriteLock(key).holders()).map(({ id }) => id);
+    await eventually('it is not named', async () => (await names()).length === 1);
+    expect(await names()).toEqual([reader.holder]);
+    expect(await stage().fields(key)).toHaveProperty([crashed.holder]);
+    await crashed.release();
+  });
+
+  it('names readers and writers of Redisson by their owners', async () => {
+    const { mine, key } = stage();
+    const owner = 'b983c153-7421-469a-addb-44fb92259a1b:47';
+    await stage().command('HSET', key, 'mode', 'write', `${owner}:write`, 1, owner, 1);
+    await stage().command('SET', `{${key}}:${owner}:rwlock_timeout:1`, 1);
+    expect(await mine.readWriteLock(key).holders()).toEqual([
+      { id: owner, mode: 'write' },
+      { id: owner, mode: 'read' },
+    ]);
+    await stage().command('DEL', key, `{${key}}:${owner}:rwlock_timeout:1`);
   });
 
   it('names a holder of Redisson by its owner', async () => {

@@ -14,14 +14,17 @@ export async function holdersOf(
   const ids = [...fields.keys()].filter(
     (field) => field !== 'mode' && field !== 'nestjs-interlock',
   );
-  return Promise.all(
-    ids.map(async (field) => {
-      const text = isReadWrite ? await connection.read('get', name.hold(field)) : about;
-      const isWriter = field.endsWith(':write');
-      const mode = !isReadWrite ? 'alone' : isWriter ? 'write' : 'read';
-      return { id: isWriter ? field.slice(0, -':write'.length) : field, mode, ...read(text) };
+  const holders = await Promise.all(
+    ids.map(async (field): Promise<LockHolder | undefined> => {
+      if (!isReadWrite) return { id: field, mode: 'alone', ...read(about) };
+      const text = await connection.read('get', name.hold(field));
+      if (field.endsWith(':write'))
+        return { id: field.slice(0, -':write'.length), mode: 'write', ...read(text) };
+      if (text === null) return undefined; // its lease is over; the field stays as long as others read
+      return { id: field, mode: 'read', ...read(text) };
     }),
   );
+  return holders.filter((holder) => holder !== undefined);
 }
 
 function pairs(flat: readonly string[]): [string, string][] {
