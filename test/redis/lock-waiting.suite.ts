@@ -85,7 +85,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('is refused, and holds nothing up, once the user has closed the connection', async () => {
+  it('is refused, and holds nothing up, while the connection is closed by its user', async () => {
     const { key } = stage();
     const connection = stage().connection();
     const client = await stage().client({ client: connection });
@@ -95,8 +95,22 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     await closed;
 
     const startedAt = performance.now();
-    await expect(client.mutex(`${key}-2`).acquire()).rejects.toBeInstanceOf(LockConnectionError);
+    const refused = client.mutex(`${key}-2`).acquire();
+    await expect(refused).rejects.toBeInstanceOf(LockConnectionError);
     await lease.release();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+
+    await connection.connect();
+    await using next = await client.mutex(`${key}-2`).acquire();
+    expect(next.isHeld).toBe(true);
+  });
+
+  it('does not hold up the closing of a client whose connection was closed', async () => {
+    const connection = stage().connection();
+    const client = await stage().client({ client: connection });
+    await client.mutex(stage().key).acquire({ lease: 300 });
+    connection.disconnect();
+    const startedAt = performance.now();
     await client.close();
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });

@@ -58,7 +58,9 @@ export class RedisConnection {
 
   /** Was the client closed, by whoever it belongs to? */
   get hasEnded(): boolean {
-    return this.#hasEnded || this.settings.client.status === 'end';
+    const { status } = this.settings.client;
+    // A Cluster goes on from 'end' to 'close', where it keeps commands for a connection that does not come by itself.
+    return status === 'end' || (status === 'close' && this.#hasEnded);
   }
 
   /** Messages; from `connect` on. */
@@ -147,8 +149,7 @@ export class RedisConnection {
   }
 
   #call(command: string, ...args: (string | number)[]): Promise<unknown> {
-    // A Cluster that was closed goes on from 'end' to 'close', where it keeps commands for a connection that never comes.
-    if (this.#hasEnded) return Promise.reject(new Error('Connection is closed.'));
+    if (this.hasEnded) return Promise.reject(new Error('Connection is closed.'));
     const { client } = this.settings;
     corkForTurn(client.stream);
     return client.call(command, ...args);
@@ -188,6 +189,7 @@ export class RedisConnection {
 
   #ended(): void {
     this.#hasEnded = true;
+    this.#subscriptions?.wake(); // who waits is to see it now, not when it would look again
     this.#tell('CLOSED', 'the client has given up, or was closed');
   }
 
