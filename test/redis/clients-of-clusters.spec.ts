@@ -7,6 +7,7 @@ import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
 import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
+import { eventually } from '../support/eventually.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { RECIPES } from './recipes.js';
 
@@ -86,6 +87,28 @@ describe.each([
       );
     },
   );
+
+  it.each(['disconnect', 'quit'] as const)(
+    'that its user closes ends all waits (%s)',
+    async (how) => {
+      const client = user(make, {}) as Cluster;
+      const key = `${version} ${how}`;
+      const holder = await connected(ours);
+      await using _ = await holder.mutex(key).acquire();
+      const mutex = (await connected({ client })).mutex(key);
+      const ends = [mutex.acquire(), mutex.acquire({ wait: 20_000 })].map((wait) =>
+        wait.catch((error: unknown) => error),
+      );
+      await eventually('it waits', async () => {
+        const master = await cluster.masterOf(key);
+        const channels = (await master.command('pubsub', 'shardchannels')) as string[];
+        return channels.includes(`redisson_lock__channel:{${key}}`);
+      });
+      await client[how]();
+      for (const end of await Promise.all(ends)) expect(end).toBeInstanceOf(LockConnectionError);
+      await expect(mutex.tryAcquire()).rejects.toBeInstanceOf(LockConnectionError);
+    },
+  );
 });
 
 describe('A client of a cluster of our own', () => {
@@ -98,26 +121,6 @@ describe('A client of a cluster of our own', () => {
     expect(lease.isHeld).toBe(false);
     await noMoreHandlesThan(before);
   });
-});
-
-describe('A user who closes a Cluster', () => {
-  it.each(['disconnect', 'quit'] as const)(
-    '(%s) ends the wait of all who want a lock',
-    async (how) => {
-      const client = user(Cluster, {}) as Cluster;
-      const holder = await connected({ client: user(Cluster, {}) });
-      await using _ = await holder.mutex(how).acquire();
-      const mine = await connected({ client });
-      const contended = new Promise<void>((resolve) => void mine.on('contended', () => resolve()));
-      const ends = [mine.mutex(how).acquire(), mine.mutex(how).acquire({ wait: 20_000 })].map(
-        (wait) => wait.catch((error: unknown) => error),
-      );
-      await contended;
-      await client[how]();
-      for (const end of await Promise.all(ends)) expect(end).toBeInstanceOf(LockConnectionError);
-      await expect(mine.mutex(how).tryAcquire()).rejects.toBeInstanceOf(LockConnectionError);
-    },
-  );
 });
 
 describe.each(Object.entries(RECIPES))('A key with braces of a %s in a cluster', (name, lock) => {

@@ -138,10 +138,12 @@ describe.each(Object.entries(RECIPES))('A user who closes a client under a %s', 
     await using _ = await blocker(holder, key).acquire();
     const client = await connected({ client: user });
     const wanted = lock(client, key);
-    const contended = new Promise<void>((resolve) => void client.on('contended', () => resolve()));
     const waits = [wanted.acquire(), wanted.acquire(), wanted.acquire({ wait: 20_000 })];
     const ends = Promise.all(waits.map((wait) => wait.catch((error: unknown) => error)));
-    await contended;
+    await eventually('it listens', async () => {
+      const channels = (await server.command('pubsub', 'channels')) as string[];
+      return channels.some((channel) => channel.includes(key));
+    });
     await user[how]();
 
     for (const end of await ends) {

@@ -53,6 +53,11 @@ export class Subscriptions {
     if (link?.isUp) link.unsubscribe(channel.name);
   }
 
+  /** Tells all who listen to look again. */
+  wake(): void {
+    for (const channel of this.#channels.values()) channel.signal();
+  }
+
   close(): void {
     this.#links.close();
   }

@@ -157,6 +157,13 @@ describe('Subscriptions of a single server', () => {
     expect([link().sent.length, clock.isIdle]).toEqual([2, true]);
   });
 
+  it('have all look again when the client is no use any more', async () => {
+    const [door, gate] = [await active(), subscriptions.join('gate')];
+    const told = [listening(door), listening(gate)];
+    subscriptions.wake();
+    expect(told.map((count) => count())).toEqual([1, 1]);
+  });
+
   it('end with the connection that was made for them', async () => {
     const channel = await active();
     subscriptions.close();
