@@ -89,8 +89,12 @@ export class RedisCluster {
     await this.moved(key, master);
   }
 
-  /** Moves the slot of the key, with all that is in it, to another master; resolves when every node knows. */
-  async migrate(key: string): Promise<void> {
+  /**
+   * Moves the slot of the key, with all that is in it, to another master; resolves when every node knows.
+   *
+   * @param meanwhile happens when the slot is moving, and what is in it is still on the old master
+   */
+  async migrate(key: string, meanwhile?: () => Promise<void>): Promise<void> {
     const from = await this.masterOf(key);
     const slot = (await from.command('CLUSTER', 'KEYSLOT', key)) as number;
     const masters = await this.masters();
@@ -99,6 +103,7 @@ export class RedisCluster {
     const [fromId, toId] = await Promise.all(ids);
     await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId!);
     await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId!);
+    await meanwhile?.();
     const names = (await from.command('CLUSTER', 'GETKEYSINSLOT', slot, 1_000)) as string[];
     if (names.length > 0)
       await from.command('MIGRATE', to.host, to.port, '', 0, 5_000, 'KEYS', ...names);

@@ -6,6 +6,7 @@ import { RedisCluster } from '../../support/redis-cluster.js';
 import type { RedisServer } from '../../support/redis-server.js';
 import { lossOf } from '../support/loss-of.js';
 import { RedisLockClients } from '../support/redis-lock-clients.js';
+import { ALL_LOCKS } from '../support/redis-lock-kinds.js';
 
 /** Longer than a failover takes. */
 const LEASE = 15_000;
@@ -72,6 +73,30 @@ describe('In a cluster, when the lock moves to another master', () => {
       expect([fixed.isHeld, fixed.signal.aborted]).toEqual([true, false]);
       await (await queued).release();
       expect(await after.command('EXISTS', key)).toBe(0);
+    },
+  );
+
+  it.each(ALL_LOCKS)(
+    'while its slot is moving, a %s is handed on when it has moved',
+    async (_, of) => {
+      const lease = await of(holder, key).acquire();
+      const settled: Promise<void>[] = [];
+      await cluster.migrate(key, async () => {
+        const before = await cluster.masterOf(key);
+        await before.command('CONFIG', 'RESETSTAT');
+        settled.push(
+          lease.release(),
+          of(other, key).using(() => {}),
+          of(other, `{${key}}`).using(() => {}),
+        );
+        await eventually('one was refused', async () =>
+          /errorstat_(TRYAGAIN|ASK)/.test(String(await before.command('INFO', 'errorstats'))),
+        );
+      });
+      await Promise.all(settled);
+      const after = await cluster.masterOf(key);
+      await eventually('it is free', async () => (await after.command('EXISTS', key)) === 0);
+      expect(await of(holder, key).tryAcquire()).toMatchObject({ isHeld: true });
     },
   );
 
