@@ -148,11 +148,9 @@ export class RedisHold implements HoldBackend, Renewable {
 
   async #nextToken(): Promise<bigint> {
     const { key, tokenKey } = this.grant;
-    const next = await this.context.connection.run(
-      lockToken,
-      [this.keys[0], tokenKey],
-      [this.field],
-    );
+    const { keys, field } = this;
+    const asking = this.context.connection.run(lockToken, [keys[0], tokenKey], [field]);
+    const next = await this.#unlessLost(asking);
     if (next === null) this.gone();
     const { lost } = this.hold;
     if (lost) throw lost;
@@ -185,6 +183,7 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#endOfLease = clock.setTimer(() => this.expired(), this.deadline - clock.now(), true);
   }
 
+  /** The answer; or `undefined` as soon as the lock is lost, when the answer may be long in coming. */
   async #unlessLost<T>(answer: Promise<T>): Promise<T | undefined> {
     let stop: (() => void) | undefined;
     const lost = new Promise<undefined>((resolve) => {

@@ -11,6 +11,7 @@ import { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { lockAcquire } from '../../../lib/redis/scripts/lock-acquire.js';
 import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';
 import { lockRenew } from '../../../lib/redis/scripts/lock-renew.js';
+import { lockToken } from '../../../lib/redis/scripts/lock-token.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
 import { FakeNode, type SentCommand } from './fake-node.js';
@@ -202,6 +203,16 @@ describe('A lease', () => {
     longerAgain!.answer([1]);
     await Promise.all(extending);
     expect(lease.remaining()).toBeCloseTo(safeDeadline(0, 60_000));
+  });
+
+  it('that is lost while its token is asked for, has none, whether or not there is an answer', async () => {
+    const lease = await granted({ lease: 1_000 });
+    const asking = expect(lease.fencingToken()).rejects.toBeInstanceOf(LockLostError);
+    await clock.advance(1_000);
+    await asking;
+    lastSent(lockToken).answer(1);
+    await settle();
+    await expect(lease.fencingToken()).rejects.toBeInstanceOf(LockLostError);
   });
 
   it('that is extended, but has gone from the server, is lost', async () => {
