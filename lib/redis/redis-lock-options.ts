@@ -9,7 +9,10 @@ export interface RedisLockOptions {
    * their own.
    */
   readonly client?: RedisClient;
-  /** A URL such as `'redis://localhost:6379'`, or ioredis' `RedisOptions`, those of Sentinels too. */
+  /**
+   * A URL such as `'redis://localhost:6379'`, or ioredis' `RedisOptions`, those of Sentinels too. Without a `socketTimeout`
+   * of its own, a connection is given up that owes an answer for a third of the `watchdogTimeout`, 5 s at least.
+   */
   readonly connect?: string | object;
   /** A Redis Cluster: some of its nodes, as URLs or `{ host, port }`, and ioredis' `ClusterOptions`. */
   readonly cluster?: {
