@@ -33,8 +33,9 @@ export interface RedisLockOptions {
    */
   readonly watchdogTimeout?: number;
   /**
-   * How long a waiter of a fair lock of Redisson is waited for when it has died, and what all who use a fair lock add up; the
-   * same as Redisson's option of that name.
+   * How long a dead waiter of Redisson at the head of the queue of a fair lock is waited for. Everybody who queues adds it to
+   * a deadline, and whoever is served subtracts it from those of others: let it be the same everywhere, as Redisson's option
+   * of that name.
    *
    * @default 300000
    */
