@@ -3,6 +3,7 @@ import type { LockIdentity } from '../../core/lock-identity.js';
 import type { Mutex } from '../../core/mutex.js';
 import { useLease } from '../../core/use-lease.js';
 import type { LockName } from '../connection/lock-name.js';
+import { lockErrorOf } from '../connection/redis-error.js';
 import { lockForceUnlock } from '../scripts/lock-force-unlock.js';
 import type { BaseLock } from './base-lock.js';
 import { holdersOf } from './holders-of.js';
@@ -68,16 +69,16 @@ export class RedisLock implements Mutex {
    * Takes it from whoever holds it, for an operator; resolves to whether anybody did. A holder of this library is told at
    * its next renewal, a third of its lease later at the latest; until then there may be two.
    *
-   * Rejects as ioredis does.
+   * Rejects with `LockKeyError` when it is a read/write lock or no lock at all on the server, else as ioredis does.
    */
   async forceUnlock(): Promise<boolean> {
     const { connection } = this.context;
     const { raw, channel, queue } = this.name;
-    const found = await connection.run(
-      lockForceUnlock,
-      [raw, channel, queue],
-      [connection.publishCommand],
-    );
+    const found = await connection
+      .run(lockForceUnlock, [raw, channel, queue], [connection.publishCommand])
+      .catch((error) => {
+        throw lockErrorOf(error, this.base.about);
+      });
     this.base.loseHold('it was unlocked by force');
     return found === 1;
   }
