@@ -37,9 +37,9 @@ describe('When Redis pauses its clients', () => {
     return expiry;
   }
 
-  it.each(['ALL', 'WRITE'])('for half the lease (%s), the lock stays held', async (mode) => {
+  it('for half the lease, the lock stays held', async () => {
     const lease = await holder.mutex(key).acquire();
-    const expiry = await pause(LEASE / 2, mode);
+    const expiry = await pause(LEASE / 2, 'ALL');
     await redis.set('answered when', 'the pause is over');
     await eventually('the lease would be over', () => Date.now() > expiry);
 

@@ -7,7 +7,7 @@ const isScript = ([name]: readonly string[]) => name === 'evalsha' || name === '
 /**
  * Does one thing after the other to the connections through a proxy, until it is over; then all is well again.
  *
- * @param longest how long nothing may get through, in ms
+ * @param longest how long one thing may last, in ms
  */
 export async function redisStorm(
   proxy: RedisProxy,
@@ -15,22 +15,22 @@ export async function redisStorm(
   longest: number,
   isOver: () => boolean,
 ): Promise<void> {
-  const faults = [
+  const loseOne = () => {
+    const loss = proxy.loseReply((command) => isScript(command) && loss.lost === 0);
+    return loss;
+  };
+  const faults: (() => { stop(): void } | void)[] = [
     () => proxy.cut(),
     () => proxy.cut(isSubscribe),
     () => proxy.hold(),
     () => proxy.holdReplies(),
-    () => {
-      const loss = proxy.loseReply((command) => {
-        if (isOver() || loss.lost > 0) loss.stop();
-        return isScript(command) && loss.lost === 0;
-      });
-    },
+    loseOne,
   ];
   while (!isOver()) {
     await delay(random() * 300);
-    faults[Math.floor(random() * faults.length)]!();
+    const fault = faults[Math.floor(random() * faults.length)]!();
     await delay(random() ** 2 * longest);
+    fault?.stop();
     proxy.resume();
   }
 }
