@@ -56,6 +56,7 @@ if found == 1 then
     return { 1, KEYS[5] and tonumber(redis.call('get', KEYS[5]) or 0) or 0 }
   end
 elseif not head or head == holder then
+  local token = KEYS[5] and redis.call('incr', KEYS[5]) or 0 -- first: it may fail
   leave(holder)
   redis.call('hset', lock, holder, 1, 'nestjs-interlock', ARGV[3])
   redis.call('pexpire', lock, lease)
@@ -63,7 +64,7 @@ elseif not head or head == holder then
   if second and lease < life / 3 then
     wake(second) -- it looks every third of its life, and would sleep over the end of this lease
   end
-  return { 1, KEYS[5] and redis.call('incr', KEYS[5]) or 0 }
+  return { 1, token }
 end
 
 local ttl = redis.call('pttl', lock)
