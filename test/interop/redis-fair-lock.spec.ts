@@ -18,7 +18,7 @@ describeWithRedisson(
   (stage) => {
     const lockOf = () => `fair:${stage.name}`;
 
-    redisExclusionSuite(stage, { kind: 'fair', waiting: () => stage.queued(1) });
+    redisExclusionSuite(stage, { kind: 'fair', channel: () => stage.names.channel });
 
     it.each(stage.ways)('is granted in the order of arrival while $title', async (way) => {
       const lock = lockOf();

@@ -1,11 +1,12 @@
 import { expect, it } from '@jest/globals';
+import { eventually } from '../support/eventually.js';
 import { describeWithRedisson } from './support/describe-with-redisson.js';
 import { redisExclusionSuite } from './support/redis-exclusion.suite.js';
 
 describeWithRedisson('A fenced lock', (stage) => {
   redisExclusionSuite(stage, {
     kind: 'fenced',
-    waiting: () => stage.listening(stage.names.channel),
+    channel: () => stage.names.channel,
     kept: () => [stage.names.token],
   });
 
@@ -27,12 +28,14 @@ describeWithRedisson('A fenced lock', (stage) => {
       const holder = first().redisActor();
       await holder.acquire(lock);
       const tokens = [await holder.token(lock)];
+      const log = await stage.log();
       const turns = stage.owners(6).map(async (owner) => {
         await owner.acquire(lock);
         tokens.push(await owner.token(lock)); // while it holds it: so in the order of the holds
         await owner.release(lock);
       });
-      await stage.listening(stage.names.channel);
+      const waiting = () => log.hasAskedAfterSubscribing(stage.names.channel, stage.name);
+      await eventually('some wait', waiting);
       await holder.release(lock);
       await Promise.all(turns);
       expect(tokens).toEqual([...tokens].sort((a, b) => a - b));

@@ -13,22 +13,19 @@ describeWithRedisson('A lock', (stage) => {
 
   redisExclusionSuite(stage, {
     kind: 'lock',
-    waiting: () => stage.listening(stage.names.channel),
+    channel: () => stage.names.channel,
   });
 
-  it('has the name that the other one gives it, tags included', async () => {
-    const lock = `lock:{${stage.name}}:a`;
-    const [node, java] = [stage.one.redisActor(), stage.other.redisActor()];
-    await node.acquire(lock);
-    expect(await java.tryAcquire(lock)).toBe(false);
-    const granted = java.acquire(lock, { lease: LONG });
-    await stage.listening(`redisson_lock__channel:{${stage.name}}:a`);
-    await node.release(lock);
+  it.each(stage.ways)('may have braces in its name while $title', async (way) => {
+    const name = `{${stage.name}}:a`;
+    const [holder, waiter] = [way.first().redisActor(), way.second().redisActor()];
+    await holder.acquire(`lock:${name}`, { lease: LONG });
+    expect(await waiter.tryAcquire(`lock:${name}`)).toBe(false);
+    const log = await stage.log();
+    const granted = waiter.acquire(`lock:${name}`);
+    await stage.asleep(way.second(), `redisson_lock__channel:${name}`, log);
+    await holder.release(`lock:${name}`);
     expect(await granted).toBe(true);
-    const grantedBack = node.acquire(lock);
-    await stage.listening(`redisson_lock__channel:{${stage.name}}:a`);
-    await java.release(lock);
-    expect(await grantedBack).toBe(true);
   });
 
   const renewing = [
@@ -57,8 +54,9 @@ describeWithRedisson('A lock', (stage) => {
   it.each(stage.ways)('goes to who waits when it is forced open while $title', async (way) => {
     const holder = way.first().redisActor();
     await holder.acquire(lockOf(), { lease: LONG });
+    const log = await stage.log();
     const granted = way.second().redisActor().acquire(lockOf());
-    await stage.listening(stage.names.channel);
+    await stage.asleep(way.second(), stage.names.channel, log);
     expect(await way.first().redisActor().forceUnlock(lockOf())).toBe(true);
     expect(await granted).toBe(true);
     expect(await holder.isHeld(lockOf())).toBe(false);

@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { describeWithRedisson } from './support/describe-with-redisson.js';
-import type { Peer } from './support/peer.js';
 import { redisExclusionSuite } from './support/redis-exclusion.suite.js';
 import { startRedisNodePeer } from './support/start-redis-node-peer.js';
 import { startRedissonPeer } from './support/start-redisson-peer.js';
@@ -12,10 +11,9 @@ const LONG = 3_600_000;
 
 describeWithRedisson('A read/write lock', (stage) => {
   const locks = () => ({ read: `read:${stage.name}`, write: `write:${stage.name}` });
-  const asleep = (peer: Peer, count?: number) =>
-    stage.asleep(peer, stage.names.readWriteChannel, count);
+  const channel = () => stage.names.readWriteChannel;
 
-  redisExclusionSuite(stage, { kind: 'write', waiting: asleep });
+  redisExclusionSuite(stage, { kind: 'write', channel });
 
   it('is read by all at the same time, and written by nobody meanwhile', async () => {
     const { read, write } = locks();
@@ -35,8 +33,9 @@ describeWithRedisson('A read/write lock', (stage) => {
     const [near, far] = [way.first().redisActor(), way.second().redisActor()];
     await near.acquire(read, { lease: LONG });
     await far.acquire(read, { lease: LONG });
+    const log = await stage.log();
     const written = way.second().redisActor().acquire(write);
-    await asleep(way.second());
+    await stage.asleep(way.second(), channel(), log);
     await far.release(read);
     await near.release(read);
     expect(await written).toBe(true);
@@ -46,9 +45,9 @@ describeWithRedisson('A read/write lock', (stage) => {
     const { read, write } = locks();
     const writer = way.first().redisActor();
     await writer.acquire(write, { lease: LONG });
+    const log = await stage.log();
     const readers = stage.owners(6).map((reader) => reader.acquire(read, { lease: LONG }));
-    await asleep(stage.one, 3);
-    await asleep(stage.other, 3);
+    for (const peer of [stage.one, stage.other]) await stage.asleep(peer, channel(), log, 3);
     await writer.release(write);
     expect(await Promise.all(readers)).toEqual(Array(6).fill(true));
   });
@@ -75,8 +74,9 @@ describeWithRedisson('A read/write lock', (stage) => {
     const [node, java] = [stage.one.redisActor(), stage.other.redisActor()];
     await node.acquire(write, { lease: LONG });
     await node.acquire(read, { lease: LONG });
+    const log = await stage.log();
     const granted = java.acquire(read, { lease: LONG });
-    await asleep(stage.other);
+    await stage.asleep(stage.other, channel(), log);
     await node.release(write);
     expect(await granted).toBe(true);
   });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { describeWithRedisson } from './support/describe-with-redisson.js';
-import type { Peer } from './support/peer.js';
 import { redisExclusionSuite } from './support/redis-exclusion.suite.js';
 import { redisNames } from './support/redis-names.js';
 import { startRedissonPeer } from './support/start-redisson-peer.js';
@@ -15,21 +14,20 @@ const anotherJava = {
 describeWithRedisson(
   'A lock',
   (stage) => {
-    const listening = () => stage.listening(stage.names.channel);
+    const channel = () => stage.names.channel;
 
     describe('that is plain', () => {
-      redisExclusionSuite(stage, { kind: 'lock', waiting: listening });
+      redisExclusionSuite(stage, { kind: 'lock', channel });
     });
     describe('that is fenced', () => {
       const kept = () => [stage.names.token];
-      redisExclusionSuite(stage, { kind: 'fenced', waiting: listening, kept });
+      redisExclusionSuite(stage, { kind: 'fenced', channel, kept });
     });
     describe('that is fair', () => {
-      redisExclusionSuite(stage, { kind: 'fair', waiting: () => stage.queued(1) });
+      redisExclusionSuite(stage, { kind: 'fair', channel });
     });
     describe('that is for writing', () => {
-      const waiting = (waiter: Peer) => stage.asleep(waiter, stage.names.readWriteChannel);
-      redisExclusionSuite(stage, { kind: 'write', waiting });
+      redisExclusionSuite(stage, { kind: 'write', channel: () => stage.names.readWriteChannel });
     });
   },
   anotherJava,
@@ -61,8 +59,9 @@ describeWithRedisson(
       const names = redisNames(name);
       const [holder, waiter] = [stage.one.redisActor(), stage.other.redisActor()];
       await holder.acquire(`lock:${name}`);
+      const log = await stage.log();
       const granted = waiter.acquire(`lock:${name}`);
-      await stage.listening(names.channel);
+      await stage.asleep(stage.other, names.channel, log);
       await holder.release(`lock:${name}`);
       expect(await granted).toBe(true);
       expect(names.channel).toBe(`redisson_lock__channel:${name}`);
@@ -78,8 +77,9 @@ describeWithRedisson(
       const lock = `lock:${stage.name}`;
       const [holder, waiter] = [stage.one.redisActor(), stage.other.redisActor()];
       await holder.acquire(lock);
+      const log = await stage.log();
       const granted = waiter.acquire(lock);
-      await stage.listening(stage.names.channel);
+      await stage.asleep(stage.other, stage.names.channel, log);
       expect(await stage.other.redisActor().forceUnlock(lock)).toBe(true);
       expect(await granted).toBe(true);
       expect(await holder.isHeld(lock)).toBe(false);

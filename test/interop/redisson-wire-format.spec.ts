@@ -67,7 +67,6 @@ describeWithRedisson('What stands for a lock', (stage) => {
       });
 
       const log = await stage.log();
-      await stage.listening(stage.names.waiterChannel(queued!));
       await holder.release(lock);
       await granted;
       expect(await log.published(stage.name)).toEqual([

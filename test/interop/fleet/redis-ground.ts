@@ -29,6 +29,7 @@ export class RedisGround implements Ground {
     const server = await this.deployment.masterOf(path);
     const fields = (await server.command('HKEYS', path)) as string[];
     const held = fields.filter((field) => field.startsWith(`${client}:`));
+    if (held.length === 0) throw new Error(`Nothing of ${path} is held there.`);
     return async () => {
       const left = await Promise.all(held.map((field) => server.command('HEXISTS', path, field)));
       return left.every((count) => count === 0);

@@ -51,6 +51,7 @@ export class ZooKeeperGround implements Ground {
     const nodes = await znodesBelow(path, connection);
     const stats = await Promise.all(nodes.map((node) => connection.exists(node)));
     const held = nodes.filter((_, i) => stats[i]?.ephemeralOwner === session);
+    if (held.length === 0) throw new Error(`Nothing of ${path} is held there.`);
     return async () => {
       await connection.sync(path);
       const left = await Promise.all(held.map((node) => connection.exists(node)));

@@ -34,6 +34,15 @@ export class CommandLog {
     return this.lines.filter((line) => line.includes(part));
   }
 
+  /** Has somebody subscribed to a channel that begins so, and asked for a lock with `name` in its own after that? */
+  hasAskedAfterSubscribing(channel: string, name: string): boolean {
+    const subscription = this.lines.findLastIndex(
+      (line) => /subscribe" /i.test(line) && line.includes(`"${channel}`),
+    );
+    const asks = (line: string) => /\] "eval(sha)?" /i.test(line) && line.includes(name);
+    return subscription >= 0 && this.lines.slice(subscription).some(asks);
+  }
+
   /** What was published until now on channels with `name` in theirs: `PUBLISH channel message`. */
   async published(name: string): Promise<string[]> {
     await this.catchUp();

@@ -1,5 +1,4 @@
 import { expect, it } from '@jest/globals';
-import type { Peer } from './peer.js';
 import type { RedisStage } from './redis-stage.js';
 
 /** In ms. None of the long leases ends during a test, so whoever is granted the lock was told of its release. */
@@ -10,15 +9,15 @@ const SHORT = 2_000;
 export interface ExclusiveRedisLock {
   /** `lock`, `fair`, … */
   readonly kind: string;
-  /** Resolves once somebody in that process waits. */
-  waiting(waiter: Peer): Promise<void>;
+  /** What the channel of who waits begins with. */
+  channel(): string;
   /** What stays on the server for good. */
   kept?(): string[];
 }
 
 /** What such a lock has to keep, whichever process comes first. */
 export function redisExclusionSuite(stage: RedisStage, exclusive: ExclusiveRedisLock): void {
-  const { kind, waiting, kept = () => [] } = exclusive;
+  const { kind, channel, kept = () => [] } = exclusive;
   const lockOf = () => `${kind}:${stage.name}`;
 
   it.each(stage.ways)('is kept from all others while $title', async ({ first, second }) => {
@@ -38,13 +37,15 @@ export function redisExclusionSuite(stage: RedisStage, exclusive: ExclusiveRedis
     const lock = lockOf();
     const [holder, waiter] = [first().redisActor(), second().redisActor()];
     await holder.acquire(lock, { lease: LONG });
+    const log = await stage.log();
     const granted = waiter.acquire(lock, { lease: LONG });
-    await waiting(second());
+    await stage.asleep(second(), channel(), log);
     await holder.release(lock);
     expect(await granted).toBe(true);
 
+    const nextLog = await stage.log();
     const grantedBack = holder.acquire(lock, { lease: LONG });
-    await waiting(first());
+    await stage.asleep(first(), channel(), nextLog);
     await waiter.release(lock);
     expect(await grantedBack).toBe(true);
   });

@@ -82,17 +82,16 @@ export class RedisStage {
     return ((await this.command('KEYS', `*${this.name}*`)) as string[]).sort();
   }
 
-  /** Resolves once a process listens to that channel. */
-  async listening(channel: string): Promise<void> {
-    await eventually(`one listens to ${channel}`, () => this.subscribers(channel));
-  }
-
   /**
-   * Resolves once so many owners in that process wait for a message on that channel. The `1` that a writer of Redisson's
-   * sends wakes those who are asleep; who is on the way there sleeps over it, for as long as the lease that it saw.
+   * Resolves once so many owners in that process wait for a message on a channel that begins so, and nothing else. The log
+   * has to be older than their wait.
+   *
+   * The `1` that a writer sends wakes who is asleep in Redisson; who is on the way there sleeps over it, for as long as the
+   * lease that it saw.
    */
-  async asleep(peer: Peer, channel: string, count = 1): Promise<void> {
-    await this.listening(channel);
+  async asleep(peer: Peer, channel: string, log: CommandLog, count = 1): Promise<void> {
+    const hasAsked = () => log.hasAskedAfterSubscribing(channel, this.name);
+    await eventually(`somebody waits for ${channel}`, hasAsked);
     const actor = peer.redisActor();
     await eventually(`${count} sleep`, async () => (await actor.sleepers()) === count);
   }
@@ -127,11 +126,5 @@ export class RedisStage {
       { title: `${one} holds it`, first: () => this.one, second: () => this.other },
       { title: `${other} holds it`, first: () => this.other, second: () => this.one },
     ];
-  }
-
-  /** How many processes listen to that channel. */
-  private async subscribers(channel: string): Promise<number> {
-    const count = this.kind === 'cluster' ? 'SHARDNUMSUB' : 'NUMSUB';
-    return Number(((await this.command('PUBSUB', count, channel)) as [string, number])[1]);
   }
 }
