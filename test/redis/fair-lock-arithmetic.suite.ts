@@ -169,7 +169,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
 
   it('keeps every deadline far enough away for what waiters of Redisson will take from it', async () => {
     const { names, key } = stage();
-    const client = await stage().client({ watchdogTimeout: 900 });
+    const client = await stage().client({ watchdogTimeout: 1_500 });
     const redisson = new RedissonFairWaiters(stage());
     const first = await client.mutex(key, FAIR).acquire({ lease: LEASE });
 

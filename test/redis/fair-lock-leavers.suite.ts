@@ -92,7 +92,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     await holder.stop();
     const begin = performance.now();
     await (await lease).release();
-    expect(performance.now() - begin).toBeLessThan(2 * watchdogTimeout);
+    expect(performance.now() - begin).toBeLessThan(watchdogTimeout + AT_ONCE);
   });
 
   it('goes past all waiters of a process that was killed, after one life of a waiter', async () => {
@@ -106,7 +106,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     const begin = performance.now();
     await lease.release();
     await (await next).release();
-    expect(performance.now() - begin).toBeLessThan(2 * watchdogTimeout);
+    expect(performance.now() - begin).toBeLessThan(2 * watchdogTimeout); // not one for each of the four
   });
 
   it('goes past waiters of Redisson who have died, after a wait of each (Redisson: RedissonFairLockTest testAbandonedTimeoutDrift_Descrete)', async () => {
