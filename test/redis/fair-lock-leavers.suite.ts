@@ -60,12 +60,12 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     const { mine, theirs, key } = stage();
     const stop = new AbortController();
     const lease = await mine.mutex(key, FAIR).acquire();
+    await stage().command('CONFIG', 'RESETSTAT');
     const { lease: first } = await stage().queue(theirs, theirs.mutex(key, FAIR), {
       signal: stop.signal,
     });
     const { lease: next } = await stage().queue(mine, mine.mutex(key, FAIR));
-    const { waiters } = await fairQueue(stage());
-    for (const waiter of waiters) await stage().listening(stage().names.waiterChannel(waiter));
+    await eventually('both have asked again', async () => (await scriptCalls(stage())) === 4);
     await stage().command('DEL', key); // the message to the first is lost
     await expectServedAtOnce(() => stop.abort(), next);
     await expect(first).rejects.toThrow(LockAbortedError);

@@ -1,5 +1,7 @@
 import { expect, it } from '@jest/globals';
+import { LockKeyError } from '../../lib/core/errors/index.js';
 import type { RedisLease } from '../../lib/redis/recipes/redis-lease.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisStage } from './redis-stage.js';
 
 /** A lease that is not renewed, in ms. */
@@ -115,6 +117,30 @@ export function readWriteLockLayoutSuite(stage: () => RedisStage): void {
     );
     expect(await stage().keys()).toEqual([]);
   });
+
+  it('is not granted over a mutex of that name, and the other way round', async () => {
+    const { mine, theirs, key } = stage();
+    const mutex = await theirs.mutex(key).acquire();
+    for (const half of halves(mine)) {
+      await expect(half.acquire()).rejects.toThrow(LockKeyError);
+      await expect(half.tryAcquire()).rejects.toThrow(LockKeyError);
+    }
+    expect(await stage().fields(key)).toMatchObject({ [mutex.holder]: '1' });
+    expect(() => theirs.readWriteLock(key)).toThrow(LockKeyError);
+    await mutex.release();
+
+    const others = await stage().client();
+    for (const half of halves(mine)) {
+      await using _ = await half.acquire();
+      for (const wanted of [theirs.mutex(key), others.mutex(key, { fair: true })])
+        await expect(wanted.acquire()).rejects.toThrow(LockKeyError);
+    }
+  });
+
+  function halves(client: RedisLockClient) {
+    const lock = client.readWriteLock(stage().key);
+    return [lock.readLock(), lock.writeLock()];
+  }
 
   function hold({ holder }: RedisLease): string {
     return `{${stage().key}}:${holder}:rwlock_timeout:1`;

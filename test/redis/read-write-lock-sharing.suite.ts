@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { LockKeyError, LockUpgradeError } from '../../lib/core/errors/index.js';
+import { LockUpgradeError } from '../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { ReadWriteRoom } from '../contract/read-write-room.js';
 import { seededRandom } from '../support/seeded-random.js';
@@ -231,25 +231,6 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     expect(room.updates).toBe(room.writes);
     expect(room.disturbances).toBe(0);
     expect(room.mostReaders).toBeGreaterThan(1);
-  });
-
-  it('is not granted over a mutex of that name, and the other way round', async () => {
-    const { mine, theirs, key } = stage();
-    const mutex = await theirs.mutex(key).acquire();
-    for (const half of Object.values(halves(mine))) {
-      await expect(half.acquire()).rejects.toThrow(LockKeyError);
-      await expect(half.tryAcquire()).rejects.toThrow(LockKeyError);
-    }
-    expect(await stage().fields(key)).toMatchObject({ [mutex.holder]: '1' });
-    expect(() => theirs.readWriteLock(key)).toThrow(LockKeyError);
-    await mutex.release();
-
-    const others = await stage().client();
-    for (const half of Object.values(halves(mine))) {
-      await using _ = await half.acquire();
-      for (const wanted of [theirs.mutex(key), others.mutex(key, { fair: true })])
-        await expect(wanted.acquire()).rejects.toThrow(LockKeyError);
-    }
   });
 
   function halves(client: RedisLockClient) {
