@@ -188,6 +188,37 @@ describe('A client of our own', () => {
     await noMoreHandlesThan(before);
   });
 
+  it.each(Object.entries(RECIPES))(
+    'keeps who wants a %s waiting until it is connected',
+    async (name, lock) => {
+      const holder = await connected({ connect: server.url });
+      const blocker = name === 'read lock' ? RECIPES['write lock']! : lock;
+      const held = await blocker(holder, `early ${name}`).acquire();
+
+      const client = await createRedisLockClient('users', { connect: server.url });
+      open.add(client);
+      const late = lock(client, `free ${name}`).tryAcquire({ wait: 20 });
+      await expect(late).rejects.toBeInstanceOf(LockTimeoutError);
+      const waiting = lock(client, `early ${name}`).acquire({ wait: 20_000 });
+      await client.connect();
+      await held.release();
+      expect((await waiting).isHeld).toBe(true);
+    },
+  );
+
+  it('is connected once, however often it is told to', async () => {
+    const before = openHandles();
+    const holder = await connected({ connect: server.url });
+    const client = await connected({ connect: server.url });
+    const lease = await holder.mutex('twice').acquire();
+    const waiting = client.mutex('twice').acquire({ wait: 20_000 });
+    await client.connect();
+    await lease.release();
+    await (await waiting).release();
+    await Promise.all([client.close(), holder.close()]);
+    await noMoreHandlesThan(before);
+  });
+
   it('can be closed before it is connected, twice, and while it connects', async () => {
     const before = openHandles();
     const client = await createRedisLockClient('users', { connect: server.url });

@@ -34,6 +34,9 @@ export class RedisConnection {
   readonly isCluster: boolean;
   /** Milliseconds that an answer takes at least, as seen when the connection was new. */
   roundTrip = 0;
+  /** Resolves when `connect` has: not before that it is known which channels to use. */
+  readonly connected: Promise<void>;
+  #tellConnected!: () => void;
   #subscriptions?: Subscriptions;
   #wasReady = false;
   #hasEnded = false;
@@ -44,12 +47,17 @@ export class RedisConnection {
   constructor(private readonly settings: RedisConnectionSettings) {
     const { client, isOwned } = settings;
     this.isCluster = isRedisCluster(client);
+    this.connected = new Promise((resolve) => (this.#tellConnected = resolve));
     this.#listen('ready', () => this.#ready());
     this.#listen('close', () => this.#tell('SUSPENDED', this.#lastError || 'connection closed'));
     this.#listen('end', () => this.#ended());
     this.#listen('-node', () => this.isReady && this.#tellReady()); // of a cluster: its replica may take over
     // On the user's client a listener of ours would keep errors from being shown.
     if (isOwned) this.#listen('error', (error) => (this.#lastError = String(error)));
+  }
+
+  get isConnected(): boolean {
+    return this.#subscriptions !== undefined;
   }
 
   get isReady(): boolean {
@@ -71,6 +79,7 @@ export class RedisConnection {
   /** Resolves when the servers answer; rejects with what ended the wait, or with `LockConnectionError`. */
   async connect(wait: WaitScope, name: string): Promise<void> {
     const { client, clock } = this.settings;
+    if (this.isConnected) return;
     if (this.hasEnded)
       throw new LockConnectionError(
         `The Redis client of lock client "${name}" was closed before. Hand over one that is open.`,
@@ -84,6 +93,7 @@ export class RedisConnection {
     const isSharded = this.isCluster && (await wait.until(this.#usesShardedChannels()));
     if (isSharded) this.publishCommand = 'spublish';
     this.#subscriptions = new Subscriptions(client, isSharded, clock);
+    this.#tellConnected();
   }
 
   /** Runs a script; its answer is a number, or many, or `null`. Rejects as ioredis does. */

@@ -51,6 +51,8 @@ export class Contention {
   /** Resolves to the grant, or to `undefined` where others are ahead and it may not wait. */
   async run(): Promise<Granted | undefined> {
     const { mayWait } = this.request;
+    const { connection } = this.context;
+    if (!connection.isConnected) await this.wait.until(connection.connected);
     if (mayWait && this.context.lines.isWanted(this.commands.raw)) await this.#listen();
     for (;;) {
       const seen = this.#channel?.signals;
