@@ -62,7 +62,7 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
     user = make(proxy.host, proxy.port);
     const client = user;
     mine = await createRedisLockClient('mine', { client });
-    theirs = await createRedisLockClient('theirs', { client, watchdogTimeout: 600 });
+    theirs = await createRedisLockClient('theirs', { client, watchdogTimeout: 900 });
     await Promise.all([mine.connect(), theirs.connect()]);
   });
   afterAll(async () => {
