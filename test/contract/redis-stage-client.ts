@@ -15,16 +15,18 @@ type Command = readonly (string | number)[];
 
 /** A lock client on Redis, on an ioredis client of its own, whose commands are written down. */
 export class RedisStageClient implements StageClient {
-  readonly #commands: Command[] = [];
   #held = 0;
+  #received = 0;
 
   private constructor(
     readonly redis: Redis | Cluster,
     readonly locks: RedisLockClient,
     private readonly recipe: RedisRecipe,
-    commands: Command[],
+    private readonly commands: readonly Command[],
   ) {
-    this.#commands = commands;
+    const hear = (node: Redis) => onMessages(node, () => (this.#received += 1));
+    if ('nodes' in redis) redis.on('+node', hear);
+    for (const node of 'nodes' in redis ? redis.nodes() : [redis]) hear(node);
     locks.on('acquired', () => (this.#held += 1));
     locks.on('released', () => (this.#held -= 1));
     locks.on('lost', () => (this.#held -= 1));
@@ -57,7 +59,7 @@ export class RedisStageClient implements StageClient {
   get requests(): readonly Command[] {
     const isScript = (name: unknown) => name === 'evalsha' || name === 'eval';
     const isRenewal = (script: unknown) => script === lockRenew.sha1 || script === lockRenew.source;
-    return this.#commands.filter(([name, script]) => isScript(name) && !isRenewal(script));
+    return this.commands.filter(([name, script]) => isScript(name) && !isRenewal(script));
   }
 
   /** What the names of its owners begin with; none before the first. */
@@ -69,6 +71,11 @@ export class RedisStageClient implements StageClient {
   /** How many locks it holds, as far as it knows. */
   get held(): number {
     return this.#held;
+  }
+
+  /** How many messages have come in. */
+  get received(): number {
+    return this.#received;
   }
 
   lock(key: string): Mutex {
@@ -88,4 +95,13 @@ export class RedisStageClient implements StageClient {
   writeLock(key: string): Lock {
     return this.half('write', key);
   }
+}
+
+/** Calls the listener at each message to a subscriber that is made of that connection. */
+function onMessages(redis: Redis, listener: () => void): void {
+  const { duplicate } = redis;
+  redis.duplicate = (override) => {
+    const subscriber = duplicate.call(redis, override);
+    return subscriber.on('message', listener).on('smessage', listener);
+  };
 }

@@ -81,14 +81,14 @@ export class RedisStage implements LockStage {
   ): Promise<{ lease: Promise<Lease> }> {
     const before = client.requests.length;
     const queued = await queueFor(lock, client.locks, options);
-    const asked = client.requests.length;
-    if (asked === before) return queued;
+    if (client.requests.length === before) return queued;
     let isOver = false;
     const end = () => (isOver = true);
     queued.lease.then(end, end);
-    await eventually('it looks when it is woken', async () => {
-      await this.#wake();
-      return isOver || client.requests.length > asked;
+    const { received } = client;
+    await eventually('it listens', async () => {
+      await this.caughtUp();
+      return isOver || client.received > received;
     });
     return queued;
   }
@@ -114,10 +114,16 @@ export class RedisStage implements LockStage {
 
   /** Whoever listens is told to look again: what it was told before, it has dealt with then. */
   async caughtUp(): Promise<void> {
-    const asked = this.#asked;
-    const told = await this.#wake();
-    await eventually('all have looked again', () => this.#asked >= asked + told);
-    await Promise.all([...this.#clients].map(({ redis }) => redis.exists(this.#name.raw)));
+    const received = this.#received;
+    let told = 0;
+    const publish = this.#isCluster ? 'spublish' : 'publish';
+    for (const [i, channels] of (await this.#channels()).entries())
+      for (const channel of channels)
+        told += Number(await this.#masters[i]!.call(publish, channel, '0'));
+    await eventually('all have heard it', () => this.#received >= received + told);
+    for (let look = 0; look < 3; look++)
+      // answered behind the looks of its waiters
+      await Promise.all([...this.#clients].map(({ redis }) => redis.exists(this.#name.raw)));
   }
 
   async expire(client: RedisStageClient): Promise<void> {
@@ -191,24 +197,14 @@ export class RedisStage implements LockStage {
     return [this.observer, ...[...this.#clients].map(({ redis }) => redis)];
   }
 
-  /** How much all clients have asked for, together. */
-  get #asked(): number {
-    return [...this.#clients].reduce((sum, { requests }) => sum + requests.length, 0);
+  /** How many messages have come in, of all clients. */
+  get #received(): number {
+    return [...this.#clients].reduce((sum, { received }) => sum + received, 0);
   }
 
   /** The answers of all servers that keys are written to. */
   async #ofMasters<T>(...command: [string, ...(string | number)[]]): Promise<T[]> {
     return Promise.all(this.#masters.map((node) => node.call(...command) as Promise<T>));
-  }
-
-  /** Has everybody look again who listens; resolves to how many do. */
-  async #wake(): Promise<number> {
-    let listeners = 0;
-    const publish = this.#isCluster ? 'spublish' : 'publish';
-    for (const [i, channels] of (await this.#channels()).entries())
-      for (const channel of channels)
-        listeners += Number(await this.#masters[i]!.call(publish, channel, '0'));
-    return listeners;
   }
 
   /** The channels that somebody listens to, of each server. */
