@@ -5,10 +5,11 @@ import { BareLocks } from './redis/bare-locks.js';
 import { buildRedissonPeer } from './redis/build-redisson-peer.js';
 import { contenders } from './redis/contenders.js';
 import { crowd } from './redis/crowd.js';
-import { handOffBetween, handOffWithin } from './redis/hand-off.js';
+import { handOff } from './redis/hand-off.js';
+import { installPeers } from './redis/install-peers.js';
 import { NodeContestant } from './redis/node-contestant.js';
 import { ourLocks } from './redis/our-locks.js';
-import { installPeers, peerLocks } from './redis/peer-locks.js';
+import { peerLocks } from './redis/peer-locks.js';
 import type { RedisContestant } from './redis/redis-contestant.js';
 import { RedissonContestant } from './redis/redisson-contestant.js';
 import { renewals } from './redis/renewals.js';
@@ -38,8 +39,7 @@ export async function redis(): Promise<Row[]> {
     const publish = () => publisher.publish('floor', '0');
     return [
       ...(await uncontended({ ...contestants, floor })),
-      ...(await handOffWithin(makers)),
-      ...(await handOffBetween(makers, publish, waiter)),
+      ...(await handOff(makers, publish, waiter)),
       ...(await crowd(contestants)),
       ...(await contenders(makers)),
       ...(await renewals(server)),

@@ -5,15 +5,23 @@ import { percentile } from '../percentile.js';
 import { peerRow, row, type Row } from '../row.js';
 import type { LockMaker } from './lock-maker.js';
 
-const ROUNDS = { rounds: 30, warmUp: 3 };
+const ROUNDS = { rounds: 20, warmUp: 2 };
 const FLOOR_TARGET = 1.5;
 /** Times shorter than that of every library that polls. */
 const POLLING_TARGET = 5;
-/** The longest that the holder keeps it, in ms: at chance, so that those who poll are met at any time. */
-const LONGEST_HOLD = 60;
+/** The longest that the holder keeps it, in ms: a time of chance, more than a pause of those who poll. */
+const LONGEST_HOLD = 400;
 
-/** From the release by one contender to the grant to another one that waits, in this process. */
-export async function handOffWithin(makers: Readonly<Record<string, LockMaker>>): Promise<Row[]> {
+/** From the release by one contender to the grant to another one that waits: in this process, and in another one. */
+export async function handOff(
+  makers: Readonly<Record<string, LockMaker>>,
+  publish: () => Promise<unknown>,
+  other: Program,
+): Promise<Row[]> {
+  return [...(await within(makers)), ...(await between(makers, publish, other))];
+}
+
+async function within(makers: Readonly<Record<string, LockMaker>>): Promise<Row[]> {
   const measured = await alternately(
     makers,
     async (lockOn) => {
@@ -32,11 +40,8 @@ export async function handOffWithin(makers: Readonly<Record<string, LockMaker>>)
   return [peerRow('hand-off in one process, p50', 'µs', of(measured, 0.5))];
 }
 
-/**
- * From the release in this process to the grant in another one. The floor is a message from here that has the other one run
- * one script. Both processes read the machine's monotonic clock.
- */
-export async function handOffBetween(
+/** The floor is a message from here that has the other one run one script. Both read the machine's monotonic clock. */
+async function between(
   makers: Readonly<Record<string, LockMaker>>,
   publish: () => Promise<unknown>,
   other: Program,

@@ -5,7 +5,7 @@ import type { Cycles, CyclesTaken, RedisContestant } from './redis-contestant.js
 export class NodeContestant implements RedisContestant {
   readonly #locks = new Map<string, Acquire[]>();
 
-  constructor(readonly lockOn: LockMaker) {}
+  constructor(private readonly lockOn: LockMaker) {}
 
   async cycles({ keys, lanes, count }: Cycles): Promise<CyclesTaken> {
     const id = `${keys} ${lanes}`;

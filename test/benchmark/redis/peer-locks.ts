@@ -1,7 +1,5 @@
 import type { Redis } from 'ioredis';
-import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import type { LockMaker } from './lock-maker.js';
 
 const FOLDER = new URL('./peers/', import.meta.url);
@@ -9,17 +7,6 @@ const FOLDER = new URL('./peers/', import.meta.url);
 const LEASE = 30_000;
 /** Nobody gives up: what is measured is how long it takes. */
 const FOREVER = 10_000_000;
-
-/** Puts the other libraries where {@link peerLocks} finds them, if they are not there; says why when it cannot. */
-export function installPeers(): boolean {
-  const folder = fileURLToPath(FOLDER);
-  const { status, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  if (status !== 0) console.error(`The other libraries are left out: npm ci fails\n${stderr}`);
-  return status === 0;
-}
 
 /** The other libraries, each with the settings that it has when nobody sets any, but for giving up. */
 export function peerLocks(clientOf: () => Redis): Record<string, LockMaker> {
