@@ -85,13 +85,10 @@ export class BaseLock {
   }
 
   /** @param isInside does the caller go on inside of a lock that it holds? */
-  async acquire(options: RedisAcquireOptions, isInside = false): Promise<RedisLease> {
-    const lease = await this.#acquire(
-      { ...options, wait: options.wait ?? this.context.wait },
-      true,
-      isInside,
-    );
-    return lease!; // who may wait ends with a lease or an error
+  acquire(options: RedisAcquireOptions, isInside = false): Promise<RedisLease> {
+    const wait = options.wait ?? this.context.wait;
+    const lease = this.#acquire({ ...options, wait }, true, isInside);
+    return lease as Promise<RedisLease>; // who may wait ends with a lease or an error
   }
 
   /** One attempt, which waits for nothing but the connection. */
@@ -177,7 +174,8 @@ export class BaseLock {
   #takeBack(contention: Contention, holder: string, lease: number): void {
     const { releases, clock } = this.context;
     const command = this.settings.commands.release(holder);
-    void releases.run(command, clock.now() + lease, contention.inFlight);
+    const settled = contention.inFlight.catch(() => {});
+    void releases.run(command, clock.now() + lease, settled);
   }
 
   get #line() {

@@ -3,7 +3,8 @@ import { LockConnectionError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import type { Channel } from '../connection/channel.js';
 import { isPassing, lockErrorOf } from '../connection/redis-error.js';
-import type { LockCommands, LockRequest } from './lock-commands.js';
+import type { ReplicaPolicy } from '../connection/replica-policy.js';
+import type { LockCommand, LockCommands, LockRequest } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 
 /** The longest sleep of a waiter that would not get messages now, in ms. */
@@ -15,6 +16,9 @@ const RETRY_DELAY = 50;
 const LONGEST_RETRY_DELAY = 1_000;
 /** A grant that is confirmed so often and late each time is given up. */
 const LATE_GRANTS = 5;
+
+/** 1 and the token, when it was granted; else 0 and the ms after which to ask again. */
+type Answer = [isGranted: number, value: number];
 
 /** What the server has granted. */
 export interface Granted {
@@ -33,7 +37,7 @@ export interface Granted {
  * - Whatever was sent is settled before its release is sent (`inFlight`), so that no grant comes after it.
  */
 export class Contention {
-  /** Settles when nothing that was sent is unanswered; does not reject. */
+  /** Settles when nothing that was sent is unanswered. */
   inFlight: Promise<unknown> = Promise.resolve();
   /** May there be something of this owner on the server? */
   isOnServer = false;
@@ -125,38 +129,39 @@ export class Contention {
 
   /** Resolves to the token of the grant, or to the ms after which to ask again. */
   async #send(): Promise<bigint | number> {
+    const { connection, replicas } = this.context;
     this.isOnServer = true;
-    const sent = this.#run();
-    this.inFlight = sent.catch(() => {});
+    const command = this.commands.acquire(this.request);
+    const sent = replicas
+      ? this.#sendToReplicas(command, replicas)
+      : (connection.run(command.script, command.keys, command.args) as Promise<Answer>);
+    this.inFlight = sent;
     const [isGranted, value] = await sent;
     if (isGranted === 1) return BigInt(value);
     this.isOnServer = this.commands.queues && this.request.mayWait;
     return value;
   }
 
-  async #run(): Promise<[number, number]> {
-    const { connection, replicas, client } = this.context;
-    const { script, keys, args } = this.commands.acquire(this.request);
-    if (replicas === undefined)
-      return (await connection.run(script, keys, args)) as [number, number];
-    const isGrant = (reply: unknown) => (reply as [number, number])[0] === 1;
+  async #sendToReplicas(command: LockCommand, policy: ReplicaPolicy): Promise<Answer> {
+    const { connection, client } = this.context;
+    const { script, keys, args } = command;
+    const isGrant = (reply: unknown) => (reply as Answer)[0] === 1;
     const { reply, acknowledged } = await connection.runReplicated(
       script,
       keys,
       args,
-      replicas,
+      policy,
       isGrant,
     );
-    const answer = reply as [number, number];
-    if (!isGrant(answer) || acknowledged >= replicas.atLeast) return answer;
-    const message = `Lock "${this.key}" of client "${client}" was acknowledged by ${acknowledged} of ${replicas.atLeast} replicas: a failover may forget it.`;
-    if (replicas.otherwise !== 'warn')
+    if (!isGrant(reply) || acknowledged >= policy.atLeast) return reply as Answer;
+    const message = `Lock "${this.key}" of client "${client}" was acknowledged by ${acknowledged} of ${policy.atLeast} replicas: a failover may forget it.`;
+    if (policy.otherwise !== 'warn')
       throw new LockConnectionError(
         `${message} It was given back. Check the replicas, or lower \`replicas.atLeast\`.`,
         { key: this.key, client },
       );
     process.emitWarning(message);
-    return answer;
+    return reply as Answer;
   }
 
   #throwIfLasting(error: unknown): void {
