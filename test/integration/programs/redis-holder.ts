@@ -1,5 +1,6 @@
-// Takes locks on Redis and is stopped, or told to block its event loop, for longer than their leases last. Then it says
-// what it knows of them: what it is told when it asks at once, and which signals have fired one turn of the event loop on.
+// Takes locks on Redis and is stopped, when it was told to watch for that, or told to block its event loop, for longer than
+// their leases last. Then it says what it knows of them: what it is told when it asks at once, and which signals have fired
+// one turn of the event loop on.
 // Arguments: the port, the key, the lease in ms.
 import { setImmediate as nextPhase } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -33,18 +34,23 @@ async function report(): Promise<void> {
   process.send!({ ...atOnce, isAborted: asked.signal.aborted, told });
 }
 
-let lastSeen = performance.now();
-setInterval(() => {
-  const silence = performance.now() - lastSeen;
-  lastSeen = performance.now();
-  if (silence > duration / 2) void report();
-}, 5);
-
-process.once('message', () => {
+function block(): void {
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
   Atomics.wait(sleeper, 0, 0, 1.2 * duration);
-  lastSeen = performance.now();
   void report();
-});
+}
+
+/** Reports when it was stopped for long. */
+function watch(): void {
+  let lastSeen = performance.now();
+  setInterval(() => {
+    const silence = performance.now() - lastSeen;
+    lastSeen = performance.now();
+    if (silence > duration / 2) void report();
+  }, 5);
+  process.send!('watching');
+}
+
+process.on('message', (order) => (order === 'watch' ? watch() : block()));
 process.once('disconnect', () => process.exit());
 process.send!('held');
