@@ -64,7 +64,7 @@ export class RedisReadWriteLock implements ReadWriteLock {
     const found = await connection.run(
       readWriteForceUnlock,
       [raw, readWriteChannel],
-      [mode, mode === 'write' ? '1' : '0', connection.publishCommand],
+      [mode, connection.publishCommand],
     );
     if (found === 1)
       (mode === 'write' ? this.#writer : this.#reader).loseHold('it was unlocked by force');

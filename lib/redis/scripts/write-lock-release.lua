@@ -2,10 +2,17 @@
 -- KEYS lock, channel, hold, writers  ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with
 -- -> how many listen; -1: it neither held nor waited
 local lock = KEYS[1]
+
+-- '1' wakes all threads of a Redisson that sleep, '0' one that is about to: that message waits for it.
+local function wake()
+  redis.call(ARGV[2], KEYS[2], '1')
+  return redis.call(ARGV[2], KEYS[2], '0')
+end
+
 local waited = redis.call('zrem', KEYS[4], ARGV[1])
 redis.call('del', KEYS[3])
 if redis.call('hdel', lock, ARGV[1]) == 0 then
-  return waited == 0 and -1 or redis.call(ARGV[2], KEYS[2], '1') -- readers may have waited for this writer
+  return waited == 0 and -1 or wake() -- readers may have waited for this writer
 end
 local longest = 0
 local fields = redis.call('hgetall', lock)
@@ -22,4 +29,4 @@ if longest > 0 then
 else
   redis.call('del', lock)
 end
-return redis.call(ARGV[2], KEYS[2], '1')
+return wake()
