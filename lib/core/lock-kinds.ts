@@ -4,8 +4,8 @@ import { LockKeyError } from './errors/index.js';
 const CAPACITY = 10_000;
 
 /**
- * What one client uses each name on the servers for. Locks of different kinds do not exclude or do not wake each other under one
- * name, so the second kind is refused, as far as it is remembered; other processes are not looked at.
+ * What one client uses each name on the servers for. Locks of different kinds do not exclude, or do not wake, each other
+ * under one name; so the second kind is refused, as far as it is remembered. Other processes are not looked at.
  */
 export class LockKinds {
   readonly #kinds = new Map<string, string>();

@@ -29,22 +29,22 @@ export class RedisReadLock implements Lock {
   }
 
   async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
-    const again = this.base.reenter(options);
-    if (again) return again;
-    const writer = this.writer.held();
-    if (writer === undefined) return this.base.acquire(options);
-    return this.insideOf(writer.backend).acquire(options, true);
+    const { base, isInside } = this.#ofCaller();
+    return this.base.reenter(options) ?? base.acquire(options, isInside);
   }
 
   async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
-    const again = this.base.reenter(options);
-    if (again) return again;
-    const writer = this.writer.held();
-    if (writer === undefined) return this.base.tryAcquire(options);
-    return this.insideOf(writer.backend).tryAcquire(options, true);
+    const { base, isInside } = this.#ofCaller();
+    return this.base.reenter(options) ?? base.tryAcquire(options, isInside);
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
     return useLease(await this.acquire(options), fn);
+  }
+
+  #ofCaller(): { readonly base: BaseLock; readonly isInside: boolean } {
+    const writer = this.writer.held();
+    const isInside = writer !== undefined;
+    return { base: isInside ? this.insideOf(writer.backend) : this.base, isInside };
   }
 }
