@@ -3,7 +3,7 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['**/dist', '**/node_modules', 'coverage']),
+  globalIgnores(['**/dist', '**/node_modules', 'coverage', 'test/package/apps']),
   eslint.configs.recommended,
   {
     files: ['**/*.{js,mjs,cjs}'],

@@ -13,4 +13,6 @@ export default {
   // A test file may run three Java servers and measures time; more files at once would starve each other on a
   // small machine, and sessions that a test wants kept would expire.
   maxWorkers: 2,
+  // ES modules of finished test files stay in memory: a worker that has too many of them only collects garbage.
+  workerIdleMemoryLimit: '1GB',
 };

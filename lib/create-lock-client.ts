@@ -1,13 +1,15 @@
 import { LockOptionsError, type LockClient } from './core/index.js';
 import { createEmbeddedLockClient } from './embedded/create-embedded-lock-client.js';
 import type { LockModuleOptions } from './interfaces/lock-module-options.interface.js';
+import { KNOWN_OPTIONS } from './known-options.js';
+import { createRedLockClient } from './redis/red-lock/create-red-lock-client.js';
 import { createRedisLockClient } from './redis/create-redis-lock-client.js';
 import { createZooKeeperLockClient } from './zookeeper/create-zookeeper-lock-client.js';
 
 const BACKENDS = "'zookeeper', 'redis' or 'embedded'";
 
 /** Options that only backends with servers have. */
-const OF_SERVERS = ['connect', 'client', 'cluster'];
+const OF_SERVERS = ['connect', 'client', 'cluster', 'nodes'];
 
 /**
  * Makes the client that the options ask for, not connected yet. This alone knows that there are several backends.
@@ -33,6 +35,18 @@ export async function createLockClient(
     ('backend' in options || OF_SERVERS.some((option) => option in options))
   )
     return refuse('backend', undefined, BACKENDS);
+  const { backend = 'embedded', logOperations } = options;
+  if (!Object.hasOwn(KNOWN_OPTIONS, backend)) return refuse('backend', backend, BACKENDS);
+  const known = KNOWN_OPTIONS[backend];
+  const unknown = Object.keys(options).find((option) => !known.includes(option));
+  if (unknown !== undefined)
+    return refuse(
+      unknown,
+      Reflect.get(options, unknown),
+      `an option that the backend '${backend}' has: ${known.map((it) => `\`${it}\``).join(', ')}`,
+    );
+  if (logOperations !== undefined && typeof logOperations !== 'boolean')
+    return refuse('logOperations', logOperations, '`true` or `false`');
 
   switch (options.backend) {
     case undefined:
@@ -41,8 +55,8 @@ export async function createLockClient(
     case 'zookeeper':
       return createZooKeeperLockClient(name, options);
     case 'redis':
-      return createRedisLockClient(name, options);
-    default:
-      return refuse('backend', (options as { backend: unknown }).backend, BACKENDS);
+      return options.nodes === undefined
+        ? createRedisLockClient(name, options)
+        : createRedLockClient(name, options);
   }
 }

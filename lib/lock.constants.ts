@@ -11,11 +11,19 @@ export const LOCK_INTERCEPTOR: unique symbol = Symbol.for(
   'nestjs-interlock:LockInterceptor (is LockModule.forRoot() imported?)',
 );
 
+/** Token of the `LockTracer`, where there is one. */
+export const LOCK_TRACER: unique symbol = Symbol.for('nestjs-interlock:LockTracer');
+
 /** Property in which an instance keeps its interceptor. */
-export const INTERCEPTOR_PROPERTY: unique symbol = Symbol.for('nestjs-interlock:interceptor');
+export const INTERCEPTOR_PROPERTY: unique symbol = Symbol.for(
+  'nestjs-interlock:interceptor (is LockModule.forRoot() imported?)',
+);
 
 /** Metadata key: of a method, its plans, outermost first; of a prototype, those of all its methods by name. */
 export const LOCK_PLANS: unique symbol = Symbol.for('nestjs-interlock:plans');
+
+/** Metadata key: of a prototype, the options for all its methods, with those of the classes above. */
+export const LOCK_DEFAULTS: unique symbol = Symbol.for('nestjs-interlock:defaults');
 
 /** Name of the client of one import of LockModule. */
 export const LOCK_CLIENT_NAME: unique symbol = Symbol.for(
@@ -24,3 +32,6 @@ export const LOCK_CLIENT_NAME: unique symbol = Symbol.for(
 
 /** The client of one import of LockModule, whatever its name. */
 export const LOCK_CLIENT: unique symbol = Symbol.for('nestjs-interlock:client');
+
+/** Makes the clients of an app instead of `createLockClient`: `LockTestingModule` provides it. */
+export const LOCK_CLIENT_FACTORY: unique symbol = Symbol.for('nestjs-interlock:clientFactory');

@@ -1,6 +1,8 @@
 import {
+  Inject,
   Injectable,
   Logger,
+  Optional,
   type BeforeApplicationShutdown,
   type OnApplicationShutdown,
 } from '@nestjs/common';
@@ -8,7 +10,9 @@ import { LockOptionsError, type LockClient } from './core/index.js';
 import { createLockClient } from './create-lock-client.js';
 import type { LockBackendOptions } from './interfaces/lock-module-options.interface.js';
 import { LockClientRegistry } from './lock-client.registry.js';
+import { LOCK_CLIENT_FACTORY } from './lock.constants.js';
 import { connectionLogger } from './connection-logger.js';
+import { logOperations } from './log-operations.js';
 
 /**
  * Opens the lock clients of an app, and closes them with it.
@@ -23,7 +27,12 @@ export class LockOrchestrator implements BeforeApplicationShutdown, OnApplicatio
   readonly #clients = new Map<LockClient, number | undefined>();
   #failure?: { readonly error: unknown };
 
-  constructor(private readonly registry: LockClientRegistry) {}
+  constructor(
+    private readonly registry: LockClientRegistry,
+    @Optional()
+    @Inject(LOCK_CLIENT_FACTORY)
+    private readonly createClient: typeof createLockClient = createLockClient,
+  ) {}
 
   /** Takes a name; a second client of that name fails here, before it is opened. */
   claim(name: string): Promise<string> {
@@ -40,10 +49,11 @@ export class LockOrchestrator implements BeforeApplicationShutdown, OnApplicatio
   ): Promise<LockClient> {
     return this.bootStep(async () => {
       const options = await makeOptions();
-      const client = await createLockClient(name, options);
+      const client = await this.createClient(name, options);
       this.#clients.set(client, shutdownTimeoutOf(options, name));
       if (this.#failure) throw this.#failure.error;
       client.on('connection', connectionLogger(this.#logger, name));
+      if (options.logOperations === true) logOperations(this.#logger, client);
       await client.connect();
       if ((options.backend ?? 'embedded') === 'embedded')
         this.#logger.log(

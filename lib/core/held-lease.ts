@@ -55,6 +55,7 @@ export class HeldLease<B extends HoldBackend = HoldBackend> implements Lease {
     return this.#released;
   }
 
+  /** As `release`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
   }

@@ -1,5 +1,8 @@
+import type { Clock, Timer } from './clock.js';
 import { LockLostError, type LockErrorContext } from './errors/index.js';
+import type { LockSubject } from './lock-events.js';
 import type { LockIdentity } from './lock-identity.js';
+import { systemClock } from './system-clock.js';
 
 /** What a backend does for a lock it has granted. */
 export interface HoldBackend {
@@ -8,8 +11,10 @@ export interface HoldBackend {
   fencingToken(): Promise<bigint>;
   /** The lock may be somebody else's from now on; called at most once. */
   lost(error: LockLostError): void;
-  /** Gives the lock back; called at most once, and never rejects. */
+  /** Gives the lock back, not before `atLeast` of its hold; called at most once, and never rejects. */
   free(): Promise<void>;
+  /** @default the clock of the machine */
+  readonly clock?: Clock;
 }
 
 /**
@@ -19,17 +24,31 @@ export interface HoldBackend {
  * A lost hold stays lost: nothing revives it.
  */
 export class Hold<B extends HoldBackend = HoldBackend> {
+  /**
+   * Whoever gives it back: nobody else gets the lock before so many ms have passed since the grant, as far as the backend can
+   * see to that.
+   */
+  atLeast = 0;
   #leases = 0;
   #lost?: LockLostError;
   #freed?: Promise<void>;
   #losers?: Set<(error: LockLostError) => void>;
   #token?: Promise<bigint>;
+  #endOfHold?: Timer;
 
   constructor(
     readonly identity: LockIdentity,
     readonly context: LockErrorContext & { readonly key: string },
     readonly backend: B,
+    /** Who asked for it. */
+    private readonly method?: string,
   ) {}
+
+  /** What events tell of it. */
+  get subject(): LockSubject {
+    const { identity, context, method } = this;
+    return { key: context.key, recipe: identity.recipe, method };
+  }
 
   get isLive(): boolean {
     return this.#freed === undefined && this.lost === undefined;
@@ -83,7 +102,14 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     return this.#free();
   }
 
+  /** Takes it away as `revoke` does, in so many ms, unless it is free by then. */
+  revokeAfter(ms: number, why: string): void {
+    const { clock = systemClock } = this.backend;
+    this.#endOfHold = clock.setTimer(() => void this.revoke(why), ms, true);
+  }
+
   #free(): Promise<void> {
+    this.#endOfHold?.cancel();
     this.#freed ??= this.backend.free();
     this.#losers = undefined;
     return this.#freed;

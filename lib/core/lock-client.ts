@@ -1,5 +1,7 @@
 import type { CountingSemaphore } from './counting-semaphore.js';
 import type { Lock } from './lock.js';
+import type { LockActivity } from './lock-activity.js';
+import type { LockClientStatus } from './lock-client-status.js';
 import type { LockEvents } from './lock-events.js';
 import type { Mutex } from './mutex.js';
 import type { ReadWriteLock } from './read-write-lock.js';
@@ -25,6 +27,7 @@ export interface LockClient {
    * The read/write lock of that key.
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
+   * @throws LockOptionsError when the backend has none, as that of several independent Redis servers
    */
   readWriteLock(key: string): ReadWriteLock;
   /**
@@ -32,7 +35,7 @@ export interface LockClient {
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
    * @throws LockOptionsError when `permits` is out of its range, or not what another object of that semaphore has, or
-   *   when the backend has no semaphores, as that of Redis
+   *   when the backend has no semaphores, as that of several independent Redis servers
    */
   semaphore(key: string, options: SemaphoreOptions): CountingSemaphore;
   /**
@@ -42,8 +45,29 @@ export interface LockClient {
    * @throws LockOptionsError: see `MultiLock`
    */
   multiLock(locks: readonly Lock[]): Lock;
+  /**
+   * Checks the `lease` of acquires to come.
+   *
+   * @throws LockOptionsError when it is out of its range, or when the backend has no leases
+   */
+  validateLease(lease: number): void;
   /** Listens to what the locks of this client do; the returned function stops it. */
   on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void;
+  /** How it is now; asks no server. */
+  status(): LockClientStatus;
+  /**
+   * What it holds and has not lost, then which acquires are under way, each the oldest first; asks no server.
+   *
+   * Count-down latches and plain semaphores have no owner: who waits for them is not told, nor counted by `status`.
+   */
+  activity(): LockActivity[];
+  /**
+   * Resolves to the milliseconds that the servers take to answer; of several independent ones, a majority.
+   *
+   * Rejects with `LockConnectionError` when that takes longer than `timeout` ms (above 0, default 1,000), with
+   * `LockClientClosedError` when the client is or gets closed, with `LockOptionsError`.
+   */
+  ping(timeout?: number): Promise<number>;
   /**
    * Connects; resolves when the first lock could be taken. To be called once, before any lock is.
    *

@@ -1,10 +1,17 @@
+import { lockChannels } from './lock-channels.js';
 import type { LockEvents } from './lock-events.js';
 
 type Listener<E extends keyof LockEvents> = (event: LockEvents[E]) => void;
 
-/** Delivers {@link LockEvents} synchronously. A listener that throws is reported as a process warning and harms nobody. */
+/**
+ * Delivers {@link LockEvents} synchronously, to listeners and to the diagnostics channels of the process. A listener that
+ * throws is reported as a process warning and harms nobody.
+ */
 export class LockEventEmitter {
   readonly #listeners = new Map<keyof LockEvents, Set<Listener<never>>>();
+
+  /** @param client its name; without one nothing is published: it is a part of a client that publishes itself */
+  constructor(private readonly client?: string) {}
 
   /** Adds a listener; the returned function removes it. */
   on<E extends keyof LockEvents>(event: E, listener: Listener<E>): () => void {
@@ -15,6 +22,13 @@ export class LockEventEmitter {
     return () => void listeners.delete(entry);
   }
 
+  /** Does anybody listen? Else there is no need to make the event. */
+  isHeard(event: keyof LockEvents): boolean {
+    if (this.client !== undefined && lockChannels[event].hasSubscribers) return true;
+    const listeners = this.#listeners.get(event);
+    return listeners !== undefined && listeners.size > 0;
+  }
+
   emit<E extends keyof LockEvents>(event: E, value: LockEvents[E]): void {
     for (const listener of this.#listeners.get(event) ?? []) {
       try {
@@ -23,5 +37,8 @@ export class LockEventEmitter {
         process.emitWarning(`A listener of the lock event "${event}" threw: ${String(error)}`);
       }
     }
+    const { client } = this;
+    if (client !== undefined && lockChannels[event].hasSubscribers)
+      lockChannels[event].publish({ client, ...value });
   }
 }

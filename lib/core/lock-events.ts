@@ -1,17 +1,32 @@
 import type { LockLostError } from './errors/index.js';
+import type { LockRecipe } from './lock-identity.js';
+
+/** Which lock an event is about, and whose. */
+export interface LockSubject {
+  /** Key of the lock, as the user gave it. */
+  readonly key: string;
+  readonly recipe: LockRecipe;
+  /** Who asked: the `method` of the acquire. The decorators give class and method. */
+  readonly method?: string;
+}
 
 /** What a lock client tells its listeners. */
 export interface LockEvents {
   /** A lock was granted after `waitedMs`. Re-entries are not told. */
-  acquired: { readonly key: string; readonly waitedMs: number };
+  acquired: LockSubject & { readonly waitedMs: number };
   /** Somebody is ahead: the acquire has begun to wait in the queue. Told once an acquire. */
-  contended: { readonly key: string };
+  contended: LockSubject;
   /** A lock was given back after `heldMs`. */
-  released: { readonly key: string; readonly heldMs: number };
+  released: LockSubject & { readonly heldMs: number };
   /** A held lock may no longer be exclusive. */
-  lost: { readonly key: string; readonly error: LockLostError };
+  lost: LockSubject & { readonly error: LockLostError; readonly heldMs: number };
   /** An acquire ended without a grant: timeout, abort, closing, connection. */
-  failed: { readonly key: string; readonly waitedMs: number; readonly error: unknown };
-  /** The connection to the servers changed its state. */
-  connection: { readonly state: string; readonly reason: string };
+  failed: LockSubject & { readonly waitedMs: number; readonly error: unknown };
+  /** The connection to the servers changed its state, or could not. */
+  connection: {
+    readonly state: string;
+    readonly reason: string;
+    /** Of several independent servers, which one: 1 is the first of `nodes`. */
+    readonly server?: number;
+  };
 }

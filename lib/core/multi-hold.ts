@@ -1,4 +1,5 @@
 import type { LockLostError } from './errors/index.js';
+import { HeldLease } from './held-lease.js';
 import { Hold, type HoldBackend } from './hold.js';
 import type { Lease } from './lease.js';
 import type { LockIdentity } from './lock-identity.js';
@@ -15,13 +16,9 @@ export class MultiHold implements HoldBackend {
     private readonly leases: readonly Lease[],
   ) {
     this.hold = new Hold(identity, { key }, this);
-    this.#stopListening = leases.map(({ signal, key }) => {
-      const tell = () => this.hold.lose(`its part "${key}" was lost`);
-      if (signal.aborted)
-        tell(); // since it was found to be held
-      else signal.addEventListener('abort', tell, { once: true });
-      return () => signal.removeEventListener('abort', tell);
-    });
+    this.#stopListening = leases.map((lease) =>
+      onLost(lease, () => this.hold.lose(`its part "${lease.key}" was lost`)),
+    );
   }
 
   isExclusive(): boolean {
@@ -40,4 +37,16 @@ export class MultiHold implements HoldBackend {
     for (const stop of this.#stopListening) stop();
     await Promise.allSettled(this.leases.toReversed().map((lease) => lease.release()));
   }
+}
+
+/** Calls `tell` when the lease is lost, now if it is; the returned function takes that back. */
+function onLost(lease: Lease, tell: () => void): () => void {
+  if (lease instanceof HeldLease) {
+    if (lease.hold.lost) tell();
+    return lease.hold.onLost(tell);
+  }
+  const { signal } = lease; // of another copy of this package; where it is ours, that saves an AbortController
+  if (signal.aborted) tell();
+  else signal.addEventListener('abort', tell, { once: true });
+  return () => signal.removeEventListener('abort', tell);
 }

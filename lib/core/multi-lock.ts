@@ -8,6 +8,7 @@ import { MultiHold } from './multi-hold.js';
 import { MultiLease } from './multi-lease.js';
 import { orderedLocks } from './ordered-locks.js';
 import { systemClock } from './system-clock.js';
+import type { TakeTogether } from './take-together.js';
 import { useLease } from './use-lease.js';
 import { validateAcquireOptions } from './validate-acquire-options.js';
 
@@ -21,9 +22,13 @@ export interface MultiLockOptions {
   readonly wait?: Wait;
   /** @default the system's monotonic clock */
   readonly clock?: Clock;
+  /**
+   * What takes all of the distinct locks at once, or none; `undefined` where that cannot be done.
+   *
+   * @default one after the other
+   */
+  readonly takeTogether?: (locks: readonly Lock[]) => TakeTogether | undefined;
 }
-
-type TakePart = (lock: Lock, options: AcquireOptions) => Promise<Lease | undefined>;
 
 /**
  * Several locks as one, of any clients and backends; Curator's `InterProcessMultiLock`.
@@ -39,6 +44,7 @@ export class MultiLock implements Lock {
   readonly locks: readonly Lock[];
   readonly #wait: Wait;
   readonly #clock: Clock;
+  readonly #takeTogether?: TakeTogether;
 
   /**
    * @param locks at least one. The same lock twice counts once; a multi-lock stands for its parts
@@ -55,49 +61,64 @@ export class MultiLock implements Lock {
     this.identity = { scope: this, recipe: 'multiLock', name };
     this.#wait = wait;
     this.#clock = clock;
+    this.#takeTogether = options.takeTogether?.(this.locks);
   }
 
   async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
-    const { wait = this.#wait, signal } = options;
-    const lease = await this.#take({ wait, signal }, (lock, rest) => lock.acquire(rest));
+    const { wait = this.#wait } = options;
+    const lease = await this.#take({ ...options, wait }, true);
     return lease!; // a part that may wait ends with a lease or an error
   }
 
   tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | undefined> {
-    return this.#take(options, (lock, rest) => lock.tryAcquire(rest));
+    return this.#take(options, false);
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
     return useLease(await this.acquire(options), fn);
   }
 
-  async #take(options: AcquireOptions, takePart: TakePart): Promise<MultiLease | undefined> {
+  async #take(options: AcquireOptions, mayWait: boolean): Promise<MultiLease | undefined> {
     validateAcquireOptions(options, this);
     const startedAt = this.#clock.now();
     for (;;) {
-      const leases: Lease[] = [];
-      try {
-        for (const lock of this.locks) {
-          const lease = await takePart(lock, this.#rest(options, startedAt));
-          if (lease === undefined) return void (await giveBack(leases));
-          leases.push(lease);
-        }
-      } catch (error) {
-        void giveBack(leases);
-        throw this.#asWhole(error, options);
-      }
+      const leases = await this.#takeParts(options, startedAt, mayWait);
+      if (leases === undefined) return undefined;
       if (leases.every(({ isHeld }) => isHeld))
         return new MultiLease(new MultiHold(this.identity, this.key, leases).hold, leases);
       void giveBack(leases); // the first was lost while we waited for the last: begin again, within the same bounds
     }
   }
 
+  async #takeParts(
+    options: AcquireOptions,
+    startedAt: number,
+    mayWait: boolean,
+  ): Promise<readonly Lease[] | undefined> {
+    const leases: Lease[] = [];
+    try {
+      if (this.#takeTogether)
+        return await this.#takeTogether(this.#rest(options, startedAt), mayWait);
+      for (const lock of this.locks) {
+        const rest = this.#rest(options, startedAt);
+        const lease = await (mayWait ? lock.acquire(rest) : lock.tryAcquire(rest));
+        if (lease === undefined) return void (await giveBack(leases));
+        leases.push(lease);
+      }
+      return leases;
+    } catch (error) {
+      void giveBack(leases);
+      throw this.#asWhole(error, options);
+    }
+  }
+
   /** What is left of the options for the next part. */
-  #rest({ wait, signal }: AcquireOptions, startedAt: number): AcquireOptions {
-    if (typeof wait !== 'number') return { wait, signal };
+  #rest(options: AcquireOptions, startedAt: number): AcquireOptions {
+    const { wait } = options;
+    if (typeof wait !== 'number') return options;
     const rest = startedAt + wait - this.#clock.now();
     if (rest <= 0) throw new LockTimeoutError(wait, this);
-    return { wait: rest, signal };
+    return { ...options, wait: rest };
   }
 
   /** A part knows only what was left for it. */

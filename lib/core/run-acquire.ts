@@ -1,26 +1,23 @@
-import type { AcquireOptions } from './acquire-options.js';
-import { LockClientClosedError } from './errors/index.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
-import { WaitScope, type WaitScopeContext } from './wait-scope.js';
+import type { LockEvents, LockSubject } from './lock-events.js';
+import type { LockRecipe } from './lock-identity.js';
+import { runWait, type WaitContext, type WaitRequest } from './run-wait.js';
+import type { WaitScope } from './wait-scope.js';
 
 /** What is asked for. */
-export interface AcquireRequest {
-  /** Key of the lock, as the user gave it. */
-  readonly key: string;
-  readonly options: AcquireOptions;
-  /** Does the caller go on inside of a lock that it holds? Then it may finish while the client shuts down. */
-  readonly isInside?: boolean;
+export interface AcquireRequest extends WaitRequest {
+  readonly recipe: LockRecipe;
+  /**
+   * Keys of the locks that events are told of, where there are many.
+   *
+   * @default its `key`
+   */
+  readonly keys?: readonly string[];
 }
 
 /** The client that is asked. */
-export interface AcquireContext {
-  readonly client: string;
-  readonly clock: WaitScopeContext['clock'];
+export interface AcquireContext extends WaitContext {
   readonly events: LockEventEmitter;
-  /** To whom anything is granted: from shutdown on only inside of locks that are held, in the end to nobody. */
-  readonly admits: 'all' | 'insiders' | 'nobody';
-  /** Acquires under way. */
-  readonly waits: Set<WaitScope>;
 }
 
 /**
@@ -30,29 +27,35 @@ export interface AcquireContext {
  *
  * @param work resolves to what was granted, or to `undefined`; it calls `contended` when it begins to wait for others
  */
-export async function runAcquire<T>(
+export function runAcquire<T>(
   context: AcquireContext,
-  { key, options, isInside = false }: AcquireRequest,
+  request: AcquireRequest,
   work: (wait: WaitScope, contended: () => void) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const { client, clock, events, admits, waits } = context;
-  const about = { key, client };
-  const isAdmitted = admits === 'all' || (admits === 'insiders' && isInside);
-  if (!isAdmitted) throw new LockClientClosedError(about);
-  const wait = new WaitScope({ ...about, clock, open: waits }, options);
+  const { events } = context;
   let wasContended = false;
   const contended = () => {
-    if (!wasContended) events.emit('contended', { key });
+    if (!wasContended) tell(events, 'contended', request, {});
     wasContended = true;
   };
-  try {
-    const granted = await work(wait, contended);
-    if (granted !== undefined) events.emit('acquired', { key, waitedMs: wait.elapsed });
-    return granted;
-  } catch (error) {
-    events.emit('failed', { key, waitedMs: wait.elapsed, error });
-    throw error;
-  } finally {
-    wait.end();
-  }
+  return runWait(context, request, async (wait) => {
+    try {
+      const granted = await work(wait, contended);
+      if (granted !== undefined) tell(events, 'acquired', request, { waitedMs: wait.elapsed });
+      return granted;
+    } catch (error) {
+      tell(events, 'failed', request, { waitedMs: wait.elapsed, error });
+      throw error;
+    }
+  });
+}
+
+function tell<E extends 'contended' | 'acquired' | 'failed'>(
+  events: LockEventEmitter,
+  event: E,
+  { key, keys = [key], recipe, options: { method } }: AcquireRequest,
+  about: Omit<LockEvents[E], keyof LockSubject>,
+): void {
+  if (!events.isHeard(event)) return;
+  for (const key of keys) events.emit(event, { key, recipe, method, ...about } as LockEvents[E]);
 }

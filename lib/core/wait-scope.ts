@@ -1,4 +1,5 @@
 import type { AcquireOptions } from './acquire-options.js';
+import type { Bag } from './bag.js';
 import type { Clock, Timer } from './clock.js';
 import {
   LockAbortedError,
@@ -7,12 +8,16 @@ import {
   type LockError,
   type LockErrorContext,
 } from './errors/index.js';
+import type { LockSubject } from './lock-events.js';
+import type { LockRecipe } from './lock-identity.js';
 
 /** What a {@link WaitScope} depends on. */
 export interface WaitScopeContext extends LockErrorContext {
   readonly clock: Clock;
   /** The waits of the client that its closing ends. */
-  readonly open: Set<WaitScope>;
+  readonly open: Bag<WaitScope>;
+  /** What kind of lock is waited for, where it is one. */
+  readonly recipe?: LockRecipe;
 }
 
 /**
@@ -23,8 +28,11 @@ export interface WaitScopeContext extends LockErrorContext {
  */
 export class WaitScope {
   readonly startedAt: number;
+  /** Tells what the servers know the waiter by, once it stands in a queue there. */
+  place?: () => string | undefined;
   #error?: LockError;
   readonly #enders = new Set<(error: LockError) => void>();
+  readonly #leave: () => void;
   readonly #timer?: Timer;
   readonly #onAbort?: () => void;
   #tellEnded?: () => void;
@@ -36,13 +44,20 @@ export class WaitScope {
     const { clock, open } = context;
     const { wait = 'forever', signal } = options;
     this.startedAt = clock.now();
-    open.add(this);
+    this.#leave = open.add(this);
     if (wait !== 'forever')
       this.#timer = clock.setTimer(() => this.cancel(new LockTimeoutError(wait, context)), wait);
     if (signal === undefined) return;
     this.#onAbort = () => this.cancel(new LockAbortedError({ ...context, cause: signal.reason }));
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** The lock that is waited for, where it is one. */
+  get subject(): LockSubject | undefined {
+    const { key, recipe } = this.context;
+    const { method } = this.options;
+    return key === undefined || recipe === undefined ? undefined : { key, recipe, method };
   }
 
   /** Milliseconds since the acquire began. */
@@ -105,7 +120,7 @@ export class WaitScope {
 
   /** Lets go of the timer and the signal. Idempotent. */
   end(): void {
-    this.context.open.delete(this);
+    this.#leave();
     this.#timer?.cancel();
     if (this.#onAbort) this.options.signal?.removeEventListener('abort', this.#onAbort);
     this.#tellEnded?.();

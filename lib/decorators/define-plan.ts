@@ -4,8 +4,10 @@ import { targetsOf } from '../interceptors/targets-of.js';
 import { validateLockTarget } from '../interceptors/validate-lock-target.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import type { LockTarget } from '../interfaces/lock-target.interface.js';
+import type { RunOnceTarget } from '../interfaces/run-once-target.interface.js';
 import { compileKeyTemplate } from './compile-key-template.js';
 import { validateLockMethodOptions } from './validate-lock-method-options.js';
+import { validateRunOnce } from './validate-run-once.js';
 
 /**
  * Checks what a decorator was given, and makes key templates functions.
@@ -15,12 +17,14 @@ import { validateLockMethodOptions } from './validate-lock-method-options.js';
 export function definePlan(plan: LockPlan): LockPlan {
   const lock = nameMethod(plan, () => {
     validateLockMethodOptions(plan.options);
+    if (plan.once) validateRunOnce(plan.once);
     return checkedLock(plan);
   });
   return { ...plan, lock };
 }
 
 function checkedLock({ lock, method }: LockPlan): LockPlan['lock'] {
+  if (lock.recipe === 'semaphoreMutex') return withCompiledKey(lock, method);
   if (lock.recipe !== 'multiLock') {
     validateLockTarget(lock);
     return withCompiledKey(lock, method);
@@ -31,7 +35,7 @@ function checkedLock({ lock, method }: LockPlan): LockPlan['lock'] {
   return { ...lock, members: targets };
 }
 
-function withCompiledKey(target: LockTarget, method: string): LockTarget {
+function withCompiledKey<T extends LockTarget | RunOnceTarget>(target: T, method: string): T {
   const { key } = target;
   if (typeof key === 'function') return target;
   validateLockKey(key);

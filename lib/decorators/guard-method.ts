@@ -13,17 +13,21 @@ import type { MethodShape } from './method-shape.js';
  *
  * Nest injects the interceptor as a property of each instance. Without it a call fails: it never runs unlocked.
  */
-export function guardMethod(shape: MethodShape, lock: Omit<LockPlan, 'method'>) {
+export function guardMethod(
+  shapeOf: (method: unknown) => MethodShape,
+  lock: Omit<LockPlan, 'method'>,
+) {
   return (target: object, name: string | symbol, descriptor?: PropertyDescriptor): void => {
     const isStatic = typeof target === 'function';
     const className = (isStatic ? target : target.constructor).name || '(anonymous class)';
     const method = `${className}.${String(name)}`;
+    const original: unknown = descriptor?.value;
+    const shape = shapeOf(original);
     const refuse = (why: string): never => {
       throw new LockDecoratorTargetError(lock.decorator, method, why, shape.advice);
     };
 
     if (isStatic) refuse('it is static, and only instances are given a lock client');
-    const original: unknown = descriptor?.value;
     if (descriptor === undefined || typeof original !== 'function')
       return refuse('it is not a method');
     const mismatch = shape.mismatch(
@@ -37,7 +41,7 @@ export function guardMethod(shape: MethodShape, lock: Omit<LockPlan, 'method'>) 
       apply: (fn, self, args) => shape.call(self, plan, args, () => Reflect.apply(fn, self, args)),
     });
     copyMetadata(original, guarded);
-    const isFirst = LockPlans.of(target).length === 0;
+    const isFirst = !LockPlans.has(target);
     if (isFirst) Inject(LOCK_INTERCEPTOR)(target, INTERCEPTOR_PROPERTY);
     LockPlans.add(target, name, guarded, plan);
     descriptor.value = guarded;

@@ -1,5 +1,6 @@
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { LOCK_PLANS } from '../lock.constants.js';
+import { completePlan } from './complete-plan.js';
 
 type PlansByName = Map<string | symbol, readonly LockPlan[]>;
 
@@ -22,11 +23,20 @@ export const LockPlans = {
     Reflect.defineMetadata(LOCK_PLANS, plans, method);
   },
 
-  /** All plans of the class of `instance` (or of a prototype) and of the classes above it. */
+  /** Has that class any, or one above it? */
+  has(prototype: object): boolean {
+    return Reflect.hasMetadata(LOCK_PLANS, prototype);
+  },
+
+  /**
+   * All plans of the class of `instance` and of the classes above it, with the defaults of its class.
+   *
+   * @throws LockOptionsError
+   */
   of(instance: object): readonly LockPlan[] {
     const plans: LockPlan[] = [];
     for (let it: object | null = instance; it !== null; it = above(it))
       for (const some of own(it)?.values() ?? []) plans.push(...some);
-    return plans;
+    return plans.map((plan) => completePlan(instance, plan));
   },
 };

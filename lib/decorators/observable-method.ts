@@ -1,5 +1,7 @@
 import { defer, type ObservableInput } from 'rxjs';
 import { interceptorOf } from '../interceptors/interceptor-of.js';
+import { streamUnderLock } from '../interceptors/stream-under-lock.js';
+import { completePlan } from './complete-plan.js';
 import type { MethodShape } from './method-shape.js';
 import { tagOf } from './tag-of.js';
 
@@ -11,7 +13,8 @@ const mayBeObservable = (type: unknown): boolean =>
 
 /** A method that returns an Observable: the lock is held from the subscription to its end. */
 export const observableMethod: MethodShape = {
-  advice: 'Let it return an Observable, or use @WithMutex on an async method.',
+  advice:
+    'Let it return an Observable, make it an async generator, or use @WithMutex on an async method.',
 
   mismatch(method, returns) {
     if (tagOf(method) === 'Function' && mayBeObservable(returns)) return undefined;
@@ -20,11 +23,12 @@ export const observableMethod: MethodShape = {
 
   // Deferred, so that whatever is wrong fails the stream.
   call: (self, plan, args, proceed) =>
-    defer(() =>
-      interceptorOf(self, plan.method).stream(
-        plan,
-        args,
+    defer(() => {
+      const interceptor = interceptorOf(self, plan.method);
+      const complete = completePlan(self, plan);
+      return streamUnderLock(
+        (flow, signal) => interceptor.around(complete, args, flow, signal),
         proceed as () => ObservableInput<unknown>,
-      ),
-    ),
+      );
+    }),
 };

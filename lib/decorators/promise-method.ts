@@ -1,10 +1,12 @@
 import { isObservable } from 'rxjs';
 import { LockDecoratorTargetError } from '../core/index.js';
 import { interceptorOf } from '../interceptors/interceptor-of.js';
+import { completePlan } from './complete-plan.js';
 import type { MethodShape } from './method-shape.js';
 import { tagOf } from './tag-of.js';
 
-const advice = 'Make it an async method, or use @LockStream on one that returns an Observable.';
+const advice =
+  'Make it an async method, or use @LockStream on an Observable or an async generator.';
 
 /** `Object` is written down for every interface and union. */
 const mayBePromise = (type: unknown): boolean =>
@@ -31,7 +33,11 @@ export const promiseMethod: MethodShape = {
 
   // Async, so that whatever is wrong is a rejection.
   async call(self, plan, args, proceed) {
-    const result = await interceptorOf(self, plan.method).around(plan, args, proceed);
+    const result = await interceptorOf(self, plan.method).around(
+      completePlan(self, plan),
+      args,
+      proceed,
+    );
     if (!isLazy(result)) return result;
     const why = 'it gave a stream, whose work would be done without the lock';
     throw new LockDecoratorTargetError(plan.decorator, plan.method, why, advice);

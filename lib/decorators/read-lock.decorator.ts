@@ -36,5 +36,5 @@ export function ReadLock(
   options: LockMethodOptions = {},
 ): AsyncMethodDecorator<never[]> {
   const lock = { recipe: 'readLock', key } as const;
-  return guardMethod(promiseMethod, { decorator: 'ReadLock', lock, options });
+  return guardMethod(() => promiseMethod, { decorator: 'ReadLock', lock, options });
 }

@@ -35,5 +35,5 @@ export function Semaphore(
   { permits, ...options }: Partial<SemaphoreMethodOptions> = {},
 ): AsyncMethodDecorator<never[]> {
   const lock = { recipe: 'semaphore', key, permits: permits! } as const; // checked with the rest
-  return guardMethod(promiseMethod, { decorator: 'Semaphore', lock, options });
+  return guardMethod(() => promiseMethod, { decorator: 'Semaphore', lock, options });
 }

@@ -1,9 +1,11 @@
 import { LockOptionsError } from '../core/index.js';
 import type { LockMethodOptions } from '../interfaces/lock-method-options.interface.js';
 
+const POLICIES: readonly unknown[] = ['abort', 'throw', 'ignore'];
+
 /** @throws LockOptionsError */
 export function validateLockMethodOptions(options: LockMethodOptions): void {
-  const { client, wait, onBusy, onLost } = options;
+  const { client, wait, lease, onBusy, onLost } = options;
   const demand = (holds: boolean, option: keyof typeof options, expected: string) => {
     if (!holds) throw new LockOptionsError(option, options[option], expected);
   };
@@ -19,6 +21,11 @@ export function validateLockMethodOptions(options: LockMethodOptions): void {
     "milliseconds above 0, or 'forever'",
   );
   demand(
+    lease === undefined || (Number.isFinite(lease) && lease > 0),
+    'lease',
+    'milliseconds above 0',
+  );
+  demand(
     onBusy === undefined || onBusy === 'throw' || onBusy === 'skip' || typeof onBusy === 'function',
     'onBusy',
     "'throw', 'skip' or a function",
@@ -28,5 +35,9 @@ export function validateLockMethodOptions(options: LockMethodOptions): void {
     'wait',
     'a number of milliseconds, as a wait for ever is never busy, or no `onBusy`',
   );
-  demand(onLost === undefined || typeof onLost === 'function', 'onLost', 'a function');
+  demand(
+    onLost === undefined || POLICIES.includes(onLost) || typeof onLost === 'function',
+    'onLost',
+    "'abort', 'throw', 'ignore' or a function",
+  );
 }

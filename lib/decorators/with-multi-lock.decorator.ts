@@ -39,5 +39,5 @@ export function WithMultiLock(
   options: LockMethodOptions = {},
 ): AsyncMethodDecorator<never[]> {
   const lock = { recipe: 'multiLock', members: keys } as const;
-  return guardMethod(promiseMethod, { decorator: 'WithMultiLock', lock, options });
+  return guardMethod(() => promiseMethod, { decorator: 'WithMultiLock', lock, options });
 }

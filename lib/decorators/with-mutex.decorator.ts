@@ -40,5 +40,5 @@ export function WithMutex(
   options: LockMethodOptions = {},
 ): AsyncMethodDecorator<never[]> {
   const lock = { recipe: 'mutex', key } as const;
-  return guardMethod(promiseMethod, { decorator: 'WithMutex', lock, options });
+  return guardMethod(() => promiseMethod, { decorator: 'WithMutex', lock, options });
 }

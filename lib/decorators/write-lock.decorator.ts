@@ -36,5 +36,5 @@ export function WriteLock(
   options: LockMethodOptions = {},
 ): AsyncMethodDecorator<never[]> {
   const lock = { recipe: 'writeLock', key } as const;
-  return guardMethod(promiseMethod, { decorator: 'WriteLock', lock, options });
+  return guardMethod(() => promiseMethod, { decorator: 'WriteLock', lock, options });
 }

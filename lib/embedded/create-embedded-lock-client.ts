@@ -1,15 +1,13 @@
-import { LockOptionsError } from '../core/errors/index.js';
 import { LockEventEmitter } from '../core/lock-event-emitter.js';
 import { systemClock } from '../core/system-clock.js';
-import { validateAcquireOptions } from '../core/validate-acquire-options.js';
 import { RetryForever } from '../zookeeper/connection/retry/retry-forever.js';
 import { SessionConnection } from '../zookeeper/connection/session-connection.js';
-import { isCanonicalPath } from '../zookeeper/connection/znode-path.js';
 import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';
 import type { EmbeddedLockOptions } from './embedded-lock-options.js';
 import { EmbeddedServer } from './embedded-server.js';
 import { embeddedServers } from './embedded-servers.js';
 import { EmbeddedTransport } from './embedded-transport.js';
+import { validateEmbeddedOptions } from './validate-embedded-options.js';
 
 /**
  * A lock client on a tree of its own in this process; call `connect()` next. Only users of this one client exclude each
@@ -21,11 +19,7 @@ export function createEmbeddedLockClient(
   name: string,
   { wait = 'forever', basePath = '/locks' }: EmbeddedLockOptions = {},
 ): ZooKeeperLockClient {
-  validateAcquireOptions({ wait }, { client: name });
-  if (!isCanonicalPath(basePath)) {
-    const expected = "a path such as '/locks', without a slash at its end";
-    throw new LockOptionsError('basePath', basePath, expected, { client: name });
-  }
+  validateEmbeddedOptions({ wait, basePath }, name);
   const connection = new SessionConnection({
     transport: new EmbeddedTransport(new EmbeddedServer()),
     servers: embeddedServers,
@@ -35,7 +29,7 @@ export function createEmbeddedLockClient(
   return new ZooKeeperLockClient({
     name,
     connection,
-    events: new LockEventEmitter(),
+    events: new LockEventEmitter(name),
     clock: systemClock,
     basePath,
     connectTimeout: 15_000,

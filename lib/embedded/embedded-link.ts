@@ -20,7 +20,7 @@ export class EmbeddedLink implements TransportLink {
 
   constructor(
     private readonly server: EmbeddedServer,
-    private readonly outbox: Outbox,
+    private readonly outbox: Pick<Outbox, 'push'>,
     options: OpenOptions,
     listener: LinkListener,
   ) {

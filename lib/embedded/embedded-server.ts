@@ -17,7 +17,7 @@ import { ZnodeTree } from './znode-tree.js';
  * Whatever reaches it comes through {@link receive}, one message after the other, and is dealt with at once. Watches are
  * told of a change before any answer that shows it is returned.
  *
- * `freeze`, `expire`, `remove` and `collectContainers` are the accidents of a real server, for tests.
+ * `freeze`, `cut`, `expire`, `remove` and `collectContainers` are the accidents of a real server, for tests.
  */
 export class EmbeddedServer {
   readonly tree = new ZnodeTree((path) => this.#collector.emptied(path));
@@ -104,6 +104,12 @@ export class EmbeddedServer {
     this.#unread = undefined;
     this.#sessions.postpone(this.#clock.now() - this.#frozenAt);
     for (const message of unread) message();
+  }
+
+  /** Breaks the link of a session, which may come back on another one. */
+  cut(id: string): void {
+    const session = this.#sessions.get(id);
+    if (session) this.#hangUp(session, 'the connection was cut');
   }
 
   /** Expires a session, as if it had not been heard of for its timeout. */

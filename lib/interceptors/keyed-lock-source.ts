@@ -1,6 +1,8 @@
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import type { LockTarget } from '../interfaces/lock-target.interface.js';
+import type { RunOnceTarget } from '../interfaces/run-once-target.interface.js';
 import type { LockClientRegistry } from '../lock-client.registry.js';
+import { clientOf } from './client-of.js';
 import { lockOfCall } from './lock-of-call.js';
 import type { LockSource } from './lock-source.js';
 import { makeLock } from './make-lock.js';
@@ -14,10 +16,10 @@ import { nameMethod } from './name-method.js';
  */
 export function keyedLockSource(
   plan: LockPlan,
-  target: LockTarget,
+  target: LockTarget | RunOnceTarget,
   clients: LockClientRegistry,
 ): LockSource {
-  const client = clients.get(target.client ?? plan.options.client, plan.method);
+  const client = clientOf(plan, target, clients);
   const { key } = target;
   if (typeof key === 'function')
     return (args) => lockOfCall(plan, client, target, key(...(args as never[])));

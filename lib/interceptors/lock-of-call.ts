@@ -1,6 +1,7 @@
 import { LockKeyError, type Lock, type LockClient } from '../core/index.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import type { LockTarget } from '../interfaces/lock-target.interface.js';
+import type { RunOnceTarget } from '../interfaces/run-once-target.interface.js';
 import { makeLock } from './make-lock.js';
 import { nameMethod } from './name-method.js';
 
@@ -15,7 +16,7 @@ const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
 export function lockOfCall(
   plan: LockPlan,
   client: LockClient,
-  target: LockTarget,
+  target: LockTarget | RunOnceTarget,
   key: unknown,
 ): Lock {
   return nameMethod(plan, () => {

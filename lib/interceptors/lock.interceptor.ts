@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
-import { defer, Observable, type ObservableInput } from 'rxjs';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
+import type { LockTracer } from '../interfaces/lock-tracer.interface.js';
 import { LockClientRegistry } from '../lock-client.registry.js';
+import { LOCK_TRACER } from '../lock.constants.js';
 import { PlannedLock } from './planned-lock.js';
 
 /** What every locked method of an app goes through: the one place where decorators meet locks. */
@@ -9,7 +10,10 @@ import { PlannedLock } from './planned-lock.js';
 export class LockInterceptor {
   readonly #locks = new WeakMap<LockPlan, PlannedLock>();
 
-  constructor(private readonly clients: LockClientRegistry) {}
+  constructor(
+    private readonly clients: LockClientRegistry,
+    @Optional() @Inject(LOCK_TRACER) private readonly tracer?: LockTracer,
+  ) {}
 
   /**
    * Runs `proceed` under the lock of `plan` for these arguments; settles as it does.
@@ -22,40 +26,9 @@ export class LockInterceptor {
     proceed: () => unknown,
     signal?: AbortSignal,
   ): Promise<unknown> {
-    return this.prepare(plan).run(args, proceed, signal);
-  }
-
-  /** Subscribes to what `proceed` gives under the lock, and holds that until the stream ends or nobody listens. */
-  stream(
-    plan: LockPlan,
-    args: unknown[],
-    proceed: () => ObservableInput<unknown>,
-  ): Observable<unknown> {
-    return new Observable((subscriber) => {
-      const unsubscribed = new AbortController();
-      subscriber.add(() => unsubscribed.abort());
-      const flow = () =>
-        new Promise<undefined>((resolve, reject) => {
-          if (subscriber.closed) return resolve(undefined);
-          const source = defer(proceed).subscribe({
-            next: (value) => subscriber.next(value),
-            error: reject,
-            complete: () => resolve(undefined),
-          });
-          subscriber.add(() => {
-            source.unsubscribe();
-            resolve(undefined);
-          });
-        });
-      // The end is told after the release, as a method's promise settles after it.
-      this.around(plan, args, flow, unsubscribed.signal).then(
-        (instead) => {
-          if (instead !== undefined) subscriber.next(instead);
-          subscriber.complete();
-        },
-        (error) => subscriber.error(error),
-      );
-    });
+    const { tracer } = this;
+    const inside = tracer === undefined ? proceed : () => tracer.hold(plan, proceed);
+    return this.prepare(plan).run(args, inside, signal);
   }
 
   /**

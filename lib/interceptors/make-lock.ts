@@ -1,12 +1,17 @@
 import type { Lock, LockClient } from '../core/index.js';
 import type { LockTarget } from '../interfaces/lock-target.interface.js';
+import type { RunOnceTarget } from '../interfaces/run-once-target.interface.js';
 
 /**
  * The lock of `key`.
  *
  * @throws LockKeyError, LockOptionsError
  */
-export function makeLock(client: LockClient, target: LockTarget, key: string): Lock {
+export function makeLock(
+  client: LockClient,
+  target: LockTarget | RunOnceTarget,
+  key: string,
+): Lock {
   switch (target.recipe) {
     case 'readLock':
       return client.readWriteLock(key).readLock();
@@ -14,6 +19,8 @@ export function makeLock(client: LockClient, target: LockTarget, key: string): L
       return client.readWriteLock(key).writeLock();
     case 'semaphore':
       return client.semaphore(key, { permits: target.permits });
+    case 'semaphoreMutex':
+      return client.semaphoreMutex(key);
     default:
       return client.mutex(key);
   }

@@ -2,6 +2,7 @@ import type { Lock } from '../core/index.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import type { MultiLockTarget } from '../interfaces/multi-lock-target.interface.js';
 import type { LockClientRegistry } from '../lock-client.registry.js';
+import { clientOf } from './client-of.js';
 import { keyedLockSource } from './keyed-lock-source.js';
 import { lockOfCall } from './lock-of-call.js';
 import type { LockSource } from './lock-source.js';
@@ -27,8 +28,7 @@ export function multiLockSource(
     return (args) => {
       const given = members(...(args as never[]));
       const targets = nameMethod(plan, () => targetsOf(given));
-      const clientOf = (name = options.client) => clients.get(name, method);
-      return all(targets.map((it) => lockOfCall(plan, clientOf(it.client), it, it.key)));
+      return all(targets.map((it) => lockOfCall(plan, clientOf(plan, it, clients), it, it.key)));
     };
 
   const targets = targetsOf(members);

@@ -2,7 +2,10 @@ import { LockKeyError, LockOptionsError } from '../core/index.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 
 /** Gives what `step` does; an error about a key or an option comes out with the method whose they are. */
-export function nameMethod<T>({ decorator, method }: LockPlan, step: () => T): T {
+export function nameMethod<T>(
+  { decorator, method }: Pick<LockPlan, 'decorator' | 'method'>,
+  step: () => T,
+): T {
   try {
     return step();
   } catch (error) {

@@ -1,17 +1,20 @@
 import { LockTimeoutError, type AcquireOptions, type Lease, type Lock } from '../core/index.js';
-import { useLease } from '../core/use-lease.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import type { LockClientRegistry } from '../lock-client.registry.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
+import { boundRun } from './bound-run.js';
 import { keyedLockSource } from './keyed-lock-source.js';
 import type { LockSource } from './lock-source.js';
 import { multiLockSource } from './multi-lock-source.js';
-import { tellLoss } from './tell-loss.js';
+import { runUnderLease } from './run-under-lease.js';
+
+/** How long a run of `@RunOnce` waits for the server at least, in ms. */
+const SERVER_PATIENCE = 5_000;
 
 /** A {@link LockPlan} and the locks that it asks for. */
 export class PlannedLock {
   readonly #lockOf: LockSource;
-  readonly #options: AcquireOptions;
+  readonly #options: AcquireOptions & { readonly lease?: number; readonly minLease?: number };
 
   /** @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method, as far as it can be told yet */
   constructor(
@@ -19,7 +22,11 @@ export class PlannedLock {
     clients: LockClientRegistry,
   ) {
     const { lock, options } = plan;
-    this.#options = { wait: options.wait, method: plan.method };
+    const { lease } = options;
+    const minLease = plan.once?.atLeast;
+    // A run that begins later than `atLeast` may be one that another replica has done.
+    const wait = minLease === undefined ? options.wait : Math.max(minLease, SERVER_PATIENCE);
+    this.#options = { wait, lease, minLease, method: plan.method };
     this.#lockOf =
       lock.recipe === 'multiLock'
         ? multiLockSource(plan, lock, clients)
@@ -27,22 +34,24 @@ export class PlannedLock {
   }
 
   /**
-   * Runs `proceed` under the lock; settles as it does, or as `onBusy` says.
+   * Runs `proceed` under the lock; settles as it does, or as `onBusy` and `onLost` say.
    *
    * @param signal ends the wait
    */
   async run(args: unknown[], proceed: () => unknown, signal?: AbortSignal): Promise<unknown> {
-    const { onBusy = 'throw', onLost } = this.plan.options;
+    const { plan } = this;
+    const { onBusy = 'throw' } = plan.options;
     const lock = this.#lockOf(args);
     let lease: Lease;
     try {
       lease = await this.#acquire(lock, signal);
     } catch (error) {
       if (onBusy === 'throw' || !(error instanceof LockTimeoutError)) throw error;
+      if (plan.once && error.waitedMs > 0) throw error; // nobody knows whether others run
       return onBusy === 'skip' ? undefined : onBusy(error, ...(args as never[]));
     }
-    if (onLost !== undefined) tellLoss(lease, this.plan, args);
-    return useLease(lease, proceed);
+    if (plan.once) boundRun(lease, plan.once, plan.method);
+    return runUnderLease(lease, plan, args, proceed);
   }
 
   async #acquire(lock: Lock, signal?: AbortSignal): Promise<Lease> {

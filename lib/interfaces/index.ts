@@ -1,3 +1,4 @@
+export * from './lock-defaults.interface.js';
 export * from './lock-key.interface.js';
 export * from './lock-keys.interface.js';
 export * from './lock-member.interface.js';
@@ -8,6 +9,9 @@ export * from './lock-options-factory.interface.js';
 export * from './lock-plan.interface.js';
 export * from './lock-stream-options.interface.js';
 export * from './lock-target.interface.js';
+export * from './lock-tracer.interface.js';
 export * from './multi-lock-target.interface.js';
 export * from './recipe-options.interface.js';
+export * from './run-once-options.interface.js';
+export * from './run-once-target.interface.js';
 export * from './semaphore-method-options.interface.js';

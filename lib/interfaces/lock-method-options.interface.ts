@@ -10,6 +10,10 @@ export type BusyHandler<A extends unknown[] = never[], R = unknown> = (
 export type OnBusy<A extends unknown[] = never[], R = unknown> =
   'throw' | 'skip' | BusyHandler<A, R>;
 
+/** What to do when the lock was lost while the method ran: see {@link LockMethodOptions.onLost}. */
+export type OnLost<A extends unknown[] = never[]> =
+  'abort' | 'throw' | 'ignore' | ((error: LockLostError, ...args: A) => unknown);
+
 /** Options of the lock decorators, on a method whose arguments begin with `A`. */
 export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>> {
   /**
@@ -25,6 +29,14 @@ export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
    */
   readonly wait?: Wait;
   /**
+   * Holds for so long and no longer, on Redis: a whole number of milliseconds from 100, and more than three round trips. The
+   * lock is lost a little before its end, as nobody renews it. Elsewhere the session is the lease, and the app does not
+   * start.
+   *
+   * @default the `watchdogTimeout` of the client, renewed for as long as the lock is held
+   */
+  readonly lease?: number;
+  /**
    * What a call does that was not granted the lock in time.
    *
    * - `'throw'`: it rejects with `LockTimeoutError`.
@@ -37,8 +49,16 @@ export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
    */
   readonly onBusy?: B;
   /**
-   * Called when the lock is lost while the method runs: from now on somebody else may hold it. The method is not
-   * stopped: let it look at `currentLease()`, or hand the `signal` of that to what it awaits.
+   * What a call does whose lock was lost while the method ran: from then on somebody else may have held it. No policy can
+   * stop the method: let it look at `currentLease()`, or hand the `signal` of that to what it awaits.
+   *
+   * - `'throw'`: when the method has ended, it rejects with `LockLostError`; where the method itself failed, with that.
+   * - `'abort'`: it rejects with `LockLostError` at once. What the method still does is not waited for; its lock is given
+   *   back after it.
+   * - `'ignore'`: it settles as the method does.
+   * - A function: it is called at the loss; the call settles as the method does.
+   *
+   * @default 'throw'
    */
-  readonly onLost?: (error: LockLostError, ...args: A) => unknown;
+  readonly onLost?: OnLost<A>;
 }

@@ -5,6 +5,12 @@ import type { ZooKeeperLockOptions } from '../zookeeper/zookeeper-lock-options.j
 /** What every backend takes. */
 interface CommonOptions {
   /**
+   * Log every acquire and release, with its key, at the level `verbose`?
+   *
+   * @default false
+   */
+  readonly logOperations?: boolean;
+  /**
    * Bound on the release of locks and the closing of the connection when the app shuts down, in milliseconds.
    *
    * @default 5000

@@ -1,6 +1,8 @@
 import type { LockMethodOptions } from './lock-method-options.interface.js';
 import type { LockTarget } from './lock-target.interface.js';
 import type { MultiLockTarget } from './multi-lock-target.interface.js';
+import type { RunOnceOptions } from './run-once-options.interface.js';
+import type { RunOnceTarget } from './run-once-target.interface.js';
 
 /** What one lock decorator asks for on one method. Made once, at class definition, and checked there. */
 export interface LockPlan {
@@ -9,6 +11,8 @@ export interface LockPlan {
   /** Class and method, e.g. `Orders.pay`. */
   readonly method: string;
   /** What a call takes. */
-  readonly lock: LockTarget | MultiLockTarget;
+  readonly lock: LockTarget | MultiLockTarget | RunOnceTarget;
   readonly options: LockMethodOptions;
+  /** How long a run of `@RunOnce` keeps the others out. */
+  readonly once?: Required<Omit<RunOnceOptions, 'client'>>;
 }

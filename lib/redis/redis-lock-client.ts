@@ -1,55 +1,58 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../core/clock.js';
-import {
-  LockClientClosedError,
-  LockConnectionError,
-  LockError,
-  LockKeyError,
-  LockOptionsError,
-  LockTimeoutError,
-} from '../core/errors/index.js';
+import { Bag } from '../core/bag.js';
+import { activityOf } from '../core/activity-of.js';
+import { LockClientClosedError, LockKeyError } from '../core/errors/index.js';
+import { giveEverythingBack } from '../core/give-everything-back.js';
 import type { Lock } from '../core/lock.js';
+import type { LockActivity } from '../core/lock-activity.js';
 import type { LockClient } from '../core/lock-client.js';
-import type { LockEventEmitter } from '../core/lock-event-emitter.js';
+import type { LockClientStatus } from '../core/lock-client-status.js';
 import type { LockEvents } from '../core/lock-events.js';
 import { LockKinds } from '../core/lock-kinds.js';
+import { LOCK_SURVEY, type LockSurvey } from '../core/lock-survey.js';
 import { MultiLock } from '../core/multi-lock.js';
+import { roundTrip } from '../core/round-trip.js';
+import { SemaphorePermits } from '../core/semaphore-permits.js';
+import { statusOf } from '../core/status-of.js';
 import { validateLockKey } from '../core/validate-lock-key.js';
-import { WaitScope } from '../core/wait-scope.js';
+import { validatePermits } from '../core/validate-permits.js';
 import { within } from '../core/within.js';
+import { connectToRedis } from './connect-to-redis.js';
 import { hashTag } from './connection/hash-tag.js';
 import { LockName } from './connection/lock-name.js';
-import type { RedisConnection } from './connection/redis-connection.js';
-import { replyText } from './connection/redis-error.js';
 import { Renewal } from './connection/renewal.js';
+import { RedisSurvey } from './inspection/redis-survey.js';
 import { BaseLock } from './recipes/base-lock.js';
 import { ContenderLines } from './recipes/contender-lines.js';
+import { ExponentialBackOff } from './recipes/exponential-back-off.js';
 import { fairCommands } from './recipes/fair-commands.js';
 import { GuaranteedRelease } from './recipes/guaranteed-release.js';
+import { permitCommands } from './recipes/permit-commands.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
+import { RedisCountDownLatch } from './recipes/redis-count-down-latch.js';
 import { RedisLock } from './recipes/redis-lock.js';
+import { RedisPermitExpirableSemaphore } from './recipes/redis-permit-expirable-semaphore.js';
 import { RedisReadWriteLock } from './recipes/redis-read-write-lock.js';
+import { RedisSemaphore } from './recipes/redis-semaphore.js';
 import { reentrantCommands } from './recipes/reentrant-commands.js';
-import type { RedisLockOptions } from './redis-lock-options.js';
+import { spinCommands } from './recipes/spin-commands.js';
+import { takeTogether } from './recipes/take-together.js';
+import { validateLease } from './recipes/validate-lease.js';
+import type { RedisLockClientSettings } from './redis-lock-client-settings.js';
 import type { RedisMutexOptions } from './redis-mutex-options.js';
 import type { RedisReadWriteLockOptions } from './redis-read-write-lock-options.js';
-
-/** What a client is made of. */
-export interface RedisLockClientSettings {
-  readonly name: string;
-  readonly connection: RedisConnection;
-  readonly events: LockEventEmitter;
-  readonly clock: Clock;
-  readonly options: RedisLockOptions;
-}
+import type { RedisSemaphoreOptions } from './redis-semaphore-options.js';
+import type { RedisSpinLockOptions } from './redis-spin-lock-options.js';
+import { warnOfRefusals } from './warn-of-refusals.js';
 
 /** Locks on Redis. */
 export class RedisLockClient implements LockClient {
   readonly name: string;
+  /** @internal */
+  readonly [LOCK_SURVEY]: LockSurvey;
   readonly #context: RecipeContext;
   readonly #kinds: LockKinds;
-  /** Why the server has refused releases: the same for every lock, so it is told once. */
-  readonly #refusals = new Set<string>();
+  readonly #permits: SemaphorePermits;
   #closing?: Promise<void>;
 
   constructor(private readonly settings: RedisLockClientSettings) {
@@ -62,6 +65,7 @@ export class RedisLockClient implements LockClient {
     connection.onReady(() => renewal.renewAll());
     this.name = name;
     this.#kinds = new LockKinds(name);
+    this.#permits = new SemaphorePermits(name, 'none, and set them with `setPermits`');
     this.#context = {
       client: name,
       connection,
@@ -73,13 +77,14 @@ export class RedisLockClient implements LockClient {
       fairLockWaitTimeout,
       replicas,
       renewal,
-      releases: new GuaranteedRelease(connection, clock, (error) => this.#warn(replyText(error))),
+      releases: new GuaranteedRelease(connection, clock, warnOfRefusals(name)),
       lines: new ContenderLines(),
       newHolder: () => `${id}:${++holders}`,
       admits: 'all',
-      waits: new Set(),
-      holds: new Set(),
+      waits: new Bag(),
+      holds: new Bag(),
     };
+    this[LOCK_SURVEY] = new RedisSurvey(this.#context, options.prefix ?? '');
   }
 
   mutex(key: string, { fair = false, fenced = false }: RedisMutexOptions = {}): RedisLock {
@@ -94,51 +99,97 @@ export class RedisLockClient implements LockClient {
     key: string,
     { preferWriters = false }: RedisReadWriteLockOptions = {},
   ): RedisReadWriteLock {
-    const name = this.#name(key);
-    this.#kinds.claim(name.raw, 'read/write lock', key);
+    const name = this.#name(key, 'read/write lock');
     return new RedisReadWriteLock(this.#context, name, key, preferWriters);
   }
 
-  semaphore(key: string): never {
-    throw new LockOptionsError(
-      'backend',
-      'redis',
-      'another one for semaphores: they are on ZooKeeper and in the embedded backend',
-      { key, client: this.name },
-    );
+  /**
+   * The semaphore of that key whose permits have leases; Redisson's `RPermitExpirableSemaphore`.
+   *
+   * @throws LockKeyError, LockOptionsError, also when another object of that semaphore has other `permits`
+   */
+  semaphore(
+    key: string,
+    { permits, fair = false }: RedisSemaphoreOptions = {},
+  ): RedisPermitExpirableSemaphore {
+    if (permits !== undefined) validatePermits(permits, { key, client: this.name });
+    const name = this.#name(key, 'semaphore');
+    if (permits !== undefined) this.#permits.claim(name.raw, permits, key);
+    const commands = permitCommands(this.#context, name, permits, fair);
+    const base = new BaseLock(this.#context, { key, recipe: 'semaphore', commands });
+    return new RedisPermitExpirableSemaphore(this.#context, name, base, permits);
   }
 
+  /**
+   * The semaphore of that key whose permits nobody owns, for sharing with Java; Redisson's `RSemaphore`.
+   *
+   * @throws LockKeyError
+   */
+  plainSemaphore(key: string): RedisSemaphore {
+    return new RedisSemaphore(this.#context, this.#name(key, 'plain semaphore'), key);
+  }
+
+  /**
+   * The latch of that key.
+   *
+   * @throws LockKeyError
+   */
+  countDownLatch(key: string): RedisCountDownLatch {
+    const name = this.#name(key, 'count-down latch', ({ latchChannel }) => latchChannel);
+    return new RedisCountDownLatch(this.#context, name, key);
+  }
+
+  /**
+   * A reentrant mutex for which waiters ask again and again instead of being woken: nothing is published, so many locks
+   * cost a cluster no messages. Redisson's `RSpinLock`.
+   *
+   * @throws LockKeyError, LockOptionsError
+   */
+  spinLock(key: string, { backOff = new ExponentialBackOff() }: RedisSpinLockOptions = {}) {
+    const name = this.#name(key, 'spin lock');
+    const commands = spinCommands(this.#context, name, key, backOff);
+    const base = new BaseLock(this.#context, { key, recipe: 'mutex', commands });
+    return new RedisLock(this.#context, name, base, true);
+  }
+
+  /** As `LockClient.multiLock`; plain mutexes of this client, of a cluster in one slot, are taken with one script. */
   multiLock(locks: readonly Lock[]): MultiLock {
-    const { wait, clock } = this.#context;
-    return new MultiLock(locks, { wait, clock });
+    const context = this.#context;
+    const { wait, clock } = context;
+    return new MultiLock(locks, { wait, clock, takeTogether: (all) => takeTogether(context, all) });
+  }
+
+  validateLease(lease: number): void {
+    validateLease('lease', lease, { client: this.name }, this.#context.connection.roundTrip);
   }
 
   on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void {
     return this.settings.events.on(event, listener);
   }
 
+  status(): LockClientStatus {
+    const { watchdogTimeout, clock, connection } = this.#context;
+    const { state, suspendedAt } = connection;
+    const isOver = clock.now() - suspendedAt > watchdogTimeout; // with it, whatever was held
+    const told = state === 'SUSPENDED' && isOver ? 'LOST' : state;
+    return statusOf(this.#closing ? 'CLOSED' : told, this.#context);
+  }
+
+  activity(): LockActivity[] {
+    return activityOf(this.#context);
+  }
+
+  async ping(timeout = 1_000): Promise<number> {
+    const { name, connection } = this.settings;
+    if (this.#closing) throw new LockClientClosedError({ client: name });
+    return roundTrip(this.#context, timeout, () => connection.read('ping'));
+  }
+
   async connect(): Promise<void> {
-    const { name, connection, clock } = this.settings;
+    const { name, connection, clock, events } = this.settings;
     const { connectTimeout, waits, admits } = this.#context;
     if (admits !== 'all') throw new LockClientClosedError({ client: name });
-    const wait = new WaitScope({ client: name, clock, open: waits }, { wait: connectTimeout });
-    let lastReason = 'no server has answered';
-    const stop = this.on('connection', ({ reason }) => (lastReason = reason));
-    try {
-      await connection.connect(wait, name);
-    } catch (cause) {
-      stop(); // the closing is not what it failed of
-      connection.close();
-      if (cause instanceof LockError && !(cause instanceof LockTimeoutError)) throw cause;
-      const why = cause instanceof LockError ? lastReason : String(cause);
-      throw new LockConnectionError(
-        `Lock client "${name}" could not connect to Redis within ${connectTimeout} ms (${why}). Check \`connect\` and that the server runs, or raise \`connectTimeout\`.`,
-        { client: name, cause },
-      );
-    } finally {
-      stop();
-      wait.end();
-    }
+    await connectToRedis(connection, events, { client: name, clock, open: waits }, connectTimeout);
   }
 
   refuse(): void {
@@ -153,7 +204,7 @@ export class RedisLockClient implements LockClient {
   /** Ends the waits there are, and refuses who comes from now on. */
   #admit(whom: 'insiders' | 'nobody'): void {
     if (this.#context.admits !== 'nobody') this.#context.admits = whom;
-    for (const wait of [...this.#context.waits]) wait.close();
+    for (const wait of this.#context.waits) wait.close();
   }
 
   async #close(timeout: number): Promise<void> {
@@ -164,40 +215,34 @@ export class RedisLockClient implements LockClient {
   }
 
   async #giveEverythingBack(): Promise<void> {
-    const { waits, holds, releases } = this.#context;
-    const revoked = [...holds].map((hold) => hold.revoke('the client was closed'));
-    await Promise.all([...revoked, ...[...waits].map((wait) => wait.ended())]);
-    await releases.drained();
-  }
-
-  #warn(refusal: string): void {
-    if (this.#refusals.has(refusal)) return;
-    this.#refusals.add(refusal);
-    process.emitWarning(
-      `Redis refused lock client "${this.name}" to release a lock, or to wake who waits for it; it may stay taken until its lease is over: ${refusal}. Check the permissions of the user, those on channels too.`,
-    );
+    await giveEverythingBack(this.#context);
+    await this.#context.releases.drained();
   }
 
   #mutex(key: string, recipe: 'mutex' | 'semaphoreMutex', fair: boolean, fenced: boolean) {
-    const name = this.#name(key);
     const kind = `${fair ? 'fair ' : ''}${recipe === 'mutex' ? '' : 'semaphore '}mutex`;
-    this.#kinds.claim(name.raw, kind, key);
+    const name = this.#name(key, kind);
     const commands = (fair ? fairCommands : reentrantCommands)(this.#context, name, fenced);
-    const settings = { key, recipe, commands, tokenKey: name.token, isFenced: fenced };
-    const base = new BaseLock(this.#context, settings);
+    const base = new BaseLock(this.#context, { key, recipe, commands, isFenced: fenced });
     return new RedisLock(this.#context, name, base, recipe === 'mutex');
   }
 
-  #name(key: string): LockName {
+  /** The names of that key, which is used for that kind of lock alone; `channelOf` tells where its waiters are woken. */
+  #name(
+    key: string,
+    kind: string,
+    channelOf = ({ channel }: LockName): string => channel,
+  ): LockName {
     validateLockKey(key, { client: this.name });
     const { prefix = '' } = this.settings.options;
     const name = new LockName(prefix + key);
-    if (this.settings.connection.isCluster && hashTag(name.raw) !== hashTag(name.channel))
+    if (this.settings.connection.isCluster && hashTag(name.raw) !== hashTag(channelOf(name)))
       throw new LockKeyError(
         key,
         'its braces would put the lock and what belongs to it in different slots of the cluster; leave them out, or make them a hash tag such as {order}:1',
         { client: this.name },
       );
+    this.#kinds.claim(name.raw, kind, key);
     return name;
   }
 }

@@ -1,8 +1,8 @@
 import type { Wait } from '../core/acquire-options.js';
-import type { RedisClient } from './connection/redis-client.js';
+import type { RedisClient, RedisNode } from './connection/redis-client.js';
 import type { ReplicaPolicy } from './connection/replica-policy.js';
 
-/** Options of a lock client on Redis. Exactly one of `client`, `connect` and `cluster`. Times are in milliseconds. */
+/** Options of a lock client on Redis. Exactly one of `client`, `connect`, `cluster` and `nodes`. Times are in milliseconds. */
 export interface RedisLockOptions {
   /**
    * An ioredis `Redis` or `Cluster` of yours, version 5 or 6. It is never closed by us. Messages come by a connection of
@@ -19,6 +19,17 @@ export interface RedisLockOptions {
     readonly nodes: readonly (string | { readonly host: string; readonly port: number })[];
     readonly options?: object;
   };
+  /**
+   * Independent servers, of which a majority has to grant each lock (RedLock): an odd number from 3, each as `connect` or
+   * `client`; everywhere in the same order. Such a client has mutexes only.
+   */
+  readonly nodes?: readonly (string | object | RedisNode)[];
+  /**
+   * With `nodes`: how long one server is waited for, from 1 ms to a third of the `watchdogTimeout`; let it be far below.
+   *
+   * @default a hundredth of the `watchdogTimeout`, from 50 to 500: 300
+   */
+  readonly nodeTimeout?: number;
   /**
    * Bound on the first connection, and on a `tryAcquire` without a `wait` that finds no connection.
    *

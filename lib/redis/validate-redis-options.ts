@@ -2,8 +2,10 @@ import { LockOptionsError } from '../core/errors/index.js';
 import { validateAcquireOptions } from '../core/validate-acquire-options.js';
 import { validateLease } from './recipes/validate-lease.js';
 import type { RedisLockOptions } from './redis-lock-options.js';
+import { validateNodes } from './validate-nodes.js';
+import { validateSources } from './validate-sources.js';
 
-const SOURCES = ['client', 'connect', 'cluster'] as const;
+const SOURCES = ['client', 'connect', 'cluster', 'nodes'] as const;
 const MODES: readonly unknown[] = [undefined, 'auto', 'on', 'off'];
 
 /** Throws {@link LockOptionsError} for the first option that is out of its range. */
@@ -16,9 +18,10 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
     refuse(
       given[1] ?? 'connect',
       given.length === 0 ? undefined : 'given too', // it may contain a password
-      "one of `connect: 'redis://localhost:6379'`, `client` and `cluster`",
+      "one of `connect: 'redis://localhost:6379'`, `client`, `cluster` and `nodes`",
     );
   validateSources(options, refuse);
+  validateNodes(options, refuse);
 
   const { connectTimeout, watchdogTimeout, fairLockWaitTimeout, prefix, wait } = options;
   for (const [option, ms] of Object.entries({ connectTimeout, fairLockWaitTimeout }))
@@ -38,48 +41,4 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
     refuse('replicas.timeout', timeout, 'whole milliseconds above 0');
   if (otherwise !== 'fail' && otherwise !== 'warn')
     refuse('replicas.otherwise', otherwise, "'fail' or 'warn'");
-}
-
-type Refuse = (option: string, value: unknown, expected: string) => never;
-
-function validateSources({ client, connect, cluster }: RedisLockOptions, refuse: Refuse): void {
-  const isClient =
-    typeof client === 'object' &&
-    ['call', 'duplicate', 'on'].every((it) => typeof Reflect.get(client ?? {}, it) === 'function');
-  if (client !== undefined && !isClient) refuse('client', client, 'an ioredis Redis or Cluster');
-  const isText = typeof connect === 'string' && /^rediss?:\/\/./.test(connect);
-  if (connect !== undefined && !isText && (typeof connect !== 'object' || connect === null))
-    refuse(
-      'connect',
-      'not shown here',
-      "a URL such as 'redis://localhost:6379', or options of ioredis",
-    );
-  if (cluster !== undefined && !(Array.isArray(cluster?.nodes) && cluster.nodes.length > 0))
-    refuse('cluster', cluster, "its nodes: { nodes: [{ host: 'redis-1', port: 6379 }] }");
-
-  const options = Object([client?.options, connect, cluster?.options].find(Boolean)) as IoOptions;
-  for (const { keyPrefix, autoResendUnfulfilledCommands } of [
-    options,
-    options.redisOptions ?? {},
-  ]) {
-    if (keyPrefix)
-      refuse(
-        'keyPrefix',
-        keyPrefix,
-        'none to ioredis, which leaves out the names that a script makes, and `prefix` to the lock client instead',
-      );
-    if (autoResendUnfulfilledCommands === false)
-      refuse(
-        'autoResendUnfulfilledCommands',
-        false,
-        'true to ioredis: without it, it forgets commands when the connection breaks, and a lock would wait for the answer for ever (ours may be sent twice)',
-      );
-  }
-}
-
-/** What we look at of the options of a client. */
-interface IoOptions {
-  readonly keyPrefix?: string;
-  readonly autoResendUnfulfilledCommands?: boolean;
-  readonly redisOptions?: IoOptions;
 }

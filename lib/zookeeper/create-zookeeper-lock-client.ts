@@ -27,7 +27,7 @@ export async function createZooKeeperLockClient(
   } = options;
   const { retryPolicy = new RetryForever(50), auth, acl } = options;
   const { servers, chroot } = parseConnectString(options.connect, name);
-  const events = new LockEventEmitter();
+  const events = new LockEventEmitter(name);
   const connection = new SessionConnection({
     transport: await NativeTransport.load(name),
     servers: new ServerList(servers, Math.random),

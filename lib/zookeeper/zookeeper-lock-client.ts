@@ -1,21 +1,31 @@
 import type { Wait } from '../core/acquire-options.js';
+import { activityOf } from '../core/activity-of.js';
+import { Bag } from '../core/bag.js';
 import type { Clock } from '../core/clock.js';
 import {
   LockClientClosedError,
   LockConnectionError,
   LockTimeoutError,
 } from '../core/errors/index.js';
+import { giveEverythingBack } from '../core/give-everything-back.js';
 import type { Lock } from '../core/lock.js';
+import type { LockActivity } from '../core/lock-activity.js';
 import type { LockClient } from '../core/lock-client.js';
+import type { LockClientStatus } from '../core/lock-client-status.js';
 import { type LockEventEmitter } from '../core/lock-event-emitter.js';
 import type { LockEvents } from '../core/lock-events.js';
+import { LOCK_SURVEY, type LockSurvey } from '../core/lock-survey.js';
 import { MultiLock } from '../core/multi-lock.js';
+import { refuseLease } from '../core/refuse-lease.js';
+import { roundTrip } from '../core/round-trip.js';
+import { statusOf } from '../core/status-of.js';
 import { validatePermits } from '../core/validate-permits.js';
 import { WaitScope } from '../core/wait-scope.js';
 import { within } from '../core/within.js';
 import type { AclEntry } from './connection/acl.js';
 import type { RetryPolicy } from './connection/retry/retry-policy.js';
 import type { ZooKeeperConnection } from './connection/zookeeper-connection.js';
+import { ZooKeeperSurvey } from './inspection/zookeeper-survey.js';
 import { localAddress } from './local-address.js';
 import { lockPath } from './lock-path.js';
 import { attemptRevoke } from './recipes/attempt-revoke.js';
@@ -36,9 +46,6 @@ import { SoleChildMemory } from './recipes/sole-child-memory.js';
 import { untilConnected } from './recipes/until-connected.js';
 import type { ZooKeeperSemaphoreOptions } from './zookeeper-semaphore-options.js';
 
-/** A holder that did not queue has its node watched only after this time, in ms. */
-const WATCH_AFTER = 100;
-
 /** What a client is made of. Times in milliseconds. */
 export interface ZooKeeperLockClientSettings {
   readonly name: string;
@@ -52,17 +59,26 @@ export interface ZooKeeperLockClientSettings {
   readonly wait: Wait;
   readonly retryPolicy: RetryPolicy;
   readonly acl?: readonly AclEntry[];
+  /** Data of lock nodes that are given none. Default: the address of this host, asked for when it connects. */
+  readonly nodeData?: Buffer;
+  /** After that time a holder that did not queue has its node watched. Default: 100. */
+  readonly watchAfter?: number;
 }
 
 /** Locks on ZooKeeper, or on the embedded tree that behaves like it. */
 export class ZooKeeperLockClient implements LockClient {
   readonly name: string;
+  /** Refuses every lease, with `LockOptionsError`: here it is the session that ends. */
+  readonly validateLease = (lease: number) => refuseLease(lease, this.name);
+  /** @internal */
+  readonly [LOCK_SURVEY]: LockSurvey;
   readonly #context: RecipeContext;
   readonly #kinds: PathKinds;
   #closing?: Promise<void>;
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
     const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
+    const { chroot = '', basePath, watchAfter = 100 } = settings;
     this.name = name;
     this.#kinds = new PathKinds(name);
     this.#context = {
@@ -81,12 +97,13 @@ export class ZooKeeperLockClient implements LockClient {
       ),
       soleChildren: new SoleChildMemory(connection),
       servedNodes: new ServedNodes(),
-      longHolds: new LongHolds(clock, WATCH_AFTER),
+      longHolds: new LongHolds(clock, watchAfter),
       nodeData: Buffer.alloc(0),
       admits: 'all',
-      waits: new Set(),
-      holds: new Set(),
+      waits: new Bag(),
+      holds: new Bag(),
     };
+    this[LOCK_SURVEY] = new ZooKeeperSurvey(this.#context, chroot, basePath);
     connection.onStateChange((state, reason) => events.emit('connection', { state, reason }));
   }
 
@@ -151,8 +168,26 @@ export class ZooKeeperLockClient implements LockClient {
     return this.settings.events.on(event, listener);
   }
 
+  status(): LockClientStatus {
+    const { state, session } = this.settings.connection;
+    return {
+      ...statusOf(this.#closing ? 'CLOSED' : state, this.#context),
+      sessionId: session?.isAlive ? session.id : undefined,
+    };
+  }
+
+  activity(): LockActivity[] {
+    return activityOf(this.#context);
+  }
+
+  async ping(timeout = 1_000): Promise<number> {
+    const { name, connection, chroot } = this.settings;
+    if (this.#closing) throw new LockClientClosedError({ client: name });
+    return roundTrip(this.#context, timeout, () => connection.exists(chroot || '/'));
+  }
+
   async connect(): Promise<void> {
-    const { name, connection, clock, connectTimeout } = this.settings;
+    const { name, connection, clock, connectTimeout, nodeData } = this.settings;
     if (this.#context.admits !== 'all') throw new LockClientClosedError({ client: name });
     const wait = new WaitScope(
       { client: name, clock, open: this.#context.waits },
@@ -163,7 +198,7 @@ export class ZooKeeperLockClient implements LockClient {
     try {
       connection.start();
       await untilConnected(connection, wait);
-      this.#context.nodeData = await localAddress(clock);
+      this.#context.nodeData = nodeData ?? (await localAddress(clock));
     } catch (cause) {
       stop(); // the closing is not what it failed of
       await connection.close();
@@ -190,7 +225,7 @@ export class ZooKeeperLockClient implements LockClient {
   /** Ends the waits there are, and refuses who comes from now on. */
   #admit(whom: 'insiders' | 'nobody'): void {
     if (this.#context.admits !== 'nobody') this.#context.admits = whom;
-    for (const wait of [...this.#context.waits]) wait.close();
+    for (const wait of this.#context.waits) wait.close();
   }
 
   async #close(timeout: number): Promise<void> {
@@ -202,10 +237,8 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   async #giveEverythingBack(): Promise<void> {
-    const { waits, holds, removals } = this.#context;
-    const revoked = [...holds].map((hold) => hold.revoke('the client was closed'));
-    await Promise.all([...revoked, ...[...waits].map((wait) => wait.ended())]);
-    await removals.drained();
+    await giveEverythingBack(this.#context);
+    await this.#context.removals.drained();
   }
 
   #lock(key: string, options: NodeOptions): LockSettings {

@@ -6,11 +6,15 @@ import { buildRedissonPeer } from './redis/build-redisson-peer.js';
 import { contenders } from './redis/contenders.js';
 import { crowd } from './redis/crowd.js';
 import { handOff } from './redis/hand-off.js';
+import type { Library } from './redis/library.js';
+import type { LockMaker } from './redis/lock-maker.js';
 import { installPeers } from './redis/install-peers.js';
 import { NodeContestant } from './redis/node-contestant.js';
-import { ourLocks } from './redis/our-locks.js';
-import { peerLocks } from './redis/peer-locks.js';
-import type { RedisContestant } from './redis/redis-contestant.js';
+import { ourLibrary } from './redis/our-library.js';
+import { peerLibraries } from './redis/peer-libraries.js';
+import { recipes } from './redis/recipes.js';
+import { redLock } from './redis/red-lock.js';
+import type { RedisContestant, RedisContestants } from './redis/redis-contestant.js';
 import { RedissonContestant } from './redis/redisson-contestant.js';
 import { renewals } from './redis/renewals.js';
 import { uncontended } from './redis/uncontended.js';
@@ -23,17 +27,20 @@ export async function redis(): Promise<Row[]> {
   const client = await createRedisLockClient('benchmark', { client: server.client() });
   await client.connect();
   const bare = await BareLocks.on(server.client());
-  const makers = {
-    ours: ourLocks(client),
-    ...(hasPeers ? peerLocks(() => server.client()) : {}),
+  const libraries: Record<string, Library> = {
+    ours: ourLibrary(client),
+    ...(hasPeers ? peerLibraries(() => [server.client()]) : {}),
   };
-  const contestants: Record<string, RedisContestant> = {};
-  for (const [name, lockOn] of Object.entries(makers))
-    contestants[name] = new NodeContestant((key) => lockOn(`${name} ${key}`));
+  const makers = makersOf(libraries, 'lock');
+  const contestants = contestantsOf(makers, (key) => key);
   const floor = new NodeContestant(bare.lockOn);
+  let redisson: RedissonContestant | undefined;
   const waiter = new Program(new URL('./redis/waiter.ts', import.meta.url), [server.url]);
   try {
-    await startRedisson(server.url, contestants);
+    redisson = await startRedisson([server.url]);
+    const of = (recipe: Parameters<RedissonContestant['of']>[0]): RedisContestants =>
+      redisson ? { Redisson: redisson.of(recipe) } : {};
+    Object.assign(contestants, of('lock'));
     await waiter.next();
     const publisher = server.client();
     const publish = () => publisher.publish('floor', '0');
@@ -42,18 +49,54 @@ export async function redis(): Promise<Row[]> {
       ...(await handOff(makers, publish, waiter)),
       ...(await crowd(contestants)),
       ...(await contenders(makers)),
+      ...(await recipes({
+        semaphore: {
+          ...contestantsOf(makersOf(libraries, 'semaphore'), (key) => `permits of ${key}`),
+          ...of('semaphore'),
+        },
+        oneSlot: {
+          ...contestantsOf(makersOf(libraries, 'multiLock'), (key) => `{${key}}`),
+          floor: new NodeContestant((key) => bare.multiLockOn(`{floor ${key}}`)),
+          ...of('oneSlot'),
+        },
+        manySlots: {
+          ...contestantsOf(makersOf(libraries, 'multiLock'), (key) => `many ${key}`),
+          floor: new NodeContestant((key) => bare.multiLockOn(`many floor ${key}`)),
+          ...of('manySlots'),
+        },
+      })),
+      ...(await redLock(hasPeers, startRedisson)),
       ...(await renewals(server)),
     ];
   } finally {
     await waiter.stop();
-    for (const contestant of Object.values(contestants)) await contestant.close();
+    await redisson?.close();
     await client.close();
     await server.stop();
   }
 }
 
-async function startRedisson(url: string, contestants: Record<string, RedisContestant>) {
+function makersOf(libraries: Readonly<Record<string, Library>>, recipe: keyof Library) {
+  const makers: Record<string, LockMaker> = {};
+  for (const [name, { [recipe]: maker }] of Object.entries(libraries))
+    if (maker) makers[name] = maker;
+  return makers;
+}
+
+/** Each with keys of its own. */
+function contestantsOf(
+  makers: Readonly<Record<string, LockMaker>>,
+  keyOf: (key: string) => string,
+): Record<string, RedisContestant> {
+  const contestants: Record<string, RedisContestant> = {};
+  for (const [name, lockOn] of Object.entries(makers))
+    contestants[name] = new NodeContestant((key) => lockOn(keyOf(`${name} ${key}`)));
+  return contestants;
+}
+
+async function startRedisson(urls: readonly string[]): Promise<RedissonContestant | undefined> {
   const build = buildRedissonPeer();
-  if ('missing' in build) return console.error(`Redisson is left out: ${build.missing}`);
-  contestants.Redisson = await RedissonContestant.start(url, build.classPath);
+  if ('classPath' in build) return RedissonContestant.start(urls, build.classPath);
+  console.error(`Redisson is left out: ${build.missing}`);
+  return undefined;
 }

@@ -131,9 +131,9 @@ export function connectionStatesSuite(
     });
 
     it('says of the unanswered that they may have been carried out, when they were not', async () => {
+      await create('a'); // answered: a server may drop what it has not read when the cut comes
       network.cutAt(`${root}/b`, 'before');
-      const [first, second, third] = [create('a'), create('b'), create('c')];
-      await Promise.allSettled([first]); // its answer may be overtaken by the cut
+      const [second, third] = [create('b'), create('c')];
       await expect(second).rejects.toMatchObject(UNANSWERED);
       await expect(third).rejects.toMatchObject(UNANSWERED);
       await reconnected();

@@ -5,7 +5,7 @@ import type { LockStage } from './lock-stage.js';
 import type { StageClient } from './stage-client.js';
 
 /** `await using`, which Curator's `Locker` is for: what a block has acquired, its end releases. */
-export function lockerSuite(stage: () => LockStage, hasSemaphores = true): void {
+export function lockerSuite(stage: () => LockStage): void {
   const locks: [string, (client: StageClient, key: string) => Lock][] = [
     ['mutex', ({ locks }, key) => locks.mutex(key)],
     ['read lock', ({ locks }, key) => locks.readWriteLock(key).readLock()],
@@ -14,9 +14,8 @@ export function lockerSuite(stage: () => LockStage, hasSemaphores = true): void 
     ['semaphore mutex', ({ locks }, key) => locks.semaphoreMutex(key)],
     ['multi-lock', ({ locks }, key) => locks.multiLock([locks.mutex(key), locks.mutex('other')])],
   ];
-  const kinds = locks.filter(([kind]) => hasSemaphores || kind !== 'semaphore');
 
-  describe.each(kinds)('with a %s', (_, lockOf) => {
+  describe.each(locks)('with a %s', (_, lockOf) => {
     it('releases at the end of the block (Curator: testLocker)', async () => {
       const { mine, key } = stage();
       const lock = lockOf(mine, key);

@@ -2,11 +2,9 @@ import { expect, it } from '@jest/globals';
 import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { LockEvents } from '../../lib/core/lock-events.js';
 import { eventually } from '../support/eventually.js';
+import { eventsOf } from './events-of.js';
 import type { LockStage } from './lock-stage.js';
 import { nextEvent } from './next-event.js';
-import type { StageClient } from './stage-client.js';
-
-const KINDS = ['acquired', 'contended', 'released', 'lost', 'failed'] as const;
 
 /** What a client tells its listeners. */
 export function mutexEventsSuite(stage: () => LockStage): void {
@@ -15,9 +13,21 @@ export function mutexEventsSuite(stage: () => LockStage): void {
     const heard = eventsOf(mine);
     await mine.lock(key).using(async () => {});
     expect(heard).toEqual([
-      { kind: 'acquired', key, waitedMs: expect.any(Number) },
-      { kind: 'released', key, heldMs: expect.any(Number) },
+      {
+        kind: 'acquired',
+        recipe: mine.lock(key).identity.recipe,
+        key,
+        waitedMs: expect.any(Number),
+      },
+      { kind: 'released', recipe: mine.lock(key).identity.recipe, key, heldMs: expect.any(Number) },
     ]);
+  });
+
+  it('tell who asked for it', async () => {
+    const { mine, key } = stage();
+    const heard = eventsOf(mine);
+    await mine.lock(key).using(async () => {}, { method: 'Seats.take' });
+    expect(heard).toMatchObject([{ method: 'Seats.take' }, { method: 'Seats.take' }]);
   });
 
   it('tell once that it is waited for, although it has to wait for two, one after the other', async () => {
@@ -27,7 +37,7 @@ export function mutexEventsSuite(stage: () => LockStage): void {
     await stage().queue(mine, { signal: leave.signal });
     const heard = eventsOf(theirs);
     const { lease } = await stage().queue(theirs);
-    expect(heard).toEqual([{ kind: 'contended', key }]);
+    expect(heard).toEqual([{ kind: 'contended', recipe: mine.lock(key).identity.recipe, key }]);
 
     leave.abort();
     await eventually('it has left', async () => (await stage().contenders()).length === 2);
@@ -47,8 +57,14 @@ export function mutexEventsSuite(stage: () => LockStage): void {
       .catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(LockTimeoutError);
     expect(heard).toEqual([
-      { kind: 'contended', key },
-      { kind: 'failed', key, waitedMs: expect.any(Number), error },
+      { kind: 'contended', recipe: mine.lock(key).identity.recipe, key },
+      {
+        kind: 'failed',
+        recipe: mine.lock(key).identity.recipe,
+        key,
+        waitedMs: expect.any(Number),
+        error,
+      },
     ]);
     expect((heard[1] as unknown as LockEvents['failed']).waitedMs).toBeGreaterThanOrEqual(299);
   });
@@ -69,7 +85,15 @@ export function mutexEventsSuite(stage: () => LockStage): void {
     await stage().expire(mine);
     await lease.release();
     expect(signal.reason).toBeInstanceOf(LockLostError);
-    expect(heard).toEqual([{ kind: 'lost', key, error: signal.reason as unknown }]);
+    expect(heard).toEqual([
+      {
+        kind: 'lost',
+        recipe: mine.lock(key).identity.recipe,
+        heldMs: expect.any(Number),
+        key,
+        error: signal.reason as unknown,
+      },
+    ]);
   });
 
   it('tell nothing to a listener that was taken off', async () => {
@@ -83,11 +107,4 @@ export function mutexEventsSuite(stage: () => LockStage): void {
     await mine.lock(key).using(async () => {});
     expect(told).toEqual([key]);
   });
-
-  /** Everything that the client tells from now on, by kind. */
-  function eventsOf({ locks }: StageClient): { kind: string; key: string }[] {
-    const heard: { kind: string; key: string }[] = [];
-    for (const kind of KINDS) locks.on(kind, (event) => heard.push({ kind, ...event }));
-    return heard;
-  }
 }

@@ -8,22 +8,42 @@ import { mutexReentrySuite } from './mutex-reentry.suite.js';
 import { mutexWaitSuite } from './mutex-wait.suite.js';
 import { onStage } from './on-stage.js';
 import type { RedisBackend } from './redis-backend.js';
+import { redisMultiLockPartsSuite } from './redis-multi-lock-parts.suite.js';
+import { redisMultiLockScriptSuite } from './redis-multi-lock-script.suite.js';
+import { redisMultiLockWaitSuite } from './redis-multi-lock-wait.suite.js';
 import { redisRecipes } from './redis-recipes.js';
 import { RedisStage } from './redis-stage.js';
 
-/** What every mutex promises, of two mutexes on Redis held as one; and what locks of every kind have in common. */
-export function redisMultiLockSuite(name: string, makeBackend: () => Promise<RedisBackend>): void {
-  describe(`A multi-lock on ${name}`, () => {
-    const stage = onStage(async () =>
-      RedisStage.build(await makeBackend(), redisRecipes.multiLock),
-    );
+const NAMES = {
+  multiLock: 'of two mutexes',
+  slotMultiLock: 'of two mutexes of one slot',
+  fencedMultiLock: 'of two fenced mutexes',
+};
 
-    describe('of two mutexes, exclusion', () => mutexExclusionSuite(stage, false));
-    describe('of two mutexes, re-entry', () => mutexReentrySuite(stage));
-    describe('of two mutexes, waiting', () => mutexWaitSuite(stage));
-    describe('of two mutexes, the lease', () => mutexLeaseSuite(stage));
-    describe('of two mutexes, closing the client', () => mutexClosingSuite(stage));
-    describe('of two mutexes, accidents', () => mutexFaultsSuite(stage, false));
-    describe('and other locks with await using', () => lockerSuite(stage, false));
+/**
+ * What every mutex promises, of two on Redis held as one; what there is to it when its parts differ; and what locks of
+ * every kind have in common.
+ *
+ * @param two which mutexes: plain ones are taken by one script, of a cluster only in one slot; fenced ones one after the other
+ */
+export function redisMultiLockSuite(
+  name: string,
+  makeBackend: () => Promise<RedisBackend>,
+  two: keyof typeof NAMES = 'multiLock',
+): void {
+  describe(`A multi-lock ${NAMES[two]} on ${name}`, () => {
+    const stage = onStage(async () => RedisStage.build(await makeBackend(), redisRecipes[two]));
+
+    describe('exclusion', () => mutexExclusionSuite(stage, false));
+    describe('re-entry', () => mutexReentrySuite(stage));
+    describe('waiting', () => mutexWaitSuite(stage));
+    describe('the lease', () => mutexLeaseSuite(stage));
+    describe('closing the client', () => mutexClosingSuite(stage));
+    describe('accidents', () => mutexFaultsSuite(stage, false));
+    if (two !== 'multiLock') return;
+    describe('and its parts', () => redisMultiLockPartsSuite(stage));
+    describe('waiting for parts', () => redisMultiLockWaitSuite(stage));
+    describe('its parts by one script', () => redisMultiLockScriptSuite(stage));
+    describe('and other locks with await using', () => lockerSuite(stage));
   });
 }

@@ -16,6 +16,7 @@ const NAMES = {
   mutex: 'mutex',
   fenced: 'fenced mutex',
   fair: 'fair mutex',
+  spin: 'spin lock',
   semaphoreMutex: 'semaphore mutex',
 };
 

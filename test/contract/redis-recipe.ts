@@ -8,6 +8,8 @@ export interface RedisRecipe {
   readonly client?: string;
   /** Key of the lock that all begin with who want the mutex. Default: its own. */
   firstKey?(key: string): string;
+  /** Do those who wait ask again and again, and listen to nothing? Default false. */
+  readonly isSpinning?: boolean;
   /** Of read/write locks. Default false. */
   readonly preferWriters?: boolean;
 }

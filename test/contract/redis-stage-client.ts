@@ -3,26 +3,27 @@ import type { Lock } from '../../lib/core/lock.js';
 import type { Mutex } from '../../lib/core/mutex.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { CommandRecord } from './command-record.js';
+import { onMessages } from './on-messages.js';
 import type { RedisRecipe } from './redis-recipe.js';
 import type { StageClient, StageClientOptions } from './stage-client.js';
 
 /** The lease of a lock, in milliseconds. It is longer than any test: what is left or slept over is not made good by its end. */
 const WATCHDOG_TIMEOUT = 90_000;
-const OWNER = /^([0-9a-f-]{36}):\d+/;
-
-type Command = readonly (string | number)[];
+/** Who wants permits of a semaphore: its names tell nothing of their client. */
+const PERMIT_HOLDER = /^[0-9a-f]{32}$/;
 
 /** A lock client on Redis, on an ioredis client of its own, whose commands are written down. */
 export class RedisStageClient implements StageClient {
   #held = 0;
   #received = 0;
+  #waiting = 0;
 
   private constructor(
     readonly redis: Redis | Cluster,
     readonly locks: RedisLockClient,
     private readonly recipe: RedisRecipe,
-    private readonly commands: readonly Command[],
+    private readonly record: CommandRecord,
   ) {
     const hear = (node: Redis) => onMessages(node, () => (this.#received += 1));
     if ('nodes' in redis) redis.on('+node', hear);
@@ -37,35 +38,31 @@ export class RedisStageClient implements StageClient {
     recipe: RedisRecipe,
     { wait = 'forever', namespace = '' }: StageClientOptions,
   ): Promise<RedisStageClient> {
-    const commands: Command[] = [];
-    const call = redis.call.bind(redis) as (...command: Command) => Promise<unknown>;
-    Object.assign(redis, {
-      call(...command: Command) {
-        commands.push(command);
-        return call(...command);
-      },
-    });
+    const record = new CommandRecord(redis);
     const locks = await createRedisLockClient('contract', {
       client: redis,
       watchdogTimeout: WATCHDOG_TIMEOUT,
       prefix: namespace,
       wait,
     });
-    const client = new RedisStageClient(redis, locks, recipe, commands);
+    const client = new RedisStageClient(redis, locks, recipe, record);
     await locks.connect();
     return client;
   }
 
-  get requests(): readonly Command[] {
-    const isScript = (name: unknown) => name === 'evalsha' || name === 'eval';
-    const isRenewal = (script: unknown) => script === lockRenew.sha1 || script === lockRenew.source;
-    return this.commands.filter(([name, script]) => isScript(name) && !isRenewal(script));
+  get requests(): CommandRecord['requests'] {
+    return this.record.requests;
   }
 
   /** What the names of its owners begin with; none before the first. */
   get id(): string | undefined {
-    const names = this.requests.flat().map((part) => OWNER.exec(`${part}`)?.[1]);
-    return names.find((name) => name !== undefined);
+    return this.record.owner;
+  }
+
+  /** All that have wanted permits of a semaphore. */
+  get permitHolders(): string[] {
+    const parts = this.requests.flat().map((part) => `${part}`);
+    return [...new Set(parts.filter((part) => PERMIT_HOLDER.test(part)))];
   }
 
   /** How many locks it holds, as far as it knows. */
@@ -76,6 +73,18 @@ export class RedisStageClient implements StageClient {
   /** How many messages have come in. */
   get received(): number {
     return this.#received;
+  }
+
+  /** How many of its acquires that were noted are not over. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Notes an acquire that waits. */
+  note(lease: Promise<unknown>): void {
+    const over = () => (this.#waiting -= 1);
+    this.#waiting += 1;
+    lease.then(over, over);
   }
 
   lock(key: string): Mutex {
@@ -95,13 +104,4 @@ export class RedisStageClient implements StageClient {
   writeLock(key: string): Lock {
     return this.half('write', key);
   }
-}
-
-/** Calls the listener at each message to a subscriber that is made of that connection. */
-function onMessages(redis: Redis, listener: () => void): void {
-  const { duplicate } = redis;
-  redis.duplicate = (override) => {
-    const subscriber = duplicate.call(redis, override);
-    return subscriber.on('message', listener).on('smessage', listener);
-  };
 }

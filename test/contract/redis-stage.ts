@@ -6,13 +6,16 @@ import { LockName } from '../../lib/redis/connection/lock-name.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { eventually } from '../support/eventually.js';
+import { forgetPermitsScript } from './forget-permits-script.js';
 import { forgetScript } from './forget-script.js';
+import { isUp } from './is-up.js';
 import type { LockStage } from './lock-stage.js';
 import { queueFor } from './queue-for.js';
 import type { RedisBackend } from './redis-backend.js';
 import type { RedisRecipe } from './redis-recipe.js';
 import { RedisStageClient } from './redis-stage-client.js';
-import type { StageClientOptions } from './stage-client.js';
+import type { StageClient, StageClientOptions } from './stage-client.js';
+import { keysOfUnusedSemaphores } from './keys-of-unused-semaphores.js';
 
 /** Every channel of a lock. */
 const CHANNELS = 'redisson_*';
@@ -31,7 +34,7 @@ export class RedisStage implements LockStage {
   private constructor(
     private readonly backend: RedisBackend,
     readonly recipe: RedisRecipe,
-    private readonly observer: Redis | Cluster,
+    readonly observer: Redis | Cluster,
     private readonly stranger: RedisLockClient,
   ) {}
 
@@ -81,7 +84,8 @@ export class RedisStage implements LockStage {
   ): Promise<{ lease: Promise<Lease> }> {
     const before = client.requests.length;
     const queued = await queueFor(lock, client.locks, options);
-    if (client.requests.length === before) return queued;
+    client.note(queued.lease);
+    if (this.recipe.isSpinning || client.requests.length === before) return queued;
     let isOver = false;
     const end = () => (isOver = true);
     queued.lease.then(end, end);
@@ -94,26 +98,32 @@ export class RedisStage implements LockStage {
   }
 
   /**
-   * Who holds it; who queues for the fair lock; and where there is no queue, the clients that listen. Who waits behind
-   * another one of its own client is known to that client only.
+   * Who holds it; who queues for the fair lock; and where there is no queue, the clients that listen, or spin. Who waits
+   * behind another one of its own client is known to that client only.
    */
   async contenders(): Promise<string[]> {
     const { raw, queue, channel, readWriteChannel } = this.#name;
     const fields = (await this.observer.call('hkeys', raw)) as string[];
     const queued = (await this.observer.call('lrange', queue, 0, -1)) as string[];
-    const listening = await this.#listening([channel, readWriteChannel]);
-    return [...fields.filter((field) => !NO_HOLDERS.includes(field)), ...queued, ...listening];
+    const listening = await this.listening([channel, readWriteChannel]);
+    const holders = fields.filter((field) => !NO_HOLDERS.includes(field));
+    return [...holders, ...queued, ...listening, ...this.#spinning];
   }
 
-  /** Every key but the counters of fencing tokens, and every channel that somebody listens to. */
+  /**
+   * Every key but the counters of fencing tokens and the numbers of semaphores that have all their permits, and every
+   * channel that somebody listens to.
+   */
   async remains(): Promise<string[]> {
-    const keys = await this.#ofMasters<string[]>('keys', '*');
+    const keys = (await this.#ofMasters<string[]>('keys', '*')).flat();
+    const unused = await keysOfUnusedSemaphores(this.observer, keys);
     const channels = await this.#channels();
-    return [...keys.flat().filter((key) => !COUNTER.test(key)), ...channels.flat()];
+    return [...keys.filter((key) => !COUNTER.test(key) && !unused.has(key)), ...channels.flat()];
   }
 
   /** Whoever listens is told to look again: what it was told before, it has dealt with then. */
-  async caughtUp(): Promise<void> {
+  async caughtUp(client: StageClient = this.mine): Promise<void> {
+    if (this.recipe.isSpinning) return this.#asksAgain(client);
     const received = this.#received;
     let told = 0;
     const publish = this.#isCluster ? 'spublish' : 'publish';
@@ -128,6 +138,7 @@ export class RedisStage implements LockStage {
 
   async expire(client: RedisStageClient): Promise<void> {
     if (client.id) await this.#ofMasters('eval', forgetScript, 0, client.id);
+    await this.#ofMasters('eval', forgetPermitsScript, 0, ...client.permitHolders);
     this.makeSure(client);
     await eventually('it knows, and is connected', () => client.held === 0 && isUp(client.redis));
     await this.#ofMasters('client', 'kill', 'type', 'pubsub'); // who waits looks again
@@ -212,18 +223,23 @@ export class RedisStage implements LockStage {
     return this.#ofMasters('pubsub', this.#isCluster ? 'shardchannels' : 'channels', CHANNELS);
   }
 
+  /** The clients that ask again and again: of those no server knows. */
+  get #spinning(): string[] {
+    if (!this.recipe.isSpinning) return [];
+    return [...this.#clients].filter(({ waiting }) => waiting > 0).map(() => 'spinning');
+  }
+
+  async #asksAgain(client: StageClient): Promise<void> {
+    const { length } = client.requests; // what it asks now, it may have sent before
+    await eventually('it has looked again', () => client.requests.length > length + 1);
+  }
+
   /** Those channels, each as often as clients listen to it. */
-  async #listening(channels: readonly string[]): Promise<string[]> {
+  async listening(channels: readonly string[]): Promise<string[]> {
     const count = this.#isCluster ? 'shardnumsub' : 'numsub';
     const answers = await Promise.all(
       channels.map((channel) => this.#ofMasters<[string, number]>('pubsub', count, channel)),
     );
     return answers.flat().flatMap(([channel, listeners]) => Array<string>(listeners).fill(channel));
   }
-}
-
-/** Has it a connection? */
-function isUp(redis: Redis | Cluster): boolean {
-  const nodes = 'nodes' in redis ? redis.nodes() : [redis];
-  return redis.status === 'ready' && nodes.some(({ status }) => status === 'ready');
 }

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import type { Client } from './client.js';
-import { SemaphoreStage } from './semaphore-stage.js';
 import type { Stage } from './stage.js';
+import { ZooKeeperSemaphoreStage } from './zookeeper-semaphore-stage.js';
 
 /** As few requests as can be, and no more of them the longer the queue is. */
 export function semaphoreCostSuite(stage: () => Stage): void {
-  const semaphores = new SemaphoreStage(stage);
+  const semaphores = new ZooKeeperSemaphoreStage(stage);
 
   it('is a gate, a lease and one look, and both taken away, when permits are free', async () => {
     const { mine } = stage();
@@ -39,11 +39,18 @@ export function semaphoreCostSuite(stage: () => Stage): void {
     ]);
   });
 
+  it('is no watch for a tryAcquire that finds none free', async () => {
+    const { mine, theirs } = stage();
+    await using _ = await semaphores.of(theirs, 2).acquire({ permits: 2 });
+    expect(await semaphores.of(mine, 2).tryAcquire()).toBeUndefined();
+    expect(mine.requests.filter((request) => 'watch' in request && request.watch)).toEqual([]);
+  });
+
   it('is a look at the leases for the first of those who wait, and none for the others', async () => {
     const { mine, theirs } = stage();
     const held = [await semaphores.of(mine, 2).acquire(), await semaphores.of(mine, 2).acquire()];
     const { lease: front } = await semaphores.queue(mine, 2);
-    await semaphores.becomes({ leases: 3, gate: 1 });
+    await semaphores.nodesBecome({ leases: 3, gate: 1 });
     const waiting: Promise<AsyncDisposable>[] = [];
     const queueing = await asked(theirs, async () => {
       for (let n = 0; n < 10; n++) {

@@ -5,19 +5,19 @@ import type { SharedCount } from '../../lib/zookeeper/recipes/shared-count.js';
 import { eventually } from '../support/eventually.js';
 import { isSettled } from '../support/is-settled.js';
 import type { Client } from './client.js';
-import { SemaphoreStage } from './semaphore-stage.js';
 import type { Stage } from './stage.js';
+import { ZooKeeperSemaphoreStage } from './zookeeper-semaphore-stage.js';
 
 /** Permits that change while the semaphore is in use. */
 export function semaphoreCountSuite(stage: () => Stage): void {
-  const semaphores = new SemaphoreStage(stage);
+  const semaphores = new ZooKeeperSemaphoreStage(stage);
 
   it('one more lets a waiter in (Curator: testThreadedLeaseIncrease)', async () => {
     const { mine, theirs } = stage();
     const [counts, more] = [await countOf(mine, 1), await countOf(theirs, 1)];
     await using first = await semaphores.of(mine, counts).acquire();
     const { lease: waiting } = await semaphores.queue(mine, counts);
-    await semaphores.becomes({ leases: 2, gate: 1 });
+    await semaphores.nodesBecome({ leases: 2, gate: 1 });
     await more.setCount(2);
     await using second = await waiting;
     expect([first.isHeld, second.isHeld]).toEqual([true, true]);
@@ -36,7 +36,7 @@ export function semaphoreCountSuite(stage: () => Stage): void {
     }
     await counts.setCount(4);
     for (const lease of waiting.slice(0, 3)) leases.push(await lease);
-    await semaphores.becomes({ leases: 5, gate: 1 });
+    await semaphores.nodesBecome({ leases: 5, gate: 1 });
     expect(await isSettled(waiting[3]!)).toBe(false);
     await leases.pop()!.release();
     leases.push(await waiting[3]!);
@@ -69,7 +69,7 @@ export function semaphoreCountSuite(stage: () => Stage): void {
     const semaphore = semaphores.of(mine, counts);
     expect(await semaphore.tryAcquire({ permits: 3 })).toBeUndefined();
     const { lease } = await semaphores.queue(mine, counts, { permits: 3 });
-    await semaphores.becomes({ leases: 3, gate: 1 });
+    await semaphores.nodesBecome({ leases: 3, gate: 1 });
     await counts.setCount(3);
     await using all = await lease;
     expect(all.isHeld).toBe(true);
@@ -81,7 +81,7 @@ export function semaphoreCountSuite(stage: () => Stage): void {
     const semaphore = semaphores.of(mine, counts);
     expect(await semaphore.tryAcquire()).toBeUndefined();
     await expect(semaphore.acquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
-    await semaphores.becomes({ leases: 0, gate: 0 });
+    await semaphores.nodesBecome({ leases: 0, gate: 0 });
     const { lease } = await semaphores.queue(mine, counts);
     await counts.setCount(1);
     await (await lease).release();

@@ -5,13 +5,11 @@ import { LockNotHeldError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { eventually } from '../support/eventually.js';
 import { expectLost } from './expect-lost.js';
-import { SemaphoreStage } from './semaphore-stage.js';
-import type { Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
+import type { SemaphoreStage } from './semaphore-stage.js';
 
 /** The handle on one or several permits. */
-export function semaphoreLeaseSuite(stage: () => Stage): void {
-  const semaphores = new SemaphoreStage(stage);
-
+export function semaphoreLeaseSuite(stage: () => LockStage, semaphores: SemaphoreStage): void {
   it('is held until it is released', async () => {
     const { mine, key } = stage();
     const lease = await semaphores.of(mine, 2).acquire({ permits: 2 });
@@ -61,11 +59,11 @@ export function semaphoreLeaseSuite(stage: () => Stage): void {
     const error = new Error('no paper');
     expect(await semaphore.using((lease) => currentLease() === lease)).toBe(true);
     await expect(semaphore.using(async () => Promise.reject(error))).rejects.toBe(error);
-    await semaphores.becomes({ leases: 0, gate: 0 });
+    await semaphores.becomes({ held: 0, waiting: 0 });
   });
 
   describe('is lost', () => {
-    it('when its session ends, and somebody else gets the permits', async () => {
+    it('when the servers forget it, and somebody else gets the permits', async () => {
       const { mine, theirs } = stage();
       const lease = await semaphores.of(mine, 2).acquire({ permits: 2 });
       const { lease: waiting } = await semaphores.queue(theirs, 2, { permits: 2 });
@@ -75,37 +73,40 @@ export function semaphoreLeaseSuite(stage: () => Stage): void {
       expectLost(lease);
       await lease.release();
       expect(next.isHeld).toBe(true);
-      expect(await semaphores.leases()).toHaveLength(2);
+      await semaphores.becomes({ held: 2, waiting: 0 });
     });
 
-    it.each([0, 1, 2])('when a stranger deletes node %i of its three', async (n) => {
-      const { mine, theirs, stranger, path } = stage();
+    it.each([0, 1, 2])('when a stranger gives permit %i of its three back', async (n) => {
+      const { mine, theirs } = stage();
       const lease = await semaphores.of(mine, 3).acquire({ permits: 3 });
-      await lease.fencingToken(); // it watches its nodes from now on
+      await lease.fencingToken(); // on ZooKeeper it watches its nodes from now on
       const { signal } = lease;
       const { lease: waiting } = await semaphores.queue(theirs, 3);
-      await semaphores.becomes({ leases: 4, gate: 1 });
-      const nodes = await semaphores.leases();
-      await stranger.delete(`${path}/leases/${nodes[n]}`);
+      await semaphores.becomes({ held: 3, waiting: 1 });
+      await semaphores.evict(lease, n);
       await using next = await waiting;
       expect(next.isHeld).toBe(true);
+      stage().makeSure(mine);
       await eventually('the holder is told', () => signal.aborted);
-      expect((signal.reason as Error).message).toContain('somebody deleted its node');
+      expect((signal.reason as Error).message).toMatch(
+        /somebody deleted its node|removed by force/,
+      );
       expectLost(lease);
       await lease.release();
-      await semaphores.becomes({ leases: 1, gate: 0 });
+      await semaphores.becomes({ held: 1, waiting: 0 });
+      expect(next.isHeld).toBe(true);
     });
 
     it('without the others of the same client', async () => {
-      const { mine, stranger, path } = stage();
+      const { mine } = stage();
       const [lost, kept] = [
         await semaphores.of(mine, 2).acquire(),
         await semaphores.of(mine, 2).acquire(),
       ];
       await lost.fencingToken();
       const { signal } = lost;
-      const [node] = await semaphores.leases();
-      await stranger.delete(`${path}/leases/${node}`);
+      await semaphores.evict(lost);
+      stage().makeSure(mine);
       await eventually('the holder is told', () => signal.aborted);
       expect([lost.isHeld, kept.isHeld]).toEqual([false, true]);
       await Promise.all([lost.release(), kept.release()]);

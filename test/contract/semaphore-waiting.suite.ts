@@ -6,13 +6,11 @@ import {
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
 import { eventually } from '../support/eventually.js';
-import { SemaphoreStage } from './semaphore-stage.js';
-import type { Stage } from './stage.js';
+import type { LockStage } from './lock-stage.js';
+import type { SemaphoreStage } from './semaphore-stage.js';
 
-/** Whatever ends a wait before the grant, neither a lease nor a place at the gate is left of it. */
-export function semaphoreWaitingSuite(stage: () => Stage): void {
-  const semaphores = new SemaphoreStage(stage);
-
+/** Whatever ends a wait before the grant, neither a permit nor a place in the queue is left of it. */
+export function semaphoreWaitingSuite(stage: () => LockStage, semaphores: SemaphoreStage): void {
   describe('up to a deadline', () => {
     it('ends with LockTimeoutError, and leaves nothing', async () => {
       const { mine, theirs, key } = stage();
@@ -22,57 +20,58 @@ export function semaphoreWaitingSuite(stage: () => Stage): void {
       await expect(failure).rejects.toBeInstanceOf(LockTimeoutError);
       await expect(failure).rejects.toMatchObject({ key, client: 'contract', waitedMs: 50 });
       expect(performance.now() - start).toBeGreaterThanOrEqual(49);
-      await semaphores.becomes({ leases: 1, gate: 0 });
+      await semaphores.becomes({ held: 1, waiting: 0 });
     });
 
-    it('is one deadline over the gate and all permits', async () => {
+    it('is one deadline over the place in the queue and all permits', async () => {
       const { mine, theirs } = stage();
       const held = [await semaphores.of(mine, 2).acquire(), await semaphores.of(mine, 2).acquire()];
       const stop = new AbortController();
       const { lease: front } = await semaphores.queue(mine, 2, { signal: stop.signal });
       const start = performance.now();
-      const { lease } = await semaphores.queue(theirs, 2, { permits: 2, wait: 600 });
-      await eventually('most of it is over', () => performance.now() - start > 400);
-      stop.abort(); // it passes the gate
+      const { lease } = await semaphores.queue(theirs, 2, { permits: 2, wait: 2_400 });
+      await eventually('most of it is over', () => performance.now() - start > 1_600);
+      stop.abort(); // it is the first now
       await expect(front).rejects.toBeInstanceOf(LockAbortedError);
       await held[0]!.release(); // one of its two is free
       await expect(lease).rejects.toBeInstanceOf(LockTimeoutError);
-      expect(performance.now() - start).toBeLessThan(900);
-      await semaphores.becomes({ leases: 1, gate: 0 });
+      expect(performance.now() - start).toBeLessThan(3_800);
+      await semaphores.becomes({ held: 1, waiting: 0 });
       await held[1]!.release();
     });
 
     it('lets those behind move up when it ends', async () => {
       const { mine, theirs } = stage();
       const holder = await semaphores.of(mine, 1).acquire();
-      const { lease: hasty } = await semaphores.queue(theirs, 1, { wait: 500 });
+      const { lease: hasty } = await semaphores.queue(theirs, 1, { wait: 1_500 });
       const { lease: patient } = await semaphores.queue(mine, 1);
       await expect(hasty).rejects.toBeInstanceOf(LockTimeoutError);
-      await semaphores.becomes({ leases: 2, gate: 1 });
+      await semaphores.becomes({ held: 1, waiting: 1 });
       await holder.release();
       await (await patient).release();
     });
 
     it('takes the deadline of the client where the acquire names none', async () => {
-      const { mine, key } = stage();
+      const { mine } = stage();
       const hasty = await stage().client({ wait: 30 });
       await using _ = await semaphores.of(mine, 1).acquire();
-      const failure = hasty.locks.semaphore(key, { permits: 1 }).acquire();
+      const failure = semaphores.of(hasty, 1).acquire();
       await expect(failure).rejects.toMatchObject({ waitedMs: 30 });
-      await semaphores.becomes({ leases: 1, gate: 0 });
+      await semaphores.becomes({ held: 1, waiting: 0 });
     });
 
     it('also when the servers answer nothing', async () => {
       const { mine } = stage();
       const semaphore = semaphores.of(mine, 1);
-      stage().backend.freeze();
+      stage().freeze();
       try {
         await expect(semaphore.acquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
         await expect(semaphore.tryAcquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
       } finally {
-        stage().backend.thaw();
+        stage().thaw();
       }
-      await semaphores.becomes({ leases: 0, gate: 0 });
+      await stage().caughtUp(mine);
+      await semaphores.becomes({ held: 0, waiting: 0 });
       await using lease = await semaphore.tryAcquire();
       expect(lease?.isHeld).toBe(true);
     });
@@ -80,9 +79,9 @@ export function semaphoreWaitingSuite(stage: () => Stage): void {
 
   describe('until a signal aborts (Curator: testInterruptAcquire)', () => {
     it.each([
-      ['at the gate', 1, { leases: 2, gate: 1 }],
-      ['behind the gate', 2, { leases: 2, gate: 1 }],
-    ])('ends %s with LockAbortedError, and leaves nothing', async (_, place, left) => {
+      ['as the first', 1],
+      ['behind another', 2],
+    ])('ends %s with LockAbortedError, and leaves nothing', async (_, place) => {
       const { mine, theirs, key } = stage();
       const holder = await semaphores.of(mine, 1).acquire();
       const stops = [new AbortController(), new AbortController()];
@@ -91,26 +90,26 @@ export function semaphoreWaitingSuite(stage: () => Stage): void {
         const { lease } = await semaphores.queue(theirs, 1, { signal });
         waiting.push(lease);
       }
-      await semaphores.becomes({ leases: 2, gate: 2 });
+      await semaphores.becomes({ held: 1, waiting: 2 });
       const why = new Error('the user went away');
       stops[place - 1]!.abort(why);
       const aborted = waiting.splice(place - 1, 1)[0];
       await expect(aborted).rejects.toBeInstanceOf(LockAbortedError);
       await expect(aborted).rejects.toMatchObject({ code: 'LOCK_ABORTED', key, cause: why });
-      await semaphores.becomes(left);
+      await semaphores.becomes({ held: 1, waiting: 1 });
       await holder.release();
       await (await waiting[0])!.release();
     });
 
-    it('leaves none of the leases that it has made already', async () => {
+    it('leaves none of the permits that it could have had already', async () => {
       const { mine, theirs } = stage();
       const held = await semaphores.of(mine, 3).acquire();
       const stop = new AbortController();
       const { lease } = await semaphores.queue(theirs, 3, { permits: 3, signal: stop.signal });
-      await semaphores.becomes({ leases: 4, gate: 1 });
+      await semaphores.becomes({ held: 1, waiting: 1, next: 3 });
       stop.abort();
       await expect(lease).rejects.toBeInstanceOf(LockAbortedError);
-      await semaphores.becomes({ leases: 1, gate: 0 });
+      await semaphores.becomes({ held: 1, waiting: 0 });
       await held.release();
     });
 
@@ -146,7 +145,7 @@ export function semaphoreWaitingSuite(stage: () => Stage): void {
       await using next = await waiting;
       expect(next.isHeld).toBe(true);
       await lease.release(); // late, and harmless
-      expect(await semaphores.leases()).toHaveLength(2);
+      await semaphores.becomes({ held: 2, waiting: 0 });
     });
 
     it('rejects 20 waiters, and leaves nothing of them', async () => {
@@ -158,7 +157,7 @@ export function semaphoreWaitingSuite(stage: () => Stage): void {
         waiting.push(lease);
       }
       await mine.locks.close();
-      await semaphores.becomes({ leases: 1, gate: 0 });
+      await semaphores.becomes({ held: 1, waiting: 0 });
       await expectAllClosed(waiting);
       await expectAllClosed([
         semaphores.of(mine, 2).acquire(),
@@ -173,7 +172,7 @@ export function semaphoreWaitingSuite(stage: () => Stage): void {
       const { lease: waiting } = await semaphores.queue(mine, 1);
       mine.locks.refuse();
       await expectAllClosed([waiting, semaphore.acquire(), semaphore.tryAcquire()]);
-      await semaphores.becomes({ leases: 1, gate: 0 });
+      await semaphores.becomes({ held: 1, waiting: 0 });
       expect(held.isHeld).toBe(true);
       await held.release();
     });
@@ -196,15 +195,11 @@ export function semaphoreWaitingSuite(stage: () => Stage): void {
       await lease!.release();
     });
 
-    it('it comes back with nothing when none is, and has left and watched nothing', async () => {
+    it('it comes back with nothing when none is, and has left nothing', async () => {
       const { mine, theirs } = stage();
       await using _ = await semaphores.of(theirs, 2).acquire({ permits: 2 });
       expect(await semaphores.of(mine, 2).tryAcquire()).toBeUndefined();
-      expect([await semaphores.leases(), await semaphores.gate()]).toMatchObject([
-        { length: 2 },
-        [],
-      ]);
-      expect(mine.requests.filter((request) => 'watch' in request && request.watch)).toEqual([]);
+      await semaphores.becomes({ held: 2, waiting: 0 });
     });
   });
 }

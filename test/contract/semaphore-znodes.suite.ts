@@ -3,21 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
 import { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';
-import { SemaphoreStage } from './semaphore-stage.js';
 import type { Stage } from './stage.js';
+import { ZooKeeperSemaphoreStage } from './zookeeper-semaphore-stage.js';
 
 const EMPTY = Buffer.alloc(0);
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
 
 /** What others see on the servers: Curator's names, data and count. */
 export function semaphoreZnodesSuite(stage: () => Stage): void {
-  const semaphores = new SemaphoreStage(stage);
+  const semaphores = new ZooKeeperSemaphoreStage(stage);
 
   it('are a lease for each permit, and a place at the gate for each who waits', async () => {
     const { mine, theirs, stranger, path } = stage();
     const held = await semaphores.of(mine, 2).acquire({ permits: 2 });
     const { lease } = await semaphores.queue(theirs, 2);
-    await semaphores.becomes({ leases: 3, gate: 1 });
+    await semaphores.nodesBecome({ leases: 3, gate: 1 });
     expect((await stage().nodes()).sort()).toEqual(['leases', 'locks']);
     const [leases, gate] = [await semaphores.leases(), await semaphores.gate()];
     for (const name of leases) expect(name).toMatch(new RegExp(`^_c_${UUID}-lease-\\d{10}$`));
@@ -64,7 +64,7 @@ export function semaphoreZnodesSuite(stage: () => Stage): void {
     for (let n = 0; n < 10; n++) leases.push(await semaphore.acquire());
     expect(await semaphore.participants()).toHaveLength(10);
     const { lease: next } = await semaphores.queue(theirs, 10);
-    await semaphores.becomes({ leases: 11, gate: 1 });
+    await semaphores.nodesBecome({ leases: 11, gate: 1 });
     const nodes = await semaphores.leases();
     await stage().caughtUp(mine);
     expect(await semaphore.participants()).toEqual(nodes.map((name) => `${path}/leases/${name}`));
@@ -104,7 +104,7 @@ export function semaphoreZnodesSuite(stage: () => Stage): void {
         const one = await semaphores.of(mine, 2).acquire();
         expect(await semaphores.of(mine, 2).tryAcquire()).toBeUndefined();
         const { lease } = await semaphores.queue(mine, 2);
-        await semaphores.becomes({ leases: 3, gate: 1 });
+        await semaphores.nodesBecome({ leases: 3, gate: 1 });
         await stranger.delete(stray);
         await Promise.all([one, await lease].map((held) => held.release()));
       },
@@ -115,7 +115,7 @@ export function semaphoreZnodesSuite(stage: () => Stage): void {
       await using first = await semaphores.of(mine, 3).acquire();
       const foreign = await asCurator('locks', 'lock');
       const { lease } = await semaphores.queue(mine, 3);
-      await semaphores.becomes({ leases: 1, gate: 2 });
+      await semaphores.nodesBecome({ leases: 1, gate: 2 });
       await stranger.delete(foreign);
       await using second = await lease;
       expect([first.isHeld, second.isHeld]).toEqual([true, true]);

@@ -3,9 +3,9 @@ import { eventually } from '../support/eventually.js';
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
 import type { Backend } from './backend.js';
 import { EmbeddedBackend } from './embedded-backend.js';
-import { SemaphoreStage } from './semaphore-stage.js';
 import { Stage } from './stage.js';
 import { ZooKeeperBackend } from './zookeeper-backend.js';
+import { ZooKeeperSemaphoreStage } from './zookeeper-semaphore-stage.js';
 
 /** How often the servers look for empty directories, in milliseconds. */
 const INTERVAL = 50;
@@ -21,7 +21,7 @@ describe.each<[string, () => Promise<Backend>]>([
   ],
 ])('The directories of a semaphore on %s', (_, makeBackend) => {
   let stage: Stage;
-  const semaphores = new SemaphoreStage(() => stage);
+  const semaphores = new ZooKeeperSemaphoreStage(() => stage);
 
   beforeAll(async () => {
     stage = await Stage.build(await makeBackend());
@@ -44,7 +44,7 @@ describe.each<[string, () => Promise<Backend>]>([
     await isCollected(`${path}/locks`); // nobody is at the gate
     expect(await semaphores.of(mine, 1).tryAcquire()).toBeUndefined();
     const { lease: waiting } = await semaphores.queue(mine, 1); // it makes the gate anew
-    await semaphores.becomes({ leases: 2, gate: 1 });
+    await semaphores.nodesBecome({ leases: 2, gate: 1 });
     await lease.release();
     await (await waiting).release();
   });
@@ -68,6 +68,6 @@ describe.each<[string, () => Promise<Backend>]>([
       expect(lease?.isHeld).toBe(true);
     }
     expect(mostInside).toBeLessThanOrEqual(2);
-    await semaphores.becomes({ leases: 0, gate: 0 });
+    await semaphores.nodesBecome({ leases: 0, gate: 0 });
   });
 });

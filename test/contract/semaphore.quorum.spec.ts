@@ -3,9 +3,9 @@ import { LockTimeoutError } from '../../lib/core/errors/index.js';
 import { CriticalSection } from '../integration/support/critical-section.js';
 import { eventually } from '../support/eventually.js';
 import { ZooKeeperEnsemble } from '../support/zookeeper-ensemble.js';
-import { SemaphoreStage } from './semaphore-stage.js';
 import { Stage } from './stage.js';
 import { ZooKeeperBackend } from './zookeeper-backend.js';
+import { ZooKeeperSemaphoreStage } from './zookeeper-semaphore-stage.js';
 
 /**
  * The cases of Curator's TestInterProcessSemaphoreCluster, but for the ensemble that is replaced by another one under a
@@ -14,7 +14,7 @@ import { ZooKeeperBackend } from './zookeeper-backend.js';
 describe('A semaphore on an ensemble that loses its quorum', () => {
   let ensemble: ZooKeeperEnsemble;
   let stage: Stage;
-  const semaphores = new SemaphoreStage(() => stage);
+  const semaphores = new ZooKeeperSemaphoreStage(() => stage);
 
   beforeAll(async () => {
     ensemble = await ZooKeeperEnsemble.start({ containerCheckIntervalMs: 60_000 });
@@ -71,6 +71,6 @@ describe('A semaphore on an ensemble that loses its quorum', () => {
     expect(section.most).toBeLessThanOrEqual(2); // the third permit was kept
     expect(kept.isHeld).toBe(true);
     await kept.release();
-    await semaphores.becomes({ leases: 0, gate: 0 });
+    await semaphores.nodesBecome({ leases: 0, gate: 0 });
   }, 60_000);
 });

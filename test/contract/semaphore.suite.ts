@@ -1,32 +1,28 @@
 import { describe } from '@jest/globals';
 import type { Backend } from './backend.js';
 import { onStage } from './on-stage.js';
+import { semaphoreContractSuite } from './semaphore-contract.suite.js';
 import { semaphoreCostSuite } from './semaphore-cost.suite.js';
 import { semaphoreCountSuite } from './semaphore-count.suite.js';
-import { semaphoreFaultsSuite } from './semaphore-faults.suite.js';
-import { semaphoreLeaseSuite } from './semaphore-lease.suite.js';
-import { semaphoreOptionsSuite } from './semaphore-options.suite.js';
-import { semaphorePermitsSuite } from './semaphore-permits.suite.js';
-import { semaphoreWaitingSuite } from './semaphore-waiting.suite.js';
+import { semaphoreNodesFaultsSuite } from './semaphore-nodes-faults.suite.js';
+import { semaphoreNodesOptionsSuite } from './semaphore-nodes-options.suite.js';
 import { semaphoreZnodesSuite } from './semaphore-znodes.suite.js';
 import { Stage } from './stage.js';
+import { ZooKeeperSemaphoreStage } from './zookeeper-semaphore-stage.js';
 
 /**
- * Everything that a semaphore promises, whatever servers it stands on. It contains the cases of Curator's
- * TestInterProcessSemaphore, each named where it stands; those of TestInterProcessSemaphoreCluster are in
- * semaphore.quorum.spec.ts.
+ * What every semaphore promises, and what there is to those of ZooKeeper. The cases of Curator's
+ * TestInterProcessSemaphoreCluster are in semaphore.quorum.spec.ts.
  */
 export function semaphoreSuite(name: string, makeBackend: () => Promise<Backend>): void {
   describe(`A semaphore on ${name}`, () => {
     const stage = onStage(async () => Stage.build(await makeBackend()));
 
-    describe('permits', () => semaphorePermitsSuite(stage));
+    semaphoreContractSuite(stage, new ZooKeeperSemaphoreStage(stage));
     describe('permits from a shared count', () => semaphoreCountSuite(stage));
-    describe('waiting', () => semaphoreWaitingSuite(stage));
-    describe('the lease', () => semaphoreLeaseSuite(stage));
     describe('the znodes', () => semaphoreZnodesSuite(stage));
     describe('the cost', () => semaphoreCostSuite(stage));
-    describe('bad input', () => semaphoreOptionsSuite(stage));
-    describe('accidents', () => semaphoreFaultsSuite(stage));
+    describe('bad input for the znodes', () => semaphoreNodesOptionsSuite(stage));
+    describe('accidents of the znodes', () => semaphoreNodesFaultsSuite(stage));
   });
 }

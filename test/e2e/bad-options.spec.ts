@@ -31,6 +31,23 @@ describe('LockModule refuses to boot', () => {
     [{ backend: 'zookeeper' }, 'Option `connect` is undefined.'],
     [{ backend: 'zookeeper', connect: 'zk1:port' }, 'Option `connect` is "zk1:port".'],
     [{ backend: 'zookeeper', connect: 'zk1', sessionTimeout: 0 }, 'Option `sessionTimeout` is 0.'],
+    [
+      { conect: 'zk1:2181' },
+      'Option `conect` is "zk1:2181". Give an option that the backend \'embedded\' has: `name`, `backend`,',
+    ],
+    [
+      { sessionTimeout: 5_000 },
+      "Option `sessionTimeout` is 5000. Give an option that the backend 'embedded' has",
+    ],
+    [
+      { backend: 'redis', connect: 'redis://127.0.0.1', sesionTimeout: 1 },
+      "Option `sesionTimeout` is 1. Give an option that the backend 'redis' has",
+    ],
+    [
+      { backend: 'zookeeper', connect: 'zk1', prefix: 'a' },
+      'Option `prefix` is "a". Give an option that the backend \'zookeeper\' has',
+    ],
+    [{ backend: 'constructor' }, 'Option `backend` is "constructor".'],
   ])('with the options %j', async (options, message) => {
     const error = await bootError(LockModule.forRoot(options as LockModuleOptions));
     expect(error).toBeInstanceOf(LockOptionsError);

@@ -9,8 +9,6 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { ContextIdFactory, ModuleRef } from '@nestjs/core';
-import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
-import { Cron, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { InjectLockClient, LockModule, type LockClient } from '../../lib/index.js';
 import { Apps, clientOf } from './support/apps.js';
 import { expectHeld } from './support/expect-held.js';
@@ -18,7 +16,6 @@ import { LOCK_KINDS, type LockKind } from './support/lock-kinds.js';
 import { Room } from './support/room.js';
 
 const KEY = 'till';
-const ONCE_IN_FOUR_YEARS = '0 0 29 2 *';
 
 interface Counter {
   count(coins: number): Promise<number>;
@@ -73,36 +70,7 @@ function classesThat({ lock }: LockKind) {
     constructor(readonly module: ModuleRef) {}
   }
 
-  @Injectable()
-  class Jobs {
-    constructor(private readonly room: Room) {}
-
-    @Cron(ONCE_IN_FOUR_YEARS, { name: 'lock below' })
-    @lock(KEY)
-    async lockBelowCron(): Promise<void> {
-      await this.room.stay(undefined);
-    }
-
-    @lock(KEY)
-    @Cron(ONCE_IN_FOUR_YEARS, { name: 'lock above' })
-    async lockAboveCron(): Promise<void> {
-      await this.room.stay(undefined);
-    }
-
-    @OnEvent('lock.below')
-    @lock(KEY)
-    async lockBelowEvent(coins: number): Promise<number> {
-      return this.room.stay(coins);
-    }
-
-    @lock(KEY)
-    @OnEvent('lock.above')
-    async lockAboveEvent(coins: number): Promise<number> {
-      return this.room.stay(coins);
-    }
-  }
-
-  return { Till, NightTill, PrivateTill, RequestTill, TransientTill, Accountant, Opener, Jobs };
+  return { Till, NightTill, PrivateTill, RequestTill, TransientTill, Accountant, Opener };
 }
 
 const cases = LOCK_KINDS.flatMap((kind) =>
@@ -112,7 +80,7 @@ const cases = LOCK_KINDS.flatMap((kind) =>
 describe.each(cases)(
   'With LockModule imported $position, the lock of @$decorator is held around',
   ({ kind, position }) => {
-    const { Till, NightTill, PrivateTill, RequestTill, TransientTill, Accountant, Opener, Jobs } =
+    const { Till, NightTill, PrivateTill, RequestTill, TransientTill, Accountant, Opener } =
       classesThat(kind);
     const apps = new Apps();
     let room: Room;
@@ -180,22 +148,6 @@ describe.each(cases)(
       const { app, client } = await boot({ providers: [Opener] });
       const till = await app.get(Opener).module.create(Till);
       expect(await held(client, () => till.count(3))).toBe(3);
-    });
-
-    it.each(['lock below', 'lock above'])('a @Cron method, %s', async (name) => {
-      const { app, client } = await boot({
-        imports: [ScheduleModule.forRoot()],
-        providers: [Jobs],
-      });
-      const job = app.get(SchedulerRegistry).getCronJob(name);
-      await held(client, () => job.fireOnTick());
-    });
-
-    it.each(['lock.below', 'lock.above'])('an @OnEvent method, %s', async (event) => {
-      const imports = [EventEmitterModule.forRoot()];
-      const { app, client } = await boot({ imports, providers: [Jobs] });
-      const emitted = held(client, () => app.get(EventEmitter2).emitAsync(event, 3));
-      expect(await emitted).toEqual([3]);
     });
 
     const byFactory = {

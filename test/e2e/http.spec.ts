@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   Controller,
   Get,
@@ -12,14 +12,14 @@ import {
   UseGuards,
   type CanActivate,
   type ExecutionContext,
-  type INestApplication,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import request from 'supertest';
-import { LockModule } from '../../lib/index.js';
-import { Apps, clientOf } from './support/apps.js';
-import { expectHeld } from './support/expect-held.js';
+import { clientOf } from './support/apps.js';
 import { LOCK_KINDS, type LockKind } from './support/lock-kinds.js';
+import { LockedApp } from './support/locked-app.js';
 import { Room } from './support/room.js';
 
 @Injectable()
@@ -70,31 +70,31 @@ function controllersThat({ lock }: LockKind) {
   return { below: LockBelow, above: LockAbove, scoped: RequestScoped };
 }
 
-const cases = LOCK_KINDS.flatMap((kind) =>
-  (['below', 'above', 'scoped'] as const).map((path) => ({ ...kind, kind, path })),
+const PLATFORMS = [
+  { platform: 'Express', Adapter: ExpressAdapter },
+  { platform: 'Fastify', Adapter: FastifyAdapter },
+];
+const PATHS = ['below', 'above', 'scoped'] as const;
+const cases = PLATFORMS.flatMap((platform) =>
+  LOCK_KINDS.flatMap((kind) => PATHS.map((path) => ({ ...platform, ...kind, kind, path }))),
 );
+const title = 'On $platform, a handler with @$decorator of the controller "$path"';
 
-describe.each(cases)('A handler with @$decorator of the controller "$path"', ({ kind, path }) => {
+describe.each(cases)(title, ({ Adapter, kind, path }) => {
   const controllers = controllersThat(kind);
-  const apps = new Apps();
-  let room: Room;
-  let app: INestApplication;
+  let app: LockedApp;
   const get = (seat: string, role = 'clerk') =>
-    request(app.getHttpServer()).get(`/${path}/${seat}`).set('role', role);
+    request(app.nest.getHttpServer()).get(`/${path}/${seat}`).set('role', role);
 
-  beforeEach(async () => {
-    room = new Room();
-    app = await apps.serve({
-      imports: [LockModule.forRoot()],
-      controllers: Object.values(controllers),
-      providers: [{ provide: Room, useValue: room }],
-    });
+  beforeAll(async () => {
+    const metadata = { controllers: Object.values(controllers) };
+    app = await LockedApp.init(kind, metadata, { adapter: new Adapter() });
+    await app.nest.listen(0, '127.0.0.1');
   });
-  afterEach(() => apps.close());
+  afterAll(() => app?.[Symbol.asyncDispose]());
 
   it('holds the lock of its transformed arguments, and keeps status, header and body', async () => {
-    const client = clientOf(app);
-    const response = await expectHeld(client, kind.rival(client, 'seat:8'), room, () => get('7'));
+    const response = await app.held('seat:8', () => get('7'));
 
     expect(response.status).toBe(202);
     expect(response.headers['x-hall']).toBe('blue');
@@ -107,7 +107,7 @@ describe.each(cases)('A handler with @$decorator of the controller "$path"', ({ 
 
   it('takes no lock for a request that a pipe refuses', async () => {
     const keys: string[] = [];
-    clientOf(app).on('acquired', ({ key }) => void keys.push(key));
+    clientOf(app.nest).on('acquired', ({ key }) => void keys.push(key));
     await get('seven').expect(400);
     expect(keys).toEqual([]);
   });

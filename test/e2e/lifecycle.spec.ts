@@ -87,7 +87,7 @@ describe('An app that shuts down', () => {
     await Promise.all([booking, closing]);
   });
 
-  it('takes its locks away from work that does not end, and tells it', async () => {
+  it('takes its locks away from work that does not end, and tells it and its caller', async () => {
     const { app, room } = await serveSeats();
     const booking = app.get(Seats).book();
     await room.entered.promise;
@@ -96,7 +96,7 @@ describe('An app that shuts down', () => {
     const lease = app.get(Seats).lease!;
     expect([lease.isHeld, lease.signal.aborted]).toEqual([false, true]);
     room.open();
-    expect(await booking).toEqual({ isHeld: false });
+    await expect(booking).rejects.toBe(lease.signal.reason);
   });
 
   it('locks from its first hook to its last but one', async () => {

@@ -22,6 +22,7 @@ import {
 import request from 'supertest';
 import {
   currentLease,
+  LOCK_INTERCEPTOR,
   LockInterceptorMissingError,
   LockModule,
   LockStream,
@@ -232,6 +233,14 @@ describe('@LockStream holds the lock over the whole stream', () => {
 
   it('or fails where Nest has not made the instance', async () => {
     await expect(all(new Reports().follow())).rejects.toBeInstanceOf(LockInterceptorMissingError);
+  });
+
+  it('or runs in a unit test that puts a fake in the place of the locks', async () => {
+    const around = (_plan: unknown, _args: unknown, proceed: () => unknown) => proceed();
+    const fake = await apps.boot({
+      providers: [Reports, { provide: LOCK_INTERCEPTOR, useValue: { around } }],
+    });
+    expect(await all(fake.get(Reports).lease())).toEqual([undefined]);
   });
 
   it('of an HTTP handler', async () => {

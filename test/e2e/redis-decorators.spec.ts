@@ -231,7 +231,7 @@ describe.each(['a connection of its own', 'a client of the user'] as const)(
       await call;
     });
 
-    it('tell the method by its signal when an operator takes the lock away, and it runs on', async () => {
+    it('tell the method by its signal when an operator takes the lock away, and in the end its caller', async () => {
       const call = orders.write();
       await room.entered.promise;
       const { signal } = orders.lease!;
@@ -240,7 +240,8 @@ describe.each(['a connection of its own', 'a client of the user'] as const)(
       await eventually('the loss is told', () => signal.aborted);
       expect(signal.reason).toBeInstanceOf(LockLostError);
       room.open();
-      expect(await call).toBe('done');
+      await expect(call).rejects.toBe(signal.reason);
+      expect(room.log).toEqual(['left']);
     });
 
     it('end with the app: who waits is rejected, who holds is told, and the lock is free', async () => {
@@ -257,7 +258,7 @@ describe.each(['a connection of its own', 'a client of the user'] as const)(
       expect(await user.exists('orders')).toBe(0);
       await expect(orders.inner()).rejects.toBeInstanceOf(LockClientClosedError);
       room.open();
-      expect(await call).toBe('done');
+      await expect(call).rejects.toBe(orders.lease!.signal.reason);
     });
   },
 );

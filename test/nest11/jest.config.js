@@ -12,7 +12,11 @@ export default {
     '<rootDir>/test/contract/**/*embedded*.spec.ts',
     '<rootDir>/test/e2e/**/*.spec.ts',
   ],
-  // They need a server, or run apps in processes of their own, where Nest is the one of the folder above.
-  testPathIgnorePatterns: ['/(ticket-office|readme|two-apps)\\.spec\\.ts$'],
+  // They need a server, run apps in processes of their own, where Nest is the one of the folder above, or are about
+  // documents.
+  testPathIgnorePatterns: [
+    '/(samples|ticket-office|run-once-replicas|two-apps|terminated|results\\.zookeeper)\\.spec\\.ts$',
+    '/test/unit/docs/',
+  ],
   globalSetup: undefined,
 };

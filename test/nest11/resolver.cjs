@@ -2,7 +2,8 @@
 const { existsSync, readFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 
-const OF_MAJOR_11 = /^@nestjs\/(common|core|platform-express|testing)(\/|$)/;
+const OF_MAJOR_11 =
+  /^@nestjs\/(common|core|platform-(express|fastify|ws)|microservices|websockets|cqrs|testing)(\/|$)/;
 
 module.exports = (request, options) => {
   if (!request.startsWith('@nestjs/')) return options.defaultResolver(request, options);

@@ -1,8 +1,18 @@
 // Packs the built package as npm would publish it, and uses the tarball as strangers do.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { tryApp } from './try-app.mjs';
 
 const here = import.meta.dirname;
 const folder = mkdtempSync(join(tmpdir(), 'package-'));
@@ -10,12 +20,14 @@ try {
   const tarball = pack();
   run('node_modules/.bin/publint', ['run', tarball, '--strict']);
   run('node_modules/.bin/attw', [tarball, '--no-color']);
+  assertDriversOutOfReach();
   installInto(join(folder, 'consumer'), tarball);
-  for (const use of ['import.mjs', 'require.cjs', 'both.mjs']) {
-    run(process.execPath, [use], join(folder, 'consumer'));
-  }
+  runPrograms('import.mjs', 'require.cjs', 'both.mjs');
+  link('@nestjs/terminus', '@opentelemetry/api');
+  runPrograms('import-entries.mjs', 'require-entries.cjs');
   const compile = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '-p', '.'];
   run(process.execPath, compile, join(folder, 'consumer'));
+  await tryApps(tarball);
   console.log('The package is fine.');
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -28,17 +40,57 @@ function pack() {
   return join(folder, filename);
 }
 
-/** The tarball is unpacked, its dependencies and peers are ours; the drivers are not there. */
-function installInto(consumer, tarball) {
-  const modules = join(consumer, 'node_modules');
-  cpSync(join(here, 'consumer'), consumer, { recursive: true });
-  mkdirSync(join(modules, 'nestjs-interlock'), { recursive: true });
-  run('tar', ['-xzf', tarball, '-C', join(modules, 'nestjs-interlock'), '--strip-components=1']);
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const peers = ['@nestjs', '@types', 'reflect-metadata', 'rxjs'];
-  for (const name of [...Object.keys(dependencies), ...peers]) {
-    symlinkSync(resolve('node_modules', name), join(modules, name));
+/** Node looks for packages in all folders above, where somebody may have installed one. */
+function assertDriversOutOfReach() {
+  const { resolve: find } = createRequire(join(folder, 'consumer', 'index.js'));
+  for (const driver of ['ioredis', 'zookeeper']) {
+    let found;
+    try {
+      found = find(driver);
+    } catch {
+      continue;
+    }
+    throw new Error(
+      `The drivers have to be absent here: remove ${found}, or set TMPDIR elsewhere.`,
+    );
   }
+}
+
+/** The tarball is unpacked, its dependencies and peers are ours; whatever is optional is not there. */
+function installInto(consumer, tarball) {
+  const unpacked = join(consumer, 'node_modules', 'nestjs-interlock');
+  cpSync(join(here, 'consumer'), consumer, { recursive: true });
+  mkdirSync(unpacked, { recursive: true });
+  run('tar', ['-xzf', tarball, '-C', unpacked, '--strip-components=1']);
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  link(...Object.keys(dependencies), '@nestjs/common', '@nestjs/core', '@nestjs/testing');
+  link('@types', 'reflect-metadata', 'rxjs');
+}
+
+function link(...packages) {
+  for (const name of packages) {
+    const path = join(folder, 'consumer', 'node_modules', name);
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(resolve('node_modules', name), path);
+  }
+}
+
+function runPrograms(...programs) {
+  for (const program of programs) run(process.execPath, [program], join(folder, 'consumer'));
+}
+
+/** Two at a time, each in a folder of its own. */
+async function tryApps(tarball) {
+  const apps = readdirSync(join(here, 'apps'));
+  const lane = async () => {
+    for (let name; (name = apps.shift());) {
+      console.time(name);
+      await tryApp(name, folder, tarball);
+      console.timeEnd(name);
+    }
+  };
+  const failed = (await Promise.allSettled([lane(), lane()])).find(({ reason }) => reason);
+  if (failed) throw failed.reason;
 }
 
 function run(command, args, cwd) {

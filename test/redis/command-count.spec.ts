@@ -69,14 +69,14 @@ describe('Redis is asked no more than needed', () => {
     });
   });
 
-  it('gets in one packet what is asked for at the same time', async () => {
+  it('gets in few packets what is asked for at the same time', async () => {
     const client = await connect(server.url);
     const cycle = async (i: number) => (await client.mutex(`${key}-${i}`).acquire()).release();
     await cycle(0);
     await count();
     await Promise.all(numbers(50).map(cycle));
     const [, reads] = /total_reads_processed:(\d+)/.exec(await info('stats'))!;
-    expect(Number(reads)).toBeLessThan(10); // two packets, parts of them, and the counting itself
+    expect(Number(reads)).toBeLessThan(30); // twice seven packets, parts of them, and the counting itself; not 100
   });
 
   describe('with ten who each want the lock for 50 ms', () => {

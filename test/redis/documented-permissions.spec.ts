@@ -29,6 +29,11 @@ describe('The permissions that the documentation names', () => {
     ['fair mutex', (locks: RedisLockClient) => locks.mutex('fair', { fair: true })],
     ['fenced mutex', (locks: RedisLockClient) => locks.mutex('fenced', { fenced: true })],
     ['semaphore mutex', (locks: RedisLockClient) => locks.semaphoreMutex('semaphore')],
+    ['semaphore', (locks: RedisLockClient) => locks.semaphore('permits', { permits: 1 })],
+    [
+      'fair semaphore',
+      (locks: RedisLockClient) => locks.semaphore('fair permits', { permits: 1, fair: true }),
+    ],
     ['read lock', (locks: RedisLockClient) => preferring(locks, 'reads').readLock()],
     ['write lock', (locks: RedisLockClient) => preferring(locks, 'writes').writeLock()],
   ] as const)('are enough for a %s that somebody waits for', async (_, lockOf) => {
@@ -41,6 +46,27 @@ describe('The permissions that the documentation names', () => {
     await holder.extend(1_000);
     await holder.release();
     await (await waiter).release();
+  });
+
+  it('are enough for several mutexes at once, and for a spin lock', async () => {
+    await using both = await first.multiLock([first.mutex('a'), first.mutex('b')]).acquire();
+    await using spin = await first.spinLock('spin').acquire();
+    expect([both.isHeld, spin.isHeld]).toEqual([true, true]);
+  });
+
+  it('are enough for a plain semaphore, and for a latch, that somebody waits for', async () => {
+    const [semaphore, latch] = [first.plainSemaphore('plain'), first.countDownLatch('latch')];
+    expect(await semaphore.trySetPermits(1)).toBe(true);
+    expect(await latch.trySetCount(1)).toBe(true);
+    await semaphore.acquire();
+    const waiters = [
+      second.plainSemaphore('plain').acquire(),
+      second.countDownLatch('latch').await(),
+    ];
+    await eventually('both are listened to', async () => (await channels(server)) === 2);
+    await semaphore.release();
+    await latch.countDown();
+    await Promise.all(waiters);
   });
 
   it('are enough for an operator', async () => {

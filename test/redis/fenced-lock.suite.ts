@@ -41,6 +41,17 @@ export function fencedLockSuite(stage: () => RedisStage): void {
     expect(await stage().command('GET', token)).toBe('2');
   });
 
+  it('tells its token in the activity of its client; a lock that is not fenced once it was asked for', async () => {
+    const { mine, key } = stage();
+    const tokens = () => mine.activity().map(({ fencingToken }) => fencingToken);
+    await mine.mutex(key, { fenced: true }).using(() => expect(tokens()).toEqual([1n]));
+    await mine.mutex(key).using(async (lease) => {
+      expect(tokens()).toEqual([undefined]);
+      await lease.fencingToken();
+      expect(tokens()).toEqual([2n]);
+    });
+  });
+
   it('has its token from the grant, and asks the server no more', async () => {
     const { mine, key } = stage();
     await using lease = await mine.mutex(key, { fenced: true }).acquire();

@@ -13,6 +13,18 @@ const ALLOWED = {
     folders: ['core', 'interceptors', 'interfaces', '.'],
     packages: ['@nestjs', 'rxjs'],
   },
+  // Entries of their own, which nothing else imports.
+  health: { folders: ['core', 'decorators', '.'], packages: ['@nestjs'] },
+  inspector: {
+    folders: ['core', 'decorators', 'redis', 'zookeeper', '.'],
+    packages: ['@nestjs', 'rxjs'],
+  },
+  opentelemetry: { folders: ['core', 'decorators', '.'], packages: ['@nestjs', '@opentelemetry'] },
+  testing: {
+    folders: ['core', 'embedded', 'interceptors', 'interfaces', 'redis', 'zookeeper', '.'],
+    packages: ['@nestjs', 'rxjs'],
+  },
+  filters: { folders: ['core'], packages: ['@nestjs'] },
   interceptors: { folders: ['core', 'interfaces', '.'], packages: ['@nestjs', 'rxjs'] },
 };
 

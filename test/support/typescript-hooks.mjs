@@ -10,13 +10,19 @@ const compilerOptions = {
   inlineSourceMap: true,
 };
 
-/** The relative imports of a TypeScript file say `.js`, as they will be named when compiled. */
+const OUR_NAME = /^nestjs-interlock(?:\/(\w+))?$/;
+
+/**
+ * The relative imports of a TypeScript file say `.js`, as they will be named when compiled. Our package, by its name, is
+ * its sources, so that the samples need no build.
+ */
 export function resolve(specifier, context, nextResolve) {
-  if (
-    specifier.startsWith('.') &&
-    specifier.endsWith('.js') &&
-    context.parentURL?.endsWith('.ts')
-  ) {
+  if (!context.parentURL?.endsWith('.ts')) return nextResolve(specifier, context);
+  if (OUR_NAME.test(specifier)) {
+    const [, entry = '.'] = OUR_NAME.exec(specifier);
+    return nextResolve(new URL(`../../lib/${entry}/index.ts`, import.meta.url).href, context);
+  }
+  if (specifier.startsWith('.') && specifier.endsWith('.js')) {
     const source = specifier.replace(/\.js$/, '.ts');
     if (existsSync(new URL(source, context.parentURL))) return nextResolve(source, context);
   }

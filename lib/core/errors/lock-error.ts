@@ -35,6 +35,7 @@ export abstract class LockError extends Error {
     Object.defineProperty(this, BRAND, { value: code });
   }
 
+  /** Goes by a brand, so that errors of another copy of this package in the process are known too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     const brand = (value as { [BRAND]?: unknown } | null | undefined)?.[BRAND];
     if (brand === undefined) return false;

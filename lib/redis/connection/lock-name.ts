@@ -51,6 +51,36 @@ export class LockName {
     return this.prefixed('interlock_writers');
   }
 
+  /** Messages to who waits for permits. */
+  get semaphoreChannel(): string {
+    return this.prefixed('redisson_sc');
+  }
+
+  /** The permits that somebody has, with the times at which they come back. */
+  get permitTimeouts(): string {
+    return `${this.tagged}:timeout`;
+  }
+
+  /** How many permits clients of ours wanted there to be. */
+  get wantedPermits(): string {
+    return this.prefixed('interlock_permits');
+  }
+
+  /** Those of ours who wait for permits in the order of coming. */
+  get permitQueue(): string {
+    return this.prefixed('interlock_permit_queue');
+  }
+
+  /** Messages to who waits for a latch. Redisson puts braces around every name here. */
+  get latchChannel(): string {
+    return `redisson_countdownlatch__channel__{${this.raw}}`;
+  }
+
+  /** The answer that a request was given. */
+  request(id: string): string {
+    return `${this.prefixed('interlock_request')}:${id}`;
+  }
+
   /** The key of one hold of a read/write lock. */
   hold(field: string): string {
     return `${this.tagged}:${field}:rwlock_timeout:1`;

@@ -1,4 +1,7 @@
-import type { Corkable } from './cork-for-turn.js';
+import type { Corkable } from './packets.js';
+
+/** What a command takes. */
+export type RedisArgument = string | number | Buffer;
 
 /** What we need of an ioredis `Redis`, whatever its major version. */
 export interface RedisNode {
@@ -6,7 +9,7 @@ export interface RedisNode {
   readonly options: object;
   /** Its socket, once it has one; a Cluster has none of its own. */
   readonly stream?: Corkable;
-  call(command: string, ...args: (string | number)[]): Promise<unknown>;
+  call(command: string, ...args: RedisArgument[]): Promise<unknown>;
   connect(): Promise<unknown>;
   disconnect(reconnect?: boolean): void;
   duplicate(override?: object): RedisNode;

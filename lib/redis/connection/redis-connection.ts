@@ -1,10 +1,15 @@
 import type { Clock } from '../../core/clock.js';
 import { LockConnectionError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/wait-scope.js';
-import { corkForTurn } from './cork-for-turn.js';
-import { isRedisCluster, type RedisClient, type RedisNode } from './redis-client.js';
+import {
+  isRedisCluster,
+  type RedisArgument,
+  type RedisClient,
+  type RedisNode,
+} from './redis-client.js';
 import { isNoScript, isUnknownCommand } from './redis-error.js';
 import { masterOfSlot } from './master-of-slot.js';
+import { Packets } from './packets.js';
 import type { ReplicaPolicy } from './replica-policy.js';
 import type { Script } from './script.js';
 import { Subscriptions } from './subscriptions.js';
@@ -36,20 +41,23 @@ export class RedisConnection {
   roundTrip = 0;
   /** Resolves when `connect` has: not before that it is known which channels to use. */
   readonly connected: Promise<void>;
+  /** When the connection was lost, by our clock; `Infinity` while it is there. */
+  suspendedAt = Infinity;
   #tellConnected!: () => void;
   #subscriptions?: Subscriptions;
   #wasReady = false;
   #hasEnded = false;
   #lastError = '';
+  readonly #packets = new Packets();
   readonly #readyListeners = new Set<() => void>();
   readonly #stopListening: (() => void)[] = [];
 
-  constructor(private readonly settings: RedisConnectionSettings) {
+  constructor(readonly settings: RedisConnectionSettings) {
     const { client, isOwned } = settings;
     this.isCluster = isRedisCluster(client);
     this.connected = new Promise((resolve) => (this.#tellConnected = resolve));
     this.#listen('ready', () => this.#ready());
-    this.#listen('close', () => this.#tell('SUSPENDED', this.#lastError || 'connection closed'));
+    this.#listen('close', () => this.#suspended());
     this.#listen('end', () => this.#ended());
     this.#listen('-node', () => this.isReady && this.#tellReady()); // of a cluster: its replica may take over
     // On the user's client a listener of ours would keep errors from being shown.
@@ -58,6 +66,12 @@ export class RedisConnection {
 
   get isConnected(): boolean {
     return this.#subscriptions !== undefined;
+  }
+
+  get state(): 'CONNECTING' | 'CONNECTED' | 'SUSPENDED' | 'CLOSED' {
+    if (this.hasEnded) return 'CLOSED';
+    if (!this.isConnected) return 'CONNECTING';
+    return this.isReady ? 'CONNECTED' : 'SUSPENDED';
   }
 
   get isReady(): boolean {
@@ -100,7 +114,7 @@ export class RedisConnection {
   async run(
     script: Script,
     keys: readonly string[],
-    args: readonly (string | number)[],
+    args: readonly RedisArgument[],
   ): Promise<unknown> {
     const operands = [keys.length, ...keys, ...args];
     try {
@@ -120,7 +134,7 @@ export class RedisConnection {
   async runReplicated(
     script: Script,
     keys: readonly string[],
-    args: readonly (string | number)[],
+    args: readonly RedisArgument[],
     { atLeast, timeout = 1_000 }: ReplicaPolicy,
     counts: (reply: unknown) => boolean,
   ): Promise<{ reply: unknown; acknowledged: number }> {
@@ -135,7 +149,7 @@ export class RedisConnection {
   }
 
   /** Reads what everybody may read. */
-  read(command: string, ...args: (string | number)[]): Promise<unknown> {
+  read(command: string, ...args: RedisArgument[]): Promise<unknown> {
     return this.#call(command, ...args);
   }
 
@@ -158,10 +172,10 @@ export class RedisConnection {
     client.disconnect();
   }
 
-  #call(command: string, ...args: (string | number)[]): Promise<unknown> {
+  #call(command: string, ...args: RedisArgument[]): Promise<unknown> {
     if (this.hasEnded) return Promise.reject(new Error('Connection is closed.'));
     const { client } = this.settings;
-    corkForTurn(client.stream);
+    this.#packets.next(client.stream);
     return client.call(command, ...args);
   }
 
@@ -197,6 +211,11 @@ export class RedisConnection {
     }
   }
 
+  #suspended(): void {
+    this.suspendedAt = Math.min(this.suspendedAt, this.settings.clock.now()); // each failed attempt closes, too
+    this.#tell('SUSPENDED', this.#lastError || 'connection closed');
+  }
+
   #ended(): void {
     this.#hasEnded = true;
     this.#subscriptions?.wake(); // who waits is to see it now, not when it would look again
@@ -205,6 +224,7 @@ export class RedisConnection {
 
   #ready(): void {
     this.#hasEnded = false;
+    this.suspendedAt = Infinity;
     this.#tell(this.#wasReady ? 'RECONNECTED' : 'CONNECTED', 'the servers answer');
     this.#wasReady = true;
     this.#tellReady();

@@ -1,14 +1,22 @@
+/** Where a {@link Renewable} stands while it is registered. */
+export interface Registration {
+  readonly leave: () => void;
+  unschedule?: () => void;
+}
+
 /** A hold whose lease the {@link Renewal} keeps alive. */
 export interface Renewable {
   /** The lock, and the key of the hold; the lock twice where the hold has none. */
   readonly keys: readonly [lock: string, hold: string];
   /** The field of the holder. */
-  readonly field: string;
-  readonly kind: 'alone' | 'write' | 'read';
+  readonly field: string | Buffer;
+  readonly kind: 'alone' | 'write' | 'read' | 'permits';
   /** Length of its lease, in ms. */
   readonly lease: number;
   /** By our clock it is safe up to then. */
   readonly deadline: number;
+  /** Kept by the renewal. */
+  registration?: Registration;
   /** Its lease was set anew, to so many ms, by a command sent at that time. */
   renewed(sentAt: number, lease: number): void;
   /** The server does not know the hold any more. */

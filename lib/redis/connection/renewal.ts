@@ -1,8 +1,10 @@
+import { Bag } from '../../core/bag.js';
 import type { Clock, Timer } from '../../core/clock.js';
 import { lockRenew } from '../scripts/lock-renew.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 import type { Renewable } from './renewable.js';
+import { RenewalSchedule } from './renewal-schedule.js';
 import { slotOf } from './slot-of.js';
 
 /** Holds in one command. */
@@ -20,31 +22,30 @@ const RETRY_AFTER = 100;
  * - A renewal that fails is sent again until the deadline of the hold. Then the hold is lost, and nothing revives it.
  */
 export class Renewal {
-  /** Who is to be renewed at which time. */
-  readonly #due = new Map<number, Set<Renewable>>();
-  readonly #timeOf = new Map<Renewable, number>();
-  readonly #registered = new Set<Renewable>();
-  #timer?: Timer;
-  #timerAt = Infinity;
+  readonly #registered = new Bag<Renewable>();
+  readonly #due: RenewalSchedule;
 
   constructor(
     private readonly connection: RedisConnection,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.#due = new RenewalSchedule(clock, (holds) => this.#renew(holds));
+  }
 
   add(hold: Renewable): void {
-    this.#registered.add(hold);
+    hold.registration ??= { leave: this.#registered.add(hold) };
     this.#schedule(hold);
   }
 
   remove(hold: Renewable): void {
-    this.#registered.delete(hold);
-    this.#unschedule(hold);
+    hold.registration?.unschedule?.();
+    hold.registration?.leave();
+    hold.registration = undefined;
   }
 
   /** Renews all holds now: after a reconnect it may be another server, or one that has forgotten them. */
   renewAll(): void {
-    for (const hold of this.#registered) this.#unschedule(hold);
+    for (const hold of this.#registered) hold.registration?.unschedule?.();
     this.#renew([...this.#registered]);
   }
 
@@ -57,48 +58,10 @@ export class Renewal {
     return held === 1;
   }
 
-  /** At times in steps, so that many go together: never later than a third of what is left of the lease. */
   #schedule(hold: Renewable): void {
-    this.#unschedule(hold);
-    const now = this.clock.now();
-    const step = hold.lease / 30;
-    const at = Math.floor((now + (hold.deadline - now) / 3) / step) * step;
-    const others = this.#due.get(at) ?? new Set();
-    this.#due.set(at, others.add(hold));
-    this.#timeOf.set(hold, at);
-    if (at < this.#timerAt) this.#arm(at);
-  }
-
-  #unschedule(hold: Renewable): void {
-    const at = this.#timeOf.get(hold);
-    if (at === undefined) return;
-    this.#timeOf.delete(hold);
-    const others = this.#due.get(at)!;
-    others.delete(hold);
-    if (others.size === 0) this.#due.delete(at);
-    if (this.#due.size === 0) this.#arm(Infinity);
-  }
-
-  #arm(at: number): void {
-    this.#timer?.cancel();
-    this.#timerAt = at;
-    this.#timer = undefined;
-    if (at === Infinity) return;
-    const delay = Math.max(0, at - this.clock.now());
-    this.#timer = this.clock.setTimer(() => this.#tick(), delay, true);
-  }
-
-  #tick(): void {
-    const now = this.clock.now();
-    const holds: Renewable[] = [];
-    for (const [at, due] of this.#due) {
-      if (at > now) continue;
-      this.#due.delete(at);
-      for (const hold of due) this.#timeOf.delete(hold);
-      holds.push(...due);
-    }
-    this.#arm(Math.min(Infinity, ...this.#due.keys()));
-    this.#renew(holds);
+    const { registration } = hold;
+    registration?.unschedule?.();
+    if (registration) registration.unschedule = this.#due.add(hold);
   }
 
   /** In batches; those of a cluster each within one slot. */
@@ -136,7 +99,7 @@ export class Renewal {
   /** Those that are registered still, and not over; tells those that are. */
   #alive(holds: readonly Renewable[]): readonly Renewable[] {
     const now = this.clock.now();
-    const registered = holds.filter((hold) => this.#registered.has(hold));
+    const registered = holds.filter(({ registration }) => registration !== undefined);
     for (const hold of registered.filter(({ deadline }) => now >= deadline)) {
       this.remove(hold);
       hold.expired();

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { LockAbortedError, LockOptionsError } from '../../core/errors/index.js';
 import type { Hold } from '../../core/hold.js';
 import { isSameLock } from '../../core/is-same-lock.js';
@@ -8,14 +7,16 @@ import { runAcquire } from '../../core/run-acquire.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import { Contention, type Granted } from './contention.js';
-import type { Place } from './contender-line.js';
 import type { LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 import type { RedisAcquireOptions } from './redis-acquire-options.js';
+import type { SendRelease } from './redis-grant.js';
 import { RedisHold } from './redis-hold.js';
 import { RedisLease } from './redis-lease.js';
 import { SharedToken } from './shared-token.js';
 import { validateLease } from './validate-lease.js';
+import { aboutUs } from './about-us.js';
+import { LinePlace } from './line-place.js';
 
 /** What a recipe knows of its lock. */
 export interface LockSettings {
@@ -23,8 +24,6 @@ export interface LockSettings {
   readonly key: string;
   readonly recipe: LockRecipe;
   readonly commands: LockCommands;
-  /** Name of the counter of fencing tokens. */
-  readonly tokenKey: string;
   /** Does the token come with the grant? */
   readonly isFenced?: boolean;
   /** Of the writer that a reader is inside of. */
@@ -78,120 +77,119 @@ export class BaseLock {
       throw new LockOptionsError('maxHold', maxHold, 'milliseconds above 0', this.about);
   }
 
-  /** Tells all who hold it by this client that they have lost it. */
-  loseHold(why: string): void {
-    for (const hold of this.context.holds)
-      if (isSameLock(hold.identity, this.identity)) hold.lose(why);
+  /** Tells those who hold it by this client, all or the chosen ones, that they have lost it. */
+  loseHold(why: string, isMeant: (hold: RedisHold) => boolean = () => true): void {
+    for (const hold of this.context.holds as Iterable<Hold<RedisHold>>)
+      if (isSameLock(hold.identity, this.identity) && isMeant(hold.backend)) hold.lose(why);
   }
 
   /** @param isInside does the caller go on inside of a lock that it holds? */
-  acquire(options: RedisAcquireOptions, isInside = false): Promise<RedisLease> {
+  acquire(
+    options: RedisAcquireOptions,
+    isInside = false,
+    holder = this.context.newHolder(),
+  ): Promise<RedisLease> {
     const wait = options.wait ?? this.context.wait;
-    const lease = this.#acquire({ ...options, wait }, true, isInside);
+    const lease = this.#acquire({ ...options, wait }, true, isInside, holder);
     return lease as Promise<RedisLease>; // who may wait ends with a lease or an error
   }
 
   /** One attempt, which waits for nothing but the connection. */
-  tryAcquire(options: RedisAcquireOptions, isInside = false): Promise<RedisLease | undefined> {
+  tryAcquire(
+    options: RedisAcquireOptions,
+    isInside = false,
+    holder = this.context.newHolder(),
+  ): Promise<RedisLease | undefined> {
     const wait = options.wait ?? this.context.connectTimeout;
-    return this.#acquire({ ...options, wait }, false, isInside);
+    return this.#acquire({ ...options, wait }, false, isInside, holder);
   }
 
-  async #acquire(
+  #acquire(
     options: RedisAcquireOptions,
     mayWait: boolean,
     isInside: boolean,
+    holder: string,
   ): Promise<RedisLease | undefined> {
     const { context, settings } = this;
-    const request = { key: settings.key, options, isInside };
-    const hold = await runAcquire(context, request, (wait, contended) =>
-      this.#contend(options, mayWait, wait, contended),
+    const { key, recipe } = settings;
+    const request = { key, recipe, options, isInside };
+    return runAcquire(context, request, (wait, contended) =>
+      this.#contend(options, mayWait, holder, wait, contended),
     );
-    return hold && new RedisLease(hold.hold);
   }
 
   async #contend(
     options: RedisAcquireOptions,
     mayWait: boolean,
+    holder: string,
     wait: WaitScope,
     contended: () => void,
-  ): Promise<RedisHold | undefined> {
+  ): Promise<RedisLease | undefined> {
     const { context } = this;
     const { commands, key } = this.settings;
-    const place = commands.isLined ? this.#line.join() : undefined;
-    const lease = options.lease ?? context.watchdogTimeout;
-    const holder = context.newHolder();
+    const { minLease = 0, lease = Math.max(context.watchdogTimeout, minLease) } = options;
     const request = { holder, lease, about: aboutUs(options.method), mayWait };
+    wait.place = () => holder;
     const contention = new Contention(context, commands, request, wait, key, contended);
+    const line = new LinePlace(context.lines, commands, mayWait);
     let hold: RedisHold | undefined;
     try {
-      if (place && !place.isFirst) {
+      if (!line.isFirst) {
         if (!mayWait) return undefined;
         contended();
-        await wait.until(place.first);
+        await wait.until(line.first());
       }
-      const granted = await contention.run();
+      const granted = await contention.run(() => wait.until(line.first()));
       wait.throwIfEnded(); // a grant that comes too late is none
-      if (granted) hold = this.#hold(granted, holder, lease, options, place);
-      return hold;
+      if (granted) hold = this.hold(granted, holder, lease, options, () => line.leave());
+      return hold && new RedisLease(hold.hold);
     } finally {
       contention.end();
-      if (hold === undefined) {
-        this.#leave(place);
-        if (contention.isOnServer) this.#takeBack(contention, holder, lease);
-      }
+      if (hold === undefined || commands.line === 'waiters') line.leave();
+      if (hold === undefined && contention.isOnServer)
+        this.takeBack(contention.inFlight, holder, lease);
     }
   }
 
-  /** In the turn of the answer, so that nothing comes in between. */
-  #hold(
+  /**
+   * To be called in the turn of the answer, so that nothing comes in between.
+   *
+   * @param leave called when the lock is free or lost
+   * @param release sends the release, where that is not done for this lock alone
+   */
+  hold(
     { sentAt, token }: Granted,
     holder: string,
     lease: number,
     options: RedisAcquireOptions,
-    place?: Place,
+    leave: () => void,
+    release?: SendRelease,
   ): RedisHold {
     const { context, identity, settings } = this;
-    const { key, commands, tokenKey, isFenced } = settings;
+    const { key, commands, isFenced } = settings;
     return new RedisHold(context, commands, {
       identity,
       key,
+      method: options.method,
       holder,
       sentAt,
       lease,
       isRenewed: options.lease === undefined,
       maxHold: options.maxHold,
       token: settings.token ?? new SharedToken(isFenced ? token : undefined),
-      tokenKey,
       ended: (listening) => {
         if (listening !== undefined) context.lines.setWanted(commands.raw, listening > 0);
-        this.#leave(place);
+        leave();
       },
+      release,
     });
   }
 
   /** Whatever an acquire that has failed has left on the server, or will. */
-  #takeBack(contention: Contention, holder: string, lease: number): void {
+  takeBack(inFlight: Promise<unknown>, holder: string, lease: number): void {
     const { releases, clock } = this.context;
     const command = this.settings.commands.release(holder);
-    const settled = contention.inFlight.catch(() => {});
+    const settled = inFlight.catch(() => {});
     void releases.run(command, clock.now() + lease, settled);
   }
-
-  get #line() {
-    return this.context.lines.of(this.settings.commands.raw);
-  }
-
-  #leave(place: Place | undefined): void {
-    place?.leave();
-    if (place) this.context.lines.tidy(this.settings.commands.raw);
-  }
-}
-
-const US = JSON.stringify({ host: hostname(), pid: process.pid });
-
-/** Who asks, for an operator. */
-function aboutUs(method?: string): string {
-  const asked = method === undefined ? '' : `,"method":${JSON.stringify(method)}`;
-  return `${US.slice(0, -1)}${asked},"since":${Date.now()}}`;
 }

@@ -26,19 +26,23 @@ export class ContenderLine {
 
 /** One place in a {@link ContenderLine}. */
 export class Place {
-  /** Resolves when it is the first. */
-  readonly first: Promise<void>;
   isFirst = false;
-  #tellFirst!: () => void;
+  #first?: Promise<void>;
+  #tellFirst?: () => void;
 
   /** @param leave to be called when it neither wants nor holds the lock any more; idempotent */
-  constructor(readonly leave: () => void) {
-    this.first = new Promise((resolve) => (this.#tellFirst = resolve));
+  constructor(readonly leave: () => void) {}
+
+  /** Resolves when it is the first. */
+  first(): Promise<void> {
+    this.#first ??= new Promise((resolve) => (this.#tellFirst = resolve));
+    if (this.isFirst) this.#tellFirst!();
+    return this.#first;
   }
 
   /** @internal */
   moveUp(): void {
     this.isFirst = true;
-    this.#tellFirst();
+    this.#tellFirst?.();
   }
 }

@@ -10,14 +10,19 @@ export class ContenderLines {
 
   /** The line before that lock. */
   of(name: string): ContenderLine {
-    const line = this.#lines.get(name) ?? new ContenderLine();
-    this.#lines.set(name, line);
+    let line = this.#lines.get(name);
+    if (line === undefined) this.#lines.set(name, (line = new ContenderLine()));
     return line;
   }
 
-  /** Forgets a line in which nobody stands. */
+  /** Does nobody stand in the line before that lock? */
+  isEmpty(name: string): boolean {
+    return this.#lines.get(name)?.isEmpty ?? true;
+  }
+
+  /** Forgets a line in which nobody stands, where there are many. */
   tidy(name: string): void {
-    if (this.#lines.get(name)?.isEmpty) this.#lines.delete(name);
+    if (this.#lines.size > CAPACITY && this.#lines.get(name)?.isEmpty) this.#lines.delete(name);
   }
 
   /** Did other processes wait for that lock when we gave it back last? Then they go first the next time. */

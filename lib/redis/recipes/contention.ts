@@ -4,7 +4,7 @@ import type { WaitScope } from '../../core/wait-scope.js';
 import type { Channel } from '../connection/channel.js';
 import { isPassing, lockErrorOf } from '../connection/redis-error.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';
-import type { LockCommand, LockCommands, LockRequest } from './lock-commands.js';
+import type { ContentionCommands, LockCommand, LockRequest } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 
 /** The longest sleep of a waiter that would not get messages now, in ms. */
@@ -17,8 +17,8 @@ const LONGEST_RETRY_DELAY = 1_000;
 /** A grant that is confirmed so often and late each time is given up. */
 const LATE_GRANTS = 5;
 
-/** 1 and the token, when it was granted; else 0 and the ms after which to ask again. */
-type Answer = [isGranted: number, value: number];
+/** 1 and the token, when it was granted; else 0, the ms after which to ask again, and of many locks which one was taken. */
+type Answer = [isGranted: number, value: number, taken?: number];
 
 /** What the server has granted. */
 export interface Granted {
@@ -42,29 +42,41 @@ export class Contention {
   /** May there be something of this owner on the server? */
   isOnServer = false;
   #channel?: Channel;
+  /** Of many locks the one that was found to be taken. */
+  #taken = 0;
 
   constructor(
     private readonly context: RecipeContext,
-    private readonly commands: LockCommands,
+    private readonly commands: ContentionCommands,
     private readonly request: LockRequest,
     private readonly wait: WaitScope,
     private readonly key: string,
     private readonly contended: () => void,
   ) {}
 
-  /** Resolves to the grant, or to `undefined` where others are ahead and it may not wait. */
-  async run(): Promise<Granted | undefined> {
+  /**
+   * Resolves to the grant, or to `undefined` where others are ahead and it may not wait.
+   *
+   * @param myTurn asked for when it has to wait; resolves when it is this one who asks for all of its process, to whether
+   *   that took long, so that what was answered before is out of date
+   */
+  async run(myTurn?: () => Promise<boolean>): Promise<Granted | undefined> {
     const { mayWait } = this.request;
-    const { connection } = this.context;
+    const { connection, lines } = this.context;
+    const { backOff, raw } = this.commands;
     if (!connection.isConnected) await this.wait.until(connection.connected);
-    if (mayWait && this.context.lines.isWanted(this.commands.raw)) await this.#listen();
+    if (mayWait && backOff === undefined && lines.isWanted(raw)) await this.#listen();
+    const delay = backOff?.delays();
     for (;;) {
       const seen = this.#channel?.signals;
+      const listenedFor = this.#taken;
       const answer = await this.#ask();
       if (typeof answer === 'object') return answer;
       if (!mayWait) return undefined;
       this.contended();
-      if (this.#channel === undefined) await this.#listen();
+      if (await myTurn?.()) continue;
+      if (delay) await this.wait.sleep(Math.min(delay(), this.#longestSleep(answer)));
+      else if (this.#channel === undefined || this.#taken !== listenedFor) await this.#listen();
       else await this.#sleep(this.#channel, seen!, answer);
     }
   }
@@ -77,7 +89,8 @@ export class Contention {
 
   /** Subscribes; comes back when that is confirmed, or takes long. */
   #listen(): Promise<void> {
-    const name = this.commands.channelOf(this.request.holder);
+    this.end();
+    const name = this.commands.channelOf(this.request.holder, this.#taken);
     this.#channel = this.context.connection.subscriptions.join(name);
     const { isActive, signals } = this.#channel;
     return isActive ? Promise.resolve() : this.#sleep(this.#channel, signals, DEAF_SLEEP);
@@ -86,8 +99,8 @@ export class Contention {
   /** Sleeps for `ms`, or until the channel has a reason that was not `seen` yet. */
   async #sleep(channel: Channel, seen: number, ms: number): Promise<void> {
     const { clock } = this.context;
-    const most = Math.min(this.commands.silence, channel.isActive ? Infinity : DEAF_SLEEP);
-    const delay = ms < 0 ? most : Math.max(SHORTEST_SLEEP, Math.min(ms, most));
+    const most = channel.isActive ? Infinity : DEAF_SLEEP;
+    const delay = Math.min(most, this.#longestSleep(ms));
     let timer: Timer | undefined;
     let stop: (() => void) | undefined;
     try {
@@ -104,6 +117,12 @@ export class Contention {
     }
   }
 
+  /** How long to sleep at most, when the holder has so many ms left; below 0: it has no end. */
+  #longestSleep(left: number): number {
+    const { silence } = this.commands;
+    return left < 0 ? silence : Math.max(SHORTEST_SLEEP, Math.min(left, silence));
+  }
+
   /** The grant, or the ms after which to ask again. */
   async #ask(): Promise<Granted | number> {
     const { clock } = this.context;
@@ -112,10 +131,14 @@ export class Contention {
       this.wait.throwIfEnded();
       const sentAt = clock.now();
       try {
-        const answer = await this.wait.until(this.#send());
-        if (typeof answer === 'number') return answer;
+        const [isGranted, value, taken = 0] = await this.wait.until(this.#send());
+        if (isGranted !== 1) {
+          this.isOnServer = this.commands.queues && this.request.mayWait;
+          this.#taken = taken;
+          return value;
+        }
         // The lease counts from when it was sent. Sent again, a grant that came late is a fresh one.
-        if (clock.now() - sentAt < this.request.lease / 2) return { sentAt, token: answer };
+        if (clock.now() - sentAt < this.request.lease / 2) return { sentAt, token: BigInt(value) };
         late += 1;
       } catch (error) {
         this.wait.throwIfEnded();
@@ -127,8 +150,7 @@ export class Contention {
     }
   }
 
-  /** Resolves to the token of the grant, or to the ms after which to ask again. */
-  async #send(): Promise<bigint | number> {
+  #send(): Promise<Answer> {
     const { connection, replicas } = this.context;
     this.isOnServer = true;
     const command = this.commands.acquire(this.request);
@@ -136,10 +158,7 @@ export class Contention {
       ? this.#sendToReplicas(command, replicas)
       : (connection.run(command.script, command.keys, command.args) as Promise<Answer>);
     this.inFlight = sent;
-    const [isGranted, value] = await sent;
-    if (isGranted === 1) return BigInt(value);
-    this.isOnServer = this.commands.queues && this.request.mayWait;
-    return value;
+    return sent;
   }
 
   async #sendToReplicas(command: LockCommand, policy: ReplicaPolicy): Promise<Answer> {

@@ -1,6 +1,7 @@
 import type { LockName } from '../connection/lock-name.js';
 import { fairLockAcquire } from '../scripts/fair-lock-acquire.js';
 import { fairLockRelease } from '../scripts/fair-lock-release.js';
+import { lockToken } from '../scripts/lock-token.js';
 import type { LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 
@@ -17,7 +18,7 @@ export function fairCommands(
   return {
     raw,
     kind: 'alone',
-    isLined: false, // each waiter stands in the queue on the server
+    line: 'nobody', // each waiter stands in the queue on the server
     queues: true,
     silence: watchdogTimeout / 3,
     channelOf: (holder) => `${channel}:${holder}`,
@@ -42,5 +43,6 @@ export function fairCommands(
       keys,
       args: [holder, context.connection.publishCommand, channel, fairLockWaitTimeout],
     }),
+    token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [holder] }),
   };
 }

@@ -1,3 +1,4 @@
+import { Bag } from '../../core/bag.js';
 import type { Clock } from '../../core/clock.js';
 import { isOtherType, isPassing } from '../connection/redis-error.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
@@ -10,7 +11,7 @@ const PATIENCE = 1_000;
 
 /** Gives locks back, in the background where it must be; none is forgotten before its lease is over by itself. */
 export class GuaranteedRelease {
-  readonly #pending = new Set<Promise<unknown>>();
+  readonly #pending = new Bag<Promise<unknown>>();
   #isClosed = false;
 
   constructor(
@@ -27,14 +28,14 @@ export class GuaranteedRelease {
    */
   run(command: LockCommand, until: number, after?: Promise<unknown>): Promise<number | undefined> {
     const released = this.#release(command, until, after);
-    this.#pending.add(released);
+    const forget = this.#pending.add(released);
     return new Promise((resolve) => {
       const isSlow = after !== undefined || !this.connection.isReady;
       const timer = isSlow ? undefined : this.clock.setTimer(() => resolve(undefined), PATIENCE);
       if (isSlow) resolve(undefined);
       void released.then((answer) => {
         timer?.cancel();
-        this.#pending.delete(released);
+        forget();
         resolve(answer);
       });
     });

@@ -1,10 +1,12 @@
+import type { RedisArgument } from '../connection/redis-client.js';
 import type { Script } from '../connection/script.js';
+import type { BackOff } from './back-off.js';
 
 /** One command of a lock. */
 export interface LockCommand {
   readonly script: Script;
   readonly keys: readonly string[];
-  readonly args: readonly (string | number)[];
+  readonly args: readonly RedisArgument[];
 }
 
 /** Who asks, and for what. */
@@ -19,29 +21,41 @@ export interface LockRequest {
   readonly mayWait: boolean;
 }
 
-/** What differs between the locks of this backend: their scripts, and the names on the server. */
-export interface LockCommands {
+/** What differs between things that are waited for: the script that asks, and the names on the server. */
+export interface ContentionCommands {
   /** The key of the lock. */
   readonly raw: string;
-  /** What it is held as. */
-  readonly kind: 'alone' | 'write' | 'read';
-  /**
-   * Does one holder keep all others of this process out, and is who came first not served first anyway? Then they wait for
-   * it in a line of their own, without asking the server.
-   */
-  readonly isLined: boolean;
+  /** Asks again after these delays instead of being woken, where given. */
+  readonly backOff?: BackOff;
   /** How long a waiter may stay silent, in ms; else it is taken for dead. */
   readonly silence: number;
   /** Does it leave something on the server while it waits? */
   readonly queues: boolean;
-  /** Where who waits is woken. */
-  channelOf(holder: string): string;
+  /** Where who waits is woken; of many locks, when that one was taken. */
+  channelOf(holder: string, taken: number): string;
+  /**
+   * Answers `[1, token or 0]` when it was granted, else `[0, ms after which to ask again]`, -1: when it is woken; of many
+   * locks which one was taken, too.
+   */
+  acquire(request: LockRequest): LockCommand;
+}
+
+/** The same of the locks of this backend. */
+export interface LockCommands extends ContentionCommands {
+  /** What it is held as. */
+  readonly kind: 'alone' | 'write' | 'read' | 'permits';
+  /**
+   * Who of this process stands in a line, where only the first asks the server: its `contenders`, where one holder keeps all
+   * others out, up to the release; its `waiters`, where there is room for many; or `nobody`, where the server keeps the
+   * order.
+   */
+  readonly line: 'contenders' | 'waiters' | 'nobody';
   /** The field of the holder in the hash of the lock. */
-  fieldOf(holder: string): string;
+  fieldOf(holder: string): string | Buffer;
   /** The key of that hold; the lock itself where there is none. */
   holdOf(holder: string): string;
-  /** Answers `[1, token or 0]` when it was granted, else `[0, ms after which to ask again]`; -1: when it is woken. */
-  acquire(request: LockRequest): LockCommand;
   /** Answers how many were listening; ends the wait of a queue too. */
   release(holder: string): LockCommand;
+  /** Answers the next fencing token, or nothing when it does not hold. */
+  token(holder: string): LockCommand;
 }

@@ -1,6 +1,7 @@
 import type { LockName } from '../connection/lock-name.js';
 import { readLockAcquire } from '../scripts/read-lock-acquire.js';
 import { readLockRelease } from '../scripts/read-lock-release.js';
+import { lockToken } from '../scripts/lock-token.js';
 import type { LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 
@@ -19,7 +20,7 @@ export function readCommands(
   return {
     raw,
     kind: 'read',
-    isLined: false,
+    line: 'nobody',
     queues: false,
     silence: context.watchdogTimeout,
     channelOf: () => readWriteChannel,
@@ -35,5 +36,6 @@ export function readCommands(
       keys: [raw, readWriteChannel, name.hold(holder)],
       args: [holder, context.connection.publishCommand, tagged],
     }),
+    token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [holder] }),
   };
 }

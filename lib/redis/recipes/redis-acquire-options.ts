@@ -16,4 +16,10 @@ export interface RedisAcquireOptions extends AcquireOptions {
    * @default without bound
    */
   readonly maxHold?: number;
+  /**
+   * The lease of a lock that is renewed is at least so long: a whole number.
+   *
+   * @internal
+   */
+  readonly minLease?: number;
 }

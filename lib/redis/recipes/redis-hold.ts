@@ -1,46 +1,30 @@
-import type { Timer } from '../../core/clock.js';
+import type { Clock, Timer } from '../../core/clock.js';
 import { LockNotHeldError, type LockLostError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend } from '../../core/hold.js';
-import type { LockIdentity } from '../../core/lock-identity.js';
-import type { Renewable } from '../connection/renewable.js';
-import { lockToken } from '../scripts/lock-token.js';
+import type { Registration, Renewable } from '../connection/renewable.js';
+import { lockRenew } from '../scripts/lock-renew.js';
+import { tokenRaise } from '../scripts/token-raise.js';
 import type { LockCommands } from './lock-commands.js';
+import { permitIdsOf } from './permit-holder.js';
 import type { RecipeContext } from './recipe-context.js';
+import type { RedisGrant } from './redis-grant.js';
 import { safeDeadline } from './safe-deadline.js';
 import type { SharedToken } from './shared-token.js';
 
 /** Delay before a question that was not answered is asked again, in ms. */
 const ASK_AGAIN_AFTER = 200;
 
-/** What was granted. Times in ms. */
-export interface RedisGrant {
-  readonly identity: LockIdentity;
-  /** Key of the lock, as the user gave it. */
-  readonly key: string;
-  readonly holder: string;
-  /** When the command was sent that set the lease. */
-  readonly sentAt: number;
-  readonly lease: number;
-  /** Is the lease set anew as long as the lock is held? */
-  readonly isRenewed: boolean;
-  readonly maxHold?: number;
-  /** Its own, or that of the writer it is inside of. */
-  readonly token: SharedToken;
-  /** Name of its counter. */
-  readonly tokenKey: string;
-  /** Called when the lock was given back, with how many were listening if that is known, and when it was lost. */
-  readonly ended: (listening?: number) => void;
-}
-
 /** A lock of this backend that is held. */
 export class RedisHold implements HoldBackend, Renewable {
   readonly hold: Hold<RedisHold>;
   readonly keys: readonly [string, string];
-  readonly field: string;
-  readonly kind: 'alone' | 'write' | 'read';
+  readonly field: string | Buffer;
+  readonly kind: Renewable['kind'];
   lease: number;
   deadline: number;
-  readonly #heldSince: number;
+  registration?: Registration;
+  readonly heldSince: number;
+  readonly #forget: () => void;
   #extendedAt = -Infinity;
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
@@ -51,16 +35,16 @@ export class RedisHold implements HoldBackend, Renewable {
     private readonly commands: LockCommands,
     private readonly grant: RedisGrant,
   ) {
-    const { identity, key, holder, sentAt, lease, isRenewed, maxHold } = grant;
+    const { identity, key, method, holder, sentAt, lease, isRenewed, maxHold } = grant;
     const { client, clock, connection } = context;
-    this.hold = new Hold(identity, { key, client }, this);
+    this.hold = new Hold(identity, { key, client }, this, method);
     this.keys = [commands.raw, commands.holdOf(holder)];
     this.field = commands.fieldOf(holder);
     this.kind = commands.kind;
     this.lease = lease;
     this.deadline = safeDeadline(sentAt, lease);
-    this.#heldSince = clock.now();
-    context.holds.add(this.hold);
+    this.heldSince = clock.now();
+    this.#forget = context.holds.add(this.hold);
     this.#watch();
     if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
     if (maxHold !== undefined)
@@ -71,14 +55,32 @@ export class RedisHold implements HoldBackend, Renewable {
       );
   }
 
+  get clock(): Clock {
+    return this.context.clock;
+  }
+
   /** The time on the clock that `deadline` is of. */
   get now(): number {
-    return this.context.clock.now();
+    return this.clock.now();
   }
 
   /** Owner of the hold on the server. */
   get holder(): string {
     return this.grant.holder;
+  }
+
+  /** Ids of its permits; none where it is no semaphore. */
+  get permitIds(): readonly string[] {
+    return this.kind === 'permits' ? permitIdsOf(this.grant.holder) : [];
+  }
+
+  get holders(): readonly string[] {
+    return this.kind === 'permits' ? this.permitIds : [this.holder];
+  }
+
+  /** Is its server connected now? */
+  get isReady(): boolean {
+    return this.context.connection.isReady;
   }
 
   isExclusive(): boolean {
@@ -90,8 +92,22 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.grant.token;
   }
 
+  get knownToken(): bigint | undefined {
+    return this.token.known;
+  }
+
   fencingToken(): Promise<bigint> {
     return this.token.get(() => this.#nextToken());
+  }
+
+  /** Sees to it that no later holder gets a token below that one; rejects when it is not held, or there is no answer. */
+  async raiseToken(token: bigint): Promise<void> {
+    const { key, holder } = this.grant;
+    const { keys, args } = this.commands.token(holder);
+    const raised = await this.#unlessLost(
+      this.context.connection.run(tokenRaise, keys, [...args, String(token)]),
+    );
+    if (raised !== 1) throw new LockNotHeldError({ key, client: this.context.client });
   }
 
   /** Sets the lease anew, to `lease` ms from now; comes back too when the lock is lost meanwhile. */
@@ -128,7 +144,8 @@ export class RedisHold implements HoldBackend, Renewable {
 
   lost(error: LockLostError): void {
     this.#stop();
-    this.context.events.emit('lost', { key: this.grant.key, error });
+    const heldMs = this.context.clock.now() - this.heldSince;
+    this.context.events.emit('lost', { ...this.hold.subject, heldMs, error });
     this.grant.ended();
   }
 
@@ -136,21 +153,32 @@ export class RedisHold implements HoldBackend, Renewable {
     const { context, commands, grant } = this;
     const wasLost = this.hold.lost !== undefined;
     this.#stop();
-    context.holds.delete(this.hold);
-    const listening = await context.releases.run(commands.release(grant.holder), this.deadline);
-    grant.ended(listening);
-    if (!wasLost)
+    this.#forget();
+    const rest = Math.ceil(this.heldSince + this.hold.atLeast - this.now);
+    if (rest > 0) grant.ended(await this.#letRunOut(rest));
+    else {
+      const command = commands.release(grant.holder);
+      const listening = await (grant.release?.(command, this.deadline) ??
+        context.releases.run(command, this.deadline));
+      grant.ended(listening);
+    }
+    if (!wasLost && context.events.isHeard('released'))
       context.events.emit('released', {
-        key: grant.key,
-        heldMs: context.clock.now() - this.#heldSince,
+        ...this.hold.subject,
+        heldMs: context.clock.now() - this.heldSince,
       });
   }
 
+  /** Leaves it to the server, whatever becomes of this process. */
+  async #letRunOut(rest: number): Promise<undefined> {
+    const command = { script: lockRenew, keys: this.keys, args: [this.field, rest, this.kind] };
+    await this.context.releases.run(command, this.now + rest);
+  }
+
   async #nextToken(): Promise<bigint> {
-    const { key, tokenKey } = this.grant;
-    const { keys, field } = this;
-    const asking = this.context.connection.run(lockToken, [keys[0], tokenKey], [field]);
-    const next = await this.#unlessLost(asking);
+    const { key, holder } = this.grant;
+    const { script, keys, args } = this.commands.token(holder);
+    const next = await this.#unlessLost(this.context.connection.run(script, keys, args));
     if (next === null) this.gone();
     const { lost } = this.hold;
     if (lost) throw lost;

@@ -9,6 +9,11 @@ export class RedisLease extends HeldLease<RedisHold> {
     return this.hold.backend.holder;
   }
 
+  /** Ids of its permits, 32 hexadecimal digits each, as Redisson shows them; none where it is no semaphore. */
+  get permitIds(): readonly string[] {
+    return this.hold.backend.permitIds;
+  }
+
   /** Milliseconds until it is lost unless it is renewed; 0 when it is not held. */
   remaining(): number {
     const { backend } = this.hold;

@@ -26,7 +26,8 @@ export class RedisLock implements Mutex {
   constructor(
     private readonly context: RecipeContext,
     private readonly name: LockName,
-    private readonly base: BaseLock,
+    /** @internal */
+    readonly base: BaseLock,
     private readonly isReentrant: boolean,
   ) {}
 
@@ -38,12 +39,31 @@ export class RedisLock implements Mutex {
     return this.base.identity;
   }
 
+  /**
+   * May one script take it together with others?
+   *
+   * @internal
+   */
+  get isPlain(): boolean {
+    const { commands, isFenced } = this.base.settings;
+    return commands.line === 'contenders' && !commands.backOff && !isFenced;
+  }
+
+  /**
+   * Is its server connected now?
+   *
+   * @internal
+   */
+  get isReady(): boolean {
+    return this.context.connection.isReady;
+  }
+
   async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
-    return this.#reenter(options) ?? this.base.acquire(options);
+    return this.reenter(options) ?? this.base.acquire(options);
   }
 
   async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
-    return this.#reenter(options) ?? this.base.tryAcquire(options);
+    return this.reenter(options) ?? this.base.tryAcquire(options);
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
@@ -83,7 +103,14 @@ export class RedisLock implements Mutex {
     return found === 1;
   }
 
-  #reenter(options: RedisAcquireOptions): RedisLease | undefined {
+  /**
+   * Another lease on the hold of the caller, if it is reentrant and the caller has one.
+   *
+   * @internal
+   * @throws LockOptionsError
+   * @throws LockAbortedError
+   */
+  reenter(options: RedisAcquireOptions): RedisLease | undefined {
     if (this.isReentrant) return this.base.reenter(options);
     this.base.validate(options);
     return undefined;

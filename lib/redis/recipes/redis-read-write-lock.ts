@@ -30,11 +30,11 @@ export class RedisReadWriteLock implements ReadWriteLock {
     preferWriters: boolean,
   ) {
     const base = (recipe: 'readLock' | 'writeLock', commands: LockCommands, token?: SharedToken) =>
-      new BaseLock(context, { key, recipe, commands, tokenKey: name.token, token });
+      new BaseLock(context, { key, recipe, commands, token });
     this.#reader = base('readLock', readCommands(context, name, preferWriters));
     this.#writer = base('writeLock', writeCommands(context, name, preferWriters));
     this.#readLock = new RedisReadLock(this.#reader, this.#writer, ({ field, token }) =>
-      base('readLock', readCommands(context, name, preferWriters, field), token),
+      base('readLock', readCommands(context, name, preferWriters, String(field)), token),
     );
     this.#writeLock = new RedisWriteLock(this.#writer, this.#reader);
   }

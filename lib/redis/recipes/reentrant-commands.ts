@@ -1,6 +1,7 @@
 import type { LockName } from '../connection/lock-name.js';
 import { lockAcquire } from '../scripts/lock-acquire.js';
 import { lockRelease } from '../scripts/lock-release.js';
+import { lockToken } from '../scripts/lock-token.js';
 import type { LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 
@@ -16,7 +17,7 @@ export function reentrantCommands(
   return {
     raw,
     kind: 'alone',
-    isLined: true,
+    line: 'contenders',
     queues: false,
     silence: context.watchdogTimeout,
     channelOf: () => channel,
@@ -32,5 +33,6 @@ export function reentrantCommands(
       keys: releaseKeys,
       args: [holder, context.connection.publishCommand],
     }),
+    token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [holder] }),
   };
 }

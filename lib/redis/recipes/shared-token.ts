@@ -9,6 +9,11 @@ export class SharedToken {
   /** @param value where it came with the grant */
   constructor(private value?: bigint) {}
 
+  /** Where it came with the grant, or was asked for. */
+  get known(): bigint | undefined {
+    return this.value;
+  }
+
   /** Resolves to the token; rejects as `ask` does, which the next one then tries with its own. */
   async get(ask: () => Promise<bigint>): Promise<bigint> {
     while (this.#asking !== undefined) await this.#asking.catch(() => {});

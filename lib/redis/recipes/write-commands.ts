@@ -1,6 +1,7 @@
 import type { LockName } from '../connection/lock-name.js';
 import { writeLockAcquire } from '../scripts/write-lock-acquire.js';
 import { writeLockRelease } from '../scripts/write-lock-release.js';
+import { lockToken } from '../scripts/lock-token.js';
 import type { LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 
@@ -16,7 +17,7 @@ export function writeCommands(
   return {
     raw,
     kind: 'write',
-    isLined: true,
+    line: 'contenders',
     queues: preferWriters,
     silence: preferWriters ? watchdogTimeout / 3 : watchdogTimeout,
     channelOf: () => readWriteChannel,
@@ -32,5 +33,6 @@ export function writeCommands(
       keys: [raw, readWriteChannel, name.hold(fieldOf(holder)), writers],
       args: [fieldOf(holder), context.connection.publishCommand, tagged],
     }),
+    token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [fieldOf(holder)] }),
   };
 }

@@ -22,7 +22,7 @@ export class ZooKeeperError extends Error {
   readonly code: string;
 
   /**
-   * @param rc one of {@link ReturnCode}
+   * @param rc a return code of ZooKeeper's C client, such as -102, `NOAUTH`
    * @param maybeDone the server may have carried the request out although no answer came: the caller must find out
    */
   constructor(

@@ -29,6 +29,11 @@ export class Acquisition {
     return this.request.mayWait;
   }
 
+  /** Who asks. */
+  get method(): string | undefined {
+    return this.request.options.method;
+  }
+
   /**
    * Runs `work` as an acquire, and tells its events; settles as it does.
    *

@@ -27,12 +27,12 @@ export class InterProcessSemaphoreMutex implements Mutex {
     this.identity = this.#semaphore.identity;
   }
 
-  acquire({ wait, signal }: AcquireOptions = {}): Promise<ZooKeeperLease> {
-    return this.#semaphore.acquire({ wait, signal });
+  acquire({ wait, signal, method }: AcquireOptions = {}): Promise<ZooKeeperLease> {
+    return this.#semaphore.acquire({ wait, signal, method });
   }
 
-  tryAcquire({ wait, signal }: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
-    return this.#semaphore.tryAcquire({ wait, signal });
+  tryAcquire({ wait, signal, method }: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
+    return this.#semaphore.tryAcquire({ wait, signal, method });
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {

@@ -58,17 +58,18 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
   }
 
   async acquire(options: PermitOptions = {}): Promise<ZooKeeperLease> {
-    const { wait = this.context.wait, signal, permits } = options;
-    const lease = await this.#grant({ wait, signal }, permits, true);
+    const { wait = this.context.wait, signal, method, permits } = options;
+    const lease = await this.#grant({ wait, signal, method }, permits, true);
     return lease!; // who may wait ends with a lease or an error
   }
 
   /** As `Lock.tryAcquire`; it takes no notice of those who wait at the gate and have asked for no permit yet. */
   tryAcquire(options: PermitOptions = {}): Promise<ZooKeeperLease | undefined> {
-    const { wait = this.context.connectTimeout, signal, permits } = options;
-    return this.#grant({ wait, signal }, permits, false);
+    const { wait = this.context.connectTimeout, signal, method, permits } = options;
+    return this.#grant({ wait, signal, method }, permits, false);
   }
 
+  /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: PermitOptions): Promise<T> {
     return useLease(await this.acquire(options), fn);
   }
@@ -103,7 +104,8 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
     const about = { key, client: context.client };
     validateAcquireOptions(options, about);
     validatePermits(quantity, about, this.#most);
-    const held = await Acquisition.run(context, { key, options, mayWait }, (acquisition) =>
+    const request = { key, recipe: this.identity.recipe, options, mayWait };
+    const held = await Acquisition.run(context, request, (acquisition) =>
       this.#take(acquisition, quantity),
     );
     return held && new ZooKeeperLease(held.hold);
@@ -127,7 +129,13 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
         const { session } = context.connection;
         const nodes = attempt.ordered.map((node) => ({ node }));
         if (result === 'granted' && session && nodes.every(({ node }) => node.belongsTo(session)))
-          return new LockHold(context, { identity, key, session, nodes });
+          return new LockHold(context, {
+            identity,
+            key,
+            method: acquisition.method,
+            session,
+            nodes,
+          });
         const removed = attempt.remove();
         if (result === 'busy') return void (await removed);
       } catch (error) {

@@ -1,3 +1,4 @@
+import type { Clock, Timer } from '../../core/clock.js';
 import type { LockLostError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend } from '../../core/hold.js';
 import type { LockIdentity } from '../../core/lock-identity.js';
@@ -13,6 +14,8 @@ export interface Grant {
   readonly identity: LockIdentity;
   /** Key of the lock, as the user gave it. */
   readonly key: string;
+  /** Who asked for it. */
+  readonly method?: string;
   /** The session that is connected, which the nodes belong to. */
   readonly session: Session;
   /** In the order of their numbers; with the watches that are set on them already. */
@@ -27,19 +30,22 @@ export interface Grant {
 export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
   readonly hold: Hold<LockHold>;
   readonly heldSince: number;
+  readonly #forget: () => void;
   readonly #nodes: readonly GrantedNode[];
   readonly #revocationListeners = new Set<() => void>();
   #wasRevoked = false;
+  /** Given back, and kept until then. */
+  #kept?: Timer;
 
   constructor(
     private readonly context: RecipeContext,
     private readonly grant: Grant,
   ) {
-    const { identity, key, session, nodes } = grant;
+    const { identity, key, method, session, nodes } = grant;
     const { connection, client, clock } = context;
-    this.hold = new Hold(identity, { key, client }, this);
+    this.hold = new Hold(identity, { key, client }, this, method);
     this.heldSince = clock.now();
-    context.holds.add(this.hold);
+    this.#forget = context.holds.add(this.hold);
     this.#nodes = nodes.map(
       ({ node, ownWatch }) => new GrantedNode(connection, node, session, this, ownWatch),
     );
@@ -47,9 +53,17 @@ export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
     if (!areWatched) context.longHolds.add(this);
   }
 
+  get clock(): Clock {
+    return this.context.clock;
+  }
+
   /** Of the nodes. */
   get paths(): readonly string[] {
     return this.#nodes.map(({ node }) => node.path!);
+  }
+
+  get holders(): readonly string[] {
+    return this.paths;
   }
 
   /** Of the first node. */
@@ -88,23 +102,37 @@ export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
 
   nodeLost(why: string): void {
     this.hold.lose(why);
+    if (this.#kept === undefined) return;
+    this.#kept.cancel();
+    void this.#remove();
   }
 
   lost(error: LockLostError): void {
-    this.context.events.emit('lost', { key: this.grant.key, error });
+    const heldMs = this.context.clock.now() - this.heldSince;
+    this.context.events.emit('lost', { ...this.hold.subject, heldMs, error });
   }
 
   async free(): Promise<void> {
+    const { hold, clock, heldSince } = this;
+    const rest = hold.lost === undefined ? heldSince + hold.atLeast - clock.now() : 0;
+    if (rest <= 0) return this.#remove();
+    this.#kept = clock.setTimer(() => void this.#remove(), rest, true);
+  }
+
+  async #remove(): Promise<void> {
     const { context, hold } = this;
-    const { key, onRemoved } = this.grant;
+    const { onRemoved } = this.grant;
     const wasLost = hold.lost !== undefined;
     for (const node of this.#nodes) node.stop();
     const removed = this.#nodes.map(({ node }) => context.removals.remove(node)); // sent at once; the rest is done meanwhile
     context.longHolds.remove(this);
-    context.holds.delete(hold);
+    this.#forget();
     const areGone = await Promise.all(removed);
     if (areGone.every(Boolean)) onRemoved?.();
-    if (!wasLost)
-      context.events.emit('released', { key, heldMs: context.clock.now() - this.heldSince });
+    if (!wasLost && context.events.isHeard('released'))
+      context.events.emit('released', {
+        ...hold.subject,
+        heldMs: context.clock.now() - this.heldSince,
+      });
   }
 }

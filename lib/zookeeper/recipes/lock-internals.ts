@@ -76,15 +76,15 @@ export class LockInternals {
    * @param planOf for a caller who goes on inside of another lock
    */
   async acquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease> {
-    const { wait = this.context.wait, signal } = options;
-    const lease = await this.#grant({ wait, signal }, true, planOf);
+    const { wait = this.context.wait, signal, method } = options;
+    const lease = await this.#grant({ wait, signal, method }, true, planOf);
     return lease!; // who may wait ends with a lease or an error
   }
 
   /** One attempt, which waits for nothing but the connection. */
   tryAcquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease | undefined> {
-    const { wait = this.context.connectTimeout, signal } = options;
-    return this.#grant({ wait, signal }, false, planOf);
+    const { wait = this.context.connectTimeout, signal, method } = options;
+    return this.#grant({ wait, signal, method }, false, planOf);
   }
 
   /** Paths of the children in the order of the queue. */
@@ -106,12 +106,19 @@ export class LockInternals {
       new LockHold(context, {
         identity,
         key,
+        method: options.method,
         session,
         nodes: [attempt],
         token: plan.token,
         onRemoved: () => attempt.removed(),
       });
-    const request = { key, options, mayWait, isInside: planOf !== undefined };
+    const request = {
+      key,
+      recipe: identity.recipe,
+      options,
+      mayWait,
+      isInside: planOf !== undefined,
+    };
     const held = await Acquisition.run(context, request, (acquisition) =>
       this.#queue.enter(acquisition, planOf ?? (() => this.newcomerPlan()), hold),
     );

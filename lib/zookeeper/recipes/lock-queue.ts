@@ -42,6 +42,7 @@ export class LockQueue {
       const data = this.data ?? context.nodeData;
       const attempt = new LockAttempt(context, plan, directory, data, acquisition);
       const { node } = attempt;
+      wait.place = () => node.path;
       try {
         const result = await attempt.run();
         wait.throwIfEnded(); // a grant that comes too late is none

@@ -1,16 +1,14 @@
-import { LockOptionsError } from '../../core/errors/index.js';
 import { LockKinds } from '../../core/lock-kinds.js';
-
-/** Paths remembered; the oldest is forgotten first. */
-const CAPACITY = 10_000;
+import { SemaphorePermits } from '../../core/semaphore-permits.js';
 
 /** What one client uses each path for, with the directories and the permits of its semaphores. */
 export class PathKinds {
   readonly #kinds: LockKinds;
-  readonly #permits = new Map<string, unknown>();
+  readonly #permits: SemaphorePermits;
 
-  constructor(private readonly client: string) {
+  constructor(client: string) {
     this.#kinds = new LockKinds(client);
+    this.#permits = new SemaphorePermits(client, 'one SharedCount to both, which can be changed');
   }
 
   /**
@@ -30,16 +28,6 @@ export class PathKinds {
     this.claim(path, kind, key);
     this.claim(`${path}/locks`, `gate of a ${kind}`, key);
     this.claim(`${path}/leases`, `directory of leases of a ${kind}`, key);
-    const others = this.#permits.get(path) ?? permits;
-    if (others !== permits)
-      throw new LockOptionsError(
-        'permits',
-        permits,
-        'what this client gives that semaphore elsewhere, or one SharedCount to both, which can be changed',
-        { key, client: this.client },
-      );
-    this.#permits.set(path, permits);
-    const [eldest] = this.#permits.keys();
-    if (this.#permits.size > CAPACITY) this.#permits.delete(eldest!);
+    this.#permits.claim(path, permits, key);
   }
 }

@@ -1,6 +1,7 @@
 import type { Wait } from '../../core/acquire-options.js';
+import type { Bag } from '../../core/bag.js';
+import type { ClientHold } from '../../core/client-hold.js';
 import type { Clock } from '../../core/clock.js';
-import type { Hold } from '../../core/hold.js';
 import type { LockEventEmitter } from '../../core/lock-event-emitter.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import type { RetryPolicy } from '../connection/retry/retry-policy.js';
@@ -33,7 +34,7 @@ export interface RecipeContext {
   /** To whom anything is granted: from shutdown on only inside of locks that are held, in the end to nobody. */
   admits: 'all' | 'insiders' | 'nobody';
   /** Acquires under way. */
-  readonly waits: Set<WaitScope>;
+  readonly waits: Bag<WaitScope>;
   /** Locks held. */
-  readonly holds: Set<Hold>;
+  readonly holds: Bag<ClientHold>;
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const FOLDER = fileURLToPath(new URL('./peers/', import.meta.url));
 
-/** Puts the other libraries where `peerLocks` finds them; says why when it cannot. */
+/** Puts the other libraries where `peerLibraries` finds them; says why when it cannot. */
 export function installPeers(): boolean {
   const { status, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit'], {
     cwd: FOLDER,

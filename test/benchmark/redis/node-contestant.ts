@@ -29,6 +29,4 @@ export class NodeContestant implements RedisContestant {
     );
     return { took: performance.now() - begin, times };
   }
-
-  async close(): Promise<void> {}
 }

@@ -15,7 +15,6 @@ export interface CyclesTaken {
 /** A library at work. It does one thing at a time, and keeps its connection and lock objects. */
 export interface RedisContestant {
   cycles(cycles: Cycles): Promise<CyclesTaken>;
-  close(): Promise<void>;
 }
 
 /** Those who compete in a run, by name: `ours`, the peers that are there, and the `floor`. */

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Cycles, CyclesTaken, RedisContestant } from './redis-contestant.js';
 
 /** Redisson, in a Java machine of its own. */
-export class RedissonContestant implements RedisContestant {
+export class RedissonContestant {
   readonly #answers: AsyncIterator<string>;
 
   private constructor(private readonly java: ChildProcess) {
@@ -12,7 +12,7 @@ export class RedissonContestant implements RedisContestant {
   }
 
   /** Resolves when it is connected. */
-  static async start(url: string, classPath: string): Promise<RedissonContestant> {
+  static async start(urls: readonly string[], classPath: string): Promise<RedissonContestant> {
     const java = spawn(
       'java',
       [
@@ -20,7 +20,7 @@ export class RedissonContestant implements RedisContestant {
         '-cp',
         classPath,
         'benchmark.RedissonBenchmarkPeer',
-        url,
+        ...urls,
       ],
       { stdio: ['pipe', 'pipe', 'inherit'] },
     );
@@ -29,8 +29,13 @@ export class RedissonContestant implements RedisContestant {
     return redisson;
   }
 
-  async cycles({ keys, lanes, count }: Cycles): Promise<CyclesTaken> {
-    this.java.stdin!.write(`${keys} ${lanes} ${count}\n`);
+  /** Its work with one recipe. */
+  of(recipe: 'lock' | 'semaphore' | 'oneSlot' | 'manySlots' | 'redLock'): RedisContestant {
+    return { cycles: (cycles) => this.#cycles(recipe, cycles) };
+  }
+
+  async #cycles(recipe: string, { keys, lanes, count }: Cycles): Promise<CyclesTaken> {
+    this.java.stdin!.write(`${recipe} ${keys} ${lanes} ${count}\n`);
     const [took, ...times] = (await this.#answer()).split(' ').map(Number);
     return { took: took! / 1e6, times: times.map((nanos) => nanos / 1e3) };
   }

@@ -3,8 +3,9 @@
 import { Redis } from 'ioredis';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import { BareLocks } from './bare-locks.js';
-import { ourLocks } from './our-locks.js';
-import { peerLocks } from './peer-locks.js';
+import type { Library } from './library.js';
+import { ourLibrary } from './our-library.js';
+import { peerLibraries } from './peer-libraries.js';
 
 const url = process.argv[2]!;
 const connections: Redis[] = [];
@@ -15,7 +16,10 @@ const connect = () => {
 };
 const client = await createRedisLockClient('waiter', { connect: url });
 await client.connect();
-const makers = { ours: ourLocks(client), ...peerLocks(connect) };
+const libraries: Record<string, Library> = {
+  ours: ourLibrary(client),
+  ...peerLibraries(() => [connect()]),
+};
 const bare = (await BareLocks.on(connect())).lockOn('bare');
 const subscriber = connect();
 await subscriber.subscribe('floor');
@@ -30,7 +34,7 @@ process.send!('ready');
 async function wait(who: string): Promise<void> {
   process.send!('waiting');
   if (who === 'floor') await new Promise((resolve) => subscriber.once('message', resolve));
-  const acquire = who === 'floor' ? bare : makers[who as keyof typeof makers]('between');
+  const acquire = who === 'floor' ? bare : libraries[who]!.lock('between');
   const release = await acquire();
   process.send!(process.hrtime.bigint().toString());
   await release();

@@ -7,6 +7,7 @@ export class RecordingLogger implements LoggerService {
   readonly warn = this.#recorder('warn');
   readonly error = this.#recorder('error');
   readonly debug = this.#recorder('debug');
+  readonly verbose = this.#recorder('verbose');
 
   #recorder(level: string) {
     return (message: unknown, ...rest: unknown[]) => {

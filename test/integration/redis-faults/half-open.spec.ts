@@ -97,6 +97,7 @@ describe('When the connection of a holder', () => {
     const lease = await holder.mutex(key).acquire();
     const first = await expiry();
     const second = await renewedAfter(first); // the server knows the script
+    await eventually('the holder knows', () => Date.now() + lease.remaining() > first);
     proxy.holdReplies();
     const third = await renewedAfter(second);
     await eventually('the answer is late', () => third - Date.now() < (2 / 3) * LEASE);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { History } from './history.js';
+import type { Recipe } from './recipe.js';
 import { ZOOKEEPER_RECIPES } from './zookeeper-recipes.js';
 
 describe('The history of a fleet', () => {
@@ -52,6 +53,26 @@ describe('The history of a fleet', () => {
     expect(history.faults).toEqual([]);
     history.begin('w3', 1);
     expect(history.faults).toEqual(['w3 came in where w0,w1,w2 was']);
+  });
+
+  it('sees a worker who begins a round that others have not come to', () => {
+    const rounds: Recipe = {
+      name: 'r',
+      isOrdered: false,
+      isInRounds: true,
+      lock: () => '',
+      admits: () => true,
+    };
+    const history = of(rounds, ['l', 'l']);
+    history.begin('w0', 1);
+    history.begin('w1', 1);
+    history.end('w0');
+    history.end('w1');
+    history.begin('w1', 1);
+    history.end('w1');
+    expect(history.faults).toEqual([]);
+    history.begin('w1', 1);
+    expect(history.faults).toEqual(['w1 began a round before all had ended the last']);
   });
 
   it('takes a hold for ended when the servers do, and wants the holder to know', () => {

@@ -15,6 +15,8 @@ export class History {
   private inside: Inside[] = [];
   /** Workers whose hold the servers have ended, and who do not know yet. */
   private readonly ended = new Set<string>();
+  /** How often each of them has left. */
+  private readonly left = new Map<string, number>();
   private lastSequence = -1;
 
   /** @param locks what each worker takes */
@@ -28,6 +30,8 @@ export class History {
     if (this.ended.has(worker)) this.faults.push(`${worker} went on with a lock that had ended`);
     if (!this.recipe.admits(lock, this.inside))
       this.faults.push(`${worker} came in where ${this.inside.map((it) => it.worker).join()} was`);
+    if (this.recipe.isInRounds && !this.hasEndedRound(this.grants.get(worker) ?? 0))
+      this.faults.push(`${worker} began a round before all had ended the last`);
     if (this.recipe.isOrdered && sequence <= this.lastSequence)
       this.faults.push(`${worker} with number ${sequence} came behind ${this.lastSequence}`);
     this.lastSequence = sequence;
@@ -59,7 +63,13 @@ export class History {
     );
   }
 
+  /** Has everybody ended so many rounds? */
+  private hasEndedRound(round: number): boolean {
+    return [...this.locks.keys()].every((worker) => (this.left.get(worker) ?? 0) >= round);
+  }
+
   private leave(worker: string): void {
+    this.left.set(worker, (this.left.get(worker) ?? 0) + 1);
     this.inside = this.inside.filter((one) => one.worker !== worker);
   }
 }

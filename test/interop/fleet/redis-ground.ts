@@ -11,6 +11,7 @@ const WATCHDOG_TIMEOUT = 10_000;
 /** A Redis, shared with Redisson. */
 export class RedisGround implements Ground {
   private name = '';
+  private permits?: number;
 
   constructor(private readonly deployment: RedisDeployment) {}
 
@@ -20,8 +21,11 @@ export class RedisGround implements Ground {
     return start(urls, { watchdogTimeout: WATCHDOG_TIMEOUT });
   }
 
-  async prepare(_recipe: Recipe, run: number): Promise<string> {
-    return (this.name = `fleet:${run}`);
+  async prepare({ permits }: Recipe, run: number): Promise<string> {
+    this.name = `fleet:${run}`;
+    this.permits = permits;
+    if (permits !== undefined) await this.command('SET', this.name, permits);
+    return this.name;
   }
 
   async holdsOf(peer: Peer, path: string): Promise<() => Promise<boolean>> {
@@ -36,10 +40,13 @@ export class RedisGround implements Ground {
     };
   }
 
-  /** Fencing tokens are kept for good. */
+  /** Fencing tokens and semaphores are kept for good, and the latch of the round in which the first one went to rest. */
   async clear(): Promise<void> {
-    const server = await this.deployment.masterOf(this.name);
-    await server.command('DEL', redisNames(this.name).token);
+    await this.command('DEL', redisNames(this.name).token);
+    for (const latch of ['even', 'odd']) await this.command('DEL', `${this.name}:${latch}`);
+    const { permits } = this;
+    if (permits !== undefined && (await this.command('GET', this.name)) === String(permits))
+      await this.command('DEL', this.name);
   }
 
   /** All keys, and all channels that somebody listens to. */
@@ -55,6 +62,11 @@ export class RedisGround implements Ground {
   }
 
   async close(): Promise<void> {}
+
+  private async command(command: string, key: string, ...args: (string | number)[]) {
+    const server = await this.deployment.masterOf(key);
+    return server.command(command, key, ...args);
+  }
 
   private async holderIn(peer: Peer): Promise<string> {
     const [actor, lock] = [peer.redisActor(), 'lock:who'];

@@ -48,7 +48,7 @@ async function runOnZooKeeper(): Promise<void> {
 async function runOnRedis(kind: RedisDeploymentKind): Promise<void> {
   const deployment = await startRedisDeployment(kind);
   try {
-    const serving = REDIS_RECIPES.filter(({ starves }) => !starves);
+    const serving = REDIS_RECIPES.filter(({ starves, isAnonymous }) => !starves && !isAnonymous);
     await runAll(`Redis (${kind})`, new RedisGround(deployment), [
       ...each(REDIS_RECIPES, noAccident(60_000)),
       ...each(serving, frozenProcesses('node1', 'node2')),

@@ -1,26 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Lease } from '../../../lib/core/lease.js';
-import type { Lock } from '../../../lib/core/lock.js';
 import { ObserverConnection } from './observer-connection.js';
+import type { WorkerHold } from './worker-hold.js';
+import type { WorkerLock } from './worker-lock.js';
 
 const LONGEST_HOLD = 5;
 
 /** Number of a hold; below 0 where the lock does not number them. */
-export type Sequence = (lease: Lease) => number | Promise<number>;
+export type Sequence<H> = (hold: H) => number | Promise<number>;
 
 /** One member of the fleet: takes the lock, holds it for 0 to 5 ms, gives it back, again and again. */
-export class Worker {
+export class Worker<H extends WorkerHold> {
   private static isOver = false;
   private failures = 0;
 
   private constructor(
-    private readonly lock: Lock,
+    private readonly lock: WorkerLock<H>,
     private readonly observer: ObserverConnection,
-    private readonly sequence: Sequence,
+    private readonly sequence: Sequence<H>,
   ) {}
 
   /** Works until there is rest, and tells the observer on that port; resolves with how often an acquire was rejected. */
-  static async work(lock: Lock, port: number, name: string, sequence: Sequence): Promise<string> {
+  static async work<H extends WorkerHold>(
+    lock: WorkerLock<H>,
+    port: number,
+    name: string,
+    sequence: Sequence<H>,
+  ): Promise<string> {
     const observer = await ObserverConnection.open(port, name);
     const worker = new Worker(lock, observer, sequence);
     await worker.run();
@@ -36,12 +41,12 @@ export class Worker {
   private async run(): Promise<void> {
     Worker.isOver = false;
     while (!Worker.isOver) {
-      const lease = await this.acquire();
-      if (lease) await this.hold(lease);
+      const hold = await this.acquire();
+      if (hold) await this.keep(hold);
     }
   }
 
-  private async acquire(): Promise<Lease | undefined> {
+  private async acquire(): Promise<H | undefined> {
     try {
       return await this.lock.acquire();
     } catch {
@@ -49,13 +54,13 @@ export class Worker {
     }
   }
 
-  private async hold(lease: Lease): Promise<void> {
-    if (lease.isHeld) {
-      await this.observer.tell(`begin ${await this.sequence(lease)}`);
+  private async keep(hold: H): Promise<void> {
+    if (hold.isHeld) {
+      await this.observer.tell(`begin ${await this.sequence(hold)}`);
       await delay(Math.floor(Math.random() * (LONGEST_HOLD + 1)));
       // Before the release: nobody else may be granted the lock until then.
-      await this.observer.tell(lease.isHeld ? 'end' : 'lost');
+      await this.observer.tell(hold.isHeld ? 'end' : 'lost');
     }
-    await lease.release();
+    await hold.release();
   }
 }

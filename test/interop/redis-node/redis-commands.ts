@@ -1,79 +1,56 @@
-import type { Lease } from '../../../lib/core/lease.js';
-import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
-import { RedisLock } from '../../../lib/redis/recipes/redis-lock.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
-import { HeldLeases } from '../node/held-leases.js';
 import type { CommandedActor } from '../node/listen.js';
 import { Worker } from '../node/worker.js';
-import { redisLockOf } from './redis-lock-of.js';
+import { LatchCommands } from './latch-commands.js';
+import { LockCommands } from './lock-commands.js';
+import { PermitCommands } from './permit-commands.js';
+import { RoundCommands } from './round-commands.js';
+import { SemaphoreCommands } from './semaphore-commands.js';
+import { Waiters } from './waiters.js';
 
 /** What one actor can be asked to do; the answers are single lines. */
 export class RedisCommands implements CommandedActor {
-  /** Of all actors. */
-  private static waiting = 0;
-  private readonly held = new HeldLeases();
+  private readonly locks: LockCommands;
+  /** All that are no locks, by their specifications. */
+  private readonly others = new Map<string, CommandedActor>();
 
-  constructor(private readonly client: RedisLockClient) {}
+  constructor(private readonly client: RedisLockClient) {
+    this.locks = new LockCommands(client);
+  }
 
-  async run([command, lock = '', first = '', second = '']: readonly string[]): Promise<string> {
+  async run(words: readonly string[]): Promise<string> {
+    const [command, specification = ''] = words;
     switch (command) {
-      case 'acquire':
-        return this.acquire(lock, Number(first), Number(second));
-      case 'tryAcquire':
-        return this.outcome(lock, () => redisLockOf(lock, this.client).tryAcquire());
-      case 'release':
-        await this.held.release(lock);
-        return 'released';
-      case 'forceUnlock':
-        return String(await this.mutex(lock).forceUnlock());
-      case 'isLocked':
-        return String(await this.mutex(lock).isLocked());
-      case 'remaining':
-        return String(await this.mutex(lock).remainTimeToLive());
-      case 'isHeld':
-        return String(this.held.of(lock).isHeld);
-      case 'holder':
-        return (this.held.of(lock) as RedisLease).holder;
-      case 'token':
-        return String(await this.held.of(lock).fencingToken());
-      case 'work':
-        return Worker.work(redisLockOf(lock, this.client), Number(first), second, sequenceOf(lock));
       case 'sleepers':
-        return String(RedisCommands.waiting);
+        return String(Waiters.waiting);
       case 'rest':
         Worker.rest();
         return 'resting';
       default:
-        throw new Error(`No such command: ${command}`);
+        return this.about(specification).run(words);
     }
   }
 
-  private mutex(specification: string): RedisLock {
-    const lock = redisLockOf(specification, this.client);
-    if (lock instanceof RedisLock) return lock;
-    throw new Error(`Not to be asked of ${specification}`);
+  private about(specification: string): CommandedActor {
+    const known = this.others.get(specification) ?? this.make(specification);
+    this.others.set(specification, known);
+    return known;
   }
 
-  private acquire(lock: string, wait: number, lease: number): Promise<string> {
-    const options = {
-      wait: wait < 0 ? ('forever' as const) : wait,
-      ...(lease < 0 ? {} : { lease }),
-    };
-    return this.outcome(lock, () => redisLockOf(lock, this.client).acquire(options));
-  }
-
-  private async outcome(lock: string, acquire: () => Promise<Lease | undefined>): Promise<string> {
-    RedisCommands.waiting += 1;
-    try {
-      return (await this.held.acquire(lock, acquire)) ? 'granted' : 'timeout';
-    } finally {
-      RedisCommands.waiting -= 1;
+  /** `semaphore:a`, `permits:a`, `latch:a`, `rounds#8:a`; else a lock. */
+  private make(specification: string): CommandedActor {
+    const [, kind, size, name = ''] = /^(\w+)(?:#(\d+))?:(.+)$/.exec(specification) ?? [];
+    switch (kind) {
+      case 'semaphore':
+        return new SemaphoreCommands(this.client.plainSemaphore(name));
+      case 'permits':
+        return new PermitCommands(this.client.semaphore(name));
+      case 'latch':
+        return new LatchCommands(this.client.countDownLatch(name));
+      case 'rounds':
+        return new RoundCommands(this.client, name, Number(size));
+      default:
+        return this.locks;
     }
   }
-}
-
-/** Only fenced locks number their holds. */
-function sequenceOf(lock: string): (lease: Lease) => number | Promise<number> {
-  if (!lock.startsWith('fenced:')) return () => -1;
-  return async (lease) => Number(await lease.fencingToken());
 }

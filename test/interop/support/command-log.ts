@@ -39,7 +39,7 @@ export class CommandLog {
     const subscription = this.lines.findLastIndex(
       (line) => /subscribe" /i.test(line) && line.includes(`"${channel}`),
     );
-    const asks = (line: string) => /\] "eval(sha)?" /i.test(line) && line.includes(name);
+    const asks = (line: string) => /\] "(eval(sha)?|get)" /i.test(line) && line.includes(name);
     return subscription >= 0 && this.lines.slice(subscription).some(asks);
   }
 

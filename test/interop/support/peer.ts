@@ -4,6 +4,9 @@ import { createInterface } from 'node:readline';
 import { Deferred } from '../../support/deferred.js';
 import { Actor } from './actor.js';
 import { RedisActor } from './redis-actor.js';
+import { RedisLatchActor } from './redis-latch-actor.js';
+import { RedisPermitActor } from './redis-permit-actor.js';
+import { RedisSemaphoreActor } from './redis-semaphore-actor.js';
 
 /**
  * A process in some language that takes locks as it is told: one command a line on its standard input, one answer a line
@@ -44,6 +47,21 @@ export class Peer {
   /** One more owner of locks on Redis in that process. */
   redisActor(): RedisActor {
     return new RedisActor(this.asking());
+  }
+
+  /** One more user of that semaphore on Redis, whose permits nobody owns, in that process. */
+  redisSemaphore(name: string): RedisSemaphoreActor {
+    return new RedisSemaphoreActor(name, this.asking());
+  }
+
+  /** One more user of that semaphore on Redis, whose permits have leases, in that process. */
+  redisPermits(name: string): RedisPermitActor {
+    return new RedisPermitActor(name, this.asking());
+  }
+
+  /** One more user of that latch on Redis in that process. */
+  redisLatch(name: string): RedisLatchActor {
+    return new RedisLatchActor(name, this.asking());
   }
 
   /** SIGSTOP: it keeps its connections and does nothing. */

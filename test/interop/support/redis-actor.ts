@@ -10,7 +10,8 @@ export interface RedisAcquireOptions {
  * One owner of locks on Redis in a peer: a thread in Java, a chain of leases in Node. It does its commands one after the
  * other.
  *
- * Locks are named by kind and name: `lock:a`, `fair:a`, `fenced:a`, `read:a`, `write:a`, and in Java `spin:a`.
+ * Locks are named by kind and name: `lock:a`, `fair:a`, `fenced:a`, `read:a`, `write:a`, `spin:a`, and `lock:a+lock:b`
+ * for a multi-lock.
  */
 export class RedisActor {
   constructor(private readonly ask: (...words: (string | number)[]) => Promise<string>) {}

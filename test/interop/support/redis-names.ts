@@ -1,4 +1,4 @@
-/** The keys and channels of the lock of that name, as Redisson calls them. */
+/** The keys and channels of the lock, semaphore or latch of that name, as Redisson calls them. */
 export function redisNames(name: string) {
   const tagged = name.includes('{') ? name : `{${name}}`;
   return {
@@ -8,12 +8,16 @@ export function redisNames(name: string) {
     /** Those who wait for a fair lock, in order, and until when they count. */
     queue: `redisson_lock_queue:${tagged}`,
     timeouts: `redisson_lock_timeout:${tagged}`,
+    /** Ids of the permits that are out, and when they come back. */
+    permitTimeouts: `${tagged}:timeout`,
     /** There as long as the `n`th hold of a reader. */
     readHold: (holder: string, n: number) => `${tagged}:${holder}:rwlock_timeout:${n}`,
 
     channel: `redisson_lock__channel:${tagged}`,
     /** Of one that waits for a fair lock. */
     waiterChannel: (holder: string) => `redisson_lock__channel:${tagged}:${holder}`,
+    semaphoreChannel: `redisson_sc:${tagged}`,
+    latchChannel: `redisson_countdownlatch__channel__{${name}}`,
     readWriteChannel: `redisson_rwlock:${tagged}`,
   };
 }

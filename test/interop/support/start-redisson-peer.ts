@@ -5,7 +5,7 @@ import { redissonClassPath } from './redisson-build.js';
 /** A Java process with Redisson, on one server, or on a cluster that has these nodes. */
 export async function startRedissonPeer(
   urls: readonly string[],
-  { watchdogTimeout = 30_000 }: RedisPeerOptions = {},
+  { watchdogTimeout = 30_000, isRedLock = false }: RedisPeerOptions = {},
 ): Promise<Peer> {
   const classPath = redissonClassPath();
   if (!classPath) throw new Error('The Java peer for Redisson was not built.');
@@ -15,7 +15,7 @@ export async function startRedissonPeer(
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
     '-cp',
     classPath,
-    'interop.Peer',
+    isRedLock ? 'interop.RedLockPeer' : 'interop.Peer',
     String(watchdogTimeout),
     ...urls,
   ]);

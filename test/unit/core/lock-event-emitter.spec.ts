@@ -1,7 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import type { LockEvents } from '../../../lib/core/lock-events.js';
 import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
 
-const EVENT = { key: 'door' };
+const EVENT: LockEvents['contended'] = { recipe: 'mutex', key: 'door' };
 
 describe('Events of a client', () => {
   it('reach everybody who listens to that kind, at once', () => {

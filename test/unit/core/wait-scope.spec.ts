@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { AcquireOptions } from '../../../lib/core/acquire-options.js';
+import { Bag } from '../../../lib/core/bag.js';
 import {
   LockAbortedError,
   LockClientClosedError,
@@ -11,11 +12,11 @@ import { VirtualClock } from '../../support/virtual-clock.js';
 
 describe('A wait', () => {
   let clock: VirtualClock;
-  let open: Set<WaitScope>;
+  let open: Bag<WaitScope>;
 
   beforeEach(() => {
     clock = new VirtualClock();
-    open = new Set();
+    open = new Bag();
   });
 
   const begin = (options: AcquireOptions = {}) =>

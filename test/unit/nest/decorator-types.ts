@@ -1,8 +1,10 @@
 /* Checked by the compiler, never run: what the types of the lock decorators take, and what they refuse. */
 import { Observable, of } from 'rxjs';
 import {
+  LockDefaults,
   LockStream,
   ReadLock,
+  RunOnce,
   Semaphore,
   WithMultiLock,
   WithMutex,
@@ -68,6 +70,21 @@ export class Accepted {
   @WithMutex((id: string) => id, { onLost: (error, id) => void [error.key, id.length] })
   async watched(_id: string) {}
 
+  @WithMutex('literal', { lease: 1_000 })
+  @Semaphore('literal', { permits: 3, lease: 1_000 })
+  @WithMultiLock(['literal'], { lease: 1_000 })
+  async leased() {}
+
+  @WithMutex('literal', { onLost: 'throw' })
+  @ReadLock('literal', { onLost: 'abort' })
+  @WriteLock('literal', { onLost: 'ignore' })
+  async policies() {}
+
+  @LockStream('literal', { onLost: 'abort' })
+  abortedStream() {
+    return of(1);
+  }
+
   @LockStream((id: string) => id, { onBusy: () => 'busy' })
   stream(id: string): Observable<string> {
     return of(id);
@@ -81,6 +98,39 @@ export class Accepted {
   @LockStream('live', { recipe: 'semaphore', permits: 100, onBusy: () => 'busy' })
   countedStream(id: string): Observable<string> {
     return of(id);
+  }
+
+  @RunOnce('report', { atMost: 60_000 })
+  async once() {}
+
+  @RunOnce('report:{0}', { atMost: 60_000, atLeast: 1_000, client: 'other' })
+  async onceForEach(_id: string): Promise<number | undefined> {
+    return 1;
+  }
+
+  @RunOnce(({ id }: Order) => id, { atMost: 60_000 })
+  async onceForEachOrder(_order: Order, _amount: number) {}
+
+  @LockStream((id: string) => id)
+  async *generator(id: string) {
+    yield id;
+  }
+
+  @LockStream((id: string) => id, { onBusy: 'skip' })
+  async *skippableGenerator(id: string): AsyncGenerator<string> {
+    yield id;
+  }
+
+  @LockStream((id: string) => id, { onBusy: (_error, id) => id.length })
+  async *answeringGenerator(id: string): AsyncGenerator<string | number, void, boolean> {
+    const isWanted = yield id;
+    if (isWanted) yield id;
+  }
+
+  @LockStream('literal')
+  async *returningGenerator() {
+    yield 1;
+    return 'the end';
   }
 
   @ReadLock(({ id }: { id: string }) => `order:${id}`, { wait: 100 })
@@ -185,9 +235,74 @@ export class Refused {
   @WithMutex('literal', { onBusy: 'ignore' })
   async unknownPolicy() {}
 
+  // @ts-expect-error a number is wanted
+  @WithMutex('literal', { lease: '1s' })
+  async leaseAsText() {}
+
+  // @ts-expect-error no such policy
+  @WithMutex('literal', { onLost: 'skip' })
+  async unknownPolicyOnLoss() {}
+
+  // @ts-expect-error the policy takes a number, the method a text
+  @WithMutex((id: string) => id, { onLost: (_error, id: number) => id })
+  async policyOfOtherArgument(_id: string) {}
+
   // @ts-expect-error a promise is for @WithMutex
   @LockStream('literal')
   async promise() {}
+
+  // @ts-expect-error for how long at most?
+  @RunOnce('report')
+  async onceWithoutEnd() {}
+
+  // @ts-expect-error for how long at most?
+  @RunOnce('report', { atLeast: 1_000 })
+  async onceWithoutEndEither() {}
+
+  // @ts-expect-error a skipped call gives undefined, and the method promises a number
+  @RunOnce('report', { atMost: 60_000 })
+  async onceNotSkippable() {
+    return 1;
+  }
+
+  // @ts-expect-error it does not wait
+  @RunOnce('report', { atMost: 60_000, wait: 100 })
+  async onceAfterAll() {}
+
+  // @ts-expect-error the name takes a number, the method a text
+  @RunOnce((id: number) => `report:${id}`, { atMost: 60_000 })
+  async onceOfOtherArgument(_id: string) {}
+
+  // @ts-expect-error a generator is no stream
+  @LockStream('literal')
+  *syncGenerator() {
+    yield 1;
+  }
+
+  // @ts-expect-error an async generator is for @LockStream
+  @WithMutex('literal')
+  async *mutexGenerator() {
+    yield 1;
+  }
+
+  // @ts-expect-error the generator promises numbers
+  @LockStream('literal', { onBusy: () => 'busy' })
+  async *otherValue() {
+    yield 1;
+  }
+
+  // @ts-expect-error a skipped generator returns undefined, and this one promises a text
+  @LockStream('literal', { onBusy: 'skip' })
+  async *notSkippableGenerator() {
+    yield 1;
+    return 'the end';
+  }
+
+  // @ts-expect-error the key takes a number, the generator a text
+  @LockStream((id: number) => `order:${id}`)
+  async *generatorOfOtherArgument(id: string) {
+    yield id;
+  }
 
   // @ts-expect-error an Observable is for @LockStream
   @WithMutex('literal')
@@ -273,3 +388,24 @@ export class Refused {
     return of(1);
   }
 }
+
+@LockDefaults({ client: 'other', wait: 'forever', lease: 1_000, onBusy: 'throw', onLost: 'abort' })
+export class WithDefaults {}
+
+@LockDefaults({
+  onBusy: (error, ...args) => [error.waitedMs, args.length],
+  onLost: (error, ...args) => [error.key, args.length],
+})
+export abstract class WithFunctions {}
+
+// @ts-expect-error no such policy
+@LockDefaults({ onBusy: 'ignore' })
+export class WithUnknownPolicy {}
+
+// @ts-expect-error permits are for one semaphore
+@LockDefaults({ permits: 3 })
+export class WithPermits {}
+
+// @ts-expect-error what the arguments are differs from method to method
+@LockDefaults({ onBusy: (_error, id: string) => id })
+export class WithArguments {}

@@ -3,10 +3,12 @@ import { SetMetadata } from '@nestjs/common';
 import { Observable, of } from 'rxjs';
 import {
   LockDecoratorTargetError,
+  LockDefaults,
   LockKeyError,
   LockOptionsError,
   LockStream,
   ReadLock,
+  RunOnce,
   Semaphore,
   WithMultiLock,
   WithMutex,
@@ -14,9 +16,10 @@ import {
 } from '../../../lib/index.js';
 
 /** A decorator whose types have been talked out of their objections. */
-type Untyped = (...args: unknown[]) => MethodDecorator & PropertyDecorator;
+type Untyped = (...args: unknown[]) => MethodDecorator & PropertyDecorator & ClassDecorator;
 const untyped = (decorator: unknown) => decorator as Untyped;
 const lockStream = untyped(LockStream);
+const runOnce = untyped(RunOnce);
 const semaphore = untyped(Semaphore);
 const withMultiLock = untyped(WithMultiLock);
 
@@ -40,7 +43,7 @@ function errorOf(define: () => unknown): Error | undefined {
 
 describe.each(DECORATORS)('A class is refused at its definition when @%s locks', (name, lock) => {
   const elsewhere =
-    'Make it an async method, or use @LockStream on one that returns an Observable.';
+    'Make it an async method, or use @LockStream on an Observable or an async generator.';
 
   it.each<[string, () => unknown, string]>([
     [
@@ -138,9 +141,15 @@ describe.each(DECORATORS)('A class is refused at its definition when @%s locks',
     [{ wait: NaN }, "Option `wait` is NaN. Give milliseconds above 0, or 'forever', to"],
     [{ wait: Infinity }, "Option `wait` is Infinity. Give milliseconds above 0, or 'forever', to"],
     [{ wait: '5s' }, 'Option `wait` is "5s". Give milliseconds above 0, or \'forever\', to'],
+    [{ lease: 0 }, 'Option `lease` is 0. Give milliseconds above 0, to'],
+    [{ lease: Infinity }, 'Option `lease` is Infinity. Give milliseconds above 0, to'],
+    [{ lease: '5s' }, 'Option `lease` is "5s". Give milliseconds above 0, to'],
     [{ onBusy: 'ignore' }, "Option `onBusy` is \"ignore\". Give 'throw', 'skip' or a function, to"],
     [{ onBusy: null }, "Option `onBusy` is null. Give 'throw', 'skip' or a function, to"],
-    [{ onLost: 'log' }, 'Option `onLost` is "log". Give a function, to'],
+    [
+      { onLost: 'log' },
+      "Option `onLost` is \"log\". Give 'abort', 'throw', 'ignore' or a function, to",
+    ],
     [{ client: '' }, 'Option `client` is "". Give the name of a lock client, to'],
     [{ client: 7 }, 'Option `client` is 7. Give the name of a lock client, to'],
     [
@@ -198,7 +207,7 @@ describe('A class is refused at its definition', () => {
     });
     expect(error).toBeInstanceOf(LockDecoratorTargetError);
     expect(error?.message).toBe(
-      '@LockStream cannot lock Orders.pay: it does not return an Observable. Let it return an Observable, or use @WithMutex on an async method.',
+      '@LockStream cannot lock Orders.pay: it does not return an Observable. Let it return an Observable, make it an async generator, or use @WithMutex on an async method.',
     );
   });
 
@@ -237,6 +246,36 @@ describe('A class is refused at its definition', () => {
       semaphore('key', { permits: 2 ** 31 }),
       `Option \`permits\` is 2147483648. ${permits}`,
     ],
+    [
+      'no options of a run',
+      runOnce('key'),
+      'Option `atMost` is undefined. Give whole milliseconds from 1 to 2^31 - 1, to @RunOnce of Orders.pay.',
+    ],
+    [
+      'no time of a run',
+      runOnce('key', { atMost: 0 }),
+      'Option `atMost` is 0. Give whole milliseconds from 1 to 2^31 - 1, to @RunOnce of Orders.pay.',
+    ],
+    [
+      'a run without end',
+      runOnce('key', { atMost: Infinity }),
+      'Option `atMost` is Infinity. Give whole milliseconds from 1 to 2^31 - 1, to @RunOnce of Orders.pay.',
+    ],
+    [
+      'a run that takes longer than it may',
+      runOnce('key', { atMost: 100, atLeast: 100 }),
+      'Option `atLeast` is 100. Give whole milliseconds from 0 to below `atMost`, to @RunOnce of Orders.pay.',
+    ],
+    [
+      'a run below no time',
+      runOnce('key', { atMost: 100, atLeast: -1 }),
+      'Option `atLeast` is -1. Give whole milliseconds from 0 to below `atMost`, to @RunOnce of Orders.pay.',
+    ],
+    [
+      'a run by a client without a name',
+      runOnce('key', { atMost: 100, client: '' }),
+      'Option `client` is "". Give the name of a lock client, to @RunOnce of Orders.pay.',
+    ],
     ['no keys', withMultiLock([]), `Option \`keys\` is []. ${keys}`],
     ['nothing as keys', withMultiLock(), `Option \`keys\` is undefined. ${keys}`],
     ['one key as keys', withMultiLock('key'), `Option \`keys\` is "key". ${keys}`],
@@ -272,9 +311,54 @@ describe('A class is refused at its definition', () => {
   });
 
   it('with a member of several whose key is none', () => {
+    expect(definitionError(runOnce('', { atMost: 100 }))).toBeInstanceOf(LockKeyError);
     const error = definitionError(withMultiLock([{ key: '', recipe: 'readLock' }]));
     expect(error).toBeInstanceOf(LockKeyError);
     expect(error?.message).toContain('it is empty (it is the key of Orders.pay).');
+  });
+});
+
+describe('A class is refused at its definition when @LockDefaults', () => {
+  it.each<[unknown, string]>([
+    [{ wait: -1 }, "Option `wait` is -1. Give milliseconds above 0, or 'forever', to"],
+    [{ lease: 0 }, 'Option `lease` is 0. Give milliseconds above 0, to'],
+    [{ client: '' }, 'Option `client` is "". Give the name of a lock client, to'],
+    [{ onBusy: 'wait' }, "Option `onBusy` is \"wait\". Give 'throw', 'skip' or a function, to"],
+  ])('says %j', (options, message) => {
+    const error = errorOf(() => {
+      @(untyped(LockDefaults)(options))
+      class Orders {}
+      return Orders;
+    });
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error?.message).toBe(`${message} @LockDefaults of Orders.`);
+  });
+
+  it('says what does not go together with an option of a method, also of one that is inherited', () => {
+    class Hasty {
+      @WithMutex('key', { onBusy: 'skip' })
+      async run(): Promise<void> {}
+    }
+    const error = errorOf(() => {
+      @LockDefaults({ wait: 'forever' })
+      class Orders extends Hasty {}
+      return Orders;
+    });
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error?.message).toContain('Option `wait` is "forever".');
+    expect(error?.message).toContain('to @WithMutex of Hasty.run.');
+  });
+
+  it('but not when the class itself sets right what is inherited', () => {
+    @LockDefaults({ wait: 'forever' })
+    class Patient {}
+
+    @LockDefaults({ wait: 100 })
+    class Orders extends Patient {
+      @WithMutex('key', { onBusy: 'skip' })
+      async run(): Promise<void> {}
+    }
+    expect(new Orders()).toBeInstanceOf(Patient);
   });
 });
 

@@ -24,7 +24,7 @@ describe('The scripts', () => {
 
   it.each(NAMES)('say what they do, what they want and what they answer: %s', (name) => {
     const [comment] = readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8').split(/^(?!--)/m);
-    expect(comment).toMatch(/^-- [A-Z].*\./);
+    expect(comment).toMatch(/^-- [A-Z][^.]*\./);
     for (const part of ['KEYS', 'ARGV', '->']) expect(comment).toContain(part);
   });
 });

@@ -1,3 +1,4 @@
+import { Bag } from '../../../lib/core/bag.js';
 import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/system-clock.js';
 import { WaitScope } from '../../../lib/core/wait-scope.js';
@@ -42,7 +43,7 @@ async function choice(answer: () => Promise<unknown>): Promise<string> {
     clock: systemClock,
     onStateChange: () => {},
   });
-  const wait = new WaitScope({ clock: systemClock, open: new Set() }, {});
+  const wait = new WaitScope({ clock: systemClock, open: new Bag() }, {});
   await connection.connect(wait, 'test').finally(() => wait.end());
   return connection.publishCommand;
 }

@@ -34,8 +34,7 @@ class Worker {
 
     private boolean acquire() {
         try {
-            lock.acquire();
-            return true;
+            return lock.acquire();
         } catch (Exception e) {
             failures++;
             return false;

@@ -11,8 +11,8 @@ interface PeerLock extends WorkerLock {
     boolean acquire(long wait, int permits) throws Exception;
 
     @Override
-    default void acquire() throws Exception {
-        acquire(-1, 1);
+    default boolean acquire() throws Exception {
+        return acquire(-1, 1);
     }
 
     /** Full paths of the nodes that stand for it, the holders first. */

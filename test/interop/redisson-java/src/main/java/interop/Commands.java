@@ -2,9 +2,10 @@ package interop;
 
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
-import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
 /** What the peer can be asked to do; the answers are single lines. */
@@ -12,12 +13,14 @@ class Commands implements Command {
     private static final Set<Thread.State> ASLEEP = EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
 
     private final RedissonClient client;
-    private final Locks locks;
     private final Workers workers = new Workers();
+    private final Command locks;
+    /** All that are no locks, by their specifications. */
+    private final Map<String, Command> others = new ConcurrentHashMap<>();
 
     Commands(RedissonClient client) {
         this.client = client;
-        this.locks = new Locks(client);
+        this.locks = new LockCommands(client, workers);
     }
 
     @Override
@@ -29,38 +32,26 @@ class Commands implements Command {
                 workers.rest();
                 return "resting";
             default:
-                return run(locks.get(words[1]), words);
+                return others.computeIfAbsent(words[1], this::about).run(words);
         }
     }
 
-    private String run(PeerLock lock, String[] words) throws Exception {
-        RLock redissonLock = lock.redissonLock();
-        switch (words[0]) {
-            case "acquire":
-                return outcome(lock.acquire(Long.parseLong(words[2]), Long.parseLong(words[3])));
-            case "tryAcquire":
-                return outcome(lock.tryAcquire());
-            case "release":
-                lock.release();
-                return "released";
-            case "forceUnlock":
-                return Boolean.toString(redissonLock.forceUnlock());
-            case "isLocked":
-                return Boolean.toString(redissonLock.isLocked());
-            case "isHeld":
-                return Boolean.toString(redissonLock.isHeldByCurrentThread());
-            case "holder":
-                return client.getId() + ":" + Thread.currentThread().getId();
-            case "holdCount":
-                return Integer.toString(redissonLock.getHoldCount());
-            case "remaining":
-                return Long.toString(redissonLock.remainTimeToLive());
-            case "token":
-                return Long.toString(lock.sequence());
-            case "work":
-                return Integer.toString(workers.work(lock, Integer.parseInt(words[2]), words[3]));
+    /** <code>semaphore:a</code>, <code>permits:a</code>, <code>latch:a</code>, <code>rounds#8:a</code>; else a lock. */
+    private Command about(String specification) {
+        int colon = specification.indexOf(':');
+        String name = specification.substring(colon + 1);
+        String[] kind = specification.substring(0, colon).split("#");
+        switch (kind[0]) {
+            case "semaphore":
+                return new SemaphoreCommands(client.getSemaphore(name), workers);
+            case "permits":
+                return new PermitCommands(client.getPermitExpirableSemaphore(name), workers);
+            case "latch":
+                return new LatchCommands(client.getCountDownLatch(name));
+            case "rounds":
+                return new RoundCommands(client, name, Integer.parseInt(kind[1]), workers);
             default:
-                throw new IllegalArgumentException("No such command: " + words[0]);
+                return locks;
         }
     }
 
@@ -68,18 +59,16 @@ class Commands implements Command {
     private static long sleepers() {
         return Thread.getAllStackTraces().entrySet().stream()
                 .filter(thread -> isInside(Commands.class, thread.getValue()))
-                // A fenced lock waits for a future, from its first command on; it does not miss messages.
+                // All but the first wait for a future, from their first command on; they do not miss messages.
                 .filter(thread -> isInside(Semaphore.class, thread.getValue())
-                        || isInside(FencedLock.class, thread.getValue()))
+                        || isInside(FencedLock.class, thread.getValue())
+                        || isInside(PermitCommands.class, thread.getValue())
+                        || isInside(LatchCommands.class, thread.getValue()))
                 .filter(thread -> ASLEEP.contains(thread.getKey().getState()))
                 .count();
     }
 
     private static boolean isInside(Class<?> type, StackTraceElement[] stack) {
         return Arrays.stream(stack).anyMatch(frame -> frame.getClassName().equals(type.getName()));
-    }
-
-    private static String outcome(boolean isGranted) {
-        return isGranted ? "granted" : "timeout";
     }
 }

@@ -18,8 +18,8 @@ interface PeerLock extends WorkerLock {
     RLock redissonLock();
 
     @Override
-    default void acquire() throws InterruptedException {
-        acquire(-1, -1);
+    default boolean acquire() throws InterruptedException {
+        return acquire(-1, -1);
     }
 
     @Override

@@ -1,0 +1,32 @@
+import { nameMethod } from '../interceptors/name-method.js';
+import type { LockDefaultsOptions } from '../interfaces/lock-defaults.interface.js';
+import { ClassDefaults } from './class-defaults.js';
+import { LockPlans } from './lock-plans.js';
+import { validateLockMethodOptions } from './validate-lock-method-options.js';
+
+/**
+ * Options for all lock decorators of a class, and of its subclasses. Those of a method win over those of its class, and
+ * those of a subclass over those of the class above, one by one; a method that is inherited has the options of the class
+ * that its instance is of.
+ *
+ * @throws LockOptionsError at class definition, naming the class, or the method whose options do not go together with them
+ *
+ * @example
+ * ```ts
+ * @Injectable()
+ * @LockDefaults({ client: 'orders', wait: 5_000 })
+ * class Orders {
+ *   @WithMutex('order:{0}')
+ *   async pay(id: string) { … }
+ * }
+ * ```
+ */
+export function LockDefaults(options: LockDefaultsOptions): ClassDecorator {
+  return (target) => {
+    const about = { decorator: 'LockDefaults', method: target.name || '(anonymous class)' };
+    nameMethod(about, () => validateLockMethodOptions(options));
+    const prototype = target.prototype as object;
+    ClassDefaults.define(prototype, options);
+    LockPlans.of(Object.create(prototype) as object); // checks what they are with each of the methods
+  };
+}

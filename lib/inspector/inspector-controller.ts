@@ -1,0 +1,92 @@
+import {
+  Body,
+  Controller,
+  ForbiddenException,
+  Get,
+  Header,
+  Headers,
+  HttpCode,
+  Inject,
+  Post,
+  Res,
+  Sse,
+  UseGuards,
+  VERSION_NEUTRAL,
+  type Type,
+} from '@nestjs/common';
+import { endWith, ignoreElements, interval, map, merge, takeUntil, type Observable } from 'rxjs';
+import { LockInspector } from './lock-inspector.js';
+import { REQUESTED_WITH } from './lock-inspector.constants.js';
+import type { LockInspectorOptions } from './lock-inspector-options.interface.js';
+import { inspectorPage } from './page/inspector-page.js';
+import { RefuseGuard } from './refuse.guard.js';
+import { releaseRequest } from './release-request.js';
+
+/** A sign of life for proxies that close connections on which nothing comes, in ms. */
+const PING_EVERY = 15_000;
+
+/** What Express and Fastify have in common. */
+interface PageResponse {
+  header(name: string, value: string): unknown;
+  send(body: string): unknown;
+}
+
+const LOOK = new RefuseGuard(
+  'Give LockInspectorModule.forRoot() the option `guards`: who may see the locks.',
+);
+const RELEASE = new RefuseGuard(
+  'Give LockInspectorModule.forRoot() a guard: who may release locks by force.',
+);
+
+/** The controller of the page, behind the guards of the options. */
+export function inspectorController({
+  path = 'locks',
+  guards,
+  releaseGuards = [],
+}: LockInspectorOptions): Type {
+  const mayRelease = (guards?.length ?? 0) + releaseGuards.length > 0;
+  const page = inspectorPage(mayRelease);
+
+  @Controller({ path: path || '/', version: VERSION_NEUTRAL })
+  @UseGuards(...(guards ?? [LOOK]))
+  class LockInspectorController {
+    constructor(@Inject(LockInspector) private readonly inspector: LockInspector) {}
+
+    @Get()
+    page(@Res() response: PageResponse): void {
+      for (const [name, value] of Object.entries(page.headers)) response.header(name, value);
+      response.send(page.html);
+    }
+
+    @Get('snapshot')
+    @Header('Cache-Control', 'no-store')
+    snapshot() {
+      return this.inspector.snapshot();
+    }
+
+    @Sse('events')
+    events(): Observable<{ type?: string; data: string | object }> {
+      // The page reckons with our clock; who comes later gets a snapshot that was taken before.
+      const now = (snapshot: object) => ({ data: { ...snapshot, now: Date.now() } });
+      const snapshots = this.inspector.changes().pipe(map(now));
+      const closed = snapshots.pipe(ignoreElements(), endWith(true));
+      const pings = interval(PING_EVERY).pipe(
+        map(() => ({ type: 'ping', data: 'still here' })),
+        takeUntil(closed),
+      );
+      return merge(snapshots, pings);
+    }
+
+    @Post('release')
+    @HttpCode(200)
+    @UseGuards(...(mayRelease ? releaseGuards : [RELEASE]))
+    async release(@Headers('x-requested-with') requestedWith: unknown, @Body() body: unknown) {
+      if (requestedWith !== REQUESTED_WITH)
+        throw new ForbiddenException(`Send the header X-Requested-With: ${REQUESTED_WITH}.`);
+      const { client, name, ids } = releaseRequest(body);
+      return { released: await this.inspector.release(client, name, ids) };
+    }
+  }
+
+  return LockInspectorController;
+}

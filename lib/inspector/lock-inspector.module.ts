@@ -1,0 +1,33 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { inspectorController } from './inspector-controller.js';
+import { LockInspector } from './lock-inspector.js';
+import { LOCK_INSPECTOR_SETTINGS } from './lock-inspector.constants.js';
+import type { LockInspectorOptions } from './lock-inspector-options.interface.js';
+import { inspectorSettings } from './lock-inspector-settings.js';
+
+/**
+ * Shows the locks of the application, in all of its processes that import this too: as a page, and as the service
+ * `LockInspector`.
+ */
+@Module({})
+export class LockInspectorModule {
+  /**
+   * Import it once, beside `LockModule`.
+   *
+   * @throws LockOptionsError
+   * @example
+   * ```ts
+   * LockInspectorModule.forRoot({ path: 'locks', guards: [AdminGuard] })
+   * ```
+   */
+  static forRoot(options: LockInspectorOptions = {}): DynamicModule {
+    const settings = inspectorSettings(options);
+    return {
+      module: LockInspectorModule,
+      imports: options.imports ?? [],
+      controllers: options.path === false ? [] : [inspectorController(options)],
+      providers: [LockInspector, { provide: LOCK_INSPECTOR_SETTINGS, useValue: settings }],
+      exports: [LockInspector],
+    };
+  }
+}

@@ -1,0 +1,90 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import {
+  defer,
+  distinctUntilChanged,
+  repeat,
+  ReplaySubject,
+  share,
+  takeUntil,
+  type Observable,
+} from 'rxjs';
+import { LockClientRegistry } from '../lock-client.registry.js';
+import { ClientInspector } from './client-inspector.js';
+import { LOCK_INSPECTOR_SETTINGS } from './lock-inspector.constants.js';
+import type { LockInspectorSettings } from './lock-inspector-settings.js';
+import type { LockInspectorSnapshot } from './lock-inspector-snapshot.interface.js';
+import { showsTheSame } from './shows-the-same.js';
+
+/** Shows the locks of the application: who holds them, and who waits, in all processes and of all clients. */
+@Injectable()
+export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
+  readonly #logger = new Logger('LockModule');
+  readonly #closing = new ReplaySubject<void>(1);
+  readonly #clients: ClientInspector[] = [];
+  #underWay?: Promise<LockInspectorSnapshot>;
+  readonly #changes: Observable<LockInspectorSnapshot>;
+
+  constructor(
+    private readonly registry: LockClientRegistry,
+    @Inject(LOCK_INSPECTOR_SETTINGS) private readonly settings: LockInspectorSettings,
+  ) {
+    this.#changes = defer(() => this.snapshot()).pipe(
+      repeat({ delay: this.settings.every }),
+      distinctUntilChanged(showsTheSame),
+      share({ connector: () => new ReplaySubject(1) }),
+      takeUntil(this.#closing),
+    );
+  }
+
+  onModuleInit(): void {
+    for (const name of this.registry.names)
+      this.#clients.push(new ClientInspector(this.registry.get(name), this.settings));
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.#closing.next();
+    this.#closing.complete();
+    await Promise.all(this.#clients.map((client) => client.close()));
+  }
+
+  /** How it is now. What cannot be found out is told in `problems`; it does not reject. */
+  snapshot(): Promise<LockInspectorSnapshot> {
+    this.#underWay ??= this.#look().finally(() => (this.#underWay = undefined));
+    return this.#underWay;
+  }
+
+  /**
+   * How it is now, and again whenever that has changed. As long as somebody listens, the servers and the other processes are
+   * asked, once for all who do.
+   */
+  changes(): Observable<LockInspectorSnapshot> {
+    return this.#changes;
+  }
+
+  /**
+   * Takes a lock from its holder, for an operator: it may still be working, and another one is let in. Resolves to false when
+   * that holder does not hold it any more.
+   *
+   * @param client name of the client
+   * @param name of the lock on the servers, and
+   * @param ids those of the holder, both as in a snapshot
+   */
+  async release(client: string, name: string, ids: readonly string[]): Promise<boolean> {
+    const inspector = this.#clients.find((each) => each.client.name === client);
+    const released = (await inspector?.release(name, ids)) ?? false;
+    if (released)
+      this.#logger.warn(`Lock ${JSON.stringify(name)} of client "${client}" was released by force`);
+    return released;
+  }
+
+  async #look(): Promise<LockInspectorSnapshot> {
+    const clients = await Promise.all(this.#clients.map((client) => client.inspect()));
+    return { at: Date.now(), clients };
+  }
+}

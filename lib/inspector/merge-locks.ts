@@ -1,0 +1,100 @@
+import type { LockRecipe } from '../core/index.js';
+import type { SurveyedLock, SurveyedParty } from '../core/surveyed-lock.js';
+import type { InspectedLock, InspectedParty } from './lock-inspector-snapshot.interface.js';
+import type { ProcessReport, ReportedActivity } from './process-report.js';
+
+const KINDS: Record<LockRecipe, string> = {
+  mutex: 'mutex',
+  readLock: 'read/write lock',
+  writeLock: 'read/write lock',
+  semaphore: 'semaphore',
+  semaphoreMutex: 'semaphore mutex',
+  multiLock: 'multi-lock',
+};
+
+interface Told {
+  readonly activity: ReportedActivity;
+  readonly process: ProcessReport;
+}
+
+interface Draft {
+  key: string;
+  kind: string;
+  readonly holders: InspectedParty[];
+  readonly queue: InspectedParty[];
+}
+
+/**
+ * What the servers and the processes tell, together. The servers know who holds, and the order of a queue that they keep;
+ * the processes know whose it is, and who waits without standing in a queue.
+ *
+ * @param surveyed nothing: the servers did not answer, so there is only what the processes believe
+ */
+export function mergeLocks(
+  reports: readonly ProcessReport[],
+  surveyed: readonly SurveyedLock[] | undefined,
+  keyOf: (name: string) => string,
+): InspectedLock[] {
+  const told = reports.flatMap((process) =>
+    process.activity.map((activity) => ({ activity, process })),
+  );
+  const byId = new Map(told.flatMap((each) => each.activity.ids.map((id) => [id, each] as const)));
+  const parties = new Map<Told, InspectedParty & { ids: string[] }>();
+  const drafts = new Map<string, Draft>();
+  const draft = (name: string, kind: string, key = keyOf(name)) => {
+    const there = drafts.get(name) ?? { key, kind, holders: [], queue: [] };
+    drafts.set(name, there);
+    return there;
+  };
+
+  for (const { name, kind, parties: found } of surveyed ?? [])
+    for (const party of found) {
+      const who = byId.get(party.ids.find((id) => byId.has(id)) ?? '');
+      const same = who && parties.get(who);
+      if (same) {
+        same.ids.push(...party.ids); // one more permit, or server
+        continue;
+      }
+      const shown = { ...(who ? ofProcess(who) : {}), ...ofServer(party, who) };
+      if (who) parties.set(who, shown);
+      const { holders, queue } = draft(name, kind);
+      (party.state === 'held' ? holders : queue).push(shown);
+    }
+
+  const unseen = told.filter((each) => !parties.has(each));
+  unseen.sort((a, b) => a.activity.since - b.activity.since);
+  for (const each of unseen) {
+    const { state, name, key, recipe } = each.activity;
+    if (state === 'held' && surveyed) continue; // it is over, or has begun since
+    const { holders, queue } = draft(name, KINDS[recipe], key);
+    (state === 'held' ? holders : queue).push(ofProcess(each));
+  }
+  for (const { activity } of told) {
+    const there = drafts.get(activity.name);
+    if (there) Object.assign(there, { key: activity.key, kind: KINDS[activity.recipe] });
+  }
+  return [...drafts]
+    .map(([name, each]) => ({ name, ...each, ...countsOf(name, reports) }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+}
+
+function ofServer(party: SurveyedParty, who: Told | undefined): InspectedParty & { ids: string[] } {
+  const { ids, data, since, mode, host, pid, method, fencingToken } = party;
+  const told = { mode, host, pid, method, fencingToken };
+  const known = Object.entries(told).filter(([, value]) => value !== undefined);
+  // Of a process that tells, the node carries nothing new, and its own time is the better one.
+  const own = who ? { since: who.activity.since } : { since, data };
+  return { ...Object.fromEntries(known), ...own, ids: [...ids] };
+}
+
+function ofProcess({ activity, process }: Told): InspectedParty {
+  const { ids, method, since, recipe, fencingToken } = activity;
+  const mode = recipe === 'readLock' ? 'read' : recipe === 'writeLock' ? 'write' : undefined;
+  return { ids, mode, host: process.host, pid: process.pid, method, since, fencingToken };
+}
+
+function countsOf(name: string, reports: readonly ProcessReport[]) {
+  const counts = reports.map(({ locks }) => (Object.hasOwn(locks, name) ? locks[name]! : [0, 0]));
+  const sum = (i: 0 | 1) => counts.reduce((total, each) => total + each[i], 0);
+  return { lost: sum(0), timedOut: sum(1) };
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { inspectorHtml } from './inspector-html.js';
+import { inspectorScript } from './inspector-script.js';
+import { inspectorStyle } from './inspector-style.js';
+import { inspectorTheme } from './inspector-theme.js';
+
+const STYLE = inspectorTheme + inspectorStyle;
+
+/** The page, and the headers that keep everything else out of it. */
+export interface InspectorPage {
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** @param mayRelease does it show buttons to release by force? */
+export function inspectorPage(mayRelease: boolean): InspectorPage {
+  const html = inspectorHtml
+    .replace('<html lang="en">', `<html lang="en" data-may-release="${mayRelease}">`)
+    .replace('<style></style>', () => `<style>${STYLE}</style>`)
+    .replace('<script></script>', () => `<script>${inspectorScript}</script>`);
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(inspectorScript)}`,
+    `style-src ${hashOf(STYLE)}`,
+    "connect-src 'self'",
+    'img-src data:', // the empty icon
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    html,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': policy.join('; '),
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+    },
+  };
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}

@@ -1,0 +1,26 @@
+import type { Lease } from '../core/index.js';
+import { lossOf } from '../core/loss-of.js';
+import { useLease } from '../core/use-lease.js';
+import type { LockPlan } from '../interfaces/lock-plan.interface.js';
+import { tellLoss } from './tell-loss.js';
+import { untilLost } from './until-lost.js';
+
+/** Runs `proceed` in the scope of `lease`, then releases it; settles as it does, or as `onLost` of the plan says. */
+export function runUnderLease(
+  lease: Lease,
+  plan: LockPlan,
+  args: unknown[],
+  proceed: () => unknown,
+): Promise<unknown> {
+  const { onLost = 'throw' } = plan.options;
+  if (onLost === 'ignore') return useLease(lease, proceed);
+  if (typeof onLost === 'function') return useLease(lease, tellLoss(lease, plan, args, proceed));
+  const toEnd = () =>
+    useLease(lease, async () => {
+      const result = await proceed();
+      const loss = lossOf(lease);
+      if (loss) throw loss;
+      return result;
+    });
+  return onLost === 'abort' ? untilLost(lease, toEnd) : toEnd();
+}

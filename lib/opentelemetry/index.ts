@@ -1,0 +1,2 @@
+export * from './lock-telemetry-options.js';
+export { LockTelemetryModule } from './lock-telemetry.module.js';

@@ -1,0 +1,67 @@
+import { metrics } from '@opentelemetry/api';
+import { LockTimeoutError, type LockClient } from '../index.js';
+import { attributesOf } from './attributes-of.js';
+import { errorType } from './error-type.js';
+import { SCOPE } from './lock-telemetry.constants.js';
+
+/** From an uncontended lock beside the app to a queue that takes minutes, in seconds. */
+const SECONDS = {
+  unit: 's',
+  advice: {
+    explicitBucketBoundaries: [
+      0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+    ],
+  },
+};
+
+/** Histograms and counters of what locks do. */
+export class LockMetrics {
+  readonly #meter = metrics.getMeter(SCOPE);
+  readonly #wait = this.#meter.createHistogram('nestjs_interlock.lock.wait', {
+    ...SECONDS,
+    description: 'Time that an acquire took, granted or not.',
+  });
+  readonly #hold = this.#meter.createHistogram('nestjs_interlock.lock.hold', {
+    ...SECONDS,
+    description: 'Time that a lock was held, until its release or its loss.',
+  });
+  readonly #contended = this.#meter.createCounter('nestjs_interlock.lock.contended', {
+    unit: '{acquire}',
+    description: 'Acquires that had to queue.',
+  });
+  readonly #timeouts = this.#meter.createCounter('nestjs_interlock.lock.timeouts', {
+    unit: '{acquire}',
+    description: 'Acquires that were not granted in time.',
+  });
+  readonly #lost = this.#meter.createCounter('nestjs_interlock.lock.lost', {
+    unit: '{lock}',
+    description: 'Locks that were lost while they were held.',
+  });
+
+  follow(client: LockClient): void {
+    const { name } = client;
+    client.on('acquired', (event) =>
+      this.#wait.record(event.waitedMs / 1000, attributesOf(name, event)),
+    );
+    client.on('failed', (event) => {
+      const attributes = attributesOf(name, event);
+      if (event.error instanceof LockTimeoutError) this.#timeouts.add(1, attributes);
+      this.#wait.record(event.waitedMs / 1000, {
+        ...attributes,
+        'error.type': errorType(event.error),
+      });
+    });
+    client.on('contended', (event) => this.#contended.add(1, attributesOf(name, event)));
+    client.on('released', (event) =>
+      this.#hold.record(event.heldMs / 1000, attributesOf(name, event)),
+    );
+    client.on('lost', (event) => {
+      const attributes = attributesOf(name, event);
+      this.#lost.add(1, attributes);
+      this.#hold.record(event.heldMs / 1000, {
+        ...attributes,
+        'error.type': errorType(event.error),
+      });
+    });
+  }
+}

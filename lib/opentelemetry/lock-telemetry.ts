@@ -1,0 +1,33 @@
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { LockClientRegistry } from '../index.js';
+import { AcquireSpans } from './acquire-spans.js';
+import { LockGauges } from './lock-gauges.js';
+import { LockMetrics } from './lock-metrics.js';
+import type { LockTelemetryOptions } from './lock-telemetry-options.js';
+import { LOCK_TELEMETRY_OPTIONS } from './lock-telemetry.constants.js';
+
+/** Listens to the clients of the app. */
+@Injectable()
+export class LockTelemetry implements OnModuleInit, OnApplicationShutdown {
+  #gauges?: LockGauges;
+
+  constructor(
+    private readonly registry: LockClientRegistry,
+    @Inject(LOCK_TELEMETRY_OPTIONS) private readonly options: Required<LockTelemetryOptions>,
+  ) {}
+
+  onModuleInit(): void {
+    const clients = this.registry.names.map((name) => this.registry.get(name));
+    const spans = new AcquireSpans(this.options);
+    const metrics = new LockMetrics();
+    for (const client of clients) {
+      spans.follow(client);
+      metrics.follow(client);
+    }
+    this.#gauges = new LockGauges(clients);
+  }
+
+  onApplicationShutdown(): void {
+    this.#gauges?.stop();
+  }
+}

@@ -1,0 +1,177 @@
+import type { PermitOptions } from '../../core/permit-options.js';
+import { runWait } from '../../core/run-wait.js';
+import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
+import { validatePermits } from '../../core/validate-permits.js';
+import type { LockName } from '../connection/lock-name.js';
+import type { RedisArgument } from '../connection/redis-client.js';
+import { semaphoreAcquire } from '../scripts/semaphore-acquire.js';
+import { semaphoreChange } from '../scripts/semaphore-change.js';
+import { semaphoreCount } from '../scripts/semaphore-count.js';
+import { semaphoreUndo } from '../scripts/semaphore-undo.js';
+import { Contention } from './contention.js';
+import { LinePlace } from './line-place.js';
+import type { ContentionCommands, LockCommands } from './lock-commands.js';
+import type { RecipeContext } from './recipe-context.js';
+import { ANSWER_LIFE, Requests } from './requests.js';
+import { validateLease } from './validate-lease.js';
+
+/** A waiter looks after so many ms, whether or not it was woken. */
+const LONGEST_SILENCE = 5_000;
+
+/**
+ * A number of permits that nobody owns, compatible on the wire with Redisson's `RSemaphore`: for sharing with Java. Permits of
+ * a process that has crashed do not come back; where they should, use {@link RedisPermitExpirableSemaphore}.
+ *
+ * Not fair: who wants many permits may wait long while others take few.
+ */
+export class RedisSemaphore {
+  readonly #requests: Requests;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly name: LockName,
+    readonly key: string,
+  ) {
+    this.#requests = new Requests(context, name, this.#about);
+  }
+
+  /**
+   * Takes permits, all together. A message that is lost costs 5 s at most.
+   *
+   * Rejects with `LockTimeoutError` after `wait` ms, `LockAbortedError`, `LockClientClosedError`, `LockConnectionError`,
+   * `LockOptionsError`, and with `LockKeyError` when there is something else under the key.
+   */
+  async acquire({ wait = this.context.wait, signal, permits }: PermitOptions = {}): Promise<void> {
+    await this.#take({ wait, signal }, permits, true);
+  }
+
+  /** As `acquire`, but waits for nothing but the connection; resolves to whether it has them. */
+  tryAcquire(options: PermitOptions = {}): Promise<boolean> {
+    const { wait = this.context.connectTimeout, signal, permits } = options;
+    return this.#take({ wait, signal }, permits, false);
+  }
+
+  /** Gives permits back, or adds new ones: nobody owns them. */
+  async release(permits = 1): Promise<void> {
+    validatePermits(permits, this.#about);
+    await this.#change('release', permits);
+  }
+
+  /** As `release`, unless the semaphore is not there (any more); resolves to whether it was. */
+  async releaseIfExists(permits = 1): Promise<boolean> {
+    validatePermits(permits, this.#about);
+    return (await this.#change('release-if-exists', permits)) === 1;
+  }
+
+  /** Runs `fn` while it has one permit, or as many as the options say. */
+  async using<T>(fn: () => Promise<T> | T, options: PermitOptions = {}): Promise<T> {
+    await this.acquire(options);
+    try {
+      return await fn();
+    } finally {
+      await this.release(options.permits);
+    }
+  }
+
+  /** Below 0 when so many were taken away with `addPermits`. */
+  async availablePermits(): Promise<number> {
+    return Number(await this.#requests.ask(semaphoreCount, [this.name.raw], []));
+  }
+
+  /**
+   * Sets how many there are, unless the semaphore is there already; resolves to whether it did.
+   *
+   * @param timeToLive ms after which it is gone; without bound unless given
+   */
+  async trySetPermits(permits: number, timeToLive?: number): Promise<boolean> {
+    validatePermits(permits, this.#about);
+    if (timeToLive !== undefined) validateLease('timeToLive', timeToLive, this.#about);
+    return (await this.#change('try', permits, timeToLive)) === 1;
+  }
+
+  /** So many more; fewer, where it is below 0, and so maybe fewer than none. */
+  async addPermits(permits: number): Promise<void> {
+    validatePermits(Math.abs(permits), this.#about);
+    await this.#change('add', permits);
+  }
+
+  /** Takes all that there are; resolves to how many. */
+  drainPermits(): Promise<number> {
+    return this.#change('drain', 0);
+  }
+
+  get #about() {
+    return { key: this.key, client: this.context.client };
+  }
+
+  #change(mode: string, permits: number, timeToLive?: number): Promise<number> {
+    const { raw, semaphoreChannel } = this.name;
+    const args: RedisArgument[] = [this.#publish, mode, permits, ANSWER_LIFE];
+    if (timeToLive !== undefined) args.push(timeToLive);
+    return this.#requests.run(semaphoreChange, [raw, semaphoreChannel], args);
+  }
+
+  async #take(
+    options: Pick<PermitOptions, 'wait' | 'signal'>,
+    permits = 1,
+    mayWait: boolean,
+  ): Promise<boolean> {
+    validateAcquireOptions(options, this.#about);
+    validatePermits(permits, this.#about);
+    const { context, key } = this;
+    const holder = this.#requests.next();
+    const request = { holder, lease: Infinity, about: '', mayWait };
+    return runWait(context, { key, options }, async (wait) => {
+      const commands = this.#commands(permits);
+      const contention = new Contention(context, commands, request, wait, key, () => {});
+      const line = new LinePlace(context.lines, commands, mayWait);
+      const myTurn = () => wait.until(line.first());
+      try {
+        if (!line.isFirst) await myTurn();
+        const isTaken = (await contention.run(myTurn)) !== undefined;
+        wait.throwIfEnded(); // permits that come too late are none
+        if (isTaken) this.#requests.forget(holder);
+        return isTaken;
+      } catch (error) {
+        if (contention.isOnServer) this.#undo(holder, contention.inFlight);
+        throw error;
+      } finally {
+        contention.end();
+        line.leave();
+      }
+    });
+  }
+
+  /** Gives back what an acquire that has failed has taken, or will. */
+  #undo(request: string, inFlight: Promise<unknown>): void {
+    const { releases, clock } = this.context;
+    const { raw, semaphoreChannel } = this.name;
+    const command = {
+      script: semaphoreUndo,
+      keys: [raw, request, semaphoreChannel],
+      args: [this.#publish],
+    };
+    const settled = inFlight.catch(() => {});
+    void releases.run(command, clock.now() + ANSWER_LIFE, settled);
+  }
+
+  get #publish(): string {
+    return this.context.connection.publishCommand;
+  }
+
+  #commands(permits: number): ContentionCommands & Pick<LockCommands, 'line'> {
+    const { raw, semaphoreChannel } = this.name;
+    return {
+      raw,
+      line: 'waiters',
+      silence: LONGEST_SILENCE,
+      queues: false,
+      channelOf: () => semaphoreChannel,
+      acquire: ({ holder }) => ({
+        script: semaphoreAcquire,
+        keys: [raw, holder],
+        args: [permits, ANSWER_LIFE],
+      }),
+    };
+  }
+}

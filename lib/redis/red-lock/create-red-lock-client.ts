@@ -1,0 +1,42 @@
+import { LazyClock } from '../../core/lazy-clock.js';
+import { LockEventEmitter } from '../../core/lock-event-emitter.js';
+import { systemClock } from '../../core/system-clock.js';
+import { isClient } from '../connection/is-client.js';
+import { makeConnection } from '../make-connection.js';
+import { RedisLockClient } from '../redis-lock-client.js';
+import type { RedisLockOptions } from '../redis-lock-options.js';
+import { validateRedisOptions } from '../validate-redis-options.js';
+import { RedLockClient } from './red-lock-client.js';
+import { RedLockNodes, type RedLockNode } from './red-lock-nodes.js';
+
+/** A server that is down at the start is tried for as long as the client is open. */
+const NEVER = 2 ** 31 - 1;
+
+/**
+ * A lock client on several Redis servers; call `connect()` next.
+ *
+ * Rejects with `LockOptionsError`, or with `LockConnectionError` when the package `ioredis` is needed and not installed.
+ */
+export async function createRedLockClient(
+  name: string,
+  options: RedisLockOptions,
+): Promise<RedLockClient> {
+  validateRedisOptions(options, name);
+  const { nodes = [] } = options;
+  if (nodes.length % 2 === 0)
+    process.emitWarning(
+      `Lock client "${name}" has ${nodes.length} Redis servers: with one less, as many of them may fail. Give it an odd number.`,
+    );
+  const clock = new LazyClock(systemClock);
+  const made = nodes.map(async (node): Promise<RedLockNode> => {
+    const source = isClient(node) ? { client: node } : { connect: node };
+    const each = { ...options, ...source, nodes: undefined, connectTimeout: NEVER };
+    const ownEvents = new LockEventEmitter();
+    const connection = await makeConnection(name, each, ownEvents);
+    const settings = { name, connection, events: ownEvents, clock, options: each };
+    return { connection, client: new RedisLockClient(settings) };
+  });
+  const events = new LockEventEmitter(name);
+  const servers = new RedLockNodes(name, await Promise.all(made), clock, events);
+  return new RedLockClient({ name, nodes: servers, events, clock, options });
+}

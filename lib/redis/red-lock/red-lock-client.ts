@@ -1,0 +1,186 @@
+import { activityOf } from '../../core/activity-of.js';
+import { Bag } from '../../core/bag.js';
+import type { Clock } from '../../core/clock.js';
+import {
+  LockClientClosedError,
+  LockConnectionError,
+  LockError,
+  LockOptionsError,
+  LockTimeoutError,
+} from '../../core/errors/index.js';
+import { giveEverythingBack } from '../../core/give-everything-back.js';
+import type { Lock } from '../../core/lock.js';
+import type { LockActivity } from '../../core/lock-activity.js';
+import type { LockClient } from '../../core/lock-client.js';
+import type { LockClientStatus } from '../../core/lock-client-status.js';
+import type { LockEventEmitter } from '../../core/lock-event-emitter.js';
+import type { LockEvents } from '../../core/lock-events.js';
+import { LockKinds } from '../../core/lock-kinds.js';
+import { LOCK_SURVEY, type LockSurvey } from '../../core/lock-survey.js';
+import { MultiLock } from '../../core/multi-lock.js';
+import { roundTrip } from '../../core/round-trip.js';
+import { statusOf } from '../../core/status-of.js';
+import { WaitScope } from '../../core/wait-scope.js';
+import { within } from '../../core/within.js';
+import { RedLockSurvey } from '../inspection/red-lock-survey.js';
+import { ContenderLines } from '../recipes/contender-lines.js';
+import type { RedisLockOptions } from '../redis-lock-options.js';
+import { RedLock } from './red-lock.js';
+import { validateRedLockLease } from './validate-red-lock-lease.js';
+import type { RedLockContext } from './red-lock-context.js';
+import type { RedLockNodes } from './red-lock-nodes.js';
+
+/** What a client is made of. */
+export interface RedLockClientSettings {
+  readonly name: string;
+  readonly nodes: RedLockNodes;
+  readonly events: LockEventEmitter;
+  readonly clock: Clock;
+  readonly options: RedisLockOptions;
+}
+
+/** Mutexes on several independent Redis servers: see `RedLock`. It has no other locks. */
+export class RedLockClient implements LockClient {
+  readonly name: string;
+  /** @internal */
+  readonly [LOCK_SURVEY]: LockSurvey;
+  readonly #context: RedLockContext;
+  readonly #kinds: LockKinds;
+  #closing?: Promise<void>;
+
+  constructor(private readonly settings: RedLockClientSettings) {
+    const { name, nodes, events, clock, options } = settings;
+    const { wait = 'forever', watchdogTimeout = 30_000 } = options;
+    const { nodeTimeout = defaultNodeTimeout(watchdogTimeout) } = options;
+    this.name = name;
+    this.#kinds = new LockKinds(name);
+    this.#context = {
+      client: name,
+      clock,
+      events,
+      wait,
+      nodeTimeout,
+      servers: nodes.clients.length,
+      majority: nodes.majority,
+      random: Math.random,
+      admits: 'all',
+      waits: new Bag(),
+      holds: new Bag(),
+      lines: new ContenderLines(),
+    };
+    const parts = nodes.clients.map((client) => client[LOCK_SURVEY]);
+    this[LOCK_SURVEY] = new RedLockSurvey(this.#context, parts);
+  }
+
+  mutex(key: string): RedLock {
+    return this.#mutex(key, 'mutex');
+  }
+
+  semaphoreMutex(key: string): RedLock {
+    return this.#mutex(key, 'semaphore mutex');
+  }
+
+  readWriteLock(key: string): never {
+    return this.#refuseRecipe(key);
+  }
+
+  semaphore(key: string): never {
+    return this.#refuseRecipe(key);
+  }
+
+  multiLock(locks: readonly Lock[]): MultiLock {
+    const { wait, clock } = this.#context;
+    return new MultiLock(locks, { wait, clock });
+  }
+
+  validateLease(lease: number): void {
+    validateRedLockLease(lease, this.#context.nodeTimeout, { client: this.name });
+  }
+
+  on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void {
+    return this.settings.events.on(event, listener);
+  }
+
+  /** Of the servers as a whole: a majority is as good as one server is. */
+  status(): LockClientStatus {
+    const { states, majority } = this.settings.nodes;
+    const connected = states.filter((state) => state === 'CONNECTED').length;
+    const status = statusOf(this.#closing ? 'CLOSED' : states[majority - 1]!, this.#context);
+    const whole = connected === states.length ? 'up' : 'degraded';
+    const health = status.health === 'up' ? whole : 'down';
+    return { ...status, health, servers: { connected, total: states.length } };
+  }
+
+  activity(): LockActivity[] {
+    return activityOf(this.#context);
+  }
+
+  async ping(timeout = 1_000): Promise<number> {
+    const { name, nodes } = this.settings;
+    if (this.#closing) throw new LockClientClosedError({ client: name });
+    return roundTrip(this.#context, timeout, () => nodes.ping(timeout));
+  }
+
+  /** As `LockClient.connect`: resolves when a majority of the servers is connected; the others are waited for later on. */
+  async connect(): Promise<void> {
+    const { name, clock, nodes, options } = this.settings;
+    const { waits, admits } = this.#context;
+    const { connectTimeout = 15_000 } = options;
+    if (admits !== 'all') throw new LockClientClosedError({ client: name });
+    const wait = new WaitScope({ client: name, clock, open: waits }, { wait: connectTimeout });
+    try {
+      await wait.until(nodes.connect(this.#context.nodeTimeout));
+    } catch (cause) {
+      void nodes.close(0);
+      if (cause instanceof LockError && !(cause instanceof LockTimeoutError)) throw cause;
+      throw new LockConnectionError(
+        `Lock client "${name}" could not connect to ${nodes.majority} of its ${nodes.clients.length} Redis servers within ${connectTimeout} ms (${cause instanceof LockError ? nodes.lastReason : String(cause)}). Check \`nodes\` and that the servers run, or raise \`connectTimeout\`.`,
+        { client: name, cause },
+      );
+    } finally {
+      wait.end();
+    }
+  }
+
+  refuse(): void {
+    this.#admit('insiders');
+  }
+
+  close(timeout = 5_000): Promise<void> {
+    this.#closing ??= this.#close(timeout);
+    return this.#closing;
+  }
+
+  #admit(whom: 'insiders' | 'nobody'): void {
+    if (this.#context.admits !== 'nobody') this.#context.admits = whom;
+    for (const wait of this.#context.waits) wait.close();
+  }
+
+  async #close(timeout: number): Promise<void> {
+    const { clock, nodes } = this.settings;
+    const endsAt = clock.now() + timeout;
+    this.#admit('nobody');
+    await within(timeout, clock, giveEverythingBack(this.#context));
+    await nodes.close(Math.max(0, endsAt - clock.now()));
+  }
+
+  #mutex(key: string, kind: 'mutex' | 'semaphore mutex'): RedLock {
+    const parts = this.settings.nodes.clients.map((client) => client.semaphoreMutex(key));
+    this.#kinds.claim(parts[0]!.identity.name, kind, key);
+    return new RedLock(this.#context, key, parts, kind === 'mutex');
+  }
+
+  #refuseRecipe(key: string): never {
+    throw new LockOptionsError(
+      'nodes',
+      'several servers',
+      'one server or cluster for this lock: on independent servers there are mutexes only',
+      { key, client: this.name },
+    );
+  }
+}
+
+/** Far below the lease, and enough for a server that is in order. */
+function defaultNodeTimeout(watchdogTimeout: number): number {
+  return Math.min(Math.max(watchdogTimeout / 100, 50), 500, watchdogTimeout / 3);
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '../../core/clock.js';
+import { LockConnectionError, type LockLostError } from '../../core/errors/index.js';
+import { Hold, type HoldBackend } from '../../core/hold.js';
+import type { LockIdentity } from '../../core/lock-identity.js';
+import type { RedisLease } from '../recipes/redis-lease.js';
+import { firstOf } from './first-of.js';
+import type { RedLockContext } from './red-lock-context.js';
+
+/**
+ * A lock that is held on a majority of the servers.
+ *
+ * Invariant: it is exclusive as long as a majority of the leases is, each by the clock of this process and less the drift
+ * (`safeDeadline`): any other majority has a server in common with it. A lease that comes late joins it, or is given back.
+ */
+export class RedLockHold implements HoldBackend {
+  readonly hold: Hold<RedLockHold>;
+  /** Once it was told. */
+  knownToken?: bigint;
+  readonly heldSince: number;
+  readonly #forget: () => void;
+  readonly #leases: RedisLease[] = [];
+  readonly #stopListening: (() => void)[] = [];
+  #isOver = false;
+
+  /** @param ended called when the lock is free or lost, perhaps twice */
+  constructor(
+    private readonly context: RedLockContext,
+    identity: LockIdentity,
+    readonly key: string,
+    private readonly ended: () => void,
+    method?: string,
+  ) {
+    this.hold = new Hold(identity, { key, client: context.client }, this, method);
+    this.heldSince = context.clock.now();
+    this.#forget = context.holds.add(this.hold);
+  }
+
+  add(lease: RedisLease): void {
+    if (this.#isOver) return void lease.release();
+    this.#leases.push(lease);
+    this.#stopListening.push(lease.hold.onLost(() => this.#check()));
+  }
+
+  get clock(): Clock {
+    return this.context.clock;
+  }
+
+  get holders(): readonly string[] {
+    return this.#leases.map(({ holder }) => holder);
+  }
+
+  isExclusive(): boolean {
+    return this.#held.length >= this.context.majority;
+  }
+
+  /** Milliseconds until a majority of the leases is not safe any more, unless they are renewed. */
+  remaining(): number {
+    const left = this.#leases.map((lease) => lease.remaining()).sort((a, b) => b - a);
+    return left[this.context.majority - 1] ?? 0;
+  }
+
+  /**
+   * Greater than that of every earlier holder: a token is told only after the counters of a majority are not below it, and
+   * the next holder's majority has one of them (the two phases of an atomic register, Attiya, Bar-Noy and Dolev 1995).
+   */
+  async fencingToken(): Promise<bigint> {
+    const tokens = await this.#ofMajority((lease) => lease.fencingToken());
+    const token = tokens.reduce((greatest, next) => (next > greatest ? next : greatest));
+    await this.#ofMajority((lease) => lease.hold.backend.raiseToken(token));
+    this.knownToken = token;
+    return token;
+  }
+
+  lost(error: LockLostError): void {
+    this.#giveBack(); // what is left excludes nobody
+    this.ended();
+    const heldMs = this.context.clock.now() - this.heldSince;
+    this.context.events.emit('lost', { ...this.hold.subject, heldMs, error });
+  }
+
+  /** Comes back when a majority has it back, as far as they are connected; the others are seen to in the background. */
+  async free(): Promise<void> {
+    const { events, clock, majority } = this.context;
+    const wasLost = this.hold.lost !== undefined;
+    this.#giveBack();
+    this.#forget();
+    const connected = this.#leases.filter(({ hold }) => hold.backend.isReady);
+    const released = connected.map((lease) => lease.release());
+    await firstOf(Math.min(majority, released.length), released);
+    this.ended();
+    if (!wasLost)
+      events.emit('released', { ...this.hold.subject, heldMs: clock.now() - this.heldSince });
+  }
+
+  get #held(): RedisLease[] {
+    return this.#leases.filter(({ isHeld }) => isHeld);
+  }
+
+  #check(): void {
+    const { majority, servers } = this.context;
+    if (this.isExclusive()) return;
+    this.hold.lose(`fewer than ${majority} of the ${servers} servers still hold it for us`);
+  }
+
+  async #ofMajority<T>(ask: (lease: RedisLease) => Promise<T>): Promise<T[]> {
+    const { majority, client } = this.context;
+    const answers = await firstOf(majority, this.#held.map(ask));
+    const { lost } = this.hold;
+    if (lost) throw lost;
+    if (answers.length >= majority) return answers;
+    throw new LockConnectionError(
+      `Fewer than ${majority} servers told the fencing token of lock "${this.key}" of client "${client}". Ask again.`,
+      { key: this.key, client },
+    );
+  }
+
+  /** From here on nothing prolongs it. */
+  #giveBack(): void {
+    this.#isOver = true;
+    for (const stop of this.#stopListening.splice(0)) stop();
+    for (const lease of this.#leases) this.#release(lease);
+  }
+
+  #release(lease: RedisLease): void {
+    const { hold } = lease;
+    if (this.hold.atLeast > 0)
+      hold.atLeast = this.hold.atLeast + this.heldSince - hold.backend.heldSince;
+    void lease.release();
+  }
+}

@@ -1,0 +1,119 @@
+import { LockAbortedError, LockOptionsError } from '../../core/errors/index.js';
+import type { Hold } from '../../core/hold.js';
+import { LeaseChain } from '../../core/lease-chain.js';
+import type { Lease } from '../../core/lease.js';
+import type { LockIdentity } from '../../core/lock-identity.js';
+import type { Mutex } from '../../core/mutex.js';
+import { runAcquire } from '../../core/run-acquire.js';
+import { useLease } from '../../core/use-lease.js';
+import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
+import type { RedisAcquireOptions } from '../recipes/redis-acquire-options.js';
+import type { RedisLock } from '../recipes/redis-lock.js';
+import { LinePlace } from '../recipes/line-place.js';
+import type { LockCommands } from '../recipes/lock-commands.js';
+import type { Ballot } from './ballot.js';
+import { RedLockAttempt } from './red-lock-attempt.js';
+import type { RedLockContext } from './red-lock-context.js';
+import { RedLockHold } from './red-lock-hold.js';
+import { RedLockLease } from './red-lock-lease.js';
+import { validateRedLockLease } from './validate-red-lock-lease.js';
+
+/**
+ * A mutex on several independent Redis servers, of which a majority has to grant it (the Redlock algorithm, and Redisson's
+ * `RedissonRedLock`): it works on while a minority is down, and it is exclusive as far as the clocks allow, and as long as no
+ * server forgets what it has granted.
+ */
+export class RedLock implements Mutex {
+  readonly identity: LockIdentity;
+  readonly #commands: Pick<LockCommands, 'line' | 'raw'>;
+
+  /**
+   * @param parts the same lock on each server, not reentrant
+   * @param isReentrant does a nested acquire re-enter?
+   */
+  constructor(
+    private readonly context: RedLockContext,
+    readonly key: string,
+    private readonly parts: readonly RedisLock[],
+    private readonly isReentrant: boolean,
+  ) {
+    const { name } = parts[0]!.identity;
+    const recipe = isReentrant ? 'mutex' : 'semaphoreMutex';
+    this.identity = { scope: context, recipe, name, client: context.client };
+    this.#commands = { line: 'contenders', raw: name };
+  }
+
+  async acquire(options: RedisAcquireOptions = {}): Promise<RedLockLease> {
+    const { wait = this.context.wait } = options;
+    const lease = await this.#acquire({ ...options, wait }, true);
+    return lease!; // who may wait ends with a lease or an error
+  }
+
+  /**
+   * As `Lock.tryAcquire`; without a `wait` it waits for the servers for the client's `nodeTimeout`. Rejects with
+   * `LockConnectionError` when too few have answered to know.
+   */
+  tryAcquire(options: RedisAcquireOptions = {}): Promise<RedLockLease | undefined> {
+    return this.#acquire(options, false);
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
+    return useLease(await this.acquire(options), fn);
+  }
+
+  async #acquire(
+    options: RedisAcquireOptions,
+    mayWait: boolean,
+  ): Promise<RedLockLease | undefined> {
+    const { context, key } = this;
+    this.#validate(options);
+    const held = this.#reenter(options);
+    if (held) return new RedLockLease(held);
+    const { wait, lease, maxHold, minLease, method } = options;
+    const { recipe } = this.identity;
+    const endsAt = typeof wait === 'number' ? context.clock.now() + wait : Infinity;
+    return runAcquire(context, { key, recipe, options }, async (scope, contended) => {
+      const line = new LinePlace(context.lines, this.#commands, mayWait);
+      let ballot: Ballot | undefined;
+      try {
+        if (!line.isFirst) {
+          if (!mayWait) return undefined;
+          contended();
+          await scope.until(line.first());
+        }
+        const terms = { lease, maxHold, minLease, method };
+        const attempt = new RedLockAttempt(context, this.parts, key, terms, scope, endsAt);
+        ballot = await (mayWait ? attempt.run(contended) : attempt.once());
+      } finally {
+        if (ballot === undefined) line.leave();
+      }
+      if (ballot === undefined) return undefined;
+      const { hold, add } = this.#hold(() => line.leave(), method);
+      ballot.onGrant(add);
+      return new RedLockLease(hold);
+    });
+  }
+
+  /** @param ended called when the lock is free or lost */
+  #hold(ended: () => void, method?: string) {
+    const { context, identity, key } = this;
+    const backend = new RedLockHold(context, identity, key, ended, method);
+    return { hold: backend.hold, add: backend.add.bind(backend) };
+  }
+
+  #validate(options: RedisAcquireOptions): void {
+    const { lease, maxHold } = options;
+    const about = { key: this.key, client: this.context.client };
+    validateAcquireOptions(options, about);
+    if (lease !== undefined) validateRedLockLease(lease, this.context.nodeTimeout, about);
+    if (maxHold !== undefined && !(Number.isFinite(maxHold) && maxHold > 0))
+      throw new LockOptionsError('maxHold', maxHold, 'milliseconds above 0', about);
+  }
+
+  #reenter({ signal }: RedisAcquireOptions): Hold<RedLockHold> | undefined {
+    const hold = this.isReentrant ? LeaseChain.find(this.identity) : undefined;
+    if (hold && signal?.aborted)
+      throw new LockAbortedError({ ...hold.context, cause: signal.reason });
+    return hold as Hold<RedLockHold> | undefined; // the scope is ours, so the backend is
+  }
+}

@@ -1,0 +1,111 @@
+// Made of permit-acquire.lua by `npm run scripts`; change that.
+import { Script } from '../connection/script.js';
+
+export const permitAcquire = new Script('permit-acquire', `-- Takes permits, all or none. Layout of Redisson's RPermitExpirableSemaphore: how many are free, and a sorted set of the ids
+-- of all others with the time (ms) at which each comes back by itself. Ours are: how many permits our clients last wanted
+-- there to be; for waiters who are fair a list in their order, and until when each of them is known to live.
+-- Idempotent: sent again it sets the lease again, or keeps the place in the queue.
+-- KEYS free, timeouts, channel, wanted, queue, alive
+-- ARGV lease (ms), holder (12 bytes, and how many permits in 4), holder as text, wanted or '', PUBLISH or SPUBLISH,
+--      1: it waits, 1: in the order of coming, life of a waiter (ms)
+-- -> {1, 0} or {0, ms until there is a reason to look again; -1: when it is woken}
+local free, timeouts, channel, wanted, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local lease, waiter, publish = tonumber(ARGV[1]), ARGV[3], ARGV[5]
+local waits, isFair, life = ARGV[6] == '1', ARGV[7] == '1', tonumber(ARGV[8])
+local prefix, count = string.sub(ARGV[2], 1, 12), struct.unpack('>I4', ARGV[2], 13)
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function put(option)
+  for i = 0, count - 1 do
+    redis.call('zadd', timeouts, option, now + lease, prefix .. struct.pack('>I4', i))
+  end
+end
+
+local function leave()
+  redis.call('lrem', queue, 1, waiter)
+  redis.call('zrem', alive, waiter)
+end
+
+local function wake(first)
+  redis.call(publish, channel .. ':' .. first, '1')
+end
+
+local available = tonumber(redis.call('get', free) or 0)
+if not available then
+  return redis.error_reply('WRONGTYPE not a number')
+end
+if redis.call('zscore', timeouts, prefix .. struct.pack('>I4', 0)) then
+  put('xx')
+  return { 1, 0 }
+end
+
+local expired = redis.call('zremrangebyscore', timeouts, 0, now)
+local more = 0
+if ARGV[4] ~= '' then
+  local before = redis.call('get', wanted)
+  if redis.call('exists', free) == 0 or before and before ~= ARGV[4] then
+    more = tonumber(ARGV[4]) - available - expired - redis.call('zcard', timeouts)
+  end
+  if before ~= ARGV[4] then
+    redis.call('set', wanted, ARGV[4])
+  end
+end
+if expired + more ~= 0 then
+  available = redis.call('incrby', free, expired + more)
+  if available > 0 then
+    redis.call(publish, channel, available)
+  end
+end
+
+local first
+if isFair then
+  for _, dead in ipairs(redis.call('zrangebyscore', alive, '-inf', now)) do
+    if dead ~= waiter then
+      redis.call('lrem', queue, 1, dead)
+      redis.call('zrem', alive, dead)
+    end
+  end
+  first = redis.call('lindex', queue, 0)
+end
+
+if available >= count and (not first or first == waiter) then
+  redis.call('decrby', free, count)
+  put('nx')
+  local ttl = redis.call('pttl', free)
+  if ttl > 0 then
+    redis.call('pexpire', timeouts, ttl)
+  end
+  if isFair then
+    leave()
+    local second = redis.call('lindex', queue, 0)
+    if second and available > count then
+      wake(second)
+    end
+  end
+  return { 1, 0 }
+end
+
+local earliest = redis.call('zrange', timeouts, 0, 0, 'withscores')
+local ms = -1
+if earliest[2] and tonumber(earliest[2]) < 922337203685477 then
+  ms = math.max(1, tonumber(earliest[2]) - now)
+end
+if not (isFair and waits) then
+  return { 0, ms }
+end
+if not redis.call('lpos', queue, waiter) then
+  redis.call('rpush', queue, waiter)
+end
+redis.call('zadd', alive, now + life, waiter)
+redis.call('pexpire', queue, life)
+redis.call('pexpire', alive, life)
+if not first or first == waiter then
+  return { 0, ms < 0 and 1000 or math.min(ms, 1000) } -- Redisson's releases do not wake it
+end
+if available > 0 then
+  wake(first)
+end
+local due = math.max(1, tonumber(redis.call('zscore', alive, first) or now) - now)
+return { 0, ms < 0 and due or math.min(ms, due) }
+`);

@@ -1,0 +1,30 @@
+// Made of permit-release.lua by `npm run scripts`; change that.
+import { Script } from '../connection/script.js';
+
+export const permitRelease = new Script('permit-release', `-- Gives permits back, or the place in the queue for them, and wakes who waits.
+-- KEYS free, timeouts, channel, queue, alive
+-- ARGV holder (12 bytes, and how many permits in 4), holder as text, PUBLISH or SPUBLISH
+-- -> how many listen; -1: it had none
+local free, timeouts, channel, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local prefix, count = string.sub(ARGV[1], 1, 12), struct.unpack('>I4', ARGV[1], 13)
+
+local released = 0
+for i = 0, count - 1 do
+  released = released + redis.call('zrem', timeouts, prefix .. struct.pack('>I4', i))
+end
+redis.call('lrem', queue, 1, ARGV[2])
+redis.call('zrem', alive, ARGV[2])
+local available = 0
+local listening = -1
+if released > 0 then
+  available = redis.call('incrby', free, released)
+  listening = available > 0 and redis.call(ARGV[3], channel, available) or 0
+else
+  available = tonumber(redis.call('get', free) or 0)
+end
+local first = redis.call('lindex', queue, 0)
+if first and available > 0 then
+  listening = math.max(listening, 0) + redis.call(ARGV[3], channel .. ':' .. first, '1')
+end
+return listening
+`);

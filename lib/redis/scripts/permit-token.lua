@@ -1,0 +1,9 @@
+-- The next fencing token, for who has a permit.
+-- KEYS timeouts, token  ARGV id of the permit  -> token, or nil when nobody has it
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local deadline = redis.call('zscore', KEYS[1], ARGV[1])
+if not deadline or tonumber(deadline) <= now then
+  return false
+end
+return redis.call('incr', KEYS[2])

@@ -1,0 +1,4 @@
+-- How many permits there are that nobody owns.
+-- KEYS permits  ARGV none  -> how many
+local available = tonumber(redis.call('get', KEYS[1]) or 0)
+return available or redis.error_reply('WRONGTYPE not a number')

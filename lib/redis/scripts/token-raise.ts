@@ -1,0 +1,13 @@
+// Made of token-raise.lua by `npm run scripts`; change that.
+import { Script } from '../connection/script.js';
+
+export const tokenRaise = new Script('token-raise', `-- Sees to it that a counter of fencing tokens is not below a token that was given out elsewhere, for who holds the lock.
+-- KEYS lock, token  ARGV field of the holder, token  -> 1, or 0 when it does not hold
+if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+  return 0
+end
+if tonumber(redis.call('get', KEYS[2]) or 0) < tonumber(ARGV[2]) then
+  redis.call('set', KEYS[2], ARGV[2])
+end
+return 1
+`);

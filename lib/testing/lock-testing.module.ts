@@ -1,0 +1,24 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import type { LockModuleOptions } from '../interfaces/lock-module-options.interface.js';
+import { LockModule } from '../lock.module.js';
+import { LockTestingCoreModule } from './lock-testing-core.module.js';
+
+/**
+ * Puts the locks of an app into virtual time, in this process, without a server: all clients that the app registers, of
+ * whatever backend. Import it beside the app's own module, and steer the locks with `app.get(LockTesting)`.
+ *
+ * Of the options of a client, those of `LockTestingOptions` count, with its name and `shutdownTimeout`. What only the clients
+ * of one backend can do, as `countDownLatch` of Redis, is not there.
+ *
+ * @example
+ * ```ts
+ * const app = await Test.createTestingModule({ imports: [AppModule, LockTestingModule] }).compile();
+ * ```
+ */
+@Module({ imports: [LockTestingCoreModule] })
+export class LockTestingModule {
+  /** Registers a client too, where the module under test imports no LockModule: the same options, the same names. */
+  static forRoot(options: LockModuleOptions = {}): DynamicModule {
+    return { module: LockTestingModule, imports: [LockModule.forRoot(options)] };
+  }
+}

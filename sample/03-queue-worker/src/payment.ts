@@ -1,0 +1,5 @@
+/** What a customer has paid. */
+export interface Payment {
+  readonly customer: string;
+  readonly amount: number;
+}

@@ -1,0 +1,5 @@
+export interface Order {
+  readonly item: string;
+  readonly customer: string;
+  readonly price: number;
+}

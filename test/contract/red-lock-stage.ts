@@ -1,0 +1,220 @@
+import type { Redis } from 'ioredis';
+import type { AcquireOptions } from '../../lib/core/acquire-options.js';
+import type { Lease } from '../../lib/core/lease.js';
+import type { Lock } from '../../lib/core/lock.js';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import { eventually } from '../support/eventually.js';
+import type { RedisServer } from '../support/redis-server.js';
+import { forgetScript } from './forget-script.js';
+import { isUp } from './is-up.js';
+import type { LockStage } from './lock-stage.js';
+import { queueFor } from './queue-for.js';
+import { RedLockStageClient, type RedLockKind } from './red-lock-stage-client.js';
+import type { StageClientOptions } from './stage-client.js';
+
+/** Every channel of a lock. */
+const CHANNELS = 'redisson_*';
+/** What stays of a lock that was used: the counter of its fencing tokens. */
+const COUNTER = /^redisson_lock_token:/;
+/** A line of `CLIENT LIST` of who listens to something. */
+const LISTENER = /\bname=(\S+) .*\bsub=[1-9]/;
+
+/** Independent servers, each with its share of every lock. What happens, happens to all of them. */
+export class RedLockStage implements LockStage {
+  readonly recipe = { client: 'contract' };
+  mine!: RedLockStageClient;
+  theirs!: RedLockStageClient;
+  #test = 0;
+  #made = 0;
+  readonly #clients = new Set<RedLockStageClient>();
+
+  private constructor(
+    readonly servers: readonly RedisServer[],
+    private readonly kind: RedLockKind,
+    private readonly observers: readonly Redis[],
+    /** Of each server a client that knows no others. */
+    readonly strangers: readonly RedisLockClient[],
+  ) {}
+
+  static async build(servers: readonly RedisServer[], kind: RedLockKind): Promise<RedLockStage> {
+    const strangers = await Promise.all(
+      servers.map((server) => createRedisLockClient('stranger', { client: server.client() })),
+    );
+    await Promise.all(strangers.map((stranger) => stranger.connect()));
+    const observers = servers.map((server) => server.client());
+    return new RedLockStage(servers, kind, observers, strangers);
+  }
+
+  get key(): string {
+    return `key-${this.#test}`;
+  }
+
+  async reset(): Promise<void> {
+    this.#test += 1;
+    [this.mine, this.theirs] = await Promise.all([this.client(), this.client()]);
+  }
+
+  async client(options: StageClientOptions = {}): Promise<RedLockStageClient> {
+    const connectionName = `client-${(this.#made += 1)}`;
+    const nodes = this.servers.map((server) => server.client({ connectionName }));
+    const client = await RedLockStageClient.connect(nodes, this.kind, options);
+    this.#clients.add(client);
+    return client;
+  }
+
+  async closeClients(): Promise<void> {
+    await Promise.all([...this.#clients].map(({ locks }) => locks.close()));
+    for (const { nodes } of this.#clients) for (const node of nodes) node.disconnect();
+    this.#clients.clear();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.strangers.map((stranger) => stranger.close()));
+    await Promise.all(this.servers.map((server) => server.stop()));
+  }
+
+  queue(client: RedLockStageClient, options?: AcquireOptions): Promise<{ lease: Promise<Lease> }> {
+    return this.queueFor(client.lock(this.key), client, options);
+  }
+
+  /** Who does not stand behind another one of its own client listens then, so that it does not notice by chance. */
+  async queueFor(
+    lock: Lock,
+    client: RedLockStageClient,
+    options?: AcquireOptions,
+  ): Promise<{ lease: Promise<Lease> }> {
+    const before = client.requests.length;
+    const queued = await queueFor(lock, client.locks, options);
+    if (client.requests.length === before) return queued;
+    let isOver = false;
+    const end = () => (isOver = true);
+    queued.lease.then(end, end);
+    await eventually('it listens', async () => {
+      return isOver || (await this.#listening()).includes(client.name);
+    });
+    await this.caughtUp();
+    return queued;
+  }
+
+  /**
+   * Who holds it on a majority of the servers, and who listens to one of them. Who waits behind another one of its own
+   * client is known to that client only.
+   */
+  async contenders(): Promise<string[]> {
+    const fields = await this.#ofAll<string[]>('hkeys', this.key);
+    const hasIt = ({ ids }: RedLockStageClient) =>
+      fields.filter((names, i) => ids[i] && names.some((name) => name.startsWith(ids[i]!)));
+    const holders = [...this.#clients].filter(
+      (client) => hasIt(client).length > this.servers.length / 2,
+    );
+    return [...holders.map(({ name }) => name), ...(await this.#listening())];
+  }
+
+  /** Every key but the counters of fencing tokens, and every channel that somebody listens to. */
+  async remains(): Promise<string[]> {
+    const keys = await this.#ofAll<string[]>('keys', '*');
+    const channels = await this.#channels();
+    return [...keys.flat().filter((key) => !COUNTER.test(key)), ...channels.flat()];
+  }
+
+  /** Whoever listens is told to look again: what it was told before, it has dealt with then. */
+  async caughtUp(): Promise<void> {
+    const received = this.#received;
+    let told = 0;
+    for (const [i, channels] of (await this.#channels()).entries())
+      for (const channel of channels)
+        told += Number(await this.observers[i]!.call('publish', channel, '0'));
+    await eventually('all have heard it', () => this.#received >= received + told);
+    for (let look = 0; look < 3; look++)
+      // answered behind the looks of its waiters
+      await Promise.all(this.#nodes.map((node) => node.exists(this.key)));
+  }
+
+  async expire(client: RedLockStageClient): Promise<void> {
+    await Promise.all(
+      client.ids.map(async (id, i) => id && this.observers[i]!.call('eval', forgetScript, 0, id)),
+    );
+    this.makeSure(client);
+    await eventually(
+      'it knows, and is connected',
+      () => client.held === 0 && client.nodes.every(isUp),
+    );
+    await this.#ofAll('client', 'kill', 'type', 'pubsub'); // who waits looks again
+  }
+
+  /** By the command of operators. */
+  async evict(): Promise<void> {
+    await Promise.all(this.strangers.map((stranger) => stranger.mutex(this.key).forceUnlock()));
+  }
+
+  /** It does when it is connected anew. */
+  makeSure({ nodes }: RedLockStageClient): void {
+    for (const node of nodes) node.disconnect(true);
+  }
+
+  async forbidRemoval(): Promise<void> {
+    await this.#ofAll('acl', 'setuser', 'default', '-del');
+  }
+
+  async permitRemoval(): Promise<void> {
+    await this.#ofAll('acl', 'setuser', 'default', '+del');
+    await this.#ofAll('flushall'); // else what could not be removed stays until its lease is over
+  }
+
+  async down(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.kill()));
+    await eventually('nobody is connected', () => !this.#all.some(isUp));
+  }
+
+  async up(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.restart()));
+    await eventually(
+      'everybody is connected again',
+      async () => {
+        await Promise.all(this.#all.map((redis) => redis.exists(this.key)));
+        return true;
+      },
+      { within: 20_000 },
+    );
+  }
+
+  freeze(): void {
+    for (const server of this.servers) server.freeze();
+  }
+
+  thaw(): void {
+    for (const server of this.servers) server.thaw();
+  }
+
+  /** The connections of the clients of this test. */
+  get #nodes(): Redis[] {
+    return [...this.#clients].flatMap(({ nodes }) => nodes);
+  }
+
+  get #all(): Redis[] {
+    return [...this.observers, ...this.#nodes];
+  }
+
+  /** How many messages have come in, of all clients. */
+  get #received(): number {
+    return [...this.#clients].reduce((sum, { received }) => sum + received, 0);
+  }
+
+  /** The answers of all servers. */
+  async #ofAll<T>(...command: [string, ...(string | number)[]]): Promise<T[]> {
+    return Promise.all(this.observers.map((observer) => observer.call(...command) as Promise<T>));
+  }
+
+  /** The channels that somebody listens to, of each server. */
+  #channels(): Promise<string[][]> {
+    return this.#ofAll('pubsub', 'channels', CHANNELS);
+  }
+
+  /** The clients that listen to something, on whatever server. */
+  async #listening(): Promise<string[]> {
+    const lists = await this.#ofAll<string>('client', 'list', 'type', 'pubsub');
+    const names = lists.flatMap((list) => list.split('\n')).map((line) => LISTENER.exec(line)?.[1]);
+    return [...new Set(names)].filter((name) => name !== undefined);
+  }
+}

@@ -1,0 +1,4 @@
+import { clusterRedis } from './cluster-redis.js';
+import { redisSemaphoreSuite } from './redis-semaphore.suite.js';
+
+redisSemaphoreSuite('a Redis cluster', clusterRedis);

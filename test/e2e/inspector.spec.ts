@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Injectable, Module, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { INestApplication } from '@nestjs/common';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { LockInspector, LockInspectorModule } from '../../lib/inspector/index.js';
+import type { LockInspectorOptions } from '../../lib/inspector/index.js';
+import { LockModule, LockTimeoutError, type LockClient } from '../../lib/index.js';
+import { eventually } from '../support/eventually.js';
+import { clientOf } from './support/apps.js';
+import { EventStream } from './support/event-stream.js';
+
+/** Lets in who says so, to look or to do more. */
+@Injectable()
+class RoleGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { headers, method } = context.switchToHttp().getRequest();
+    return headers.role === 'admin' || (headers.role === 'staff' && method === 'GET');
+  }
+}
+
+const ADAPTERS = [
+  { name: 'Express', adapter: () => new ExpressAdapter() },
+  { name: 'Fastify', adapter: () => new FastifyAdapter() },
+];
+
+describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
+  const open: { close(): unknown }[] = [];
+  let locks: LockClient;
+  let base: string;
+  let app: INestApplication;
+
+  beforeEach(() => void open.splice(0));
+  afterEach(async () => {
+    for (const each of open.toReversed()) await each.close();
+  });
+
+  async function serve(options: LockInspectorOptions, prefix = ''): Promise<void> {
+    const testing = await Test.createTestingModule({
+      imports: [LockModule.forRoot(), LockInspectorModule.forRoot(options)],
+    }).compile();
+    app = testing.createNestApplication(adapter());
+    open.push(app);
+    if (prefix) app.setGlobalPrefix(prefix);
+    await app.listen(0, '127.0.0.1');
+    locks = clientOf(app);
+    base = `${await app.getUrl()}${prefix}/locks`;
+  }
+
+  const get = (path: string, role = '') => fetch(base + path, { headers: { role } });
+  const release = (body: object, headers: Record<string, string> = {}) =>
+    fetch(`${base}/release`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-requested-with': 'nestjs-interlock',
+        ...headers,
+      },
+      body: JSON.stringify(body),
+    });
+
+  it('shows nothing to anybody when it was not told to whom', async () => {
+    await serve({});
+    for (const path of ['', '/snapshot', '/events']) {
+      const response = await get(path);
+      expect([path, response.status]).toEqual([path, 403]);
+      expect(await response.text()).toContain('guards');
+    }
+    expect((await release({})).status).toBe(403);
+  });
+
+  it('shows the locks only to whom the guards let in, and releases only for those who may', async () => {
+    await serve({ guards: [RoleGuard] });
+    const lease = await locks.mutex('seat').acquire();
+    for (const path of ['', '/snapshot', '/events']) {
+      expect((await get(path)).status).toBe(403);
+      const allowed = await get(path, 'staff');
+      expect([path, allowed.status]).toEqual([path, 200]);
+      await allowed.body!.cancel();
+    }
+    const [client] = (await app.get(LockInspector).snapshot()).clients;
+    const { name, holders } = client!.locks[0]!;
+    const body = { client: 'default', name, ids: holders[0]!.ids };
+    expect((await release(body, { role: 'staff' })).status).toBe(403);
+    expect(lease.isHeld).toBe(true);
+
+    const released = await release(body, { role: 'admin' });
+    expect([released.status, await released.json()]).toEqual([200, { released: true }]);
+    expect(lease.isHeld).toBe(false);
+    const again = await release(body, { role: 'admin' });
+    expect(await again.json()).toEqual({ released: false });
+  });
+
+  it('lets everybody look where that is said, but release nothing', async () => {
+    await serve({ guards: [] });
+    const page = await get('');
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('data-may-release="false"');
+    expect((await release({})).status).toBe(403);
+  });
+
+  it('asks the guards of releases too, where there are some', async () => {
+    await serve({ guards: [], releaseGuards: [RoleGuard] });
+    expect(await (await get('')).text()).toContain('data-may-release="true"');
+    expect((await release({ client: '', name: '', ids: [] })).status).toBe(403);
+    const body = { client: '', name: '', ids: [] };
+    expect((await release(body, { role: 'admin' })).status).toBe(200);
+  });
+
+  it('gives guards what their modules export', async () => {
+    @Injectable()
+    class Secrets {
+      readonly token = 'sesame';
+    }
+    @Module({ providers: [Secrets], exports: [Secrets] })
+    class SecretsModule {}
+    @Injectable()
+    class TokenGuard implements CanActivate {
+      constructor(private readonly secrets: Secrets) {}
+
+      canActivate(context: ExecutionContext): boolean {
+        return context.switchToHttp().getRequest().headers.role === this.secrets.token;
+      }
+    }
+    await serve({ guards: [TokenGuard], imports: [SecretsModule] });
+    expect((await get('', 'staff')).status).toBe(403);
+    expect((await get('', 'sesame')).status).toBe(200);
+  });
+
+  it('releases nothing for a form of another site, or a request that makes no sense', async () => {
+    await serve({ guards: [RoleGuard] });
+    const admin = { role: 'admin' };
+    const foreign = await release({}, { ...admin, 'x-requested-with': '' });
+    expect(foreign.status).toBe(403);
+    for (const body of [{}, { client: 'default', name: '/locks/a', ids: '/locks/a/b' }, []])
+      expect((await release(body, admin)).status).toBe(400);
+  });
+
+  it('releases nothing but what somebody holds', async () => {
+    await serve({ guards: [RoleGuard] });
+    const lease = await locks.mutex('seat').acquire();
+    const waiting = locks.mutex('seat').acquire();
+    const inspector = app.get(LockInspector);
+    const [lock] = await eventually('it waits', async () => {
+      const [client] = (await inspector.snapshot()).clients;
+      return client!.locks[0]!.queue.length > 0 && client!.locks;
+    });
+    const waiter = lock!.queue[0]!.ids;
+    expect(await inspector.release('default', lock!.name, waiter)).toBe(false);
+    expect(await inspector.release('default', '/locks', [lock!.name])).toBe(false);
+    expect(await inspector.release('other', lock!.name, lock!.holders[0]!.ids)).toBe(false);
+    expect(lease.isHeld).toBe(true);
+    await lease.release();
+    await (await waiting).release();
+  });
+
+  it('keeps everything from its page that is not its own', async () => {
+    await serve({ guards: [] });
+    const { headers } = await get('');
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'sha256-\S+'; style-src 'sha256-\S+'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('works below a global prefix', async () => {
+    await serve({ guards: [] }, '/internal');
+    expect((await get('')).status).toBe(200);
+    expect((await get('/snapshot')).status).toBe(200);
+  });
+
+  it('tells at once how it is, and again when that changes, not when nothing does', async () => {
+    await serve({ guards: [] });
+    const stream = await EventStream.open(`${base}/events`);
+    open.push(stream);
+    expect(await stream.next()).toMatchObject({ clients: [{ name: 'default', locks: [] }] });
+
+    const lease = await locks.mutex('seat').acquire({ method: 'Seats.take' });
+    const [lock] = (await stream.next()).clients[0]!.locks;
+    expect(lock).toMatchObject({
+      key: 'seat',
+      name: '/locks/seat',
+      kind: 'mutex',
+      holders: [{ pid: process.pid, method: 'Seats.take', fencingToken: expect.any(String) }],
+      queue: [],
+    });
+    expect(lock!.holders[0]!.fencingToken).toBe(String(await lease.fencingToken()));
+    await lease.release();
+    expect(await stream.next()).toMatchObject({ clients: [{ locks: [] }] });
+    expect(stream.count).toBe(3);
+  });
+
+  it('ends the stream when the app closes, which does not wait for it', async () => {
+    await serve({ guards: [] });
+    const stream = await EventStream.open(`${base}/events`);
+    open.push(stream);
+    await stream.next();
+    await app.close();
+    await stream.ended;
+  });
+
+  it('shows a queue in its order, each with its method, and what was lost or timed out', async () => {
+    await serve({ guards: [] });
+    const inspector = app.get(LockInspector);
+    const holder = await locks.mutex('seat').acquire({ method: 'first' });
+    const queued: Promise<{ release(): Promise<void> }>[] = [];
+    for (const method of ['second', 'third']) {
+      queued.push(locks.mutex('seat').acquire({ method }));
+      await eventually('it waits', () => locks.status().waiting === queued.length);
+    }
+    await expect(locks.mutex('seat').acquire({ wait: 5 })).rejects.toThrow(LockTimeoutError);
+    const lock = await eventually('all stand in the queue', async () => {
+      const [client] = (await inspector.snapshot()).clients;
+      const [found] = client!.locks;
+      return found?.queue.every(({ ids }) => ids.length > 0) && found;
+    });
+    expect(lock).toMatchObject({
+      holders: [{ method: 'first' }],
+      queue: [{ method: 'second' }, { method: 'third' }],
+      timedOut: 1,
+      lost: 0,
+    });
+    await inspector.release('default', lock.name, lock.holders[0]!.ids);
+    expect(holder.isHeld).toBe(false);
+    await eventually('the loss is counted', async () => {
+      const [client] = (await inspector.snapshot()).clients;
+      return client!.locks[0]?.lost === 1 && client!.processes[0]!.lost === 1;
+    });
+    for (const each of queued) await (await each).release();
+    await holder.release();
+  });
+});
+
+describe('The inspector as a service alone', () => {
+  it('has no page', async () => {
+    const testing = await Test.createTestingModule({
+      imports: [LockModule.forRoot(), LockInspectorModule.forRoot({ path: false })],
+    }).compile();
+    const app = testing.createNestApplication();
+    await app.listen(0, '127.0.0.1');
+    expect((await fetch(`${await app.getUrl()}/locks`)).status).toBe(404);
+    expect(await app.get(LockInspector).snapshot()).toMatchObject({
+      clients: [{ name: 'default', health: 'up', problems: [], locks: [], omitted: 0 }],
+    });
+    await app.close();
+  });
+
+  it.each([{ every: 10 }, { limit: 0 }, { scan: -1 }, { answerWithin: NaN }])(
+    'refuses %j',
+    (options) => {
+      const [name] = Object.keys(options);
+      expect(() => LockInspectorModule.forRoot(options)).toThrow(`\`${name}\``);
+    },
+  );
+});

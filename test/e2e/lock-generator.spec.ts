@@ -1,0 +1,259 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
+import {
+  currentLease,
+  getLockClientToken,
+  LOCK_INTERCEPTOR,
+  LockInterceptorMissingError,
+  LockLostError,
+  LockModule,
+  LockStream,
+  LockTimeoutError,
+  WithMutex,
+  type ZooKeeperLockClient,
+} from '../../lib/index.js';
+import { Deferred } from '../support/deferred.js';
+import { eventually } from '../support/eventually.js';
+import { Apps } from './support/apps.js';
+import { connectTo } from './support/tree-client.js';
+
+@Injectable()
+class Exports {
+  readonly log: string[] = [];
+  readonly door = new Deferred();
+
+  @LockStream('export')
+  async *rows(count: number): AsyncGenerator<string, number, string | undefined> {
+    this.log.push('begun');
+    try {
+      for (let i = 0; i < count; i++) {
+        const said = yield `row ${i} under ${currentLease()!.key}`;
+        if (said !== undefined) this.log.push(said);
+      }
+      return count;
+    } finally {
+      this.log.push(`left ${currentLease()!.isHeld ? 'with' : 'without'} the lock`);
+    }
+  }
+
+  @LockStream('export')
+  async *failing(error: Error): AsyncGenerator<number> {
+    yield 1;
+    throw error;
+  }
+
+  @LockStream('export')
+  async *nested(): AsyncGenerator<string> {
+    yield await this.inner();
+    yield await this.inner();
+  }
+
+  @WithMutex('export', { wait: 20 })
+  async inner(): Promise<string> {
+    return currentLease()!.key;
+  }
+
+  @LockStream('export', { wait: 20 })
+  async *impatient(): AsyncGenerator<string> {
+    yield* this.rows(1);
+  }
+
+  @LockStream('export', { onBusy: 'skip' })
+  async *skipping(): AsyncGenerator<string> {
+    yield* this.rows(1);
+  }
+
+  @LockStream('export', { onBusy: (error) => error.code })
+  async *answering(): AsyncGenerator<string> {
+    yield* this.rows(1);
+  }
+
+  @LockStream('export', { onLost: 'abort' })
+  async *aborting(): AsyncGenerator<number> {
+    try {
+      yield 1;
+      await this.door.promise;
+      yield 2;
+    } finally {
+      this.log.push('ended');
+    }
+  }
+}
+
+async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const values: T[] = [];
+  for await (const value of stream) values.push(value);
+  return values;
+}
+
+describe('@LockStream on an async generator', () => {
+  const apps = new Apps();
+  let server: EmbeddedServer;
+  let client: ZooKeeperLockClient;
+  let service: Exports;
+
+  beforeEach(async () => {
+    server = new EmbeddedServer();
+    client = await connectTo(server);
+    const app = await apps.boot(
+      { imports: [LockModule.forRoot()], providers: [Exports] },
+      (builder) => builder.overrideProvider(getLockClientToken()).useValue(client),
+    );
+    service = app.get(Exports);
+  });
+  afterEach(async () => {
+    service.door.resolve();
+    await apps.close();
+    await client.close();
+  });
+
+  async function isFree(): Promise<boolean> {
+    const lease = await client.mutex('export').tryAcquire();
+    await lease?.release();
+    return lease !== undefined;
+  }
+  const contention = () => new Promise((resolve) => client.on('contended', resolve));
+  const nobodyQueues = () =>
+    eventually('nobody queues', async () => {
+      return (await client.mutex('export').participants()).length === 1;
+    });
+  /** Its session ends; comes back when the lock is known to be lost. */
+  async function expire(): Promise<void> {
+    const lost = new Promise((resolve) => client.on('lost', resolve));
+    server.expire(client.status().sessionId!);
+    await lost;
+  }
+
+  it('holds the lock from the first value that is asked for to the end', async () => {
+    const rows = service.rows(2);
+    expect(await isFree()).toBe(true);
+    expect(service.log).toEqual([]);
+    expect(await rows.next()).toEqual({ done: false, value: 'row 0 under export' });
+    expect(await isFree()).toBe(false);
+    expect(await rows.next('go on')).toEqual({ done: false, value: 'row 1 under export' });
+    expect(await isFree()).toBe(false);
+    expect(await rows.next()).toEqual({ done: true, value: 2 });
+    expect(await isFree()).toBe(true);
+    expect(service.log).toEqual(['begun', 'go on', 'left with the lock']);
+    expect(await rows.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('holds it until the consumer leaves', async () => {
+    for await (const row of service.rows(1_000)) if (row.startsWith('row 3')) break;
+    expect(service.log).toEqual(['begun', 'left with the lock']);
+    expect(await isFree()).toBe(true);
+  });
+
+  it('holds it until the consumer throws, or it fails itself, with the very error', async () => {
+    const error = new RangeError('no such row');
+    const rows = service.rows(2);
+    await rows.next();
+    await expect(rows.throw(error)).rejects.toBe(error);
+    expect(await isFree()).toBe(true);
+    await expect(all(service.failing(error))).rejects.toBe(error);
+    expect(await isFree()).toBe(true);
+  });
+
+  it('gives the lock back at the end of a scope', async () => {
+    {
+      await using rows = service.rows(2);
+      await rows.next();
+      expect(await isFree()).toBe(false);
+    }
+    expect(await isFree()).toBe(true);
+  });
+
+  it('locks for each generator by itself', async () => {
+    const first = service.rows(1);
+    await first.next();
+    const contended = contention();
+    const second = all(service.rows(1));
+    await contended;
+    expect(service.log).toEqual(['begun']);
+    await first.return(0);
+    expect(await second).toEqual(['row 0 under export']);
+  });
+
+  it('runs in the scope of its lease, wherever its values are asked for', async () => {
+    expect(await all(service.nested())).toEqual(['export', 'export']);
+  });
+
+  it('does not run, nor queue any more, when the consumer leaves before the grant', async () => {
+    const holder = await client.mutex('export').acquire();
+    const contended = contention();
+    const rows = service.rows(1);
+    const first = rows.next();
+    await contended;
+    expect(await rows.return(7)).toEqual({ done: true, value: 7 });
+    expect(await first).toEqual({ done: true, value: undefined });
+    await nobodyQueues();
+    await holder.release();
+    expect(await isFree()).toBe(true);
+    expect(service.log).toEqual([]);
+  });
+
+  it('does not lock where the consumer leaves before it has asked', async () => {
+    const rows = service.rows(1);
+    expect(await rows.return(7)).toEqual({ done: true, value: 7 });
+    expect(await rows.next()).toEqual({ done: true, value: undefined });
+    expect(service.log).toEqual([]);
+  });
+
+  it('says that it is busy', async () => {
+    const holder = await client.mutex('export').acquire();
+    await expect(all(service.impatient())).rejects.toBeInstanceOf(LockTimeoutError);
+    expect(await all(service.skipping())).toEqual([]);
+    expect(await all(service.answering())).toEqual(['LOCK_TIMEOUT']);
+    await holder.release();
+    expect(service.log).toEqual([]);
+  });
+
+  it('fails at its end when the lock was lost meanwhile', async () => {
+    const rows = service.rows(2);
+    await rows.next();
+    await expire();
+    expect(await rows.next()).toMatchObject({ done: false });
+    await expect(rows.next()).rejects.toBeInstanceOf(LockLostError);
+    expect(service.log).toEqual(['begun', 'left without the lock']);
+  });
+
+  it('tells a consumer who leaves that the lock was lost', async () => {
+    const rows = service.rows(2);
+    await rows.next();
+    await expire();
+    await expect(rows.return(0)).rejects.toBeInstanceOf(LockLostError);
+  });
+
+  it('fails at once where that is wanted, and is ended when it stands still', async () => {
+    const rows = service.aborting();
+    await rows.next();
+    await expire();
+    await eventually('its body has ended', () => service.log.includes('ended'));
+    await expect(rows.next()).rejects.toBeInstanceOf(LockLostError);
+    expect(await rows.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('fails at once while a value is waited for', async () => {
+    const rows = service.aborting();
+    await rows.next();
+    const next = expect(rows.next()).rejects.toBeInstanceOf(LockLostError);
+    await expire();
+    await next;
+    expect(service.log).toEqual([]); // it waits for its door
+    service.door.resolve();
+    await eventually('its body has ended', () => service.log.includes('ended'));
+  });
+
+  it('fails where Nest has not made the instance', async () => {
+    await expect(all(new Exports().rows(1))).rejects.toBeInstanceOf(LockInterceptorMissingError);
+  });
+
+  it('runs in a unit test that puts a fake in the place of the locks', async () => {
+    const around = (_plan: unknown, _args: unknown, proceed: () => unknown) => proceed();
+    const app = await apps.boot({
+      providers: [Exports, { provide: LOCK_INTERCEPTOR, useValue: { around } }],
+    });
+    expect(await all(app.get(Exports).failing(new Error('x'))).catch(String)).toBe('Error: x');
+  });
+});

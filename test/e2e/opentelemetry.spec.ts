@@ -1,0 +1,384 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { SpanStatusCode, trace } from '@opentelemetry/api';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { defer, from, lastValueFrom, type Observable } from 'rxjs';
+import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
+import {
+  currentLease,
+  getLockClientToken,
+  LockAbortedError,
+  LockLostError,
+  LockModule,
+  LockStream,
+  LockTimeoutError,
+  WithMultiLock,
+  WithMutex,
+  type ZooKeeperLockClient,
+} from '../../lib/index.js';
+import { LockTelemetryModule, type LockTelemetryOptions } from '../../lib/opentelemetry/index.js';
+import { eventually } from '../support/eventually.js';
+import { Apps, clientOf } from './support/apps.js';
+import { Room } from './support/room.js';
+import { Telemetry } from './support/telemetry.js';
+import { connectTo } from './support/tree-client.js';
+
+/** What the user does inside of a locked method. */
+const work = () =>
+  trace.getTracer('test').startActiveSpan('INSERT', async (span) => {
+    await Promise.resolve();
+    span.end();
+  });
+
+@Injectable()
+class Orders {
+  constructor(private readonly room: Room) {}
+
+  @WithMutex('order:{0}')
+  async pay(_id: string): Promise<void> {
+    await work();
+  }
+
+  @WithMutex('order:{0}')
+  async pack(_id: string): Promise<void> {
+    await currentLease()?.fencingToken(); // from here on the node is watched
+    await this.room.stay('packed');
+  }
+
+  @WithMutex('order:{0}', { wait: 50 })
+  async cancel(_id: string): Promise<void> {}
+
+  @WithMultiLock(['order:{0}', 'stock'])
+  async ship(_id: string): Promise<void> {
+    await work();
+  }
+
+  @LockStream('order:{0}')
+  track(_id: string): Observable<void> {
+    return defer(work);
+  }
+
+  @LockStream('order:{0}')
+  async *list(_id: string): AsyncGenerator<void> {
+    yield work();
+  }
+
+  @WithMutex('order:{0}')
+  async refuse(_id: string): Promise<void> {
+    throw new Error('no such order');
+  }
+}
+
+const PAY = {
+  'nestjs_interlock.client': 'default',
+  'nestjs_interlock.recipe': 'mutex',
+  'nestjs_interlock.method': 'Orders.pay',
+};
+
+const apps = new Apps();
+let telemetry: Telemetry;
+let room: Room;
+
+beforeEach(() => {
+  telemetry = new Telemetry();
+  room = new Room();
+});
+afterEach(async () => {
+  room.open();
+  await apps.close();
+  await telemetry.stop();
+});
+
+/** An app whose waits have spans however short they are, unless `options` say otherwise. */
+function appWith(options: LockTelemetryOptions = { minWait: 0 }) {
+  return {
+    imports: [LockModule.forRoot(), LockTelemetryModule.forRoot(options)],
+    providers: [Orders, { provide: Room, useValue: room }],
+  };
+}
+
+const parentOf = (span: ReadableSpan) => span.parentSpanContext?.spanId;
+const idOf = (span: ReadableSpan) => span.spanContext().spanId;
+const startOf = ({ startTime: [s, ns] }: ReadableSpan) => s + ns / 1e9;
+const endOf = ({ endTime: [s, ns] }: ReadableSpan) => s + ns / 1e9;
+
+describe('Spans of an app with LockTelemetryModule', () => {
+  it('show the wait and the hold of a call in the span of its caller, and its work in the hold', async () => {
+    const app = await apps.boot(appWith());
+    await telemetry.inSpan('POST /pay', () => app.get(Orders).pay('7'));
+
+    const [request, acquire, hold, insert] = [
+      telemetry.span('POST /pay'),
+      telemetry.span('lock.acquire'),
+      telemetry.span('lock.hold'),
+      telemetry.span('INSERT'),
+    ];
+    expect(parentOf(acquire)).toBe(idOf(request));
+    expect(parentOf(hold)).toBe(idOf(request));
+    expect(parentOf(insert)).toBe(idOf(hold));
+    for (const span of [acquire, hold]) {
+      expect(span.attributes).toEqual(PAY);
+      expect(span.status).toEqual({ code: SpanStatusCode.UNSET });
+    }
+    expect(startOf(acquire)).toBeGreaterThanOrEqual(startOf(request));
+    expect(endOf(acquire)).toBeLessThanOrEqual(startOf(hold));
+  });
+
+  it.each(['track', 'list', 'ship'] as const)('show the work of %s in its hold', async (method) => {
+    const app = await apps.boot(appWith());
+    await telemetry.inSpan('request', async () => {
+      await lastValueFrom(from(app.get(Orders)[method]('7')));
+    });
+    const hold = telemetry.span('lock.hold');
+    expect(hold.attributes).toMatchObject({ 'nestjs_interlock.method': `Orders.${method}` });
+    expect(parentOf(hold)).toBe(idOf(telemetry.span('request')));
+    expect(parentOf(telemetry.span('INSERT'))).toBe(idOf(hold));
+  });
+
+  it('show a nested call, which has nothing to wait for, as another hold', async () => {
+    const app = await apps.boot(appWith());
+    const orders = app.get(Orders);
+    await clientOf(app)
+      .mutex('order:7')
+      .using(() => orders.pay('7'));
+    expect(telemetry.span('lock.acquire').attributes).not.toHaveProperty('nestjs_interlock.method');
+    expect(telemetry.span('lock.hold').attributes).toEqual(PAY);
+  });
+
+  it('show an acquire of an injected client in the span of its caller', async () => {
+    const app = await apps.boot(appWith());
+    await telemetry.inSpan('job', async () => {
+      const lease = await clientOf(app).semaphore('printers', { permits: 2 }).acquire();
+      await lease.release();
+    });
+    const acquire = telemetry.span('lock.acquire');
+    expect(parentOf(acquire)).toBe(idOf(telemetry.span('job')));
+    expect(acquire.attributes).toEqual({
+      'nestjs_interlock.client': 'default',
+      'nestjs_interlock.recipe': 'semaphore',
+    });
+  });
+
+  it('are as long as the wait', async () => {
+    const app = await apps.boot(appWith({}));
+    const held = await clientOf(app).mutex('order:7').acquire();
+    const queued = new Promise<void>((resolve) => clientOf(app).on('contended', () => resolve()));
+    const called = Date.now();
+    const paying = telemetry.inSpan('request', () => app.get(Orders).pay('7'));
+    await queued;
+    await eventually('a while has passed', () => Date.now() > called + 60);
+    await held.release();
+    await paying;
+    const acquire = telemetry.spans.find(({ attributes }) => attributes['nestjs_interlock.method']);
+    expect(endOf(acquire!) - startOf(acquire!)).toBeGreaterThanOrEqual(0.05);
+    expect(startOf(acquire!)).toBeGreaterThanOrEqual(startOf(telemetry.span('request')));
+  });
+
+  it('leave out waits that were too short to matter, but none that failed', async () => {
+    const app = await apps.boot(appWith({ minWait: 60_000 }));
+    await app.get(Orders).pay('7');
+    expect(telemetry.spans.map(({ name }) => name)).toEqual(['INSERT', 'lock.hold']);
+    const held = await clientOf(app).mutex('order:7').acquire();
+    await app
+      .get(Orders)
+      .cancel('7')
+      .catch(() => {});
+    await held.release();
+    expect(telemetry.span('lock.acquire').attributes).toMatchObject({
+      'error.type': 'LOCK_TIMEOUT',
+    });
+    expect((await telemetry.series('nestjs_interlock.lock.wait')).length).toBe(3);
+  });
+
+  it.each([-1, NaN, '5'])('are refused to begin at a wait of %p', (minWait) => {
+    expect(() => LockTelemetryModule.forRoot({ minWait: minWait as number })).toThrow('`minWait`');
+  });
+
+  it('tell that a wait was too long', async () => {
+    const app = await apps.boot(appWith());
+    const held = await clientOf(app).mutex('order:7').acquire();
+    const failing = telemetry.inSpan('request', () => app.get(Orders).cancel('7'));
+    await expect(failing).rejects.toBeInstanceOf(LockTimeoutError);
+    await held.release();
+
+    const failed = telemetry.spans.find(({ attributes }) => attributes['error.type']);
+    expect(failed).toMatchObject({
+      name: 'lock.acquire',
+      attributes: { 'error.type': 'LOCK_TIMEOUT', 'nestjs_interlock.method': 'Orders.cancel' },
+      status: { code: SpanStatusCode.ERROR },
+    });
+    expect(parentOf(failed!)).toBe(idOf(telemetry.span('request')));
+  });
+
+  it('tell who gave up, and do not call that an error', async () => {
+    const app = await apps.boot(appWith());
+    const held = await clientOf(app).mutex('order:7').acquire();
+    const caller = new AbortController();
+    const waiting = clientOf(app).mutex('order:7').acquire({ signal: caller.signal });
+    caller.abort();
+    await expect(waiting).rejects.toBeInstanceOf(LockAbortedError);
+    await held.release();
+    expect(telemetry.spans.find(({ attributes }) => attributes['error.type'])).toMatchObject({
+      attributes: { 'error.type': 'LOCK_ABORTED' },
+      status: { code: SpanStatusCode.UNSET },
+    });
+  });
+
+  it('leave the error of a method to the method', async () => {
+    const app = await apps.boot(appWith());
+    await expect(app.get(Orders).refuse('7')).rejects.toThrow('no such order');
+    expect(telemetry.span('lock.hold').status).toEqual({ code: SpanStatusCode.UNSET });
+  });
+
+  it.each([
+    ['never have the key', { minWait: 0 }, false],
+    ['have the key where that is wanted', { minWait: 0, keys: true }, true],
+  ] as const)('%s', async (_, options, areShown) => {
+    const app = await apps.boot(appWith(options));
+    await app.get(Orders).pay('4711');
+    const held = await clientOf(app).mutex('order:4711').acquire();
+    await app
+      .get(Orders)
+      .cancel('4711')
+      .catch(() => {});
+    await held.release();
+
+    expect(telemetry.spans.length).toBe(5); // of pay: wait, work, hold; of the client: wait; of cancel: wait
+    const texts = telemetry.spans.map(({ name, attributes, status, events }) =>
+      JSON.stringify([name, attributes, status, events]),
+    );
+    const locks = texts.filter((text) => text.includes('lock.'));
+    for (const text of locks) expect(text.includes('4711')).toBe(areShown);
+  });
+});
+
+describe('An app with LockTelemetryModule whose lock an operator takes away', () => {
+  let server: EmbeddedServer;
+  let client: ZooKeeperLockClient;
+
+  beforeEach(async () => {
+    server = new EmbeddedServer();
+    client = await connectTo(server);
+  });
+  afterEach(() => client.close());
+
+  it('tells it in the span of the hold, and counts it', async () => {
+    const app = await apps.boot(appWith(), (builder) =>
+      builder.overrideProvider(getLockClientToken()).useValue(client),
+    );
+    const packing = telemetry.inSpan('request', () => app.get(Orders).pack('7'));
+    await room.entered.promise;
+    const [holder] = await client.mutex('order:7').participants();
+    server.remove(holder!);
+    await eventually('the loss is counted', async () => {
+      const [lost] = await telemetry.series('nestjs_interlock.lock.lost');
+      return lost?.value === 1;
+    });
+    room.open();
+    await expect(packing).rejects.toBeInstanceOf(LockLostError);
+
+    const hold = telemetry.span('lock.hold');
+    expect(parentOf(hold)).toBe(idOf(telemetry.span('request')));
+    expect(hold).toMatchObject({
+      attributes: { 'error.type': 'LOCK_LOST', 'nestjs_interlock.method': 'Orders.pack' },
+      status: { code: SpanStatusCode.ERROR },
+    });
+    expect(JSON.stringify([hold.attributes, hold.status])).not.toContain('order:7');
+    const [held] = await telemetry.series('nestjs_interlock.lock.hold');
+    expect(held).toMatchObject({ value: 1, attributes: { 'error.type': 'LOCK_LOST' } });
+  });
+});
+
+describe('Metrics of an app with LockTelemetryModule', () => {
+  it('count a thousand keys as one series', async () => {
+    const app = await apps.boot(appWith());
+    const orders = app.get(Orders);
+    for (let i = 0; i < 1_000; i++) await orders.pay(String(i));
+    for (const name of ['nestjs_interlock.lock.wait', 'nestjs_interlock.lock.hold'])
+      expect(await telemetry.series(name)).toEqual([{ attributes: PAY, value: 1_000 }]);
+  });
+
+  it('count who had to queue, and who was not granted in time', async () => {
+    const app = await apps.boot(appWith());
+    const held = await clientOf(app).mutex('order:7').acquire();
+    for (let i = 0; i < 2; i++)
+      await app
+        .get(Orders)
+        .cancel('7')
+        .catch(() => {});
+    await held.release();
+
+    const cancel = { ...PAY, 'nestjs_interlock.method': 'Orders.cancel' };
+    for (const name of ['nestjs_interlock.lock.contended', 'nestjs_interlock.lock.timeouts'])
+      expect(await telemetry.series(name)).toEqual([{ attributes: cancel, value: 2 }]);
+    expect(await telemetry.series('nestjs_interlock.lock.wait')).toContainEqual({
+      attributes: { ...cancel, 'error.type': 'LOCK_TIMEOUT' },
+      value: 2,
+    });
+  });
+
+  it('show what is held, for how long, and what waits now, until the app closes', async () => {
+    const app = await apps.boot(appWith());
+    const client = clientOf(app);
+    const held = await client.mutex('order:7').acquire();
+    const queued = new Promise<void>((resolve) => client.on('contended', () => resolve()));
+    const paying = app.get(Orders).pay('7');
+    await queued;
+
+    const ofClient = { 'nestjs_interlock.client': 'default' };
+    const now = async (name: string) =>
+      (await telemetry.series(`nestjs_interlock.lock.${name}`))[0];
+    expect(await now('held')).toEqual({ attributes: ofClient, value: 1 });
+    expect(await now('waiting')).toEqual({ attributes: ofClient, value: 1 });
+    const before = (await now('oldest_hold'))!.value;
+    await eventually('it gets older', async () => (await now('oldest_hold'))!.value > before);
+
+    await held.release();
+    await paying;
+    expect(await now('held')).toEqual({ attributes: ofClient, value: 0 });
+    expect(await now('waiting')).toEqual({ attributes: ofClient, value: 0 });
+    expect(await now('oldest_hold')).toEqual({ attributes: ofClient, value: 0 });
+
+    await apps.close();
+    const asked = jest.spyOn(client, 'status');
+    await now('held');
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  it('tell the clients of an app apart', async () => {
+    const app = await apps.boot({
+      imports: [
+        LockModule.forRoot(),
+        LockModule.forRoot({ name: 'stock' }),
+        LockTelemetryModule.forRoot(),
+      ],
+    });
+    await clientOf(app, 'stock')
+      .mutex('shelf')
+      .using(async () => {});
+    expect(await telemetry.series('nestjs_interlock.lock.hold')).toEqual([
+      {
+        attributes: { 'nestjs_interlock.client': 'stock', 'nestjs_interlock.recipe': 'mutex' },
+        value: 1,
+      },
+    ]);
+  });
+});
+
+describe('An app with LockTelemetryModule and without LockModule', () => {
+  it('does not boot', async () => {
+    const booting = apps.boot({ imports: [LockTelemetryModule.forRoot()] });
+    await expect(booting).rejects.toThrow(/dependencies of the LockTelemetry .*LockClientRegistry/);
+  });
+});
+
+describe('An app with LockTelemetryModule and without an SDK', () => {
+  it('locks as ever', async () => {
+    await telemetry.stop();
+    const app = await apps.boot(appWith({ keys: true }));
+    await app.get(Orders).pay('7');
+    await app.get(Orders).ship('7');
+    expect(telemetry.spans).toEqual([]);
+    expect(clientOf(app).status()).toMatchObject({ held: 0, waiting: 0 });
+  });
+});

@@ -1,0 +1,13 @@
+import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/recipes/redis-permit-expirable-semaphore.js';
+import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+
+type Kind = readonly [
+  name: string,
+  of: (locks: RedisLockClient, key: string, permits?: number) => RedisPermitExpirableSemaphore,
+];
+
+/** The semaphores whose permits have leases, of 3 permits unless told. */
+export const SEMAPHORES: readonly Kind[] = [
+  ['semaphore', (locks, key, permits = 3) => locks.semaphore(key, { permits })],
+  ['fair semaphore', (locks, key, permits = 3) => locks.semaphore(key, { permits, fair: true })],
+];

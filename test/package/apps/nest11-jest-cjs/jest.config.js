@@ -1,0 +1,5 @@
+module.exports = {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/test/*.test.ts'],
+  transform: { '^.+\\.ts$': 'ts-jest' },
+};

@@ -1,0 +1,54 @@
+import 'reflect-metadata';
+import { TerminusModule } from '@nestjs/terminus';
+import { Test, type TestingModule } from '@nestjs/testing';
+import type { ModuleMetadata } from '@nestjs/common';
+import { LockLostError } from 'nestjs-interlock';
+import { LockHealthIndicator } from 'nestjs-interlock/health';
+import { LockInspector, LockInspectorModule } from 'nestjs-interlock/inspector';
+import { LockTelemetryModule } from 'nestjs-interlock/opentelemetry';
+import { LockTesting, LockTestingModule } from 'nestjs-interlock/testing';
+import { AppModule } from '../src/app.module';
+import { Desk } from '../src/desk';
+
+/** Uses the app together with what an entry has. */
+async function withApp(more: ModuleMetadata, use: (app: TestingModule) => Promise<void>) {
+  const imports = [AppModule, ...(more.imports ?? [])];
+  const app = await Test.createTestingModule({ ...more, imports }).compile();
+  await app.init();
+  try {
+    await use(app);
+  } finally {
+    await app.close();
+  }
+}
+
+describe('The entry', () => {
+  it('health tells Terminus that the locks are up', () =>
+    withApp({ imports: [TerminusModule], providers: [LockHealthIndicator] }, async (app) => {
+      const result = await app.get(LockHealthIndicator).pingCheck('locks');
+      expect(result.locks.status).toBe('up');
+    }));
+
+  it('inspector sees who holds a lock', () =>
+    withApp({ imports: [LockInspectorModule.forRoot({ path: false })] }, async (app) => {
+      await app
+        .get(Desk)
+        .lockOf('a')
+        .using(async () => {
+          const snapshot = await app.get(LockInspector).snapshot();
+          expect(snapshot.clients[0]?.locks.map(({ key }) => key)).toEqual(['desk:a']);
+        });
+    }));
+
+  it('opentelemetry lets methods run without an SDK', () =>
+    withApp({ imports: [LockTelemetryModule.forRoot()] }, async (app) => {
+      expect(await app.get(Desk).serveIfFree('a')).toBe('served');
+    }));
+
+  it('testing takes a lock away', () =>
+    withApp({ imports: [LockTestingModule] }, async (app) => {
+      const lease = await app.get(Desk).lockOf('a').acquire();
+      await app.get(LockTesting).loseLease('desk:a');
+      expect(() => lease.assertHeld()).toThrow(LockLostError);
+    }));
+});

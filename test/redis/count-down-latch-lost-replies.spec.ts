@@ -1,0 +1,135 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Script } from '../../lib/redis/connection/script.js';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import { latchCountDown } from '../../lib/redis/scripts/latch-count-down.js';
+import { latchDelete } from '../../lib/redis/scripts/latch-delete.js';
+import { latchSet } from '../../lib/redis/scripts/latch-set.js';
+import { eventually } from '../support/eventually.js';
+import { RedisProxy, type LostReplies } from '../support/redis-proxy.js';
+import { RedisServer } from '../support/redis-server.js';
+
+const KEY = 'orders';
+
+describe('A count-down latch whose command was carried out, but not answered', () => {
+  let server: RedisServer;
+  let proxy: RedisProxy;
+  let direct: RedisLockClient;
+  let client: RedisLockClient;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    proxy = await RedisProxy.start(server);
+  });
+  afterAll(async () => {
+    await proxy.stop();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    direct = await createRedisLockClient('direct', { connect: server.url });
+    const connection = server.client({ port: proxy.port, retryStrategy: () => 50 });
+    client = await createRedisLockClient('proxied', { client: connection });
+    await Promise.all([direct.connect(), client.connect()]);
+    const warm = client.countDownLatch('warm'); // by their digests the server knows the scripts from here on
+    await warm.trySetCount(1);
+    await warm.countDown();
+    await warm.delete();
+    await server.command('FLUSHALL');
+  });
+  afterEach(async () => {
+    proxy.resume();
+    await Promise.all([direct.close(), client.close()]);
+  });
+
+  it('was counted down once, and its caller is told what was left', async () => {
+    await direct.countDownLatch(KEY).trySetCount(3);
+    const losses = lose(latchCountDown);
+    expect(await client.countDownLatch(KEY).countDown()).toBe(2);
+    expect(losses.lost).toBe(1);
+    expect(await direct.countDownLatch(KEY).getCount()).toBe(2);
+    await isForgotten();
+  });
+
+  it('was counted down once, however often it was sent', async () => {
+    await direct.countDownLatch(KEY).trySetCount(3);
+    const losses = lose(latchCountDown, 4);
+    expect(await client.countDownLatch(KEY).countDown()).toBe(2);
+    expect(losses.lost).toBe(4);
+    expect(await direct.countDownLatch(KEY).getCount()).toBe(2);
+  });
+
+  it('was opened, and is not counted down for what it is used for next', async () => {
+    const latch = direct.countDownLatch(KEY);
+    await latch.trySetCount(1);
+    const losses = lose(latchCountDown);
+    const last = client.countDownLatch(KEY).countDown();
+    await latch.await();
+    await latch.trySetCount(2);
+    expect(await last).toBe(0);
+    expect(losses.lost).toBe(1);
+    expect(await latch.getCount()).toBe(2);
+  });
+
+  it('was closed by who is told so', async () => {
+    const losses = lose(latchSet);
+    expect(await client.countDownLatch(KEY).trySetCount(2)).toBe(true);
+    expect(losses.lost).toBe(1);
+    expect(await direct.countDownLatch(KEY).getCount()).toBe(2);
+    await isForgotten();
+  });
+
+  it('was closed, and is not closed again once it has been opened', async () => {
+    const latch = direct.countDownLatch(KEY);
+    const losses = lose(latchSet);
+    const closed = client.countDownLatch(KEY).trySetCount(1);
+    await eventually('it is closed', async () => (await latch.getCount()) === 1);
+    await latch.countDown();
+    expect(await closed).toBe(true);
+    expect(losses.lost).toBe(1);
+    expect(await latch.getCount()).toBe(0);
+  });
+
+  it('was deleted by who is told so, and is left alone once it is closed again', async () => {
+    const latch = direct.countDownLatch(KEY);
+    await latch.trySetCount(1);
+    const losses = lose(latchDelete);
+    const deleted = client.countDownLatch(KEY).delete();
+    await latch.await();
+    await latch.trySetCount(2);
+    expect(await deleted).toBe(true);
+    expect(losses.lost).toBe(1);
+    expect(await latch.getCount()).toBe(2);
+  });
+
+  it('is waited for through a connection that breaks', async () => {
+    const latch = direct.countDownLatch(KEY);
+    await latch.trySetCount(1);
+    const opened = client.countDownLatch(KEY).await({ wait: 20_000 });
+    await eventually('it listens', async () => {
+      const [, there] = (await server.command(
+        'PUBSUB',
+        'NUMSUB',
+        `redisson_countdownlatch__channel__{${KEY}}`,
+      )) as [string, number];
+      return there === 1;
+    });
+    proxy.cut();
+    await latch.countDown();
+    const openedAt = performance.now();
+    await opened;
+    expect(performance.now() - openedAt).toBeLessThan(5_000); // the connection is back long before a lost message costs so much
+  });
+
+  /** Loses the replies to that script so often. */
+  function lose({ sha1 }: Script, times = 1): LostReplies {
+    const losses = proxy.loseReply(([, script]) => script === sha1 && losses.lost < times);
+    return losses;
+  }
+
+  /** Nothing is kept of the request itself. */
+  async function isForgotten(): Promise<void> {
+    const keys = async () => (await server.command('KEYS', '*')) as string[];
+    await eventually('the answer is forgotten', async () => (await keys()).join() === KEY);
+    await direct.countDownLatch(KEY).delete();
+  }
+});

@@ -1,0 +1,3 @@
+import { countDownLatchSuite } from './count-down-latch.suite.js';
+
+countDownLatchSuite('standalone');

@@ -1,0 +1,3 @@
+import { multiLockSuite } from './multi-lock.suite.js';
+
+multiLockSuite('standalone');

@@ -1,0 +1,3 @@
+import { permitExpirableSemaphoreSuite } from './permit-expirable-semaphore.suite.js';
+
+permitExpirableSemaphoreSuite('standalone');

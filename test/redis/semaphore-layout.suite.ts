@@ -1,0 +1,148 @@
+import { expect, it } from '@jest/globals';
+import { LockKeyError } from '../../lib/core/errors/index.js';
+import type { Script } from '../../lib/redis/connection/script.js';
+import { semaphoreAcquire } from '../../lib/redis/scripts/semaphore-acquire.js';
+import { semaphoreChange } from '../../lib/redis/scripts/semaphore-change.js';
+import { semaphoreUndo } from '../../lib/redis/scripts/semaphore-undo.js';
+import { eventually } from '../support/eventually.js';
+import type { RedisStage } from './redis-stage.js';
+import { semaphoreNames } from './semaphore-names.js';
+
+/** What stands on the servers and goes over the wire; Redisson has to understand it. */
+export function semaphoreLayoutSuite(stage: () => RedisStage): void {
+  it('is a number, and nothing else once its requests are answered', async () => {
+    const { mine, key } = stage();
+    const semaphore = mine.plainSemaphore(key);
+    await semaphore.trySetPermits(5);
+    await semaphore.acquire({ permits: 2 });
+    await semaphore.addPermits(3);
+    await semaphore.release();
+    await eventually('no request is left', async () => (await stage().keys()).length === 1);
+    expect(await stage().keys()).toEqual([key]);
+    expect(await stage().command('GET', key)).toBe('7');
+    expect(await stage().command('PTTL', key)).toBe(-1);
+  });
+
+  it('publishes how many there are, and never fewer than one', async () => {
+    const { mine, key } = stage();
+    const log = await stage().log();
+    const semaphore = mine.plainSemaphore(key);
+    await semaphore.trySetPermits(2);
+    await semaphore.acquire({ permits: 2 });
+    await semaphore.release(2);
+    await semaphore.addPermits(-5);
+    await semaphore.release();
+    await semaphore.addPermits(4);
+    await semaphore.drainPermits();
+    await semaphore.releaseIfExists(3);
+    const publish = stage().isCluster ? 'SPUBLISH' : 'PUBLISH';
+    const { channel } = semaphoreNames(key);
+    expect(await log.published(key)).toEqual(
+      ['2', '2', '2', '3'].map((text) => `${publish} ${channel} ${text}`),
+    );
+  });
+
+  it('waits for a release of Redisson up to its message', async () => {
+    const { mine, key } = stage();
+    const { channel } = semaphoreNames(key);
+    await stage().command('SET', key, -1);
+    const waiting = mine.plainSemaphore(key).acquire();
+    await stage().listening(channel);
+    await stage().command('INCRBY', key, 2);
+    await stage().command(stage().isCluster ? 'SPUBLISH' : 'PUBLISH', channel, '1');
+    await waiting;
+    expect(await mine.plainSemaphore(key).availablePermits()).toBe(0);
+  });
+
+  it('has the prefix in its names', async () => {
+    const { mine, key } = stage();
+    const prefixed = await stage().client({ prefix: 'shop:' });
+    const waiting = prefixed.plainSemaphore(key).acquire();
+    await eventually('it listens', async () => {
+      const ask = stage().isCluster ? 'SHARDCHANNELS' : 'CHANNELS';
+      const channels = await stage().commands('PUBSUB', ask, 'redisson_sc:*');
+      return channels.flat().includes(`redisson_sc:{shop:${key}}`);
+    });
+    await mine.plainSemaphore(`shop:${key}`).release();
+    await waiting;
+    await stage().connection().del(`shop:${key}`);
+  });
+
+  it('takes permits once for a request that is sent twice', async () => {
+    const { key } = stage();
+    await stage().command('SET', key, 3);
+    for (let time = 0; time < 2; time++)
+      expect(await run(semaphoreAcquire, [key, request()], [2, 60_000])).toEqual([1, 0]);
+    expect(await stage().command('GET', key)).toBe('1');
+    expect(await stage().command('PTTL', request())).toBeGreaterThan(0);
+    await stage().command('DEL', request());
+  });
+
+  it('changes the number once for a request that is sent twice, and says so once', async () => {
+    const { key } = stage();
+    const { channel } = semaphoreNames(key);
+    const log = await stage().log();
+    const publish = stage().isCluster ? 'SPUBLISH' : 'PUBLISH';
+    const outcomes: unknown[] = [];
+    for (const mode of ['release', 'drain', 'release-if-exists', 'add', 'try'])
+      for (let time = 0; time < 2; time++)
+        outcomes.push(
+          await run(semaphoreChange, [key, channel, request(mode)], [publish, mode, 4, 60_000]),
+        );
+    expect(outcomes).toEqual([1, 1, 4, 4, 1, 1, 1, 1, 0, 0]);
+    expect(await stage().command('GET', key)).toBe('8');
+    const messages = await log.published(key);
+    expect(messages.map((message) => message.split(' ').at(-1))).toEqual(['4', '4', '8']);
+    for (const mode of ['release', 'drain', 'release-if-exists', 'add', 'try'])
+      await stage().command('DEL', request(mode));
+  });
+
+  it('gives back once what a request took, and nothing for one that took nothing', async () => {
+    const { key } = stage();
+    const { channel } = semaphoreNames(key);
+    const publish = stage().isCluster ? 'SPUBLISH' : 'PUBLISH';
+    await stage().command('SET', key, 3);
+    await run(semaphoreAcquire, [key, request()], [2, 60_000]);
+    expect(await run(semaphoreUndo, [key, request(), channel], [publish])).toBe(0);
+    expect(await run(semaphoreUndo, [key, request(), channel], [publish])).toBe(-1);
+    expect(await run(semaphoreAcquire, [key, request()], [4, 60_000])).toEqual([0, -1]);
+    expect(await run(semaphoreUndo, [key, request(), channel], [publish])).toBe(-1);
+    expect(await stage().keys()).toEqual([key]);
+    expect(await stage().command('GET', key)).toBe('3');
+  });
+
+  it.each<[string, ...(string | number)[]]>([
+    ['HSET', 'field', 'theirs'],
+    ['RPUSH', 'theirs'],
+    ['SADD', 'theirs'],
+    ['ZADD', 1, 'theirs'],
+    ['SET', 'theirs'],
+  ])('refuses a key of somebody else, and leaves it alone (%s)', async (command, ...operands) => {
+    const { mine, key } = stage();
+    await stage().command(command, key, ...operands);
+    const before = await stage().command('DUMP', key);
+    const semaphore = mine.plainSemaphore(key);
+    for (const ask of [
+      () => semaphore.acquire(),
+      () => semaphore.tryAcquire(),
+      () => semaphore.release(),
+      () => semaphore.releaseIfExists(),
+      () => semaphore.addPermits(1),
+      () => semaphore.drainPermits(),
+      () => semaphore.availablePermits(),
+    ])
+      await expect(ask()).rejects.toBeInstanceOf(LockKeyError);
+    expect(await semaphore.trySetPermits(1).catch(() => false)).toBe(false);
+    await mine.close(); // whatever it does in the background is done then
+    expect(await stage().keys()).toEqual([key]);
+    expect(await stage().command('DUMP', key)).toEqual(before);
+  });
+
+  function request(id = '1'): string {
+    return semaphoreNames(stage().key).request + id;
+  }
+
+  function run({ source }: Script, keys: string[], args: (string | number)[]): Promise<unknown> {
+    return stage().command('EVAL', source, keys.length, ...keys, ...args);
+  }
+}

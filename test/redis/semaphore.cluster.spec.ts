@@ -1,0 +1,3 @@
+import { semaphoreSuite } from './semaphore.suite.js';
+
+semaphoreSuite('cluster');

@@ -1,0 +1,3 @@
+import { spinLockSuite } from './spin-lock.suite.js';
+
+spinLockSuite('cluster');

@@ -1,0 +1,88 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { LockConnectionError, LockKeyError } from '../../../lib/core/errors/index.js';
+import { LockName } from '../../../lib/redis/connection/lock-name.js';
+import type { RecipeContext } from '../../../lib/redis/recipes/recipe-context.js';
+import { Requests } from '../../../lib/redis/recipes/requests.js';
+import { semaphoreChange } from '../../../lib/redis/scripts/semaphore-change.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+import { connectionOf } from './connection-of.js';
+import { FakeNode } from './fake-node.js';
+
+const NAME = /^interlock_request:\{seats\}:[0-9a-f]{16}$/;
+
+describe('A request', () => {
+  let node: FakeNode;
+  let requests: Requests;
+  let clock: VirtualClock;
+
+  beforeEach(() => {
+    node = new FakeNode();
+    clock = new VirtualClock();
+    const connection = connectionOf(node, clock);
+    const context: Partial<RecipeContext> = { connection, clock, connectTimeout: 1_000 };
+    requests = new Requests(context as RecipeContext, new LockName('seats'), {
+      key: 'seats',
+      client: 'test',
+    });
+  });
+
+  it('has a name of its own, in the slot of its key', () => {
+    const names = Array.from({ length: 100 }, () => requests.next());
+    for (const name of names) expect(name).toMatch(NAME);
+    expect(new Set(names).size).toBe(100);
+  });
+
+  it('is sent with its name behind the keys, and forgotten by the server once it is answered', async () => {
+    node.reply = () => '7';
+    expect(await requests.run(semaphoreChange, ['seats', 'channel'], ['publish', 'add'])).toBe(7);
+    const [sent, forgotten] = node.sent;
+    expect(sent!.args).toEqual([
+      semaphoreChange.sha1,
+      3,
+      'seats',
+      'channel',
+      expect.stringMatching(NAME),
+      'publish',
+      'add',
+    ]);
+    expect([forgotten!.name, ...forgotten!.args]).toEqual(['del', sent!.args[4]]);
+  });
+
+  it('is answered although it is not forgotten', async () => {
+    const answered = requests.run(semaphoreChange, ['seats'], []);
+    node.last.answer(1);
+    expect(await answered).toBe(1);
+    node.last.fail();
+  });
+
+  it.each([
+    ['WRONGTYPE Operation against a key holding the wrong kind of value', LockKeyError],
+    ['NOPERM this user has no permissions', LockConnectionError],
+  ])('that is refused with %p is told as our error, and not forgotten', async (message, error) => {
+    const refused = requests.run(semaphoreChange, ['seats'], []);
+    node.last.refuse(message);
+    await expect(refused).rejects.toBeInstanceOf(error);
+    await expect(refused).rejects.toMatchObject({ key: 'seats', client: 'test' });
+    expect(node.sent).toHaveLength(1);
+  });
+
+  it('that has no answer is sent again under the same name: it may have been carried out', async () => {
+    const answered = requests.run(semaphoreChange, ['seats'], []);
+    const { args } = node.last;
+    node.last.fail();
+    await clock.advance(200);
+    expect(node.sent).toHaveLength(2);
+    expect(node.last.args).toEqual(args);
+    node.last.answer(1);
+    expect(await answered).toBe(1);
+  });
+
+  it('that has no answer for all of the connectTimeout fails as ioredis does, and is not forgotten', async () => {
+    node.reply = (command) => void command.fail();
+    const failed = requests.run(semaphoreChange, ['seats'], []).catch((error: Error) => error);
+    await clock.advance(1_000);
+    expect(await failed).toMatchObject({ message: 'Connection is closed.' });
+    expect(node.sent.every(({ name }) => name === 'evalsha')).toBe(true);
+    expect(clock.isIdle).toBe(true);
+  });
+});

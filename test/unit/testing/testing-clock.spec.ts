@@ -1,0 +1,92 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { TestingClock } from '../../../lib/testing/testing-clock.js';
+
+describe('TestingClock', () => {
+  let clock: TestingClock;
+  let fired: string[];
+  const timer = (name: string, ms: number) =>
+    clock.setTimer(() => fired.push(`${name} at ${clock.now()}`), ms);
+
+  beforeEach(() => {
+    clock = new TestingClock();
+    fired = [];
+  });
+
+  it('fires timers by time, and those of one time by age', async () => {
+    timer('c', 20);
+    timer('a', 10);
+    timer('d', 20);
+    timer('b', 10);
+    await clock.advance(20);
+    expect(fired).toEqual(['a at 10', 'b at 10', 'c at 20', 'd at 20']);
+    expect(clock.now()).toBe(20);
+  });
+
+  it('goes exactly as far as it is told', async () => {
+    timer('a', 10);
+    await clock.advance(9.5);
+    expect([clock.now(), fired]).toEqual([9.5, []]);
+    await clock.advance(0.5);
+    expect(fired).toEqual(['a at 10']);
+  });
+
+  it('adds up calls that overlap', async () => {
+    timer('a', 30);
+    await Promise.all([clock.advance(10), clock.advance(20)]);
+    expect([clock.now(), fired]).toEqual([30, ['a at 30']]);
+  });
+
+  it('does not fire what was cancelled', async () => {
+    const a = timer('a', 10);
+    timer('b', 10);
+    timer('c', 0).cancel();
+    a.cancel();
+    await clock.advance(10);
+    a.cancel();
+    expect(fired).toEqual(['b at 10']);
+  });
+
+  it('fires what is due now by itself, one in each turn, and nothing in the call that set it', async () => {
+    timer('a', 0);
+    timer('b', -5);
+    timer('later', 1);
+    expect(fired).toEqual([]);
+    await nextTurn();
+    expect(fired).toEqual(['a at 0']);
+    await nextTurn();
+    await nextTurn();
+    expect(fired).toEqual(['a at 0', 'b at 0']);
+  });
+
+  it('fires the timers that timers and promises set, at their time', async () => {
+    clock.setTimer(() => {
+      void Promise.resolve()
+        .then(() => nextTurn())
+        .then(() => timer('nested', 5));
+    }, 10);
+    timer('later', 20);
+    await clock.advance(20);
+    expect(fired).toEqual(['nested at 15', 'later at 20']);
+  });
+
+  it('says so when there is no end of what is due now, and goes on afterwards', async () => {
+    let isSpinning = true;
+    const spin = () => void (isSpinning && clock.setTimer(spin, 0));
+    spin();
+    await expect(clock.advance(10)).rejects.toThrow('Virtual time cannot pass');
+    expect(clock.now()).toBe(0);
+    isSpinning = false;
+    await clock.advance(10);
+    expect(clock.now()).toBe(10);
+  });
+
+  it('runs a timer in the async context of whoever set it, as Node does', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    storage.run('setter', () => clock.setTimer(() => seen.push(storage.getStore()), 10));
+    await storage.run('test', () => clock.advance(10));
+    expect(seen).toEqual(['setter']);
+  });
+});
