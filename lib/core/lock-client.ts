@@ -1,4 +1,8 @@
 import type { CountingSemaphore } from './counting-semaphore.js';
+import type { LeaderLatch } from './leader-latch.js';
+import type { LeaderOptions } from './leader-options.js';
+import type { LeaderSelectorOptions } from './leader-selector-options.js';
+import type { LeaderSelector, TakeLeadership } from './leader-selector.js';
 import type { Lock } from './lock.js';
 import type { LockActivity } from './lock-activity.js';
 import type { LockClientStatus } from './lock-client-status.js';
@@ -45,6 +49,24 @@ export interface LockClient {
    * @throws LockOptionsError: see `MultiLock`
    */
   multiLock(locks: readonly Lock[]): Lock;
+  /**
+   * Of all latches of that key, in all processes, one leads; call `start()` next. Each call makes another latch.
+   *
+   * @throws LockKeyError when the key cannot name a lock, or names one of another kind
+   * @throws LockOptionsError
+   */
+  leaderLatch(key: string, options?: LeaderOptions): LeaderLatch;
+  /**
+   * Of all selectors of that key, in all processes, one at a time runs its `takeLeadership`; call `start()` next.
+   *
+   * @throws LockKeyError when the key cannot name a lock, or names one of another kind
+   * @throws LockOptionsError
+   */
+  leaderSelector(
+    key: string,
+    takeLeadership: TakeLeadership,
+    options?: LeaderSelectorOptions,
+  ): LeaderSelector;
   /**
    * Checks the `lease` of acquires to come.
    *

@@ -1,6 +1,13 @@
 /** The recipes, by their names in this library. */
 export type LockRecipe =
-  'mutex' | 'readLock' | 'writeLock' | 'semaphore' | 'semaphoreMutex' | 'multiLock';
+  | 'mutex'
+  | 'readLock'
+  | 'writeLock'
+  | 'semaphore'
+  | 'semaphoreMutex'
+  | 'multiLock'
+  | 'leaderLatch'
+  | 'leaderSelector';
 
 /** Which lock this is: equal for all objects that stand for the same lock of the same client. */
 export interface LockIdentity {

@@ -10,6 +10,8 @@ const KINDS: Record<LockRecipe, string> = {
   semaphore: 'semaphore',
   semaphoreMutex: 'semaphore mutex',
   multiLock: 'multi-lock',
+  leaderLatch: 'leader latch',
+  leaderSelector: 'leader selector',
 };
 
 interface Told {

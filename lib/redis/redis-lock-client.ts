@@ -1,8 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { Bag } from '../core/bag.js';
 import { activityOf } from '../core/activity-of.js';
 import { LockClientClosedError, LockKeyError } from '../core/errors/index.js';
 import { giveEverythingBack } from '../core/give-everything-back.js';
+import { leaderId } from '../core/leader-id.js';
+import { LeaderLatch } from '../core/leader-latch.js';
+import type { LeaderOptions } from '../core/leader-options.js';
+import type { LeaderSelectorOptions } from '../core/leader-selector-options.js';
+import { LeaderSelector, type TakeLeadership } from '../core/leader-selector.js';
 import type { Lock } from '../core/lock.js';
 import type { LockActivity } from '../core/lock-activity.js';
 import type { LockClient } from '../core/lock-client.js';
@@ -20,16 +23,15 @@ import { within } from '../core/within.js';
 import { connectToRedis } from './connect-to-redis.js';
 import { hashTag } from './connection/hash-tag.js';
 import { LockName } from './connection/lock-name.js';
-import { Renewal } from './connection/renewal.js';
 import { RedisSurvey } from './inspection/redis-survey.js';
+import { makeRecipeContext } from './make-recipe-context.js';
 import { BaseLock } from './recipes/base-lock.js';
-import { ContenderLines } from './recipes/contender-lines.js';
 import { ExponentialBackOff } from './recipes/exponential-back-off.js';
 import { fairCommands } from './recipes/fair-commands.js';
-import { GuaranteedRelease } from './recipes/guaranteed-release.js';
 import { permitCommands } from './recipes/permit-commands.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
 import { RedisCountDownLatch } from './recipes/redis-count-down-latch.js';
+import { RedisElection } from './recipes/redis-election.js';
 import { RedisLock } from './recipes/redis-lock.js';
 import { RedisPermitExpirableSemaphore } from './recipes/redis-permit-expirable-semaphore.js';
 import { RedisReadWriteLock } from './recipes/redis-read-write-lock.js';
@@ -43,7 +45,6 @@ import type { RedisMutexOptions } from './redis-mutex-options.js';
 import type { RedisReadWriteLockOptions } from './redis-read-write-lock-options.js';
 import type { RedisSemaphoreOptions } from './redis-semaphore-options.js';
 import type { RedisSpinLockOptions } from './redis-spin-lock-options.js';
-import { warnOfRefusals } from './warn-of-refusals.js';
 
 /** Locks on Redis. */
 export class RedisLockClient implements LockClient {
@@ -56,34 +57,11 @@ export class RedisLockClient implements LockClient {
   #closing?: Promise<void>;
 
   constructor(private readonly settings: RedisLockClientSettings) {
-    const { name, connection, events, clock, options } = settings;
-    const { wait = 'forever', connectTimeout = 15_000, replicas } = options;
-    const { watchdogTimeout = 30_000, fairLockWaitTimeout = 300_000 } = options;
-    const id = randomUUID();
-    let holders = 0;
-    const renewal = new Renewal(connection, clock);
-    connection.onReady(() => renewal.renewAll());
+    const { name, options } = settings;
     this.name = name;
     this.#kinds = new LockKinds(name);
     this.#permits = new SemaphorePermits(name, 'none, and set them with `setPermits`');
-    this.#context = {
-      client: name,
-      connection,
-      clock,
-      events,
-      wait,
-      connectTimeout,
-      watchdogTimeout,
-      fairLockWaitTimeout,
-      replicas,
-      renewal,
-      releases: new GuaranteedRelease(connection, clock, warnOfRefusals(name)),
-      lines: new ContenderLines(),
-      newHolder: () => `${id}:${++holders}`,
-      admits: 'all',
-      waits: new Bag(),
-      holds: new Bag(),
-    };
+    this.#context = makeRecipeContext(settings);
     this[LOCK_SURVEY] = new RedisSurvey(this.#context, options.prefix ?? '');
   }
 
@@ -159,6 +137,19 @@ export class RedisLockClient implements LockClient {
     return new MultiLock(locks, { wait, clock, takeTogether: (all) => takeTogether(context, all) });
   }
 
+  leaderLatch(key: string, options: LeaderOptions = {}): LeaderLatch {
+    return new LeaderLatch(this.#election(key, 'leaderLatch', options));
+  }
+
+  leaderSelector(
+    key: string,
+    takeLeadership: TakeLeadership,
+    { autoRequeue = false, ...options }: LeaderSelectorOptions = {},
+  ): LeaderSelector {
+    const election = this.#election(key, 'leaderSelector', options);
+    return new LeaderSelector(election, takeLeadership, autoRequeue);
+  }
+
   validateLease(lease: number): void {
     validateLease('lease', lease, { client: this.name }, this.#context.connection.roundTrip);
   }
@@ -225,6 +216,14 @@ export class RedisLockClient implements LockClient {
     const commands = (fair ? fairCommands : reentrantCommands)(this.#context, name, fenced);
     const base = new BaseLock(this.#context, { key, recipe, commands, isFenced: fenced });
     return new RedisLock(this.#context, name, base, recipe === 'mutex');
+  }
+
+  #election(key: string, recipe: 'leaderLatch' | 'leaderSelector', options: LeaderOptions) {
+    const id = leaderId(options, { key, client: this.name });
+    const name = this.#name(key, recipe === 'leaderLatch' ? 'leader latch' : 'leader selector');
+    const commands = reentrantCommands(this.#context, name, true);
+    const base = new BaseLock(this.#context, { key, recipe, commands, isFenced: true });
+    return new RedisElection(this.#context, new RedisLock(this.#context, name, base, false), id);
   }
 
   /** The names of that key, which is used for that kind of lock alone; `channelOf` tells where its waiters are woken. */

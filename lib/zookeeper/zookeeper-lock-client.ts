@@ -1,18 +1,14 @@
-import type { Wait } from '../core/acquire-options.js';
 import { activityOf } from '../core/activity-of.js';
-import { Bag } from '../core/bag.js';
-import type { Clock } from '../core/clock.js';
-import {
-  LockClientClosedError,
-  LockConnectionError,
-  LockTimeoutError,
-} from '../core/errors/index.js';
-import { giveEverythingBack } from '../core/give-everything-back.js';
+import { LockClientClosedError } from '../core/errors/index.js';
+import { leaderId } from '../core/leader-id.js';
+import { LeaderLatch } from '../core/leader-latch.js';
+import type { LeaderOptions } from '../core/leader-options.js';
+import type { LeaderSelectorOptions } from '../core/leader-selector-options.js';
+import { LeaderSelector, type TakeLeadership } from '../core/leader-selector.js';
 import type { Lock } from '../core/lock.js';
 import type { LockActivity } from '../core/lock-activity.js';
 import type { LockClient } from '../core/lock-client.js';
 import type { LockClientStatus } from '../core/lock-client-status.js';
-import { type LockEventEmitter } from '../core/lock-event-emitter.js';
 import type { LockEvents } from '../core/lock-events.js';
 import { LOCK_SURVEY, type LockSurvey } from '../core/lock-survey.js';
 import { MultiLock } from '../core/multi-lock.js';
@@ -20,50 +16,33 @@ import { refuseLease } from '../core/refuse-lease.js';
 import { roundTrip } from '../core/round-trip.js';
 import { statusOf } from '../core/status-of.js';
 import { validatePermits } from '../core/validate-permits.js';
-import { WaitScope } from '../core/wait-scope.js';
-import { within } from '../core/within.js';
-import type { AclEntry } from './connection/acl.js';
-import type { RetryPolicy } from './connection/retry/retry-policy.js';
-import type { ZooKeeperConnection } from './connection/zookeeper-connection.js';
+import { ClientLifecycle } from './client-lifecycle.js';
 import { ZooKeeperSurvey } from './inspection/zookeeper-survey.js';
-import { localAddress } from './local-address.js';
 import { lockPath } from './lock-path.js';
+import { makeRecipeContext } from './make-recipe-context.js';
+import type { AtomicOptions } from './recipes/atomic-options.js';
 import { attemptRevoke } from './recipes/attempt-revoke.js';
-import { GuaranteedDelete } from './recipes/guaranteed-delete.js';
+import { DistributedAtomicInteger } from './recipes/distributed-atomic-integer.js';
+import { DistributedAtomicLong } from './recipes/distributed-atomic-long.js';
+import { DistributedBarrier } from './recipes/distributed-barrier.js';
+import { DistributedDoubleBarrier } from './recipes/distributed-double-barrier.js';
 import { InterProcessMutex } from './recipes/inter-process-mutex.js';
 import { InterProcessReadWriteLock } from './recipes/inter-process-read-write-lock.js';
 import { InterProcessSemaphoreMutex } from './recipes/inter-process-semaphore-mutex.js';
 import { InterProcessSemaphoreV2 } from './recipes/inter-process-semaphore-v2.js';
-import { PathKinds } from './recipes/path-kinds.js';
-import { LockParents } from './recipes/lock-parents.js';
+import { leaderLatchDriver } from './recipes/leader-latch-driver.js';
+import type { LockInternalsDriver } from './recipes/lock-internals-driver.js';
+import { LockInternals } from './recipes/lock-internals.js';
 import type { LockSettings } from './recipes/lock-settings.js';
-import { LongHolds } from './recipes/long-holds.js';
 import { nodeData, type NodeOptions } from './recipes/node-data.js';
+import { PathKinds } from './recipes/path-kinds.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
-import { ServedNodes } from './recipes/served-nodes.js';
 import { SharedCount } from './recipes/shared-count.js';
-import { SoleChildMemory } from './recipes/sole-child-memory.js';
-import { untilConnected } from './recipes/until-connected.js';
+import { SharedValue } from './recipes/shared-value.js';
+import { standardLockInternalsDriver } from './recipes/standard-lock-internals-driver.js';
+import { ZooKeeperElection } from './recipes/zookeeper-election.js';
+import type { ZooKeeperLockClientSettings } from './zookeeper-lock-client-settings.js';
 import type { ZooKeeperSemaphoreOptions } from './zookeeper-semaphore-options.js';
-
-/** What a client is made of. Times in milliseconds. */
-export interface ZooKeeperLockClientSettings {
-  readonly name: string;
-  readonly connection: ZooKeeperConnection;
-  readonly events: LockEventEmitter;
-  readonly clock: Clock;
-  /** Prefix of every path, without a slash at its end; made with the parents of a lock where it is missing. Default: none. */
-  readonly chroot?: string;
-  readonly basePath: string;
-  readonly connectTimeout: number;
-  readonly wait: Wait;
-  readonly retryPolicy: RetryPolicy;
-  readonly acl?: readonly AclEntry[];
-  /** Data of lock nodes that are given none. Default: the address of this host, asked for when it connects. */
-  readonly nodeData?: Buffer;
-  /** After that time a holder that did not queue has its node watched. Default: 100. */
-  readonly watchAfter?: number;
-}
 
 /** Locks on ZooKeeper, or on the embedded tree that behaves like it. */
 export class ZooKeeperLockClient implements LockClient {
@@ -74,35 +53,14 @@ export class ZooKeeperLockClient implements LockClient {
   readonly [LOCK_SURVEY]: LockSurvey;
   readonly #context: RecipeContext;
   readonly #kinds: PathKinds;
-  #closing?: Promise<void>;
+  readonly #lifecycle: ClientLifecycle;
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
-    const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
-    const { chroot = '', basePath, watchAfter = 100 } = settings;
+    const { name, connection, events, chroot = '', basePath } = settings;
     this.name = name;
     this.#kinds = new PathKinds(name);
-    this.#context = {
-      client: name,
-      connection,
-      clock,
-      events,
-      retryPolicy,
-      wait,
-      connectTimeout,
-      parents: new LockParents(connection, acl),
-      removals: new GuaranteedDelete(connection, (error) =>
-        process.emitWarning(
-          `Lock client "${name}" may not remove a lock node, so the lock stays taken: ${error.message}`,
-        ),
-      ),
-      soleChildren: new SoleChildMemory(connection),
-      servedNodes: new ServedNodes(),
-      longHolds: new LongHolds(clock, watchAfter),
-      nodeData: Buffer.alloc(0),
-      admits: 'all',
-      waits: new Bag(),
-      holds: new Bag(),
-    };
+    this.#context = makeRecipeContext(settings);
+    this.#lifecycle = new ClientLifecycle(settings, this.#context);
     this[LOCK_SURVEY] = new ZooKeeperSurvey(this.#context, chroot, basePath);
     connection.onStateChange((state, reason) => events.emit('connection', { state, reason }));
   }
@@ -139,6 +97,19 @@ export class ZooKeeperLockClient implements LockClient {
     return new MultiLock(locks, { wait, clock });
   }
 
+  leaderLatch(key: string, options: LeaderOptions = {}): LeaderLatch {
+    return new LeaderLatch(this.#election(key, 'leaderLatch', leaderLatchDriver, options));
+  }
+
+  leaderSelector(
+    key: string,
+    takeLeadership: TakeLeadership,
+    { autoRequeue = false, ...options }: LeaderSelectorOptions = {},
+  ): LeaderSelector {
+    const election = this.#election(key, 'leaderSelector', standardLockInternalsDriver, options);
+    return new LeaderSelector(election, takeLeadership, autoRequeue);
+  }
+
   /**
    * The number of that key; call `start()` next.
    *
@@ -146,9 +117,46 @@ export class ZooKeeperLockClient implements LockClient {
    * @throws LockKeyError, LockOptionsError
    */
   sharedCount(key: string, seed: number): SharedCount {
-    const settings = this.#lock(key, {});
-    this.#kinds.claim(settings.path, 'shared count', key);
-    return new SharedCount(this.#context, settings, seed);
+    return new SharedCount(this.#context, this.#node(key, 'shared count'), seed);
+  }
+
+  /**
+   * The bytes of that key; call `start()` next.
+   *
+   * @param seed what it begins with where there is nothing yet
+   * @throws LockKeyError, LockOptionsError
+   */
+  sharedValue(key: string, seed: Uint8Array): SharedValue {
+    return new SharedValue(this.#context, this.#node(key, 'shared value'), seed);
+  }
+
+  /** The 64-bit counter of that key. @throws LockKeyError, LockOptionsError */
+  atomicLong(key: string, options: AtomicOptions = {}): DistributedAtomicLong {
+    return new DistributedAtomicLong(this.#context, this.#node(key, 'atomic long'), options);
+  }
+
+  /** The 32-bit counter of that key, which may be a shared count too. @throws LockKeyError, LockOptionsError */
+  atomicInteger(key: string, options: AtomicOptions = {}): DistributedAtomicInteger {
+    return new DistributedAtomicInteger(this.#context, this.#node(key, 'shared count'), options);
+  }
+
+  /** The barrier of that key. @throws LockKeyError */
+  barrier(key: string): DistributedBarrier {
+    return new DistributedBarrier(this.#context, this.#node(key, 'barrier'));
+  }
+
+  /**
+   * The double barrier of that key.
+   *
+   * @param memberQty how many have to come
+   * @throws LockKeyError, LockOptionsError
+   */
+  doubleBarrier(key: string, memberQty: number): DistributedDoubleBarrier {
+    return new DistributedDoubleBarrier(
+      this.#context,
+      this.#node(key, 'double barrier'),
+      memberQty,
+    );
   }
 
   /**
@@ -171,7 +179,7 @@ export class ZooKeeperLockClient implements LockClient {
   status(): LockClientStatus {
     const { state, session } = this.settings.connection;
     return {
-      ...statusOf(this.#closing ? 'CLOSED' : state, this.#context),
+      ...statusOf(this.#lifecycle.isClosing ? 'CLOSED' : state, this.#context),
       sessionId: session?.isAlive ? session.id : undefined,
     };
   }
@@ -182,63 +190,43 @@ export class ZooKeeperLockClient implements LockClient {
 
   async ping(timeout = 1_000): Promise<number> {
     const { name, connection, chroot } = this.settings;
-    if (this.#closing) throw new LockClientClosedError({ client: name });
+    if (this.#lifecycle.isClosing) throw new LockClientClosedError({ client: name });
     return roundTrip(this.#context, timeout, () => connection.exists(chroot || '/'));
   }
 
-  async connect(): Promise<void> {
-    const { name, connection, clock, connectTimeout, nodeData } = this.settings;
-    if (this.#context.admits !== 'all') throw new LockClientClosedError({ client: name });
-    const wait = new WaitScope(
-      { client: name, clock, open: this.#context.waits },
-      { wait: connectTimeout },
-    );
-    let lastReason = 'no server has answered';
-    const stop = this.on('connection', ({ reason }) => (lastReason = reason));
-    try {
-      connection.start();
-      await untilConnected(connection, wait);
-      this.#context.nodeData = nodeData ?? (await localAddress(clock));
-    } catch (cause) {
-      stop(); // the closing is not what it failed of
-      await connection.close();
-      if (!(cause instanceof LockTimeoutError)) throw cause;
-      throw new LockConnectionError(
-        `Lock client "${name}" could not connect within ${connectTimeout} ms (${lastReason}). Check \`connect\` and that the servers run, or raise \`connectTimeout\`.`,
-        { client: name, cause },
-      );
-    } finally {
-      stop();
-      wait.end();
-    }
+  connect(): Promise<void> {
+    return this.#lifecycle.connect();
   }
 
   refuse(): void {
-    this.#admit('insiders');
+    this.#lifecycle.refuse();
   }
 
   close(timeout = 5_000): Promise<void> {
-    this.#closing ??= this.#close(timeout);
-    return this.#closing;
+    return this.#lifecycle.close(timeout);
   }
 
-  /** Ends the waits there are, and refuses who comes from now on. */
-  #admit(whom: 'insiders' | 'nobody'): void {
-    if (this.#context.admits !== 'nobody') this.#context.admits = whom;
-    for (const wait of this.#context.waits) wait.close();
+  #election(
+    key: string,
+    recipe: 'leaderLatch' | 'leaderSelector',
+    driver: LockInternalsDriver,
+    options: LeaderOptions,
+  ): ZooKeeperElection {
+    const id = leaderId(options, { key, client: this.name });
+    const settings = this.#lock(key, { data: id });
+    this.#kinds.claim(
+      settings.path,
+      recipe === 'leaderLatch' ? 'leader latch' : 'leader selector',
+      key,
+    );
+    const queue = new LockInternals(this.#context, recipe, driver, settings);
+    return new ZooKeeperElection(this.#context, queue, id, options.errorPolicy);
   }
 
-  async #close(timeout: number): Promise<void> {
-    const { connection, clock } = this.settings;
-    const deadline = clock.now() + timeout;
-    this.#admit('nobody');
-    await within(timeout, clock, this.#giveEverythingBack());
-    await within(Math.max(0, deadline - clock.now()), clock, connection.close());
-  }
-
-  async #giveEverythingBack(): Promise<void> {
-    await giveEverythingBack(this.#context);
-    await this.#context.removals.drained();
+  #node(key: string, kind: string): LockSettings {
+    const settings = this.#lock(key, {});
+    this.#kinds.claim(settings.path, kind, key);
+    return settings;
   }
 
   #lock(key: string, options: NodeOptions): LockSettings {

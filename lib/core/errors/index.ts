@@ -1,5 +1,7 @@
 export type { LockErrorCode } from './lock-error-code.js';
 export * from './lock-error.js';
+export * from './counter-overflow.error.js';
+export * from './election-closed.error.js';
 export * from './lock-aborted.error.js';
 export * from './lock-client-closed.error.js';
 export * from './lock-client-duplicate.error.js';

@@ -5,7 +5,11 @@ import { LockError, type LockErrorContext } from './lock-error.js';
 export class LockLostError extends LockError {
   static override readonly code = 'LOCK_LOST';
 
-  constructor(why: string, context: LockErrorContext = {}) {
+  constructor(
+    /** What happened, in a few words. */
+    readonly why: string,
+    context: LockErrorContext = {},
+  ) {
     super(
       'LOCK_LOST',
       `${contextText(context)} is no longer held: ${why}. Stop the protected work and do not write its results, or guard them with the fencing token; then acquire again.`,

@@ -86,6 +86,15 @@ export class RedisLock implements Mutex {
   }
 
   /**
+   * Of each holder what it asked with as `method`, else its id.
+   *
+   * @internal
+   */
+  async holderIds(): Promise<string[]> {
+    return (await this.holders()).map(({ id, method }) => method ?? id);
+  }
+
+  /**
    * Takes it from whoever holds it, for an operator; resolves to whether anybody did. A holder of this library is told at
    * its next renewal, a third of its lease later at the latest; until then there may be two.
    *

@@ -9,6 +9,12 @@ import {
   LockTimeoutError,
 } from '../../core/errors/index.js';
 import { giveEverythingBack } from '../../core/give-everything-back.js';
+import { leaderId } from '../../core/leader-id.js';
+import { LeaderLatch } from '../../core/leader-latch.js';
+import type { LeaderOptions } from '../../core/leader-options.js';
+import type { LeaderSelectorOptions } from '../../core/leader-selector-options.js';
+import { LeaderSelector, type TakeLeadership } from '../../core/leader-selector.js';
+import type { LockRecipe } from '../../core/lock-identity.js';
 import type { Lock } from '../../core/lock.js';
 import type { LockActivity } from '../../core/lock-activity.js';
 import type { LockClient } from '../../core/lock-client.js';
@@ -24,7 +30,9 @@ import { WaitScope } from '../../core/wait-scope.js';
 import { within } from '../../core/within.js';
 import { RedLockSurvey } from '../inspection/red-lock-survey.js';
 import { ContenderLines } from '../recipes/contender-lines.js';
+import { RedisElection } from '../recipes/redis-election.js';
 import type { RedisLockOptions } from '../redis-lock-options.js';
+import { leadersOf } from './leaders-of.js';
 import { RedLock } from './red-lock.js';
 import { validateRedLockLease } from './validate-red-lock-lease.js';
 import type { RedLockContext } from './red-lock-context.js';
@@ -73,11 +81,24 @@ export class RedLockClient implements LockClient {
   }
 
   mutex(key: string): RedLock {
-    return this.#mutex(key, 'mutex');
+    return this.#mutex(key, 'mutex', 'mutex').lock;
   }
 
   semaphoreMutex(key: string): RedLock {
-    return this.#mutex(key, 'semaphore mutex');
+    return this.#mutex(key, 'semaphoreMutex', 'semaphore mutex').lock;
+  }
+
+  leaderLatch(key: string, options: LeaderOptions = {}): LeaderLatch {
+    return new LeaderLatch(this.#election(key, 'leaderLatch', 'leader latch', options));
+  }
+
+  leaderSelector(
+    key: string,
+    takeLeadership: TakeLeadership,
+    { autoRequeue = false, ...options }: LeaderSelectorOptions = {},
+  ): LeaderSelector {
+    const election = this.#election(key, 'leaderSelector', 'leader selector', options);
+    return new LeaderSelector(election, takeLeadership, autoRequeue);
   }
 
   readWriteLock(key: string): never {
@@ -164,10 +185,25 @@ export class RedLockClient implements LockClient {
     await nodes.close(Math.max(0, endsAt - clock.now()));
   }
 
-  #mutex(key: string, kind: 'mutex' | 'semaphore mutex'): RedLock {
+  #mutex(key: string, recipe: LockRecipe, kind: string) {
     const parts = this.settings.nodes.clients.map((client) => client.semaphoreMutex(key));
     this.#kinds.claim(parts[0]!.identity.name, kind, key);
-    return new RedLock(this.#context, key, parts, kind === 'mutex');
+    const lock = new RedLock(this.#context, key, parts, recipe === 'mutex', recipe);
+    return { lock, parts };
+  }
+
+  #election(key: string, recipe: LockRecipe, kind: string, options: LeaderOptions) {
+    const id = leaderId(options, { key, client: this.name });
+    const { lock, parts } = this.#mutex(key, recipe, kind);
+    return new RedisElection(
+      this.#context,
+      {
+        key,
+        acquire: (request) => lock.acquire(request),
+        holderIds: () => leadersOf(parts, this.#context.majority),
+      },
+      id,
+    );
   }
 
   #refuseRecipe(key: string): never {

@@ -2,7 +2,7 @@ import { LockAbortedError, LockOptionsError } from '../../core/errors/index.js';
 import type { Hold } from '../../core/hold.js';
 import { LeaseChain } from '../../core/lease-chain.js';
 import type { Lease } from '../../core/lease.js';
-import type { LockIdentity } from '../../core/lock-identity.js';
+import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
 import type { Mutex } from '../../core/mutex.js';
 import { runAcquire } from '../../core/run-acquire.js';
 import { useLease } from '../../core/use-lease.js';
@@ -36,9 +36,9 @@ export class RedLock implements Mutex {
     readonly key: string,
     private readonly parts: readonly RedisLock[],
     private readonly isReentrant: boolean,
+    recipe: LockRecipe,
   ) {
     const { name } = parts[0]!.identity;
-    const recipe = isReentrant ? 'mutex' : 'semaphoreMutex';
     this.identity = { scope: context, recipe, name, client: context.client };
     this.#commands = { line: 'contenders', raw: name };
   }

@@ -75,6 +75,11 @@ export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
     for (const node of this.#nodes) void node.keepWatching();
   }
 
+  /** Resolves when the servers have told whether the nodes are there, or when the lock is lost. Never rejects. */
+  async confirm(): Promise<void> {
+    await Promise.all(this.#nodes.map((node) => node.keepWatching()));
+  }
+
   isExclusive(): boolean {
     return this.#nodes.every(({ isExclusive }) => isExclusive);
   }

@@ -1,21 +1,4 @@
-import type { LockInternalsDriver, Turn } from './lock-internals-driver.js';
-import { predecessorOf } from './predecessor-of.js';
-import { sortKey } from './sort-key.js';
+import { queueDriver } from './queue-driver.js';
 
-const LOCK_NAME = 'lock-';
-
-/**
- * Curator's standard predicate for one holder: the first child holds, everybody else waits for the one before.
- *
- * `isNext`: new nodes only ever come behind us, so when the only node ahead goes there is nothing left to look at.
- * An operator who deletes our own node would make that wrong; the watch on it tells us first (see `NodeWatch`).
- */
-export const standardLockInternalsDriver: LockInternalsDriver = {
-  lockName: LOCK_NAME,
-  isClosed: true,
-  sortKey: (child) => sortKey(child, LOCK_NAME),
-  turnOf(children, own): Turn | undefined {
-    const { isQueued, ahead, nearest } = predecessorOf(children, own, this.sortKey);
-    return isQueued ? { blocker: nearest, isNext: ahead === 1 } : undefined;
-  },
-};
+/** Curator's class of that name: the queue of a mutex. */
+export const standardLockInternalsDriver = queueDriver('lock-');

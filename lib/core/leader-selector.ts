@@ -1,0 +1,143 @@
+import type { ElectionBackend } from './election-backend.js';
+import { ElectionClosedError, LockClientClosedError } from './errors/index.js';
+import type { HeldLease } from './held-lease.js';
+import { LeaderTerm } from './leader-term.js';
+import type { Leadership } from './leadership.js';
+import type { Participant } from './participant.js';
+import { pause } from './pause.js';
+import { untilCertain } from './until-certain.js';
+
+/** How long it waits after it could not stand for election, in ms. */
+const STAND_AGAIN_AFTER = 1_000;
+
+/** What a leader does; it leads until that has ended. */
+export type TakeLeadership = (leadership: Leadership) => unknown;
+
+/**
+ * Stands for election once for each time that it is queued, and leads for as long as `takeLeadership` runs: all selectors of
+ * a key take turns. Curator's class of that name; on ZooKeeper compatible with it on the wire.
+ *
+ * `takeLeadership` runs in the scope of the leadership, so that `currentLease()` is it. Nothing can stop it: when the
+ * leadership is lost or interrupted, its `signal` aborts, and others may lead. When it fails, that is a process warning.
+ */
+export class LeaderSelector {
+  #isClosed = false;
+  #isStarted = false;
+  #isQueued = false;
+  #term?: LeaderTerm;
+  #campaign?: Promise<void>;
+  readonly #withdrawal = new AbortController();
+
+  constructor(
+    private readonly election: ElectionBackend,
+    private readonly takeLeadership: TakeLeadership,
+    private readonly autoRequeue: boolean,
+  ) {}
+
+  get key(): string {
+    return this.election.key;
+  }
+
+  /** Who it is among the participants. */
+  get id(): string {
+    return this.election.id;
+  }
+
+  /** Asked of the clock at this very moment, so it holds over event-loop stalls too. */
+  get hasLeadership(): boolean {
+    return this.#term?.lease.isHeld === true;
+  }
+
+  /**
+   * Begins, and queues for the first time.
+   *
+   * @throws ElectionClosedError
+   */
+  start(): void {
+    if (this.#isStarted && !this.#isClosed) return;
+    this.#isStarted = true;
+    this.requeue();
+  }
+
+  /**
+   * Stands for election once more, in the background: what fails is told as the event `failed`, and tried again. False: it
+   * stands or leads already, or has not been started.
+   *
+   * @throws ElectionClosedError
+   */
+  requeue(): boolean {
+    const { key, context } = this.election;
+    if (this.#isClosed) throw new ElectionClosedError({ key, client: context.client });
+    if (!this.#isStarted || this.#isQueued) return false;
+    this.#isQueued = true;
+    this.#campaign = this.#run();
+    return true;
+  }
+
+  /** Aborts the `signal` of the leadership, if there is one now; others lead when `takeLeadership` has ended. */
+  interruptLeadership(): void {
+    this.#term?.lease.hold.lose('it was interrupted');
+  }
+
+  /** As `LeaderLatch.participants`. */
+  participants(): Promise<Participant[]> {
+    return this.election.participants();
+  }
+
+  /** As `LeaderLatch.leader`. */
+  async leader(): Promise<Participant | undefined> {
+    return (await this.participants()).find(({ isLeader }) => isLeader);
+  }
+
+  /**
+   * Interrupts its leadership, and stands for election no longer. Idempotent; resolves when others may be elected: when
+   * `takeLeadership` has ended, so do not await it in there.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#withdrawal.abort();
+    this.#term?.lease.hold.lose('its selector was closed');
+    await this.#campaign;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#withdrawal;
+    let hasLed = false;
+    while (!this.#isClosed && (!hasLed || this.autoRequeue))
+      try {
+        hasLed = await this.#lead(await this.election.elect(signal));
+      } catch (error) {
+        if (signal.aborted) break;
+        if (error instanceof LockClientClosedError) this.#isClosed = true;
+        else await pause(this.election.context.clock, STAND_AGAIN_AFTER, signal);
+      }
+    this.#isQueued = false;
+  }
+
+  /** Resolves to false when it was lost before it could lead. */
+  async #lead(elected: HeldLease): Promise<boolean> {
+    try {
+      await untilCertain(this.election, elected, this.#withdrawal.signal);
+      await this.election.confirm(elected);
+      // Nothing may come between this look and the term, which looks for itself from then on.
+      if (!elected.isHeld || this.#isClosed || !this.election.isCertain) return false;
+      await this.#take(new LeaderTerm(this.election, elected));
+      return true;
+    } finally {
+      await elected.release();
+    }
+  }
+
+  async #take(term: LeaderTerm): Promise<void> {
+    const { lease } = term;
+    this.#term = term;
+    try {
+      await lease.run(() => this.takeLeadership(lease));
+    } catch (error) {
+      process.emitWarning(`The leader of ${JSON.stringify(this.key)} failed: ${String(error)}`);
+    } finally {
+      this.#term = undefined;
+      await lease.release();
+    }
+  }
+}

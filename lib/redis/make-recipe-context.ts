@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { Bag } from '../core/bag.js';
+import { Renewal } from './connection/renewal.js';
+import { ContenderLines } from './recipes/contender-lines.js';
+import { GuaranteedRelease } from './recipes/guaranteed-release.js';
+import type { RecipeContext } from './recipes/recipe-context.js';
+import type { RedisLockClientSettings } from './redis-lock-client-settings.js';
+import { warnOfRefusals } from './warn-of-refusals.js';
+
+/** What the recipes of a client share. */
+export function makeRecipeContext(settings: RedisLockClientSettings): RecipeContext {
+  const { name, connection, events, clock, options } = settings;
+  const { wait = 'forever', connectTimeout = 15_000, replicas } = options;
+  const { watchdogTimeout = 30_000, fairLockWaitTimeout = 300_000 } = options;
+  const id = randomUUID();
+  let holders = 0;
+  const renewal = new Renewal(connection, clock);
+  connection.onReady(() => renewal.renewAll());
+  return {
+    client: name,
+    connection,
+    clock,
+    events,
+    wait,
+    connectTimeout,
+    watchdogTimeout,
+    fairLockWaitTimeout,
+    replicas,
+    renewal,
+    releases: new GuaranteedRelease(connection, clock, warnOfRefusals(name)),
+    lines: new ContenderLines(),
+    newHolder: () => `${id}:${++holders}`,
+    admits: 'all',
+    waits: new Bag(),
+    holds: new Bag(),
+  };
+}

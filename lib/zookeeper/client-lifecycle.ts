@@ -1,0 +1,81 @@
+import {
+  LockClientClosedError,
+  LockConnectionError,
+  LockTimeoutError,
+} from '../core/errors/index.js';
+import { giveEverythingBack } from '../core/give-everything-back.js';
+import { WaitScope } from '../core/wait-scope.js';
+import { within } from '../core/within.js';
+import { localAddress } from './local-address.js';
+import type { RecipeContext } from './recipes/recipe-context.js';
+import { untilConnected } from './recipes/until-connected.js';
+import type { ZooKeeperLockClientSettings } from './zookeeper-lock-client-settings.js';
+
+/** How a client begins and ends; see the methods of `LockClient`. */
+export class ClientLifecycle {
+  #closing?: Promise<void>;
+
+  constructor(
+    private readonly settings: ZooKeeperLockClientSettings,
+    private readonly context: RecipeContext,
+  ) {}
+
+  get isClosing(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  async connect(): Promise<void> {
+    const { name, connection, events, clock, connectTimeout, nodeData } = this.settings;
+    if (this.context.admits !== 'all') throw new LockClientClosedError({ client: name });
+    const wait = new WaitScope(
+      { client: name, clock, open: this.context.waits },
+      { wait: connectTimeout },
+    );
+    let lastReason = 'no server has answered';
+    const stop = events.on('connection', ({ reason }) => (lastReason = reason));
+    try {
+      connection.start();
+      await untilConnected(connection, wait);
+      this.context.nodeData = nodeData ?? (await localAddress(clock));
+    } catch (cause) {
+      stop(); // the closing is not what it failed of
+      await connection.close();
+      if (!(cause instanceof LockTimeoutError)) throw cause;
+      throw new LockConnectionError(
+        `Lock client "${name}" could not connect within ${connectTimeout} ms (${lastReason}). Check \`connect\` and that the servers run, or raise \`connectTimeout\`.`,
+        { client: name, cause },
+      );
+    } finally {
+      stop();
+      wait.end();
+    }
+  }
+
+  refuse(): void {
+    this.#admit('insiders');
+  }
+
+  close(timeout: number): Promise<void> {
+    this.#closing ??= this.#close(timeout);
+    return this.#closing;
+  }
+
+  /** Ends the waits there are, and refuses who comes from now on. */
+  #admit(whom: 'insiders' | 'nobody'): void {
+    if (this.context.admits !== 'nobody') this.context.admits = whom;
+    for (const wait of this.context.waits) wait.close();
+  }
+
+  async #close(timeout: number): Promise<void> {
+    const { connection, clock } = this.settings;
+    const deadline = clock.now() + timeout;
+    this.#admit('nobody');
+    await within(timeout, clock, this.#giveEverythingBack());
+    await within(Math.max(0, deadline - clock.now()), clock, connection.close());
+  }
+
+  async #giveEverythingBack(): Promise<void> {
+    await giveEverythingBack(this.context);
+    await this.context.removals.drained();
+  }
+}
