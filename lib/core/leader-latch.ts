@@ -150,7 +150,7 @@ export class LeaderLatch {
       if (leadership) return leadership;
       let wake!: (failure?: unknown) => void;
       const change = new Promise<void>((resolve, reject) => {
-        wake = (failure) => (failure === undefined ? resolve() : reject(failure as Error));
+        wake = (failure) => (failure === undefined ? resolve() : reject(failure));
         this.#waiters.add(wake);
       });
       await wait.until(change).finally(() => this.#waiters.delete(wake));

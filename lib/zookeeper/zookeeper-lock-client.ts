@@ -213,7 +213,8 @@ export class ZooKeeperLockClient implements LockClient {
     options: LeaderOptions,
   ): ZooKeeperElection {
     const id = leaderId(options, { key, client: this.name });
-    const settings = this.#lock(key, { data: id });
+    const isUnnamed = recipe === 'leaderSelector' && id === ''; // as Curator writes it
+    const settings = this.#lock(key, isUnnamed ? {} : { data: id });
     this.#kinds.claim(
       settings.path,
       recipe === 'leaderLatch' ? 'leader latch' : 'leader selector',
