@@ -14,10 +14,13 @@ export interface ElectionBackend {
   elect(signal: AbortSignal): Promise<HeldLease>;
   /** May who is elected act as the leader now? */
   readonly isCertain: boolean;
-  /** Calls `listener` when `isCertain` may have changed; the returned function stops that. */
-  onCertainty(listener: () => void): () => void;
-  /** Resolves when the servers have told whether what `elect` gave is still held, or when that is lost. Never rejects. */
-  confirm(elected: HeldLease): Promise<void>;
+  /** Calls `listener`, with what happened, when `isCertain` may have changed; the returned function stops that. */
+  onCertainty(listener: (why: string) => void): () => void;
+  /**
+   * Resolves when the servers have told whether what `elect` gave is still held, when that is lost, or when `signal` aborts.
+   * Never rejects.
+   */
+  confirm(elected: HeldLease, signal: AbortSignal): Promise<void>;
   /** Rejects as the driver does. */
   participants(): Promise<Participant[]>;
 }

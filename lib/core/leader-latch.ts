@@ -30,7 +30,7 @@ export class LeaderLatch {
   readonly #onLeadership: Listeners<[Leadership]>;
   readonly #onLeadershipLost: Listeners<[LockLostError?]>;
   /** Told when there is another term, or a reason why not. */
-  readonly #waiters = new Set<(failure?: unknown) => void>();
+  readonly #waiters = new Set<(failure?: Error) => void>();
 
   constructor(private readonly election: ElectionBackend) {
     const what = `the election ${JSON.stringify(election.key)}`;
@@ -81,13 +81,15 @@ export class LeaderLatch {
   async awaitLeadership(options: AcquireOptions = {}): Promise<Leadership> {
     const { key, context } = this.election;
     validateAcquireOptions(options, { key, client: context.client });
-    const request = { key, options: { wait: context.wait, ...options } };
+    const { wait = context.wait, signal } = options;
+    const request = { key, options: { wait, signal } };
     return runWait(context, request, (wait) => this.#elected(wait));
   }
 
   /** Calls `listener` whenever it begins to lead; if it does now, not about that. The returned function stops that. */
   onLeadership(listener: (leadership: Leadership) => unknown): () => void {
-    return this.#onLeadership.add(listener);
+    // One told before may have ended it; then the end has been told, and must not be followed by the beginning.
+    return this.#onLeadership.add((leadership) => leadership.isHeld && listener(leadership));
   }
 
   /**
@@ -148,16 +150,15 @@ export class LeaderLatch {
       if (this.#state === 'CLOSED') throw this.#closed;
       const { leadership } = this;
       if (leadership) return leadership;
-      let wake!: (failure?: unknown) => void;
-      const change = new Promise<void>((resolve, reject) => {
-        wake = (failure) => (failure === undefined ? resolve() : reject(failure));
-        this.#waiters.add(wake);
-      });
-      await wait.until(change).finally(() => this.#waiters.delete(wake));
+      let wake!: (failure?: Error) => void;
+      const change = new Promise<Error | undefined>((resolve) => (wake = resolve));
+      this.#waiters.add(wake);
+      const failure = await wait.until(change).finally(() => this.#waiters.delete(wake));
+      if (failure !== undefined) throw failure;
     }
   }
 
-  #wake(failure?: unknown): void {
+  #wake(failure?: Error): void {
     for (const wake of [...this.#waiters]) wake(failure);
   }
 
@@ -168,18 +169,19 @@ export class LeaderLatch {
         await this.#reign(await this.election.elect(signal));
       } catch (error) {
         if (signal.aborted) break;
-        this.#wake(error);
+        this.#wake(error as Error);
         if (error instanceof LockClientClosedError) this.#state = 'CLOSED';
-        else await pause(this.election.context.clock, STAND_AGAIN_AFTER, signal);
+        else await pause(this.election, STAND_AGAIN_AFTER, signal);
       }
   }
 
   /** Leads for as long as what it was elected by is held, in one term or several. */
   async #reign(elected: HeldLease): Promise<void> {
+    const { signal } = this.#withdrawal;
     try {
       while (elected.isHeld && this.#state === 'STARTED') {
-        await untilCertain(this.election, elected, this.#withdrawal.signal);
-        await this.election.confirm(elected);
+        await untilCertain(this.election, elected, signal);
+        await this.election.confirm(elected, signal);
         // Nothing may come between this look and the term, which looks for itself from then on.
         if (elected.isHeld && this.#state === 'STARTED' && this.election.isCertain)
           await this.#lead(new LeaderTerm(this.election, elected));

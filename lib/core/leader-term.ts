@@ -24,8 +24,8 @@ export class LeaderTerm implements HoldBackend {
     this.lease = new HeldLease(hold);
     this.#stops = [
       elected.hold.onLost(({ why }) => hold.lose(why)),
-      election.onCertainty(() => {
-        if (!election.isCertain) hold.lose('the connection is interrupted');
+      election.onCertainty((why) => {
+        if (!election.isCertain) hold.lose(why);
       }),
     ];
   }

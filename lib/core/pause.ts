@@ -1,15 +1,12 @@
-import type { Clock } from './clock.js';
+import type { ElectionBackend } from './election-backend.js';
+import { runWait } from './run-wait.js';
 
-/** Resolves after `ms`, or as soon as `signal` aborts. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      timer.cancel();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = clock.setTimer(end, ms, true);
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-  });
+/** Resolves after `ms`, or as soon as `signal` aborts or the client closes. */
+export async function pause(
+  { key, context }: ElectionBackend,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const request = { key, options: { signal } };
+  await runWait(context, request, (wait) => wait.sleep(ms)).catch(() => {}); // whoever goes on is told why
 }

@@ -2,6 +2,7 @@ import type { ElectionBackend } from '../../core/election-backend.js';
 import type { HeldLease } from '../../core/held-lease.js';
 import type { LeaderOptions } from '../../core/leader-options.js';
 import type { Participant } from '../../core/participant.js';
+import { untilAborted } from '../../core/until-aborted.js';
 import { ReturnCode } from '../connection/return-code.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockHold } from './lock-hold.js';
@@ -25,16 +26,18 @@ export class ZooKeeperElection implements ElectionBackend {
     return this.errorPolicy === 'session' || this.context.connection.isConnected;
   }
 
-  onCertainty(listener: () => void): () => void {
-    return this.context.connection.onStateChange(listener);
+  onCertainty(listener: (why: string) => void): () => void {
+    return this.context.connection.onStateChange((state, reason) =>
+      listener(`the connection is ${state} (${reason})`),
+    );
   }
 
   elect(signal: AbortSignal): Promise<HeldLease> {
-    return this.queue.acquire({ wait: 'forever', signal });
+    return this.queue.acquire({ wait: 'forever', signal, method: this.id });
   }
 
-  confirm({ hold }: HeldLease): Promise<void> {
-    return (hold.backend as LockHold).confirm(); // we have made it
+  confirm({ hold }: HeldLease, signal: AbortSignal): Promise<void> {
+    return untilAborted((hold.backend as LockHold).confirm(), signal); // we have made it
   }
 
   async participants(): Promise<Participant[]> {
