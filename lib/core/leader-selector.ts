@@ -1,5 +1,5 @@
 import type { ElectionBackend } from './election-backend.js';
-import { ElectionClosedError, LockClientClosedError } from './errors/index.js';
+import { ElectionClosedError, LockClientClosedError, LockOptionsError } from './errors/index.js';
 import type { HeldLease } from './held-lease.js';
 import { LeaderTerm } from './leader-term.js';
 import type { Leadership } from './leadership.js';
@@ -18,7 +18,8 @@ export type TakeLeadership = (leadership: Leadership) => unknown;
  * a key take turns. Curator's class of that name; on ZooKeeper compatible with it on the wire.
  *
  * `takeLeadership` runs in the scope of the leadership, so that `currentLease()` is it. Nothing can stop it: when the
- * leadership is lost or interrupted, its `signal` aborts, and others may lead. When it fails, that is a process warning.
+ * leadership is lost or interrupted, its `signal` aborts, and others may lead. When it fails, that is a process warning,
+ * unless it does so because of that signal: with the signal's reason, or an `AbortError`.
  */
 export class LeaderSelector {
   #isClosed = false;
@@ -32,7 +33,12 @@ export class LeaderSelector {
     private readonly election: ElectionBackend,
     private readonly takeLeadership: TakeLeadership,
     private readonly autoRequeue: boolean,
-  ) {}
+  ) {
+    const { key, context } = election;
+    if (typeof takeLeadership === 'function') return;
+    const { client } = context;
+    throw new LockOptionsError('takeLeadership', takeLeadership, 'a function', { key, client });
+  }
 
   get key(): string {
     return this.election.key;
@@ -61,7 +67,7 @@ export class LeaderSelector {
 
   /**
    * Stands for election once more, in the background: what fails is told as the event `failed`, and tried again. False: it
-   * stands or leads already, or has not been started.
+   * stands or leads already, or has not been started. As soon as `takeLeadership` has ended it may.
    *
    * @throws ElectionClosedError
    */
@@ -70,7 +76,7 @@ export class LeaderSelector {
     if (this.#isClosed) throw new ElectionClosedError({ key, client: context.client });
     if (!this.#isStarted || this.#isQueued) return false;
     this.#isQueued = true;
-    this.#campaign = this.#run();
+    this.#campaign = this.#run(this.#campaign);
     return true;
   }
 
@@ -100,29 +106,34 @@ export class LeaderSelector {
     await this.#campaign;
   }
 
-  async #run(): Promise<void> {
+  /** @param before gives back what it led by the last time */
+  async #run(before?: Promise<void>): Promise<void> {
     const { signal } = this.#withdrawal;
     let hasLed = false;
+    if (before) await before;
     while (!this.#isClosed && (!hasLed || this.autoRequeue))
       try {
         hasLed = await this.#lead(await this.election.elect(signal));
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof LockClientClosedError) this.#isClosed = true;
-        else await pause(this.election.context.clock, STAND_AGAIN_AFTER, signal);
+        else await pause(this.election, STAND_AGAIN_AFTER, signal);
       }
-    this.#isQueued = false;
   }
 
-  /** Resolves to false when it was lost before it could lead. */
+  /** Resolves to false when it was lost, or closed, before it could lead. */
   async #lead(elected: HeldLease): Promise<boolean> {
+    const { signal } = this.#withdrawal;
     try {
-      await untilCertain(this.election, elected, this.#withdrawal.signal);
-      await this.election.confirm(elected);
-      // Nothing may come between this look and the term, which looks for itself from then on.
-      if (!elected.isHeld || this.#isClosed || !this.election.isCertain) return false;
-      await this.#take(new LeaderTerm(this.election, elected));
-      return true;
+      while (elected.isHeld && !this.#isClosed) {
+        await untilCertain(this.election, elected, signal);
+        await this.election.confirm(elected, signal);
+        // Nothing may come between this look and the term, which looks for itself from then on.
+        if (!elected.isHeld || this.#isClosed || !this.election.isCertain) continue;
+        await this.#take(new LeaderTerm(this.election, elected));
+        return true;
+      }
+      return false;
     } finally {
       await elected.release();
     }
@@ -134,10 +145,18 @@ export class LeaderSelector {
     try {
       await lease.run(() => this.takeLeadership(lease));
     } catch (error) {
-      process.emitWarning(`The leader of ${JSON.stringify(this.key)} failed: ${String(error)}`);
+      if (!isObedient(error, lease.hold.lost))
+        process.emitWarning(`The leader of ${JSON.stringify(this.key)} failed: ${String(error)}`);
     } finally {
       this.#term = undefined;
+      this.#isQueued = this.autoRequeue;
       await lease.release();
     }
   }
+}
+
+/** Was it thrown by who stops because the leadership is lost? */
+function isObedient(error: unknown, lost: Error | undefined): boolean {
+  const isAbort = (error as { name?: unknown } | undefined | null)?.name === 'AbortError';
+  return lost !== undefined && (error === lost || isAbort);
 }

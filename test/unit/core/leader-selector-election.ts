@@ -1,0 +1,79 @@
+import { Bag } from '../../../lib/core/bag.js';
+import type { ElectionBackend } from '../../../lib/core/election-backend.js';
+import { LockAbortedError } from '../../../lib/core/errors/index.js';
+import type { HeldLease } from '../../../lib/core/held-lease.js';
+import type { Participant } from '../../../lib/core/participant.js';
+import type { WaitScope } from '../../../lib/core/wait-scope.js';
+import { Deferred } from '../../support/deferred.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+import { granted } from './granted.js';
+
+/** An election whose outcome is in the hands of the test, in virtual time. */
+export class LeaderSelectorElection implements ElectionBackend {
+  readonly key = 'chair';
+  readonly id = 'candidate';
+  readonly clock = new VirtualClock();
+  readonly waits = new Bag<WaitScope>();
+  readonly context = {
+    client: 'unit',
+    clock: this.clock,
+    admits: 'all' as const,
+    waits: this.waits,
+    wait: 'forever' as const,
+  };
+  /** Who has stood for election, in that order; each is over when it is settled. */
+  readonly candidacies: Deferred<HeldLease>[] = [];
+  /** What `participants` answers. */
+  known: Participant[] = [];
+  /** The servers' answer to `confirm`. */
+  answer: Promise<void> = Promise.resolve();
+  confirmations = 0;
+  readonly #listeners = new Set<(why: string) => void>();
+  #isCertain = true;
+
+  get isCertain(): boolean {
+    return this.#isCertain;
+  }
+
+  set isCertain(value: boolean) {
+    this.#isCertain = value;
+    for (const listener of [...this.#listeners]) listener('the line is dead');
+  }
+
+  /** How many listen to it. */
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  onCertainty(listener: (why: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  elect(signal: AbortSignal): Promise<HeldLease> {
+    const candidacy = new Deferred<HeldLease>();
+    this.candidacies.push(candidacy);
+    signal.addEventListener('abort', () => candidacy.reject(new LockAbortedError()), {
+      once: true,
+    });
+    return candidacy.promise;
+  }
+
+  async confirm(): Promise<void> {
+    this.confirmations += 1;
+    await this.answer;
+  }
+
+  async participants(): Promise<Participant[]> {
+    return this.known;
+  }
+
+  /** Elects whoever stands last, and lets that one go on. */
+  async electNow(): Promise<ReturnType<typeof granted>> {
+    const lock = granted(this.key);
+    await this.clock.advance(0);
+    this.candidacies.at(-1)!.resolve(lock.lease);
+    await this.clock.advance(0);
+    return lock;
+  }
+}
