@@ -132,12 +132,22 @@ export class ZooKeeperLockClient implements LockClient {
 
   /** The 64-bit counter of that key. @throws LockKeyError, LockOptionsError */
   atomicLong(key: string, options: AtomicOptions = {}): DistributedAtomicLong {
-    return new DistributedAtomicLong(this.#context, this.#node(key, 'atomic long'), options);
+    return new DistributedAtomicLong(
+      this.#context,
+      this.#node(key, 'atomic long'),
+      options,
+      (lock) => this.mutex(lock),
+    );
   }
 
   /** The 32-bit counter of that key, which may be a shared count too. @throws LockKeyError, LockOptionsError */
   atomicInteger(key: string, options: AtomicOptions = {}): DistributedAtomicInteger {
-    return new DistributedAtomicInteger(this.#context, this.#node(key, 'shared count'), options);
+    return new DistributedAtomicInteger(
+      this.#context,
+      this.#node(key, 'shared count'),
+      options,
+      (lock) => this.mutex(lock),
+    );
   }
 
   /** The barrier of that key. @throws LockKeyError */

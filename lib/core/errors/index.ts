@@ -1,5 +1,6 @@
 export type { LockErrorCode } from './lock-error-code.js';
 export * from './lock-error.js';
+export * from './barrier-state.error.js';
 export * from './counter-overflow.error.js';
 export * from './election-closed.error.js';
 export * from './lock-aborted.error.js';
@@ -15,3 +16,4 @@ export * from './lock-not-held.error.js';
 export * from './lock-options.error.js';
 export * from './lock-timeout.error.js';
 export * from './lock-upgrade.error.js';
+export * from './shared-value-closed.error.js';

@@ -1,6 +1,7 @@
 /** The `code` of each error class. */
 export type LockErrorCode =
   | 'LOCK_ABORTED'
+  | 'LOCK_BARRIER_STATE'
   | 'LOCK_CLIENT_CLOSED'
   | 'LOCK_CLIENT_DUPLICATE'
   | 'LOCK_CLIENT_UNKNOWN'
@@ -14,4 +15,5 @@ export type LockErrorCode =
   | 'LOCK_NOT_HELD'
   | 'LOCK_OPTIONS'
   | 'LOCK_TIMEOUT'
-  | 'LOCK_UPGRADE';
+  | 'LOCK_UPGRADE'
+  | 'LOCK_VALUE_CLOSED';

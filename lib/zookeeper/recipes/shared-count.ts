@@ -1,16 +1,21 @@
-import { LockKeyError, LockOptionsError } from '../../core/errors/index.js';
-import { CreateMode } from '../connection/create-mode.js';
-import { ReturnCode } from '../connection/return-code.js';
-import type { Stat } from '../connection/stat.js';
-import { parentPath } from '../connection/znode-path.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { checkInt32 } from './check-int32.js';
 import type { LockSettings } from './lock-settings.js';
-import { nextStateChange } from './next-state-change.js';
+import type { NodeValueCodec } from './node-value-codec.js';
+import { NodeValue } from './node-value.js';
 import type { RecipeContext } from './recipe-context.js';
 import type { SharedCountReader } from './shared-count-reader.js';
-import { untilAnswered } from './until-answered.js';
+import type { VersionedValue } from './versioned-value.js';
 
 const BYTES = 4;
+
+const CODEC: NodeValueCodec<number> = {
+  encode(count) {
+    const bytes = Buffer.alloc(BYTES);
+    bytes.writeInt32BE(count);
+    return bytes;
+  },
+  decode: (bytes) => (bytes.length === BYTES ? bytes.readInt32BE() : undefined),
+};
 
 /**
  * A 32-bit number that everybody sees and may change, compatible on the wire with Curator's class of that name. It stays
@@ -22,158 +27,65 @@ export class SharedCount implements SharedCountReader {
   readonly key: string;
   /** Path of the node. */
   readonly path: string;
-  #count: number;
-  #version = -1;
-  /** The transaction that made the value: versions may wrap around, and begin anew with the node. */
-  #mzxid = -1;
-  #isClosed = false;
-  readonly #listeners = new Set<(count: number) => void>();
+  readonly #value: NodeValue<number>;
+  readonly #check: (option: string, count: unknown) => void;
 
   /** @param seed the number it begins with where there is none yet */
-  constructor(
-    private readonly context: RecipeContext,
-    { key, path }: LockSettings,
-    private readonly seed: number,
-  ) {
+  constructor(context: RecipeContext, { key, path }: LockSettings, seed: number) {
     this.key = key;
     this.path = path;
+    this.#check = (option, count) => checkInt32(option, count, { key, client: context.client });
     this.#check('seed', seed);
-    this.#count = seed;
+    this.#value = new NodeValue(context, { key, path, what: 'shared count', codec: CODEC, seed });
   }
 
   /** What was seen last; the seed before `start`. */
   get count(): number {
-    return this.#count;
+    return this.#value.value;
+  }
+
+  /** The same, with its version, for `trySetCount`. */
+  get versionedCount(): VersionedValue<number> {
+    return this.#value.versioned;
   }
 
   /**
    * Reads the number, makes it where it is missing, and keeps up with it until `close`.
    *
    * Rejects with `LockKeyError` when something else is stored there, with `LockConnectionError` when there is no answer
-   * within the client's `connectTimeout`.
+   * within the client's `connectTimeout`, with `SharedValueClosedError` after `close`.
    */
-  async start(): Promise<void> {
-    this.#isClosed = false;
-    await this.#orMake(this.seed, () => this.#read());
+  start(): Promise<void> {
+    return this.#value.start();
   }
 
   /** Sets it, whatever it is now. Rejects with `LockOptionsError`, otherwise as `start` does. */
   async setCount(count: number): Promise<void> {
     this.#check('count', count);
-    const { connection } = this.context;
-    const stat = await this.#orMake(count, () => connection.setData(this.path, bytesOf(count)));
-    this.#take(count, stat);
+    await this.#value.set(count);
   }
 
   /**
    * Sets it if nobody has since it was seen last. Resolves to false when somebody has, or has removed it: `count` is then
    * what it is now.
    *
-   * Rejects as `setCount` does, and with `ZooKeeperError` when the connection was lost on the way: it may be set or not.
+   * Rejects as `setCount` does, and with `ZooKeeperError` when the connection was lost on the way: it may be set or not. So
+   * it does with `LockKeyError` at one of 2^32 versions: see {@link VersionedValue}.
+   *
+   * @param previous from `versionedCount`: sets it only if that is still what was seen last
    */
-  async trySetCount(count: number): Promise<boolean> {
+  async trySetCount(count: number, previous?: VersionedValue<number>): Promise<boolean> {
     this.#check('count', count);
-    if (this.#mzxid < 0) {
-      await this.start();
-      if (this.#count !== this.seed) return false; // until now, the seed was all that the caller knew
-    }
-    try {
-      const { connection } = this.context;
-      this.#take(count, await connection.setData(this.path, bytesOf(count), this.#version));
-      return true;
-    } catch (error) {
-      const isChanged = ZooKeeperError.is(error, ReturnCode.BADVERSION);
-      if (!isChanged && !ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
-      await this.start();
-      return false;
-    }
+    if (previous !== undefined) this.#check('previous', previous.value);
+    return this.#value.trySet(count, previous);
   }
 
   onChange(listener: (count: number) => void): () => void {
-    const entry = (count: number) => listener(count);
-    this.#listeners.add(entry);
-    return () => void this.#listeners.delete(entry);
+    return this.#value.onChange(listener);
   }
 
-  /** Keeps up no longer. */
+  /** Keeps up no longer; `count` stays what it was. Idempotent. */
   close(): void {
-    this.#isClosed = true;
-    this.context.connection.unwatch(this.path, this.#hear);
+    this.#value.close();
   }
-
-  readonly #hear = (): void => void this.#keepUp();
-
-  /** Reads it again, over lost connections. Where it was removed, the last number stays until there is another. */
-  async #keepUp(): Promise<void> {
-    const { connection } = this.context;
-    while (!this.#isClosed && connection.state !== 'CLOSED') {
-      try {
-        if (await connection.exists(this.path, this.#hear)) await this.#read();
-        return;
-      } catch (error) {
-        const isLoss = error instanceof ZooKeeperError && error.isConnectionLoss;
-        const isGone = ZooKeeperError.is(error, ReturnCode.NONODE);
-        if (!isLoss && !isGone) return process.emitWarning(String(error));
-        if (!connection.isConnected) await nextStateChange(connection).changed;
-      }
-    }
-  }
-
-  async #read(): Promise<void> {
-    const { data, stat } = await this.context.connection.getData(this.path, this.#hear);
-    if (data.length !== BYTES)
-      throw new LockKeyError(this.key, `${this.path} holds ${data.length} bytes and no number`, {
-        client: this.context.client,
-      });
-    this.#take(data.readInt32BE(), stat);
-  }
-
-  #take(count: number, { mzxid, version }: Stat): void {
-    if (mzxid <= this.#mzxid) return;
-    this.#mzxid = mzxid;
-    this.#version = version;
-    if (count === this.#count) return;
-    this.#count = count;
-    for (const tell of [...this.#listeners]) {
-      try {
-        tell(count);
-      } catch (error) {
-        process.emitWarning(`A listener of the shared count "${this.key}" threw: ${String(error)}`);
-      }
-    }
-  }
-
-  /** Sends a request about the node, and makes that where it is missing. */
-  #orMake<T>(count: number, send: () => Promise<T>): Promise<T> {
-    const { connection, parents } = this.context;
-    return untilAnswered(this.context, this.key, async () => {
-      for (;;) {
-        try {
-          return await send();
-        } catch (error) {
-          if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
-        }
-        try {
-          await parents.make(parentPath(this.path));
-          await connection.create(this.path, bytesOf(count), CreateMode.PERSISTENT);
-        } catch (error) {
-          const codes: number[] = [ReturnCode.NODEEXISTS, ReturnCode.NONODE]; // made, or its parent removed, meanwhile
-          if (!(error instanceof ZooKeeperError) || !codes.includes(error.rc)) throw error;
-        }
-      }
-    });
-  }
-
-  #check(option: string, count: unknown): void {
-    if (Number.isInteger(count) && (count as number) === ((count as number) | 0)) return;
-    const { client } = this.context;
-    const expected = 'a whole number from -2^31 to 2^31 - 1';
-    throw new LockOptionsError(option, count, expected, { key: this.key, client });
-  }
-}
-
-function bytesOf(count: number): Buffer {
-  const bytes = Buffer.alloc(BYTES);
-  bytes.writeInt32BE(count);
-  return bytes;
 }

@@ -1,0 +1,163 @@
+import { LockClientClosedError, SharedValueClosedError } from '../../core/errors/index.js';
+import { Listeners } from '../../core/listeners.js';
+import { ReturnCode } from '../connection/return-code.js';
+import type { Stat } from '../connection/stat.js';
+import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { anyVersionError } from './any-version-error.js';
+import type { LockSettings } from './lock-settings.js';
+import { nextStateChange } from './next-state-change.js';
+import { noNumberError } from './no-number-error.js';
+import type { NodeValueCodec } from './node-value-codec.js';
+import { orMakeNode } from './or-make-node.js';
+import type { RecipeContext } from './recipe-context.js';
+import type { VersionedValue } from './versioned-value.js';
+
+/** What a node value is made of. */
+export interface NodeValueSettings<T> extends LockSettings {
+  /** What it is, as it stands in messages. */
+  readonly what: string;
+  readonly codec: NodeValueCodec<T>;
+  /** What it begins with where there is none yet. */
+  readonly seed: T;
+}
+
+/**
+ * The data of a node that stays, as a value that everybody sees and may change; what shared counts and shared values are
+ * made of.
+ *
+ * Invariant: what was seen last is never older than what was seen before, by the transaction that made it: versions may wrap
+ * around (CURATOR-688), and begin anew with the node.
+ */
+export class NodeValue<T> {
+  readonly #seed: Buffer;
+  #bytes: Buffer;
+  #version = -1;
+  #zxid = -1;
+  #isClosed = false;
+  readonly #listeners: Listeners<[]>;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly settings: NodeValueSettings<T>,
+  ) {
+    const { what, key, codec, seed } = settings;
+    this.#seed = this.#bytes = codec.encode(seed);
+    this.#listeners = new Listeners(`the ${what} "${key}"`);
+  }
+
+  /** What was seen last; the seed before `start`. */
+  get value(): T {
+    return this.settings.codec.decode(this.#bytes)!; // nothing else is kept
+  }
+
+  get versioned(): VersionedValue<T> {
+    return { value: this.value, version: this.#version, zxid: this.#zxid };
+  }
+
+  /** Reads it, makes it where it is missing, and keeps up with it until `close`. */
+  async start(): Promise<void> {
+    this.#throwIfClosed();
+    await this.#refresh();
+  }
+
+  async set(value: T): Promise<void> {
+    this.#throwIfClosed();
+    const { connection } = this.context;
+    const { codec, path } = this.settings;
+    const bytes = codec.encode(value);
+    const stat = await orMakeNode(this.context, this.settings, bytes, () =>
+      connection.setData(path, bytes),
+    );
+    this.#take(bytes, stat);
+  }
+
+  /**
+   * Sets it if nobody has since it was seen last, and if that was `previous`. Resolves to false otherwise, or when somebody
+   * has removed it: `value` is then what it is now, as far as it is known.
+   */
+  async trySet(value: T, previous?: VersionedValue<T>): Promise<boolean> {
+    this.#throwIfClosed();
+    const { context, settings } = this;
+    const { connection, client } = context;
+    const bytes = settings.codec.encode(value);
+    if (this.#zxid < 0) {
+      await this.#refresh();
+      if (!this.#bytes.equals(this.#seed)) return false; // until now, the seed was all that the caller knew
+    }
+    if (previous !== undefined && !this.#wasLast(previous)) return false;
+    if (this.#version === -1) throw anyVersionError(settings, client);
+    if (connection.state === 'CLOSED')
+      throw new LockClientClosedError({ key: settings.key, client });
+    try {
+      this.#take(bytes, await connection.setData(settings.path, bytes, this.#version));
+      return true;
+    } catch (error) {
+      const isChanged = ZooKeeperError.is(error, ReturnCode.BADVERSION);
+      if (!isChanged && !ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
+      await this.#refresh();
+      return false;
+    }
+  }
+
+  /** Calls `listener` when it has changed; the returned function stops that. */
+  onChange(listener: (value: T) => unknown): () => void {
+    return this.#listeners.add(() => listener(this.value)); // each gets a copy of its own
+  }
+
+  /** Keeps up no longer. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    this.context.connection.unwatch(this.settings.path, this.#hear);
+  }
+
+  #throwIfClosed(): void {
+    const { what, key } = this.settings;
+    if (this.#isClosed)
+      throw new SharedValueClosedError(what, { key, client: this.context.client });
+  }
+
+  #wasLast({ value, version, zxid }: VersionedValue<T>): boolean {
+    const isLast = zxid === this.#zxid && version === this.#version;
+    return isLast && this.settings.codec.encode(value).equals(this.#bytes);
+  }
+
+  readonly #hear = (): void => void this.#keepUp();
+
+  /** Reads it again, over lost connections. Where it was removed, the last value stays until there is another. */
+  async #keepUp(): Promise<void> {
+    const { connection } = this.context;
+    while (!this.#isClosed && connection.state !== 'CLOSED') {
+      try {
+        if (await connection.exists(this.settings.path, this.#hear)) await this.#read();
+        return;
+      } catch (error) {
+        const isLoss = error instanceof ZooKeeperError && error.isConnectionLoss;
+        const isGone = ZooKeeperError.is(error, ReturnCode.NONODE);
+        if (!isLoss && !isGone) return process.emitWarning(String(error));
+        if (!connection.isConnected) await nextStateChange(connection).changed;
+      }
+    }
+  }
+
+  #refresh(): Promise<void> {
+    return orMakeNode(this.context, this.settings, this.#seed, () => this.#read());
+  }
+
+  async #read(): Promise<void> {
+    const { context, settings } = this;
+    const watcher = this.#isClosed ? undefined : this.#hear;
+    const { data, stat } = await context.connection.getData(settings.path, watcher);
+    if (settings.codec.decode(data) === undefined)
+      throw noNumberError(settings, context.client, data);
+    this.#take(data, stat);
+  }
+
+  #take(bytes: Buffer, { mzxid, version }: Stat): void {
+    if (mzxid <= this.#zxid) return;
+    this.#zxid = mzxid;
+    this.#version = version;
+    if (bytes.equals(this.#bytes)) return;
+    this.#bytes = bytes;
+    if (!this.#isClosed) this.#listeners.tell();
+  }
+}
