@@ -3,7 +3,8 @@ import type { LockClient, LockSubject } from './core/index.js';
 
 /** Logs whatever the locks of `client` do, at the level `verbose`. */
 export function logOperations(logger: LoggerService, client: LockClient): void {
-  const log = (what: string, { recipe, key, method }: LockSubject, rest = '') => {
+  const log = (what: string, subject: LockSubject, rest = '') => {
+    const { recipe, key, participant, method = participant } = subject;
     const who = method === undefined ? '' : ` for ${method}`;
     logger.verbose?.(`Lock client "${client.name}": ${what} ${recipe} "${key}"${who}${rest}`);
   };

@@ -2,6 +2,7 @@ import type { Clock, Timer } from './clock.js';
 import { LockLostError, type LockErrorContext } from './errors/index.js';
 import type { LockSubject } from './lock-events.js';
 import type { LockIdentity } from './lock-identity.js';
+import { subjectOf } from './subject-of.js';
 import { systemClock } from './system-clock.js';
 
 /** What a backend does for a lock it has granted. */
@@ -47,7 +48,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** What events tell of it. */
   get subject(): LockSubject {
     const { identity, context, method } = this;
-    return { key: context.key, recipe: identity.recipe, method };
+    return subjectOf(context.key, identity.recipe, method);
   }
 
   get isLive(): boolean {

@@ -13,8 +13,8 @@ export interface LockClientStatus {
   readonly sessionId?: string;
   /** Of several independent Redis servers. */
   readonly servers?: { readonly connected: number; readonly total: number };
-  /** Locks held and not lost; of each multi-lock its parts. */
+  /** Locks held and not lost; of each multi-lock its parts. A leader holds its election. */
   readonly held: number;
-  /** Acquires under way; see `LockClient.activity`. */
+  /** Acquires under way; see `LockClient.activity`. Who stands for election and does not lead counts. */
   readonly waiting: number;
 }

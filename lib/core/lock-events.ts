@@ -8,6 +8,8 @@ export interface LockSubject {
   readonly recipe: LockRecipe;
   /** Who asked: the `method` of the acquire. The decorators give class and method. */
   readonly method?: string;
+  /** In an election: the id of the latch or selector that stands for it. */
+  readonly participant?: string;
 }
 
 /** What a lock client tells its listeners. */

@@ -2,6 +2,7 @@ import type { LockEventEmitter } from './lock-event-emitter.js';
 import type { LockEvents, LockSubject } from './lock-events.js';
 import type { LockRecipe } from './lock-identity.js';
 import { runWait, type WaitContext, type WaitRequest } from './run-wait.js';
+import { subjectOf } from './subject-of.js';
 import type { WaitScope } from './wait-scope.js';
 
 /** What is asked for. */
@@ -57,5 +58,6 @@ function tell<E extends 'contended' | 'acquired' | 'failed'>(
   about: Omit<LockEvents[E], keyof LockSubject>,
 ): void {
   if (!events.isHeard(event)) return;
-  for (const key of keys) events.emit(event, { key, recipe, method, ...about } as LockEvents[E]);
+  for (const each of keys)
+    events.emit(event, { ...subjectOf(each, recipe, method), ...about } as LockEvents[E]);
 }

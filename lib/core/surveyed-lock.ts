@@ -19,7 +19,7 @@ export interface SurveyedParty {
 export interface SurveyedLock {
   /** On the servers; on ZooKeeper its path. */
   readonly name: string;
-  readonly kind: 'mutex' | 'read/write lock' | 'semaphore';
+  readonly kind: 'mutex' | 'read/write lock' | 'semaphore' | 'leader latch';
   /** Holders, then the queue in its order. */
   readonly parties: readonly SurveyedParty[];
 }

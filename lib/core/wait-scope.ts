@@ -10,6 +10,7 @@ import {
 } from './errors/index.js';
 import type { LockSubject } from './lock-events.js';
 import type { LockRecipe } from './lock-identity.js';
+import { subjectOf } from './subject-of.js';
 
 /** What a {@link WaitScope} depends on. */
 export interface WaitScopeContext extends LockErrorContext {
@@ -56,8 +57,8 @@ export class WaitScope {
   /** The lock that is waited for, where it is one. */
   get subject(): LockSubject | undefined {
     const { key, recipe } = this.context;
-    const { method } = this.options;
-    return key === undefined || recipe === undefined ? undefined : { key, recipe, method };
+    if (key === undefined || recipe === undefined) return undefined;
+    return subjectOf(key, recipe, this.options.method);
   }
 
   /** Milliseconds since the acquire began. */

@@ -11,6 +11,8 @@ export interface InspectedParty {
   readonly pid?: number;
   /** Class and method of a decorated method, or the `method` of the acquire. */
   readonly method?: string;
+  /** In an election: its id, shortened to 200 characters. */
+  readonly participant?: string;
   /** Since when it holds or waits, in ms since 1970. */
   readonly since?: number;
   /** What its node carries, where no process tells of it: of Curator the address of the host. */
@@ -24,8 +26,9 @@ export interface InspectedLock {
   readonly key: string;
   /** On the servers; on ZooKeeper its path. */
   readonly name: string;
-  /** Such as `mutex`, `read/write lock`, `semaphore`. */
+  /** Such as `mutex`, `read/write lock`, `semaphore`, `leader latch`. */
   readonly kind: string;
+  /** Of an election: the leader. */
   readonly holders: readonly InspectedParty[];
   /** In order, as far as there is one. */
   readonly queue: readonly InspectedParty[];

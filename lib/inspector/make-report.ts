@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { LockSurvey } from '../core/lock-survey.js';
 import type { PlacedActivity } from '../core/placed-activity.js';
 import type { LockCounts } from './lock-counts.js';
+import { SHOWN_OF_PARTICIPANT } from './lock-inspector.constants.js';
 import type { ProcessReport, ReportedActivity } from './process-report.js';
 
 /** Most acquires, and most counts of locks, that are told: a report has to fit into a node of ZooKeeper. */
@@ -23,10 +24,12 @@ export function makeReport(
   };
   const activity = activities.map((each): ReportedActivity => {
     const { state, key, recipe, method, forMs, holders, place } = each;
+    const participant = each.participant?.slice(0, SHOWN_OF_PARTICIPANT);
     const fencingToken = each.fencingToken?.toString();
     const ids = state === 'held' ? [...holders] : place === undefined ? [] : [place];
     const since = Math.round(now - forMs);
-    return { state, name: each.name ?? name(key), key, recipe, method, since, ids, fencingToken };
+    const about = { name: each.name ?? name(key), key, recipe, method, participant };
+    return { state, ...about, since, ids, fencingToken };
   });
   activity.sort((a, b) => a.since - b.since);
   const held = activity.filter(({ state }) => state === 'held').length;

@@ -1,5 +1,6 @@
 import type { LockRecipe } from '../core/index.js';
 import type { SurveyedLock, SurveyedParty } from '../core/surveyed-lock.js';
+import { SHOWN_OF_PARTICIPANT } from './lock-inspector.constants.js';
 import type { InspectedLock, InspectedParty } from './lock-inspector-snapshot.interface.js';
 import type { ProcessReport, ReportedActivity } from './process-report.js';
 
@@ -76,7 +77,7 @@ export function mergeLocks(
     if (there) Object.assign(there, { key: activity.key, kind: KINDS[activity.recipe] });
   }
   return [...drafts]
-    .map(([name, each]) => ({ name, ...each, ...countsOf(name, reports) }))
+    .map(([name, each]) => ({ name, ...shown(each), ...countsOf(name, reports) }))
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
@@ -90,9 +91,22 @@ function ofServer(party: SurveyedParty, who: Told | undefined): InspectedParty &
 }
 
 function ofProcess({ activity, process }: Told): InspectedParty {
-  const { ids, method, since, recipe, fencingToken } = activity;
+  const { ids, method, participant, since, recipe, fencingToken } = activity;
   const mode = recipe === 'readLock' ? 'read' : recipe === 'writeLock' ? 'write' : undefined;
-  return { ids, mode, host: process.host, pid: process.pid, method, since, fencingToken };
+  const { host, pid } = process;
+  return { ids, mode, host, pid, method, participant, since, fencingToken };
+}
+
+function shown({ key, kind, holders, queue }: Draft): Draft {
+  const isElection = kind === KINDS.leaderLatch || kind === KINDS.leaderSelector;
+  if (!isElection) return { key, kind, holders, queue };
+  return { key, kind, holders: holders.map(asParticipant), queue: queue.map(asParticipant) };
+}
+
+/** Whose process does not tell, has its id in its node; on Redis it has asked with that. */
+function asParticipant({ method, data, ...party }: InspectedParty): InspectedParty {
+  const participant = (party.participant ?? method ?? data)?.slice(0, SHOWN_OF_PARTICIPANT);
+  return { ...party, participant };
 }
 
 function countsOf(name: string, reports: readonly ProcessReport[]) {

@@ -18,10 +18,12 @@ export function parseReport(text: string): ProcessReport | undefined {
 }
 
 function isActivity(activity: ReportedActivity): boolean {
-  const { state, name, key, recipe, since, ids, fencingToken = '' } = activity;
+  const { state, name, key, recipe, since, ids, fencingToken = '', participant = '' } = activity;
   const isState = state === 'held' || state === 'waiting';
   const areIds = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
-  return isState && areIds && areTexts(name, key, recipe, fencingToken) && areNumbers(since);
+  return (
+    isState && areIds && areTexts(name, key, recipe, fencingToken, participant) && areNumbers(since)
+  );
 }
 
 function areTexts(...values: readonly unknown[]): boolean {

@@ -8,6 +8,8 @@ export interface ReportedActivity {
   readonly key: string;
   readonly recipe: LockRecipe;
   readonly method?: string;
+  /** Of an election: who stands for it. */
+  readonly participant?: string;
   /** In ms since 1970. */
   readonly since: number;
   /** What the servers know it by. */

@@ -1,4 +1,5 @@
 import { trace } from '@opentelemetry/api';
+import { isElection } from '../core/is-election.js';
 import type { LockClient, LockSubject } from '../index.js';
 import { attributesOf } from './attributes-of.js';
 import type { LockTelemetryOptions } from './lock-telemetry-options.js';
@@ -8,7 +9,7 @@ import { wallClock } from './wall-clock.js';
 
 /**
  * Spans of waits, granted or not. Each is made when its acquire has ended, which is told inside of the caller's context:
- * so it is a child of the caller's span.
+ * so it is a child of the caller's span. Who stands for election has none: it may follow for days.
  */
 export class AcquireSpans {
   readonly #tracer = trace.getTracer(SCOPE);
@@ -25,6 +26,7 @@ export class AcquireSpans {
   }
 
   #add(client: string, subject: LockSubject, waitedMs: number, error?: unknown): void {
+    if (isElection(subject.recipe)) return;
     const attributes = attributesOf(client, subject);
     if (this.options.keys) attributes['nestjs_interlock.key'] = subject.key;
     const end = wallClock();

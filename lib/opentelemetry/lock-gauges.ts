@@ -1,4 +1,5 @@
 import { metrics, type BatchObservableCallback } from '@opentelemetry/api';
+import { isElection } from '../core/is-election.js';
 import type { LockClient } from '../index.js';
 import { SCOPE } from './lock-telemetry.constants.js';
 
@@ -15,8 +16,12 @@ export class LockGauges {
   });
   readonly #oldest = this.#meter.createObservableGauge('nestjs_interlock.lock.oldest_hold', {
     unit: 's',
-    description: 'How long the lock is held that is held the longest now.',
+    description: 'How long the lock is held that is held the longest now, elections apart.',
   });
+  readonly #leading = this.#meter.createObservableUpDownCounter(
+    'nestjs_interlock.election.leading',
+    { unit: '{election}', description: 'Elections that are led now.' },
+  );
   readonly #observe: BatchObservableCallback;
 
   constructor(clients: readonly LockClient[]) {
@@ -24,10 +29,13 @@ export class LockGauges {
       for (const client of clients) {
         const attributes = { 'nestjs_interlock.client': client.name };
         const { held, waiting } = client.status();
-        const ages = client.activity().map(({ state, forMs }) => (state === 'held' ? forMs : 0));
+        const holds = client.activity().filter(({ state }) => state === 'held');
+        const locks = holds.filter(({ recipe }) => !isElection(recipe));
+        const oldest = locks.reduce((age, { forMs }) => Math.max(age, forMs), 0);
         result.observe(this.#held, held, attributes);
         result.observe(this.#waiting, waiting, attributes);
-        result.observe(this.#oldest, ages.reduce((a, b) => Math.max(a, b), 0) / 1000, attributes);
+        result.observe(this.#oldest, oldest / 1000, attributes);
+        result.observe(this.#leading, holds.length - locks.length, attributes);
       }
     };
     this.#meter.addBatchObservableCallback(this.#observe, this.#observed);
@@ -39,6 +47,6 @@ export class LockGauges {
   }
 
   get #observed() {
-    return [this.#held, this.#waiting, this.#oldest];
+    return [this.#held, this.#waiting, this.#oldest, this.#leading];
   }
 }

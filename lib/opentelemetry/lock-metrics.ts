@@ -1,4 +1,5 @@
 import { metrics } from '@opentelemetry/api';
+import { isElection } from '../core/is-election.js';
 import { LockTimeoutError, type LockClient } from '../index.js';
 import { attributesOf } from './attributes-of.js';
 import { errorType } from './error-type.js';
@@ -40,10 +41,12 @@ export class LockMetrics {
 
   follow(client: LockClient): void {
     const { name } = client;
-    client.on('acquired', (event) =>
-      this.#wait.record(event.waitedMs / 1000, attributesOf(name, event)),
-    );
+    client.on('acquired', (event) => {
+      if (isElection(event.recipe)) return; // who follows for a day has not waited for too long
+      this.#wait.record(event.waitedMs / 1000, attributesOf(name, event));
+    });
     client.on('failed', (event) => {
+      if (isElection(event.recipe)) return;
       const attributes = attributesOf(name, event);
       if (event.error instanceof LockTimeoutError) this.#timeouts.add(1, attributes);
       this.#wait.record(event.waitedMs / 1000, {

@@ -6,6 +6,7 @@ import {
   LockModule,
   LockTimeoutError,
   WithMutex,
+  type LeaderLatch,
   type LockModuleOptions,
   type RedisLockClient,
 } from '../../lib/index.js';
@@ -28,7 +29,13 @@ class Orders {
 
 describe('The diagnostics channels of an app', () => {
   const apps = new Apps();
-  const messages: { kind: string; key?: string; state?: string; server?: number }[] = [];
+  const messages: {
+    kind: string;
+    key?: string;
+    participant?: string;
+    state?: string;
+    server?: number;
+  }[] = [];
   const listeners = KINDS.map((kind) => ({
     channel: `nestjs-interlock:${kind}`,
     listener: (message: unknown) => void messages.push({ kind, ...(message as object) }),
@@ -110,6 +117,41 @@ describe('The diagnostics channels of an app', () => {
       },
     ]);
   });
+
+  it.each(['embedded', 'redis'] as const)(
+    'tell the story of an election on %s, with the ids of its participants',
+    async (backend) => {
+      const app = await boot(
+        backend === 'redis' ? { backend, connect: onRedis(), watchdogTimeout: 1_000 } : {},
+      );
+      const client = clientOf(app, 'orders');
+      const [first, second] = ['web-1', 'web-2'].map((id) => {
+        return client.leaderLatch('cron', { id });
+      }) as [LeaderLatch, LeaderLatch];
+      const story = () => ofLock('cron').map(({ kind, participant }) => [kind, participant]);
+      first.start();
+      await first.awaitLeadership();
+      second.start();
+      await eventually('the other follows', () => story().length === 2);
+      await first.close();
+      await second.awaitLeadership();
+      await second.close();
+      await eventually('it is all told', () => story().length === 5);
+
+      expect(story().slice(0, 2)).toEqual([
+        ['acquired', 'web-1'],
+        ['contended', 'web-2'],
+      ]);
+      expect(story()).toContainEqual(['released', 'web-1']); // told when the server has answered
+      expect(story()).toContainEqual(['acquired', 'web-2']);
+      expect(story().at(-1)).toEqual(['released', 'web-2']);
+      const about = { client: 'orders', recipe: 'leaderLatch' };
+      for (const message of ofLock('cron')) {
+        expect(message).toMatchObject(about);
+        expect(message).not.toHaveProperty('method');
+      }
+    },
+  );
 
   it('tell of a lock on several servers once, and of the connection to each', async () => {
     const others = [await RedisServer.start(), await RedisServer.start()];

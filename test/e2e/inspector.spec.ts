@@ -6,7 +6,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { LockInspector, LockInspectorModule } from '../../lib/inspector/index.js';
 import type { LockInspectorOptions } from '../../lib/inspector/index.js';
-import { LockModule, LockTimeoutError, type LockClient } from '../../lib/index.js';
+import { LockModule, LockTimeoutError, type Leadership, type LockClient } from '../../lib/index.js';
 import { eventually } from '../support/eventually.js';
 import { clientOf } from './support/apps.js';
 import { EventStream } from './support/event-stream.js';
@@ -18,6 +18,54 @@ class RoleGuard implements CanActivate {
     const { headers, method } = context.switchToHttp().getRequest();
     return headers.role === 'admin' || (headers.role === 'staff' && method === 'GET');
   }
+}
+
+interface Candidate {
+  start(): void;
+  close(): Promise<void>;
+  readonly leadership?: Leadership;
+}
+
+/** Stands for the election `cron` by a latch, or by a selector that leads until it is interrupted. */
+function candidate(
+  locks: LockClient,
+  recipe: 'leaderLatch' | 'leaderSelector',
+  id: string,
+): Candidate {
+  if (recipe === 'leaderLatch') {
+    const latch = locks.leaderLatch('cron', { id });
+    return {
+      start: () => latch.start(),
+      close: () => latch.close(),
+      get leadership() {
+        return latch.leadership;
+      },
+    };
+  }
+  let leadership: Leadership | undefined;
+  const lead = (given: Leadership) => {
+    leadership = given;
+    return new Promise((resolve) => given.signal.addEventListener('abort', resolve));
+  };
+  const selector = locks.leaderSelector('cron', lead, { id });
+  return {
+    start: () => selector.start(),
+    close: () => selector.close(),
+    get leadership() {
+      return leadership;
+    },
+  };
+}
+
+/** Waits until the election `cron` is shown with these participants, the leader first. */
+function electionOf(inspector: LockInspector, participants: readonly string[]) {
+  return eventually(`${participants.join()} are shown`, async () => {
+    const [client] = (await inspector.snapshot()).clients;
+    const election = client!.locks.find(({ key }) => key === 'cron');
+    const shown = [...(election?.holders ?? []), ...(election?.queue ?? [])];
+    expect(shown.map(({ participant }) => participant)).toEqual(participants);
+    return election?.holders.length === 1 && election;
+  });
 }
 
 const ADAPTERS = [
@@ -231,6 +279,39 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
     for (const each of queued) await (await each).release();
     await holder.release();
   });
+
+  it.each(['leader latch', 'leader selector'])(
+    'shows who leads by a %s, and who follows in order; and takes the leadership away',
+    async (kind) => {
+      await serve({ guards: [] });
+      const inspector = app.get(LockInspector);
+      const candidates = ['web-1', 'web-2', 'web-3'].map((id) => {
+        return candidate(locks, kind === 'leader latch' ? 'leaderLatch' : 'leaderSelector', id);
+      });
+      open.push({ close: () => Promise.all(candidates.map((each) => each.close())) });
+      for (const [i, { start }] of candidates.entries()) {
+        start();
+        await eventually('it stands for election', () => {
+          const { held, waiting } = locks.status();
+          return held + waiting === i + 1;
+        });
+      }
+      const first = await electionOf(inspector, ['web-1', 'web-2', 'web-3']);
+      expect(first).toMatchObject({ key: 'cron', name: '/locks/cron', kind, lost: 0 });
+      const [leader] = candidates as [Candidate];
+      const before = leader.leadership!;
+      const fencingToken = String(await before.fencingToken());
+      expect(first.holders).toMatchObject([{ pid: process.pid, fencingToken }]);
+
+      const { ids } = first.holders[0]!;
+      expect(await inspector.release('default', first.name, ids)).toBe(true);
+      expect(before.signal.aborted).toBe(true);
+      const order = kind === 'leader latch' ? ['web-2', 'web-3', 'web-1'] : ['web-2', 'web-3'];
+      const second = await electionOf(inspector, order);
+      expect(Number(second.holders[0]!.fencingToken)).toBeGreaterThan(Number(fencingToken));
+      expect(second.lost).toBe(1);
+    },
+  );
 });
 
 describe('The inspector as a service alone', () => {

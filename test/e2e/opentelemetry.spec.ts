@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type INestApplication } from '@nestjs/common';
 import { SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { defer, from, lastValueFrom, type Observable } from 'rxjs';
@@ -14,6 +14,7 @@ import {
   LockTimeoutError,
   WithMultiLock,
   WithMutex,
+  type LeaderLatch,
   type ZooKeeperLockClient,
 } from '../../lib/index.js';
 import { LockTelemetryModule, type LockTelemetryOptions } from '../../lib/opentelemetry/index.js';
@@ -362,6 +363,78 @@ describe('Metrics of an app with LockTelemetryModule', () => {
         value: 1,
       },
     ]);
+  });
+});
+
+describe('Elections in an app with LockTelemetryModule', () => {
+  const ofClient = { 'nestjs_interlock.client': 'default' };
+  const ofElection = { ...ofClient, 'nestjs_interlock.recipe': 'leaderLatch' };
+  const series = (name: string) => telemetry.series(`nestjs_interlock.${name}`);
+
+  /** The leader, and who has followed it before. */
+  async function twoLeaders(app: INestApplication): Promise<[LeaderLatch, LeaderLatch]> {
+    const client = clientOf(app);
+    const latches = ['web-1:17', 'web-2:4'].map((id) => client.leaderLatch('cron', { id }));
+    const [first, second] = latches as [LeaderLatch, LeaderLatch];
+    const queued = new Promise<void>((resolve) => client.on('contended', () => resolve()));
+    first.start();
+    await first.awaitLeadership();
+    second.start();
+    await queued;
+    return [first, second];
+  }
+
+  it('are no waits and no spans of waits, however long somebody has followed', async () => {
+    const app = await apps.boot(appWith());
+    const [first, second] = await twoLeaders(app);
+    await first.close();
+    await second.awaitLeadership();
+    const third = clientOf(app).leaderLatch('cron', { id: 'web-3:9' });
+    third.start();
+    await eventually('it follows', () => clientOf(app).status().waiting === 1);
+    await third.close(); // an acquire that fails
+    await app.get(Orders).pay('7');
+
+    expect(await series('lock.wait')).toEqual([{ attributes: PAY, value: 1 }]);
+    expect(telemetry.span('lock.acquire').attributes).toEqual(PAY);
+  });
+
+  it('count as locks held and as acquires under way, and by themselves where they are led', async () => {
+    const app = await apps.boot(appWith());
+    const [first, second] = await twoLeaders(app);
+    const now = async () => ({
+      held: await series('lock.held'),
+      waiting: await series('lock.waiting'),
+      leading: await series('election.leading'),
+    });
+    const one = [{ attributes: ofClient, value: 1 }];
+    const none = [{ attributes: ofClient, value: 0 }];
+    expect(await now()).toEqual({ held: one, waiting: one, leading: one });
+    await eventually('time has passed', () =>
+      clientOf(app)
+        .activity()
+        .every(({ forMs }) => forMs > 1),
+    );
+    expect(await series('lock.oldest_hold')).toEqual(none); // a leader is to hold for long
+
+    await first.close();
+    await second.awaitLeadership();
+    expect(await now()).toEqual({ held: one, waiting: none, leading: one });
+    await second.close();
+    await eventually('nobody leads', () => clientOf(app).status().held === 0);
+    expect(await now()).toEqual({ held: none, waiting: none, leading: none });
+  });
+
+  it('have no label that is made at run time', async () => {
+    const app = await apps.boot(appWith());
+    const [first, second] = await twoLeaders(app);
+    await Promise.all([first.close(), second.close()]);
+    expect(await series('lock.contended')).toEqual([{ attributes: ofElection, value: 1 }]);
+    await eventually('its end is told', async () => {
+      const held = await series('lock.hold');
+      expect(held).toEqual([{ attributes: ofElection, value: expect.any(Number) }]);
+      return true;
+    });
   });
 });
 

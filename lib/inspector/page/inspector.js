@@ -52,7 +52,8 @@
   };
 
   const release = async (client, lock, party) => {
-    const who = `${party.method ? `${party.method} on ` : ''}${whereOf(party)}`;
+    const asker = party.participant || party.method;
+    const who = `${asker ? `${asker} on ` : ''}${whereOf(party)}`;
     const warning = 'It may still be at work, and somebody else gets the lock.';
     if (!confirm(`Take "${lock.key}" from ${who}? ${warning}`)) return;
     try {
@@ -78,8 +79,9 @@
     const where = whereOf(party);
     const name = element('div', '');
     if (party.mode) name.append(element('span', 'mode', party.mode));
-    name.append(element('span', party.method ? 'method' : '', party.method ?? where));
-    const facts = party.method ? [where] : [];
+    const who = party.participant || party.method;
+    name.append(element('span', who ? 'method' : '', who || where));
+    const facts = who && who !== where ? [where] : [];
     if (party.since !== undefined) facts.push(timed(party.since, isHolder ? 'for' : 'waits'));
     if (party.fencingToken !== undefined) facts.push(`token ${party.fencingToken}`);
     if (isHolder && party.ids.length > 1)
@@ -164,7 +166,9 @@
     const wanted = filter.value.trim().toLowerCase();
     const text = (lock) =>
       [lock, ...lock.holders, ...lock.queue]
-        .flatMap(({ key, name, kind, host, method, data }) => [key, name, kind, host, method, data])
+        .flatMap(({ key, name, kind, host, method, participant, data }) => {
+          return [key, name, kind, host, method, participant, data];
+        })
         .join('\n')
         .toLowerCase();
     const locks = client.locks.filter((lock) => wanted === '' || text(lock).includes(wanted));

@@ -1,7 +1,11 @@
+import { leaderLatchDriver } from '../recipes/leader-latch-driver.js';
 import { LEASE_NAME } from '../recipes/lease-turn.js';
 import { READ_NAME, readWriteSortKey, WRITE_NAME } from '../recipes/read-write-names.js';
 import { sortKey } from '../recipes/sort-key.js';
 import { sortedChildren } from '../recipes/sorted-children.js';
+import { standardLockInternalsDriver } from '../recipes/standard-lock-internals-driver.js';
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** A node in the directory of a lock. */
 export interface QueuedNode {
@@ -10,10 +14,24 @@ export interface QueuedNode {
   readonly mode?: 'read' | 'write';
 }
 
-/** The nodes of a mutex, in their order: the first of them holds. */
+/** The nodes of a mutex, or of a leader selector, in their order: the first of them holds. */
 export function mutexNodes(children: readonly string[]): QueuedNode[] {
-  const sorted = sortedChildren(children, (child) => sortKey(child, 'lock-'));
-  return sorted.map((name, i) => ({ name, isHolder: i === 0 }));
+  return firstHolds(sortedChildren(children, standardLockInternalsDriver.sortKey));
+}
+
+/** Are they the nodes of a leader latch? */
+export function areLatches(children: readonly string[]): boolean {
+  return children.some((child) => child.includes(leaderLatchDriver.lockName));
+}
+
+/** The nodes of a leader latch, in their order: the first of them leads. */
+export function latchNodes(children: readonly string[]): QueuedNode[] {
+  return firstHolds(sortedChildren(children, leaderLatchDriver.sortKey));
+}
+
+/** Are they the nodes of a double barrier, of which nobody holds anything? */
+export function areOfBarrier(children: readonly string[]): boolean {
+  return children.every((child) => child === 'ready' || UUID.test(child));
 }
 
 /** Are they the nodes of a read/write lock? */
@@ -42,4 +60,8 @@ export function readWriteNodes(children: readonly string[]): QueuedNode[] {
 /** The leases of a semaphore, in the order of their numbers. */
 export function leaseNodes(children: readonly string[]): string[] {
   return sortedChildren(children, (child) => sortKey(child, LEASE_NAME));
+}
+
+function firstHolds(sorted: readonly string[]): QueuedNode[] {
+  return sorted.map((name, i) => ({ name, isHolder: i === 0 }));
 }

@@ -3,7 +3,10 @@ import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js'
 import { childrenOf } from '../recipes/children-of.js';
 import type { NodeFact, NodeFacts } from './node-facts.js';
 import {
+  areLatches,
+  areOfBarrier,
   areReadWrite,
+  latchNodes,
   leaseNodes,
   mutexNodes,
   readWriteNodes,
@@ -18,20 +21,33 @@ export interface DirectoryReader {
   readonly held: ReadonlySet<string>;
 }
 
-/** The lock of that directory; nothing when nobody holds it or queues. */
+/** How the children of a lock are read, by its kind. */
+const NODES = {
+  mutex: mutexNodes,
+  'read/write lock': readWriteNodes,
+  'leader latch': latchNodes,
+};
+
+/** The lock of that directory; nothing when nobody holds it or queues, or when it is none. */
 export async function readDirectory(
   reader: DirectoryReader,
   directory: string,
 ): Promise<SurveyedLock | undefined> {
   const children = await childrenOf(reader.connection, directory);
-  const isSemaphore = children.includes('leases') || children.includes('locks');
-  const isReadWrite = areReadWrite(children);
-  const parties = isSemaphore
-    ? await partiesOfSemaphore(reader, directory)
-    : await partiesOf(reader, directory, (isReadWrite ? readWriteNodes : mutexNodes)(children));
-  if (parties.length === 0) return undefined;
-  const kind = isSemaphore ? 'semaphore' : isReadWrite ? 'read/write lock' : 'mutex';
-  return { name: directory, kind, parties };
+  const kind = kindOf(children);
+  if (kind === undefined) return undefined;
+  const parties =
+    kind === 'semaphore'
+      ? await partiesOfSemaphore(reader, directory)
+      : await partiesOf(reader, directory, NODES[kind](children));
+  return parties.length === 0 ? undefined : { name: directory, kind, parties };
+}
+
+function kindOf(children: readonly string[]): SurveyedLock['kind'] | undefined {
+  if (children.includes('leases') || children.includes('locks')) return 'semaphore';
+  if (areReadWrite(children)) return 'read/write lock';
+  if (areLatches(children)) return 'leader latch';
+  return areOfBarrier(children) ? undefined : 'mutex'; // where strangers' nodes queue too
 }
 
 async function partiesOf(

@@ -1,12 +1,16 @@
 // A Nest app that takes locks and keeps them, as it is told: "<client> <kind> <key> <method>", "free <method>". It says 'held',
-// 'waiting' and 'freed'. Argument: as JSON, the options of its clients.
+// 'waiting' and 'freed'. Kinds `latch` and `selector` stand for an election, `<method>` is their id; they tell that they lead
+// as 'held', and that they do no longer as 'lost'. Argument: as JSON, the options of its clients.
 import { NestFactory } from '@nestjs/core';
+import { once } from 'node:events';
 import { LockInspectorModule } from '../../../lib/inspector/index.js';
 import {
   LockClientRegistry,
   LockModule,
+  type Leadership,
   type Lease,
   type Lock,
+  type LockClient,
   type LockModuleOptions,
   type RedisLockClient,
 } from '../../../lib/index.js';
@@ -25,7 +29,7 @@ const app = await NestFactory.createApplicationContext(
 const registry = app.get(LockClientRegistry);
 for (const name of registry.names)
   registry.get(name).on('contended', () => process.send!('waiting'));
-const leases = new Map<string, Lease>();
+const leases = new Map<string, Pick<Lease, 'release'>>();
 
 const kinds: Record<string, (client: RedisLockClient, key: string) => Lock> = {
   mutex: (client, key) => client.mutex(key, { fair: true }), // on ZooKeeper it is, anyway
@@ -37,6 +41,8 @@ const kinds: Record<string, (client: RedisLockClient, key: string) => Lock> = {
 process.on('message', (message) => {
   const [client = '', kind = '', key = '', method = ''] = String(message).split(' ');
   if (client === 'free') void free(kind);
+  else if (kind === 'latch') leadByLatch(registry.get(client), key, method);
+  else if (kind === 'selector') leadBySelector(registry.get(client), key, method);
   else void take(kinds[kind]!(registry.get(client) as RedisLockClient, key), method);
 });
 process.once('disconnect', () => process.exit());
@@ -45,6 +51,25 @@ process.send!('connected');
 async function take(lock: Lock, method: string): Promise<void> {
   leases.set(method, await lock.acquire({ method }));
   process.send!('held');
+}
+
+function leadByLatch(client: LockClient, key: string, id: string): void {
+  const latch = client.leaderLatch(key, { id });
+  latch.onLeadership(() => process.send!('held'));
+  latch.onLeadershipLost(() => process.send!('lost'));
+  leases.set(id, { release: () => latch.close() });
+  latch.start();
+}
+
+function leadBySelector(client: LockClient, key: string, id: string): void {
+  const lead = async ({ signal }: Leadership) => {
+    process.send!('held');
+    await once(signal, 'abort');
+    process.send!('lost');
+  };
+  const selector = client.leaderSelector(key, lead, { id });
+  leases.set(id, { release: () => selector.close() });
+  selector.start();
 }
 
 async function free(method: string): Promise<void> {

@@ -86,6 +86,67 @@ describe('What servers and processes tell, together', () => {
     expect(lock!.kind).toBe('semaphore');
   });
 
+  describe('of an election', () => {
+    const led = { recipe: 'leaderLatch', participant: 'web-1:7' } as const;
+    const follows = { ...led, state: 'waiting' } as const;
+
+    it('is who leads, and who follows in its order, each with its id', () => {
+      const surveyed = lockOf(
+        { ids: ['/1'], state: 'held', since: 7, data: 'web-1:7', fencingToken: '5' },
+        { ids: ['/2'], state: 'waiting', since: 8, data: 'java-1' },
+        { ids: ['/3'], state: 'waiting', since: 9, data: 'web-2:7' },
+      );
+      const [lock] = mergeLocks(
+        [
+          report(2, { ...follows, ids: ['/3'], participant: 'web-2:7', since: 30 }),
+          report(1, { ...led, ids: ['/1'], since: 10 }),
+        ],
+        [surveyed],
+        keyOf,
+      );
+      expect(lock).toMatchObject({
+        kind: 'leader latch',
+        holders: [{ ids: ['/1'], pid: 1, participant: 'web-1:7', since: 10, fencingToken: '5' }],
+        queue: [
+          { ids: ['/2'], participant: 'java-1', since: 8 },
+          { ids: ['/3'], pid: 2, participant: 'web-2:7', since: 30 },
+        ],
+      });
+      expect(lock!.queue[0]).not.toHaveProperty('data');
+    });
+
+    it('has the id that a leader on Redis has asked with, and who waits in its process only', () => {
+      const [lock] = mergeLocks(
+        [report(2, { ...follows, ids: ['uuid:2'], participant: 'web-2:7' })],
+        [lockOf({ ids: ['uuid:1'], state: 'held', pid: 1, method: 'web-1:7' })],
+        keyOf,
+      );
+      expect(lock!.holders).toEqual([{ ids: ['uuid:1'], pid: 1, participant: 'web-1:7' }]);
+      expect(lock!.queue).toMatchObject([{ pid: 2, participant: 'web-2:7' }]);
+    });
+
+    it('is one of a selector where a process tells so, and a mutex else', () => {
+      const parties = lockOf({ ids: ['/1'], state: 'held', data: 'java-1' });
+      const selector = { ...follows, recipe: 'leaderSelector', ids: ['/2'] } as const;
+      const [told] = mergeLocks([report(1, selector)], [parties], keyOf);
+      expect(told).toMatchObject({
+        kind: 'leader selector',
+        holders: [{ participant: 'java-1' }],
+        queue: [{ participant: 'web-1:7' }],
+      });
+      const [untold] = mergeLocks([], [parties], keyOf);
+      expect(untold).toMatchObject({ kind: 'mutex', holders: [{ data: 'java-1' }] });
+      expect(untold!.holders[0]).not.toHaveProperty('participant');
+    });
+
+    it('shortens ids that are long', () => {
+      const long = 'x'.repeat(1_000);
+      const data = { ids: ['/1'], state: 'held' as const, data: long };
+      const [lock] = mergeLocks([report(1, { ...follows, ids: ['/2'] })], [lockOf(data)], keyOf);
+      expect(lock!.holders[0]!.participant).toBe('x'.repeat(200));
+    });
+  });
+
   it('does not believe a process that says it holds what the servers gave to somebody else', () => {
     const reports = [report(1, { ids: ['old'] })];
     const locks = mergeLocks(reports, [lockOf({ ids: ['new'], state: 'held' })], keyOf);
@@ -123,6 +184,7 @@ describe('The report of another process', () => {
     JSON.stringify({ ...report(1), locks: null }),
     JSON.stringify({ ...report(1), activity: [null] }),
     JSON.stringify(report(1, { ids: [7 as unknown as string] })),
+    JSON.stringify(report(1, { participant: 7 as unknown as string })),
     JSON.stringify(report(1, { state: 'lost' as 'held' })),
   ])('is left out when it makes no sense: %s', (text) => {
     expect(parseReport(text)).toBeUndefined();
