@@ -1,5 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { LeaderElections } from './leader-elections.js';
+import { LeadershipExplorer } from './leadership.explorer.js';
 import { LockInterceptor } from './interceptors/lock.interceptor.js';
 import { LockClientRegistry } from './lock-client.registry.js';
 import { LOCK_INTERCEPTOR } from './lock.constants.js';
@@ -14,9 +16,11 @@ import { LockOrchestrator } from './lock.orchestrator.js';
     LockClientRegistry,
     LockOrchestrator,
     LockExplorer,
+    LeaderElections,
+    LeadershipExplorer,
     LockInterceptor,
     { provide: LOCK_INTERCEPTOR, useExisting: LockInterceptor },
   ],
-  exports: [LockClientRegistry, LockOrchestrator, LOCK_INTERCEPTOR],
+  exports: [LeaderElections, LockClientRegistry, LockOrchestrator, LOCK_INTERCEPTOR],
 })
 export class LockCoreModule {}

@@ -25,6 +25,9 @@ export const LOCK_PLANS: unique symbol = Symbol.for('nestjs-interlock:plans');
 /** Metadata key: of a prototype, the options for all its methods, with those of the classes above. */
 export const LOCK_DEFAULTS: unique symbol = Symbol.for('nestjs-interlock:defaults');
 
+/** Metadata key: of a prototype, its methods that are told of a leadership. */
+export const LEADERSHIP_HANDLERS: unique symbol = Symbol.for('nestjs-interlock:leadershipHandlers');
+
 /** Name of the client of one import of LockModule. */
 export const LOCK_CLIENT_NAME: unique symbol = Symbol.for(
   'nestjs-interlock:name (import LockModule.forRoot() once in the root module; LockModule itself cannot be imported)',

@@ -25,7 +25,8 @@ export function completePlan(instance: unknown, plan: LockPlan): LockPlan {
 }
 
 function merge(plan: LockPlan, defaults: LockDefaultsOptions): LockPlan {
-  const taken = plan.once ? { client: defaults.client } : defaults; // the rest is what it is made of
+  const isMadeOfThem = plan.once !== undefined || plan.lock.recipe === 'leaderLatch';
+  const taken = isMadeOfThem ? { client: defaults.client } : defaults;
   const options = { ...taken, ...withoutUndefined(plan.options) };
   nameMethod(plan, () => validateLockMethodOptions(options));
   return { ...plan, options };

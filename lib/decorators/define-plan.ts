@@ -6,6 +6,7 @@ import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import type { LockTarget } from '../interfaces/lock-target.interface.js';
 import type { RunOnceTarget } from '../interfaces/run-once-target.interface.js';
 import { compileKeyTemplate } from './compile-key-template.js';
+import { validateElectionName } from './validate-election-name.js';
 import { validateLockMethodOptions } from './validate-lock-method-options.js';
 import { validateRunOnce } from './validate-run-once.js';
 
@@ -24,6 +25,10 @@ export function definePlan(plan: LockPlan): LockPlan {
 }
 
 function checkedLock({ lock, method }: LockPlan): LockPlan['lock'] {
+  if (lock.recipe === 'leaderLatch') {
+    validateElectionName(lock.key);
+    return lock;
+  }
   if (lock.recipe === 'semaphoreMutex') return withCompiledKey(lock, method);
   if (lock.recipe !== 'multiLock') {
     validateLockTarget(lock);

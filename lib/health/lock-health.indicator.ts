@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
 import { LockOptionsError } from '../core/index.js';
+import { LeaderElections } from '../leader-elections.js';
 import { LockClientRegistry } from '../lock-client.registry.js';
 import type { LockHealthOptions } from './lock-health-options.interface.js';
+import type { LockHealth } from './lock-health.js';
 import type { LockPingCheckOptions } from './lock-ping-check-options.interface.js';
 import { measureHealth } from './measure-health.js';
 
@@ -25,11 +27,12 @@ export class LockHealthIndicator {
   constructor(
     private readonly indicators: HealthIndicatorService,
     private readonly registry: LockClientRegistry,
+    private readonly elections: LeaderElections,
   ) {}
 
   /**
    * Checks one client. Beside `status` and `health` the result has `state`, `latency` in ms, `held`, `waiting`, and where
-   * there are such `sessionId`, `servers` and `message`.
+   * there are such `sessionId`, `servers`, `message` and `elections`: what the app is in each, by their names.
    *
    * Rejects with `LockClientUnknownError`, `LockOptionsError`.
    *
@@ -41,7 +44,7 @@ export class LockHealthIndicator {
   ): Promise<HealthIndicatorResult<Key>> {
     if (failOn !== 'down' && failOn !== 'degraded')
       throw new LockOptionsError('failOn', failOn, "'down' or 'degraded'");
-    const details = { ...(await measureHealth(this.registry.get(client), timeout)) };
+    const details = { ...(await this.#measure(client, timeout)) };
     const indicator = this.indicators.check(key);
     if (details.health === 'up') return indicator.up(details);
     if (details.health === failOn || details.health === 'down') return indicator.down(details);
@@ -62,5 +65,11 @@ export class LockHealthIndicator {
       this.pingCheck(`${key}:${client}`, { client, timeout, failOn }),
     );
     return Object.assign({}, ...(await Promise.all(results))) as HealthIndicatorResult;
+  }
+
+  async #measure(client?: string, timeout?: number): Promise<LockHealth> {
+    const health = await measureHealth(this.registry.get(client), timeout);
+    const elections = this.elections.states(client);
+    return elections === undefined ? health : { ...health, elections };
   }
 }

@@ -1,4 +1,5 @@
 import type { LockClientStatus } from '../core/index.js';
+import type { LeaderElectionState } from '../leader-election.js';
 
 /** What a health check tells of a lock client. */
 export interface LockHealth extends LockClientStatus {
@@ -6,4 +7,6 @@ export interface LockHealth extends LockClientStatus {
   readonly latency?: number;
   /** Why there was no answer. */
   readonly message?: string;
+  /** What the app is in each of its elections on that client, by their names. */
+  readonly elections?: Readonly<Record<string, LeaderElectionState>>;
 }

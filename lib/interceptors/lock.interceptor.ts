@@ -1,6 +1,7 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import type { LockTracer } from '../interfaces/lock-tracer.interface.js';
+import { LeaderElections } from '../leader-elections.js';
 import { LockClientRegistry } from '../lock-client.registry.js';
 import { LOCK_TRACER } from '../lock.constants.js';
 import { PlannedLock } from './planned-lock.js';
@@ -12,6 +13,7 @@ export class LockInterceptor {
 
   constructor(
     private readonly clients: LockClientRegistry,
+    private readonly elections: LeaderElections,
     @Optional() @Inject(LOCK_TRACER) private readonly tracer?: LockTracer,
   ) {}
 
@@ -39,7 +41,7 @@ export class LockInterceptor {
   prepare(plan: LockPlan): PlannedLock {
     let lock = this.#locks.get(plan);
     if (lock === undefined) {
-      lock = new PlannedLock(plan, this.clients);
+      lock = new PlannedLock(plan, this.clients, this.elections);
       this.#locks.set(plan, lock);
     }
     return lock;

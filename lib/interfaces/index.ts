@@ -1,3 +1,6 @@
+export * from './leader-election-options.interface.js';
+export * from './leader-only-options.interface.js';
+export * from './leader-target.interface.js';
 export * from './lock-defaults.interface.js';
 export * from './lock-key.interface.js';
 export * from './lock-keys.interface.js';

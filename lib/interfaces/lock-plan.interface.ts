@@ -1,3 +1,4 @@
+import type { LeaderTarget } from './leader-target.interface.js';
 import type { LockMethodOptions } from './lock-method-options.interface.js';
 import type { LockTarget } from './lock-target.interface.js';
 import type { MultiLockTarget } from './multi-lock-target.interface.js';
@@ -11,7 +12,7 @@ export interface LockPlan {
   /** Class and method, e.g. `Orders.pay`. */
   readonly method: string;
   /** What a call takes. */
-  readonly lock: LockTarget | MultiLockTarget | RunOnceTarget;
+  readonly lock: LockTarget | MultiLockTarget | RunOnceTarget | LeaderTarget;
   readonly options: LockMethodOptions;
   /** How long a run of `@RunOnce` keeps the others out. */
   readonly once?: Required<Omit<RunOnceOptions, 'client'>>;

@@ -1,0 +1,8 @@
+/**
+ * A decorator of methods that take arguments `A`, or fewer of them; async or not. Static methods and properties are refused.
+ */
+export type LeadershipDecorator<A extends unknown[]> = <M extends (...args: A) => unknown>(
+  target: object & { prototype?: never },
+  name: string | symbol,
+  descriptor: TypedPropertyDescriptor<M>,
+) => void;

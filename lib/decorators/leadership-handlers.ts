@@ -1,0 +1,61 @@
+import { LockDecoratorTargetError, LockOptionsError } from '../core/index.js';
+import { nameMethod } from '../interceptors/name-method.js';
+import type { LeaderElectionOptions } from '../interfaces/leader-election-options.interface.js';
+import type { LeadershipHandler } from '../interfaces/leadership-handler.interface.js';
+import { LEADERSHIP_HANDLERS } from '../lock.constants.js';
+import { ClassDefaults } from './class-defaults.js';
+import { validateElectionName } from './validate-election-name.js';
+import { withoutUndefined } from './without-undefined.js';
+
+const above = (object: object) => Object.getPrototypeOf(object) as object | null;
+
+const own = (prototype: object) =>
+  Reflect.getOwnMetadata(LEADERSHIP_HANDLERS, prototype) as LeadershipHandler[] | undefined;
+
+/** The methods of a class that are told of a leadership, as metadata of its prototype. */
+export const LeadershipHandlers = {
+  /** A decorator that adds the method that it stands at. */
+  define(
+    decorator: LeadershipHandler['decorator'],
+    election: string,
+    { client }: LeaderElectionOptions,
+  ) {
+    return (target: object, property: string | symbol, descriptor?: PropertyDescriptor): void => {
+      const isStatic = typeof target === 'function';
+      const className = (isStatic ? target : target.constructor).name || '(anonymous class)';
+      const method = `${className}.${String(property)}`;
+      if (isStatic) refuse(decorator, method, 'it is static, and only instances are called');
+      if (typeof descriptor?.value !== 'function') refuse(decorator, method, 'it is not a method');
+      nameMethod({ decorator, method }, () => {
+        validateElectionName(election);
+        if (client !== undefined && (typeof client !== 'string' || client === ''))
+          throw new LockOptionsError('client', client, 'the name of a lock client');
+      });
+      const handlers = [...(own(target) ?? []), { decorator, method, property, election, client }];
+      Reflect.defineMetadata(LEADERSHIP_HANDLERS, handlers, target);
+    };
+  },
+
+  /**
+   * Those of the class of `instance` and of the classes above it, with the client of its `@LockDefaults`. Where a class has
+   * a method of a class above in its own way, and says the same of it, that is one.
+   */
+  of(instance: object): readonly LeadershipHandler[] {
+    const defaults = ClassDefaults.of(instance);
+    const handlers: LeadershipHandler[] = [];
+    for (let it: object | null = instance; it !== null; it = above(it))
+      for (const handler of own(it) ?? []) {
+        const complete = { client: defaults?.client, ...withoutUndefined(handler) };
+        if (!handlers.some((other) => isSame(other, complete))) handlers.push(complete);
+      }
+    return handlers;
+  },
+};
+
+const isSame = (one: LeadershipHandler, other: LeadershipHandler) =>
+  (['decorator', 'property', 'election', 'client'] as const).every((it) => one[it] === other[it]);
+
+function refuse(decorator: string, method: string, why: string): never {
+  const advice = 'Put it on a method of a singleton provider or controller.';
+  throw new LockDecoratorTargetError(decorator, method, why, advice, 'call');
+}

@@ -1,0 +1,77 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { LockDecoratorTargetError } from './core/index.js';
+import { LeadershipHandlers } from './decorators/leadership-handlers.js';
+import { nameMethod } from './interceptors/name-method.js';
+import type { LeadershipHandler } from './interfaces/leadership-handler.interface.js';
+import { LeaderElections } from './leader-elections.js';
+import { DEFAULT_LOCK_CLIENT } from './lock.constants.js';
+import { LockOrchestrator } from './lock.orchestrator.js';
+
+/** As Nest knows a provider or a controller. */
+type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
+
+/** Looks through all providers and controllers at boot for methods that are told of a leadership, and has them told. */
+@Injectable()
+export class LeadershipExplorer implements OnModuleInit {
+  readonly #logger = new Logger('LockModule');
+  /** One instance may be known by several tokens. */
+  readonly #explored = new WeakSet<object>();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly orchestrator: LockOrchestrator,
+    private readonly elections: LeaderElections,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const wrappers = [...this.discovery.getProviders(), ...this.discovery.getControllers()];
+    await this.orchestrator.bootStep(() => {
+      for (const wrapper of wrappers) this.#explore(wrapper);
+    });
+  }
+
+  #explore(wrapper: InstanceWrapper): void {
+    const instance: unknown = wrapper.instance;
+    if (typeof instance !== 'object' || instance === null || this.#explored.has(instance)) return;
+    this.#explored.add(instance);
+    for (const handler of LeadershipHandlers.of(instance)) {
+      refuseUnlessSingleton(wrapper, handler);
+      this.#connect(instance, handler);
+    }
+  }
+
+  #connect(instance: object, handler: LeadershipHandler): void {
+    const { decorator, method, election: name, client } = handler;
+    const election = nameMethod(handler, () => this.elections.of(name, { client }, method));
+    const call = (news: unknown) => this.#call(instance, handler, news);
+    if (decorator === 'OnLeadership') election.onLeadership(call);
+    else election.onLeadershipLost(call);
+    this.#logger.debug(
+      `Mapped {${method}, ${decorator} of "${name}", ${client ?? DEFAULT_LOCK_CLIENT}}`,
+    );
+  }
+
+  async #call(
+    instance: object,
+    { property, method }: LeadershipHandler,
+    news: unknown,
+  ): Promise<void> {
+    try {
+      await (Reflect.get(instance, property) as (news: unknown) => unknown).call(instance, news);
+    } catch (error) {
+      this.#logger.error(`${method} failed`, error);
+    }
+  }
+}
+
+function refuseUnlessSingleton(wrapper: InstanceWrapper, { decorator, method }: LeadershipHandler) {
+  if (wrapper.isDependencyTreeStatic() && !wrapper.isTransient) return;
+  throw new LockDecoratorTargetError(
+    decorator,
+    method,
+    'it is not of a singleton, but of a class that is transient, or request-scoped by itself or by what it injects',
+    'Move it to a singleton provider or controller.',
+    'call',
+  );
+}
