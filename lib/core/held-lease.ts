@@ -1,4 +1,4 @@
-import { LockNotHeldError } from './errors/index.js';
+import { LockLostError, LockNotHeldError } from './errors/index.js';
 import type { Hold, HoldBackend } from './hold.js';
 import type { Lease } from './lease.js';
 import { LeaseChain } from './lease-chain.js';
@@ -53,6 +53,13 @@ export class HeldLease<B extends HoldBackend = HoldBackend> implements Lease {
   release(): Promise<void> {
     this.#released ??= this.#giveBack();
     return this.#released;
+  }
+
+  /** As `release`, by another one than who acts by it: its signal tells that. */
+  withdraw(why: string): Promise<void> {
+    const { signal } = this; // made now, for whoever asks for it later
+    if (!signal.aborted) this.#abort!.abort(new LockLostError(why, this.hold.context));
+    return this.release();
   }
 
   /** As `release`, for `await using`. */

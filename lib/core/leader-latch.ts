@@ -124,7 +124,7 @@ export class LeaderLatch {
       const didLead = this.hasLeadership;
       this.#state = 'CLOSED';
       this.#withdrawal.abort();
-      void this.#term?.lease.release();
+      void this.#term?.lease.withdraw('its latch was closed');
       this.#wake(this.#closed);
       if (didLead && mode === 'NOTIFY_LEADER') this.#onLeadershipLost.tell();
     }
