@@ -134,7 +134,7 @@ export class ZooKeeperLockClient implements LockClient {
   atomicLong(key: string, options: AtomicOptions = {}): DistributedAtomicLong {
     return new DistributedAtomicLong(
       this.#context,
-      this.#node(key, 'atomic long'),
+      this.#node(key, 'distributed atomic long'),
       options,
       (lock) => this.mutex(lock),
     );

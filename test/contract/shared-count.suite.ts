@@ -1,5 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { LockKeyError, LockOptionsError } from '../../lib/core/errors/index.js';
+import {
+  LockClientClosedError,
+  LockKeyError,
+  LockOptionsError,
+  SharedValueClosedError,
+} from '../../lib/core/errors/index.js';
 import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
 import type { SharedCount } from '../../lib/zookeeper/recipes/shared-count.js';
 import type { Backend } from './backend.js';
@@ -62,7 +67,57 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       await Promise.all(counts.map((count) => becomes(count, 9)));
     });
 
-    it('loses no step of two who count up by trying (Curator: testSimpleVersioned)', async () => {
+    it('is set only if it is still what the caller has seen (Curator: testSimpleVersioned)', async () => {
+      const { mine, stranger, path } = stage();
+      const count = await started(mine, 0);
+      expect(count.versionedCount).toMatchObject({ value: 0, version: 0 });
+      for (const [version, value] of [1, 5, 10].entries()) {
+        const { zxid } = count.versionedCount;
+        expect(await count.trySetCount(value, count.versionedCount)).toBe(true);
+        expect(count.versionedCount).toMatchObject({ value, version: version + 1 });
+        expect(count.versionedCount.zxid).toBeGreaterThan(zxid);
+      }
+      const last = count.versionedCount;
+      expect(await count.trySetCount(7, { ...last, value: 20 })).toBe(false);
+      expect(await count.trySetCount(7, { ...last, version: 10 })).toBe(false);
+      expect(await count.trySetCount(7, { ...last, zxid: last.zxid - 1 })).toBe(false);
+      expect(await data()).toEqual(Buffer.from([0, 0, 0, 10]));
+      await stranger.setData(path, Buffer.from([0, 0, 0, 88]));
+      expect(await count.trySetCount(23, last)).toBe(false);
+      await becomes(count, 88);
+      expect(await count.trySetCount(23, last)).toBe(false); // that is known not to be the last any more
+      expect(await data()).toEqual(Buffer.from([0, 0, 0, 88]));
+    });
+
+    it('is set by who has seen the last, in turn (Curator: testMultiClientVersioned)', async () => {
+      const { mine, theirs } = stage();
+      const [first, second] = [await started(mine, 0), await started(theirs, 0)];
+      const told: number[] = [];
+      first.onChange((value) => told.push(value));
+      expect(await first.trySetCount(10, first.versionedCount)).toBe(true);
+      await becomes(second, 10);
+      expect(await second.trySetCount(20, second.versionedCount)).toBe(true);
+      await becomes(first, 20);
+      const seen = first.versionedCount;
+      expect(await second.trySetCount(30, second.versionedCount)).toBe(true);
+      expect(await first.trySetCount(40, seen)).toBe(false);
+      await becomes(first, 30);
+      expect(await first.trySetCount(40, first.versionedCount)).toBe(true);
+      await becomes(second, 40);
+      expect(told).toEqual([10, 20, 30, 40]);
+    });
+
+    it('is not set by what was known of it before it was read', async () => {
+      const { mine, theirs, key } = stage();
+      await started(mine, 5);
+      const count = theirs.locks.sharedCount(key, 5);
+      const unread = count.versionedCount;
+      expect(unread).toEqual({ value: 5, version: -1, zxid: -1 });
+      expect(await count.trySetCount(6, unread)).toBe(false);
+      expect(await count.trySetCount(6, count.versionedCount)).toBe(true);
+    });
+
+    it('loses no step of two who count up by trying', async () => {
       const { mine, theirs } = stage();
       const counts = [await started(mine, 0), await started(theirs, 0)];
       await Promise.all(
@@ -165,14 +220,46 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(await count.trySetCount(10)).toBe(true);
     });
 
-    it('knows what was set while its connection was down (Curator: testDisconnectReconnectWatcher)', async () => {
+    it('follows over lost connections, again and again (Curator: testDisconnectReconnectWithMultipleClients)', async () => {
       const { mine, theirs } = stage();
-      const [count, other] = [await started(mine, 1), await started(theirs, 1)];
+      const [count, other] = [await started(mine, 0), await started(theirs, 0)];
+      for (const value of [1, 2]) {
+        await stage().down();
+        expect(count.count).toBe(value - 1);
+        const isSet = other.setCount(value); // as soon as there is a connection
+        await stage().up();
+        await isSet;
+        await becomes(count, value);
+      }
+    });
+
+    it('tells nobody of a lost connection, nor of the next one (Curator: testDisconnectReconnectEventDoesNotFireValueWatcher)', async () => {
+      const { mine } = stage();
+      const count = await started(mine, 10);
+      const told: number[] = [];
+      count.onChange((value) => told.push(value));
+      await count.setCount(11);
       await stage().down();
-      expect(count.count).toBe(1);
       await stage().up();
-      await other.setCount(2);
-      await becomes(count, 2);
+      await stage().caughtUp(mine);
+      expect(told).toEqual([11]);
+      expect(await count.trySetCount(12, count.versionedCount)).toBe(true);
+      await stage().caughtUp(mine);
+      expect(told).toEqual([11, 12]);
+    });
+
+    it('asks nothing while the connection is down (Curator: testDisconnectEventOnWatcherDoesNotRetry)', async () => {
+      const { mine } = stage();
+      const count = await started(mine, 10);
+      const states: string[] = [];
+      mine.connection.onStateChange((state) => states.push(state));
+      await stage().down();
+      expect(states[0]).toBe('SUSPENDED'); // nothing has kept it from hearing of that
+      const asked = mine.requests.length;
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(mine.requests).toHaveLength(asked);
+      expect(count.count).toBe(10);
+      await stage().up();
     });
 
     it('keeps up no longer when it was closed while its connection was down', async () => {
@@ -194,6 +281,29 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       await becomes(count, 2);
       await count.setCount(3);
       await becomes(other, 3);
+    });
+
+    it('may be closed twice, and is then neither read nor set any more', async () => {
+      const { mine } = stage();
+      const count = await started(mine, 3);
+      const { versionedCount } = count;
+      count.close();
+      count.close();
+      expect(count.count).toBe(3);
+      await expect(count.start()).rejects.toBeInstanceOf(SharedValueClosedError);
+      await expect(count.setCount(4)).rejects.toBeInstanceOf(SharedValueClosedError);
+      await expect(count.trySetCount(4)).rejects.toBeInstanceOf(SharedValueClosedError);
+      await expect(count.trySetCount(4, versionedCount)).rejects.toThrow(/was closed/);
+      expect(await data()).toEqual(Buffer.from([0, 0, 0, 3]));
+    });
+
+    it('is not set by a client that was closed', async () => {
+      const { theirs } = stage();
+      const count = await started(theirs, 3);
+      await theirs.locks.close();
+      await expect(count.setCount(4)).rejects.toBeInstanceOf(LockClientClosedError);
+      await expect(count.trySetCount(4)).rejects.toBeInstanceOf(LockClientClosedError);
+      expect(await data()).toEqual(Buffer.from([0, 0, 0, 3]));
     });
 
     it.each([1.5, NaN, 2 ** 31, -(2 ** 31) - 1, '3'])('is never %p', async (value) => {

@@ -1,0 +1,4 @@
+import { EmbeddedBackend } from './embedded-backend.js';
+import { atomicNumbersSuite } from './atomic-numbers.suite.js';
+
+atomicNumbersSuite('the embedded tree', async () => new EmbeddedBackend());
