@@ -2,7 +2,17 @@ import { ReturnCode } from '../connection/return-code.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import { nextStateChange } from './next-state-change.js';
-import type { ProtectedNode } from './protected-node.js';
+
+/** What it removes, such as a `ProtectedNode`. */
+interface Removable {
+  readonly path: string | undefined;
+  /** May there be a node, and does it live? */
+  readonly mayExist: boolean;
+  /** Where the path may be unknown: resolves when no create is under way. */
+  settled?(): Promise<void>;
+  /** Where the path may be unknown: looks for it. */
+  locate?(): Promise<unknown>;
+}
 
 /**
  * Removes nodes, as Curator's `guaranteed()` deletes: over lost connections and lost replies, for as long as the session
@@ -24,7 +34,7 @@ export class GuaranteedDelete {
    * Resolves to true when the node is known to be gone; to false when there was none, when the servers refuse, or when the
    * connection was lost on the way: then it goes on in the background.
    */
-  async remove(node: ProtectedNode): Promise<boolean> {
+  async remove(node: Removable): Promise<boolean> {
     this.#underWay += 1;
     const outcome = await this.#attempt(node);
     if (outcome === 'unanswered') void this.#goOn(node);
@@ -38,7 +48,7 @@ export class GuaranteedDelete {
     return new Promise((resolve) => (this.#tellDrained = resolve));
   }
 
-  async #goOn(node: ProtectedNode): Promise<void> {
+  async #goOn(node: Removable): Promise<void> {
     do {
       if (!this.connection.isConnected) await nextStateChange(this.connection).changed;
     } while ((await this.#attempt(node)) === 'unanswered');
@@ -51,11 +61,11 @@ export class GuaranteedDelete {
   }
 
   /** `over`: there is nothing to remove, or nothing more that could be done. */
-  async #attempt(node: ProtectedNode): Promise<'gone' | 'over' | 'unanswered'> {
-    if (node.path === undefined) await node.settled();
+  async #attempt(node: Removable): Promise<'gone' | 'over' | 'unanswered'> {
+    if (node.path === undefined) await node.settled?.();
     if (!node.mayExist || this.connection.state === 'CLOSED') return 'over';
     try {
-      if (node.path === undefined) await node.locate();
+      if (node.path === undefined) await node.locate?.();
       if (node.path !== undefined) await this.connection.delete(node.path);
       return 'gone';
     } catch (error) {

@@ -8,7 +8,7 @@ export async function mendDirectory(
   error: unknown,
   directory: string,
   parents: LockParents,
-  { wait, retry }: Acquisition,
+  { wait, retry }: Pick<Acquisition, 'wait' | 'retry'>,
 ): Promise<void> {
   if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return retry.after(error);
   try {

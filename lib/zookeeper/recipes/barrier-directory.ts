@@ -1,0 +1,40 @@
+import { CreateMode } from '../connection/create-mode.js';
+import { ReturnCode } from '../connection/return-code.js';
+import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { childrenOf } from './children-of.js';
+import { deleteIfThere } from './delete-if-there.js';
+import type { RecipeContext } from './recipe-context.js';
+
+const READY = 'ready';
+
+/** The directory of a double barrier: a node for each member, and one called `ready` while it is open. */
+export class BarrierDirectory {
+  readonly ready: string;
+
+  constructor(
+    private readonly context: RecipeContext,
+    readonly path: string,
+  ) {
+    this.ready = `${path}/${READY}`;
+  }
+
+  /** Names of the members, sorted; is it open? */
+  async look(): Promise<{ members: string[]; isOpen: boolean }> {
+    const children = await childrenOf(this.context.connection, this.path);
+    const members = children.filter((name) => name !== READY).sort();
+    return { members, isOpen: members.length < children.length };
+  }
+
+  async open(): Promise<void> {
+    const { connection, nodeData } = this.context;
+    try {
+      await connection.create(this.ready, nodeData, CreateMode.PERSISTENT);
+    } catch (error) {
+      if (!ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return deleteIfThere(this.context.connection, this.ready);
+  }
+}

@@ -1,0 +1,214 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  LockAbortedError,
+  LockClientClosedError,
+  LockConnectionError,
+  LockOptionsError,
+  LockTimeoutError,
+} from '../../lib/core/errors/index.js';
+import { Permission } from '../../lib/zookeeper/connection/acl.js';
+import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import type { DistributedBarrier } from '../../lib/zookeeper/recipes/distributed-barrier.js';
+import { eventually } from '../support/eventually.js';
+import { isSettled } from '../support/is-settled.js';
+import type { Backend } from './backend.js';
+import type { Client } from './client.js';
+import { onStage } from './on-stage.js';
+import { Stage } from './stage.js';
+
+type WaitOptions = Parameters<DistributedBarrier['waitOnBarrier']>[0];
+
+/** Everything that a barrier promises; with the cases of Curator's TestDistributedBarrier. */
+export function barrierSuite(name: string, makeBackend: () => Promise<Backend>): void {
+  describe(`A barrier on ${name}`, () => {
+    const stage = onStage(async () => Stage.build(await makeBackend()));
+
+    const of = ({ locks }: Client): DistributedBarrier => locks.barrier(stage().key);
+    const looks = ({ requests }: Client) => requests.filter(({ op }) => op === 'getData').length;
+
+    /** Has the client wait at the barrier; resolves when it does, with the wait under way. */
+    async function wait(client: Client, options?: WaitOptions) {
+      const before = looks(client);
+      const over = of(client).waitOnBarrier(options);
+      await eventually('it has looked', () => looks(client) > before);
+      await stage().caughtUp(client);
+      return { over };
+    }
+
+    it('holds up who comes until it is removed (Curator: testBasic)', async () => {
+      const { mine, theirs } = stage();
+      await of(mine).setBarrier();
+      const waits = [await wait(mine), await wait(theirs, { wait: 60_000 })];
+      for (const { over } of waits) expect(await isSettled(over)).toBe(false);
+      await of(mine).removeBarrier();
+      await Promise.all(waits.map(({ over }) => over));
+    });
+
+    it('holds up nobody when it is not set, for however long they would wait (Curator: testNoBarrier)', async () => {
+      const barrier = of(stage().mine);
+      await barrier.waitOnBarrier({ wait: 10_000 });
+      await barrier.waitOnBarrier({ wait: 'forever' });
+      await barrier.waitOnBarrier();
+    });
+
+    it('stays when who has set it is gone, and lets all clients through (Curator: testMultiClient)', async () => {
+      const { mine, theirs } = stage();
+      const setter = await stage().client();
+      await of(setter).setBarrier();
+      await setter.locks.close();
+      await expect(of(mine).waitOnBarrier({ wait: 10 })).rejects.toBeInstanceOf(LockTimeoutError);
+      const waits = [await wait(mine), await wait(theirs)];
+      for (const { over } of waits) expect(await isSettled(over)).toBe(false);
+      await of(await stage().client()).removeBarrier();
+      await Promise.all(waits.map(({ over }) => over));
+    });
+
+    it('holds up over a crash of the servers, until it is removed (Curator: testServerCrash)', async () => {
+      const { mine, theirs } = stage();
+      await of(mine).setBarrier();
+      const { over } = await wait(theirs);
+      const { over: short } = await wait(mine, { wait: 500 });
+      const timedOut = expect(short).rejects.toBeInstanceOf(LockTimeoutError);
+      await stage().down();
+      await timedOut;
+      await stage().up();
+      await stage().caughtUp(theirs);
+      expect(await isSettled(over)).toBe(false);
+      await of(mine).removeBarrier();
+      await over;
+    });
+
+    it('holds up over the end of a session', async () => {
+      const { mine, theirs } = stage();
+      await of(mine).setBarrier();
+      const { over } = await wait(theirs);
+      await stage().expire(theirs);
+      await stage().caughtUp(theirs);
+      expect(await isSettled(over)).toBe(false);
+      await of(mine).removeBarrier();
+      await over;
+    });
+
+    it('holds up whoever comes after it was set, whatever server they are on', async () => {
+      const { mine, theirs } = stage();
+      for (let time = 0; time < 10; time++) {
+        await of(mine).setBarrier();
+        const { over } = await wait(theirs);
+        expect(await isSettled(over)).toBe(false);
+        await of(mine).removeBarrier();
+        await over;
+      }
+    });
+
+    it('may be set twice, and removed twice', async () => {
+      const { mine, theirs } = stage();
+      await of(mine).removeBarrier();
+      await Promise.all([of(mine).setBarrier(), of(theirs).setBarrier(), of(mine).setBarrier()]);
+      await of(theirs).removeBarrier();
+      await of(mine).removeBarrier();
+      await of(mine).waitOnBarrier({ wait: 10_000 });
+    });
+
+    it('is a node that stays, as in Curator', async () => {
+      const { mine, stranger, path } = stage();
+      await of(mine).setBarrier();
+      await stranger.sync(path);
+      const { data, stat } = await stranger.getData(path);
+      expect(stat.ephemeralOwner).toBe('0');
+      expect(data.toString()).toMatch(/^[\d.]+$|:/); // the address of this host
+      expect(of(mine)).toMatchObject({ key: stage().key, path });
+    });
+
+    it('lets nobody through when somebody else writes into its node', async () => {
+      const { mine, stranger, path } = stage();
+      await of(mine).setBarrier();
+      const { over } = await wait(mine);
+      await stranger.setData(path, Buffer.from('something'));
+      await eventually('it has looked again', () => looks(mine) === 2);
+      await stage().caughtUp(mine);
+      expect(await isSettled(over)).toBe(false);
+      await stranger.delete(path);
+      await over;
+    });
+
+    it('is left by who has waited long enough, who looks no more', async () => {
+      const { mine, theirs } = stage();
+      await of(theirs).setBarrier();
+      const late = of(mine).waitOnBarrier({ wait: 50 });
+      await expect(late).rejects.toBeInstanceOf(LockTimeoutError);
+      await expect(late).rejects.toMatchObject({
+        waitedMs: 50,
+        key: stage().key,
+        client: 'contract',
+      });
+      const asked = mine.requests.length;
+      await of(theirs).removeBarrier();
+      await stage().caughtUp(mine);
+      expect(mine.requests).toHaveLength(asked);
+    });
+
+    it('is waited at for as long as the client waits by default', async () => {
+      const hasty = await stage().client({ wait: 30 });
+      await of(hasty).setBarrier();
+      await expect(of(hasty).waitOnBarrier()).rejects.toMatchObject({ waitedMs: 30 });
+      const { over } = await wait(hasty, { wait: 'forever' });
+      await of(hasty).removeBarrier();
+      await over;
+    });
+
+    it('is left by who is told to by a signal', async () => {
+      const { mine } = stage();
+      await of(mine).setBarrier();
+      const abort = new AbortController();
+      const { over } = await wait(mine, { signal: abort.signal });
+      abort.abort('enough');
+      await expect(over).rejects.toBeInstanceOf(LockAbortedError);
+      await expect(over).rejects.toMatchObject({ cause: 'enough' });
+      const asked = mine.requests.length;
+      const { signal } = abort;
+      await expect(of(mine).waitOnBarrier({ signal })).rejects.toBeInstanceOf(LockAbortedError);
+      expect(mine.requests).toHaveLength(asked);
+    });
+
+    it('is left when the client closes, and not reached after that', async () => {
+      const { mine } = stage();
+      await of(mine).setBarrier();
+      const { over } = await wait(mine);
+      mine.locks.refuse();
+      await expect(over).rejects.toBeInstanceOf(LockClientClosedError);
+      await mine.locks.close();
+      for (const call of ['setBarrier', 'removeBarrier', 'waitOnBarrier'] as const)
+        await expect(of(mine)[call]()).rejects.toBeInstanceOf(LockClientClosedError);
+    });
+
+    it.each([{ wait: 0 }, { wait: NaN }, { wait: '5' }, { signal: 'now' }])(
+      'refuses to be waited at with %p',
+      async (options) => {
+        const { mine } = stage();
+        const refused = of(mine).waitOnBarrier(options as WaitOptions);
+        await expect(refused).rejects.toBeInstanceOf(LockOptionsError);
+        expect(mine.requests).toEqual([]);
+      },
+    );
+
+    it('says so when the servers refuse', async () => {
+      const { mine, stranger, path } = stage();
+      await of(mine).setBarrier();
+      await stranger.setAcl(path, [{ perms: Permission.ADMIN, scheme: 'world', id: 'anyone' }]);
+      const refused = of(mine).waitOnBarrier();
+      await expect(refused).rejects.toBeInstanceOf(LockConnectionError);
+      await expect(refused).rejects.toThrow(/NOAUTH/);
+      await of(mine).removeBarrier(); // that is a matter of the directory
+    });
+
+    it('is not removed while something else is below it', async () => {
+      const { mine, stranger, path } = stage();
+      await of(mine).setBarrier();
+      await stranger.sync(path);
+      await stranger.create(`${path}/other`, Buffer.alloc(0), CreateMode.PERSISTENT);
+      await expect(of(mine).removeBarrier()).rejects.toMatchObject({ code: 'NOTEMPTY' });
+      await stranger.delete(`${path}/other`);
+      await of(mine).removeBarrier();
+    });
+  });
+}
