@@ -10,11 +10,15 @@ export class Accidents {
   #isOver = false;
   readonly #repairs = new Set<() => void>();
 
-  /** @param risk of each single request to meet an accident, in [0, 1) */
+  /**
+   * @param risk of each single request to meet an accident, in [0, 1)
+   * @param victims those whom accidents meet more often than others
+   */
   constructor(
     private readonly world: World,
     private readonly dice: Dice,
     private readonly risk: number,
+    private readonly victims: () => readonly SimulatedClient[] = () => [],
   ) {}
 
   /** Has `count` accidents happen within `duration`, and some at single requests. */
@@ -37,7 +41,8 @@ export class Accidents {
     if (this.#isOver) return;
     const { world, dice } = this;
     const alive = world.clients.filter((it) => it.closedAt === undefined && !it.process.isDead);
-    const client = dice.pick(alive);
+    const victims = this.victims().filter((it) => alive.includes(it));
+    const client = dice.pick(victims.length > 0 && dice.chance(0.5) ? victims : alive);
     const period =
       client.sessionTimeout * dice.pick([0.1, 0.4, 0.9, 1.2, 2.5]) * dice.between(0.8, 1.2);
     const kinds = {
@@ -117,7 +122,7 @@ export class Accidents {
 
   /** The first more often than others. */
   #anyNode(): QueuedNode | undefined {
-    const { first, nodes } = this.dice.pick([...this.world.judge.queues]);
+    const { first, nodes } = this.dice.pick([...this.world.queues.values()]);
     return first && this.dice.pick([first, ...nodes]);
   }
 

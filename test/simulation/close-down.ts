@@ -5,7 +5,8 @@ import type { World } from './world.js';
 
 /** Closes all clients of a world that is at peace, and looks for what they leave behind. @throws when there is anything */
 export async function closeDown(world: World): Promise<void> {
-  const { clients, history, judge, server, clock } = world;
+  const { clients, history, judge, server, clock, counts, observers } = world;
+  const queues = [...world.queues.values()];
   const longestSession = Math.max(...clients.map(({ sessionTimeout }) => sessionTimeout));
   const expired = longestSession + 2 * Timing.tick;
   const alive = clients.filter(({ process }) => !process.isDead);
@@ -19,13 +20,14 @@ export async function closeDown(world: World): Promise<void> {
       history.accuse(`${name} leaves ${process.pendingTimers} timers (${userTimers} of users)`);
 
   await world.pass(expired);
-  for (const { first } of judge.queues) if (first) history.accuse(`${first.path} is left`);
-  for (const observer of [...judge.queues, ...world.counts]) observer.stop();
+  for (const { first } of queues) if (first) history.accuse(`${first.path} is left`);
+  for (const observer of [...queues, ...counts, ...observers]) observer.stop();
   const { watchCount } = server.tree;
   if (watchCount > 0) history.accuse(`${watchCount} watches are left on the server`);
   await clock.runUntil(() => clock.isIdle, 10 * 60_000); // but for containers, there is nothing to do any more
-  const directories = new Set([...judge.queues].flatMap(({ directory }) => upwards(directory)));
-  if (server.tree.size > directories.size + world.counts.length)
+  const directories = new Set(queues.flatMap(({ directory }) => upwards(directory)));
+  const lasting = observers.reduce((sum, observer) => sum + observer.lasting, counts.length);
+  if (server.tree.size > directories.size + lasting)
     history.accuse('there is more than directories left');
   judge.check();
 }

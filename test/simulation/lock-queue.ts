@@ -17,6 +17,8 @@ const PROTECTION = 40;
 export class LockQueue {
   /** The nodes that are there, in their order. */
   readonly nodes: QueuedNode[] = [];
+  /** Called when there is one more node. */
+  onAdded: (node: QueuedNode) => void = () => {};
   #changes = 0;
   readonly #claims = new Map<string, (node: QueuedNode) => void>();
   /** The transaction that gave out each number. */
@@ -83,16 +85,20 @@ export class LockQueue {
   }
 
   #add(path: string): void {
-    const { czxid, ephemeralOwner: owner } = this.tree.get(path)!.stat();
+    const znode = this.tree.get(path)!;
+    const { czxid, ephemeralOwner: owner } = znode.stat();
+    const data = znode.data.toString();
     const name = nodeName(path).slice(PROTECTION, -DIGITS);
     const number = path.slice(-DIGITS);
     const chosen = this.#claims.get(path);
     const token = (chosen && this.#numbers.get(number)) ?? czxid;
     if (!chosen) this.#numbers.set(number, czxid);
-    const node = { path, name, czxid, token, owner, wasServed: false, hasWaited: false };
+    const about = { path, name, czxid, token, data, owner };
+    const node: QueuedNode = { ...about, wasServed: false, hasWaited: false };
     const place = this.nodes.findIndex((other) => other.token > token);
     this.nodes.splice(place < 0 ? this.nodes.length : place, 0, node);
     (chosen ?? this.#claims.get(path.slice(0, -DIGITS)))?.(node);
+    this.onAdded(node);
   }
 
   #remove(node: QueuedNode): void {

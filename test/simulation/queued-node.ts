@@ -9,6 +9,8 @@ export interface QueuedNode {
    * number of its own writer, the transaction that created that.
    */
   readonly token: number;
+  /** What was written into it when it was made. */
+  readonly data: string;
   /** Id of the session it lives with. */
   readonly owner: string;
   /** Since when it is its turn, or was when it went. */

@@ -38,6 +38,15 @@ export interface WorldCount {
   stop(): void;
 }
 
+/** Whoever looks on beside the judge of the locks. */
+export interface WorldObserver {
+  /** How many nodes there are that stay for ever. */
+  readonly lasting: number;
+  /** Are the promises kept? To be called after every event. */
+  check(): void;
+  stop(): void;
+}
+
 /** A server, its clients, and a judge who looks on, in virtual time. */
 export class World {
   readonly clock = new VirtualClock();
@@ -46,9 +55,11 @@ export class World {
   readonly judge: Judge;
   readonly clients: SimulatedClient[] = [];
   readonly counts: WorldCount[] = [];
+  readonly observers: WorldObserver[] = [];
+  /** By their directories. */
+  readonly queues = new Map<string, LockQueue>();
   /** Called when a client has just sent a request. */
   onSent: (client: SimulatedClient, request: Request) => void = () => {};
-  readonly #queues = new Map<string, LockQueue>();
   #freezes = 0;
   #relieve: (() => void)[] = [];
 
@@ -59,6 +70,11 @@ export class World {
     this.server = new EmbeddedServer({ clock, tickTime: Timing.tick, containerInterval });
     this.history = new History(now);
     this.judge = new Judge(now, this.history, this.clients, isAsking);
+  }
+
+  /** See `Judge`. */
+  get isAsking(): boolean {
+    return this.options.isAsking;
   }
 
   addClient(sessionTimeout: number): SimulatedClient {
@@ -78,9 +94,15 @@ export class World {
 
   /** Has the judge look at what is in the directory of a lock. */
   queue(directory: string, rule: QueueRule): LockQueue {
-    const queue = new LockQueue(this.server.tree, directory, rule, () => this.clock.now());
-    this.#queues.set(directory, queue);
+    const queue = this.observe(directory, rule);
     this.judge.queues.add(queue);
+    return queue;
+  }
+
+  /** Only tells what is in a directory: whoever asks for that has to judge it, too. */
+  observe(directory: string, rule: QueueRule): LockQueue {
+    const queue = new LockQueue(this.server.tree, directory, rule, () => this.clock.now());
+    this.queues.set(directory, queue);
     return queue;
   }
 
@@ -88,6 +110,7 @@ export class World {
   async until(isOver: () => boolean, limit?: number): Promise<void> {
     const look = () => {
       for (const count of this.counts) count.check();
+      for (const observer of this.observers) observer.check();
       this.judge.check();
       return isOver();
     };
@@ -153,7 +176,7 @@ export class World {
     this.server.receive(() => {
       const id = client.connection.session?.id;
       if (id === undefined) return;
-      for (const queue of this.#queues.values())
+      for (const queue of this.queues.values())
         for (const node of queue.nodes)
           if (node.owner === id) node.taken = { by: 'operator', at: this.clock.now() };
       this.history.note('session ended', client.name);
@@ -172,7 +195,7 @@ export class World {
 
   #sent(client: SimulatedClient, request: Request): (rc: number) => void {
     const operation = currentOperation.getStore();
-    const queue = request.op === 'create' && this.#queues.get(parentPath(request.path));
+    const queue = request.op === 'create' && this.queues.get(parentPath(request.path));
     if (operation && queue && EPHEMERAL.has(request.mode))
       queue.announce(request.path, (node) => this.judge.queued(operation, queue, node));
     if (operation) this.judge.sent(operation);

@@ -1,0 +1,16 @@
+/** What has to have happened many times, or the schedules of an election show nothing. */
+export const ELECTION_EVENTS = [
+  'stands',
+  'queued again',
+  'leads',
+  'fenced',
+  'lost',
+  'released',
+  'closed',
+  'taken',
+  'session ended',
+  'CONNECTED',
+  'SUSPENDED',
+  'RECONNECTED',
+  'LOST',
+];
