@@ -15,7 +15,11 @@ const LEAST = -(2 ** 31);
 /** What a 32-bit number does otherwise than one of 64 bits. */
 export function atomicIntegerSuite(stage: () => Stage): void {
   const of = ({ locks }: Client) => locks.atomicInteger(stage().key);
-  const data = async () => (await stage().stranger.getData(stage().path)).data;
+  const data = async () => {
+    const { stranger, path } = stage();
+    await stranger.sync(path);
+    return (await stranger.getData(path)).data;
+  };
   const expectValue = async (expected: number) => {
     const bytes = Buffer.alloc(4);
     bytes.writeInt32BE(expected);

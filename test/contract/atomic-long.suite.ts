@@ -20,16 +20,21 @@ const LEAST = -(2n ** 63n);
 /** A 64-bit number that many change at the same time. */
 export function atomicLongSuite(stage: () => Stage): void {
   const of = ({ locks }: Client): DistributedAtomicLong => locks.atomicLong(stage().key);
-  const data = async () => (await stage().stranger.getData(stage().path)).data;
+  /** Whose server knows of all that has happened so far. */
+  const stranger = async () => {
+    await stage().stranger.sync('/');
+    return stage().stranger;
+  };
+  const data = async () => (await (await stranger()).getData(stage().path)).data;
   const bytes = (value: bigint) => {
     const buffer = Buffer.alloc(8);
     buffer.writeBigInt64BE(value);
     return buffer;
   };
   const holding = async (content: Buffer) => {
-    const { stranger, mine, key, path } = stage();
+    const { mine, key, path } = stage();
     await mine.mutex(`${key}-neighbour`).using(async () => {}); // makes the parents
-    await stranger.create(path, content, CreateMode.PERSISTENT);
+    await (await stranger()).create(path, content, CreateMode.PERSISTENT);
   };
   const expectChange = (value: AtomicValue<bigint>, preValue: bigint, postValue: bigint) =>
     expect(value).toMatchObject({
@@ -45,7 +50,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     const counter = mine.locks.atomicLong(path);
     expect(counter.path).toBe(path);
     expect(await counter.get()).toBe(0n);
-    expect(await stage().stranger.exists(parentPath(path))).toBeUndefined(); // get() makes nothing
+    expect(await (await stranger()).exists(parentPath(path))).toBeUndefined(); // get() makes nothing
     expectChange(await counter.increment(), 0n, 1n);
     expectChange(await counter.decrement(), 1n, 0n);
     expectChange(await counter.add(10n), 0n, 10n);
@@ -55,12 +60,12 @@ export function atomicLongSuite(stage: () => Stage): void {
   });
 
   it('is eight bytes on a node that stays, the highest first, as in Curator', async () => {
-    const { mine, theirs, stranger, path } = stage();
+    const { mine, theirs, path } = stage();
     await of(mine).trySet(-2n);
     expect(await data()).toEqual(bytes(-2n));
     expect([...(await data())]).toEqual([255, 255, 255, 255, 255, 255, 255, 254]);
-    expect(await stranger.exists(path)).toMatchObject({ ephemeralOwner: '0' });
-    await stranger.setData(path, Buffer.from([0, 0, 0, 1, 0, 0, 0, 0]));
+    expect(await (await stranger()).exists(path)).toMatchObject({ ephemeralOwner: '0' });
+    await (await stranger()).setData(path, Buffer.from([0, 0, 0, 1, 0, 0, 0, 0]));
     expect(await caughtUp(theirs).then((counter) => counter.get())).toBe(2n ** 32n);
   });
 
@@ -77,7 +82,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     const counter = of(stage().mine);
     const missing = await counter.compareAndSet(0n, 1n);
     expect(missing).toMatchObject({ succeeded: false, preValue: 0n, postValue: 0n });
-    expect(await stage().stranger.exists(stage().path)).toBeUndefined();
+    expect(await (await stranger()).exists(stage().path)).toBeUndefined();
     expect(await counter.initialize(0n)).toBe(true);
     expectChange(await counter.compareAndSet(0n, 1n), 0n, 1n);
     expect(await counter.initialize(0n)).toBe(false);
@@ -85,7 +90,7 @@ export function atomicLongSuite(stage: () => Stage): void {
   });
 
   it('is not set when it is not what was expected, nor when it changes meanwhile (Curator: testCompareAndSet)', async () => {
-    const { mine, stranger, path } = stage();
+    const { mine, path } = stage();
     const counter = of(mine);
     await counter.forceSet(1n);
     expectChange(await counter.compareAndSet(1n, 5n), 1n, 5n);
@@ -93,7 +98,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     expect(other).toMatchObject({ succeeded: false, preValue: 5n, postValue: 5n });
 
     const stop = afterReading(mine, path, (reading) =>
-      reading === 1 ? stranger.setData(path, bytes(6n)) : Promise.resolve(),
+      reading === 1 ? stage().stranger.setData(path, bytes(6n)) : Promise.resolve(),
     );
     const overtaken = await counter.compareAndSet(5n, 10n);
     expect(overtaken).toMatchObject({ succeeded: false, preValue: 6n, postValue: 6n });
@@ -222,7 +227,7 @@ export function atomicLongSuite(stage: () => Stage): void {
   );
 
   it('goes on over a lost connection, and in the next session', async () => {
-    const { mine, stranger, path } = stage();
+    const { mine, path } = stage();
     const counter = of(mine);
     expectChange(await counter.increment(), 0n, 1n);
     await stage().down();
@@ -231,24 +236,24 @@ export function atomicLongSuite(stage: () => Stage): void {
     expect(await counting).toMatchObject({ succeeded: true, preValue: 1n, postValue: 2n });
     await stage().expire(mine);
     expectChange(await counter.increment(), 2n, 3n);
-    expect(await stranger.exists(path)).toMatchObject({ version: 2 });
+    expect(await (await stranger()).exists(path)).toMatchObject({ version: 2 });
   });
 
   it('begins anew when somebody removes its node', async () => {
-    const { mine, stranger, path } = stage();
+    const { mine, path } = stage();
     const counter = of(mine);
     await counter.forceSet(8n);
-    await stranger.delete(path);
+    await stage().stranger.delete(path);
     await stage().caughtUp(mine);
     expectChange(await counter.increment(), 0n, 1n);
   });
 
   it('is counted on when somebody removes its node meanwhile', async () => {
-    const { mine, stranger, path } = stage();
+    const { mine, path } = stage();
     const counter = of(mine);
     await counter.forceSet(8n);
     const stop = afterReading(mine, path, (reading) =>
-      reading === 1 ? stranger.delete(path) : Promise.resolve(),
+      reading === 1 ? stage().stranger.delete(path) : Promise.resolve(),
     );
     const value = await counter.increment();
     stop();

@@ -20,15 +20,18 @@ const THREE_TRIES = new RetryNTimes(2, 0);
 export function atomicPromotionSuite(stage: () => Stage): void {
   const make = ({ locks }: Client, options: AtomicOptions = {}): DistributedAtomicLong =>
     locks.atomicLong(stage().key, { retryPolicy: THREE_TRIES, ...options });
-  const value = async () => (await stage().stranger.getData(stage().path)).data.readBigInt64BE();
+  const value = async () => {
+    const { stranger, path } = stage();
+    await stranger.sync(path);
+    return (await stranger.getData(path)).data.readBigInt64BE();
+  };
   /** Somebody adds 100 whenever the client has read it, so many times. */
   const overtake = (times: number) => {
     const { mine, stranger, path } = stage();
     return afterReading(mine, path, async (reading) => {
       if (reading > times) return;
-      const { data } = await stranger.getData(path);
       const next = Buffer.alloc(8);
-      next.writeBigInt64BE(data.readBigInt64BE() + 100n);
+      next.writeBigInt64BE((await value()) + 100n);
       await stranger.setData(path, next);
     });
   };

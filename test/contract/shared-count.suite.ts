@@ -25,7 +25,11 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
     };
     const becomes = (count: SharedCount, expected: number) =>
       eventually(`it is ${expected}`, () => count.count === expected);
-    const data = async () => (await stage().stranger.getData(stage().path)).data;
+    const data = async () => {
+      const { stranger, path } = stage();
+      await stranger.sync(path);
+      return (await stranger.getData(path)).data;
+    };
 
     it('begins with its seed, and is what it was set to (Curator: testSimple)', async () => {
       const count = await started(stage().mine, 10);

@@ -23,7 +23,11 @@ export function sharedValueSuite(name: string, makeBackend: () => Promise<Backen
     };
     const becomes = (value: SharedValue, expected: string) =>
       eventually(`it is ${expected}`, () => value.value.toString() === expected);
-    const data = async () => (await stage().stranger.getData(stage().path)).data.toString();
+    const data = async () => {
+      const { stranger, path } = stage();
+      await stranger.sync(path);
+      return (await stranger.getData(path)).data.toString();
+    };
 
     it('begins with its seed, and is what it was set to', async () => {
       const value = await started(stage().mine, 'green');
@@ -39,6 +43,7 @@ export function sharedValueSuite(name: string, makeBackend: () => Promise<Backen
       const { mine, theirs, stranger, path } = stage();
       const [first, second] = [await started(mine, 'green'), await started(theirs, 'blue')];
       expect([first.value.toString(), second.value.toString()]).toEqual(['green', 'green']);
+      await stranger.sync(path);
       expect(await stranger.exists(path)).toMatchObject({ ephemeralOwner: '0', version: 0 });
     });
 
