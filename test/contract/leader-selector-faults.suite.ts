@@ -11,7 +11,7 @@ export function leaderSelectorFaultsSuite(stage: () => Stage): void {
   const nodesBecome = (count: number) =>
     eventually(`${count} nodes`, async () => (await stage().nodes()).length === count);
 
-  it('lead no longer while the connection is interrupted (Curator: testErrorPolicies, testServerDying)', async () => {
+  it('lead no longer while the connection is interrupted (Curator: testErrorPolicies)', async () => {
     const { mine, key } = stage();
     const reign = new LeaderSelectorReign();
     const selector = mine.locks.leaderSelector(key, reign.leads());

@@ -130,7 +130,7 @@ describe('A leader selector behind a bad network', () => {
   );
 
   it.each(['standard', 'session'] as const)(
-    'that takes its session takes the leadership, with errorPolicy %s (Curator: testErrorPolicies, testServerDying)',
+    'that takes its session takes the leadership, with errorPolicy %s (Curator: testServerDying)',
     async (errorPolicy) => {
       const selector = selectorOf(client, 'mine', { errorPolicy });
       selector.start();
