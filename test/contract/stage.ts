@@ -17,7 +17,7 @@ import type { MutexRecipe } from './mutex-recipe.js';
 import { queueFor } from './queue-for.js';
 
 /** A node of any recipe. */
-const LOCK_NODE = /-(lock-|lease-|__READ__|__WRIT__)\d{10}$/;
+const LOCK_NODE = /-(lock-|latch-|lease-|__READ__|__WRIT__)\d{10}$/;
 
 /** Servers on a busy machine may take longer for the end of a session than a client waits by itself, in milliseconds. */
 const PATIENCE = 20_000;
