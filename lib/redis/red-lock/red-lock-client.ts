@@ -200,7 +200,7 @@ export class RedLockClient implements LockClient {
       {
         key,
         acquire: (request) => lock.acquire(request),
-        holderIds: () => leadersOf(parts, this.#context.majority),
+        holderIds: () => leadersOf(this.#context, key, parts),
       },
       id,
     );
