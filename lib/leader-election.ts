@@ -1,52 +1,37 @@
 import { defer, ReplaySubject, type Observable } from 'rxjs';
-import type {
-  AcquireOptions,
-  LeaderLatch,
-  Leadership,
-  Lease,
-  LockClient,
-  LockLostError,
-  Participant,
-} from './core/index.js';
+import type { AcquireOptions, LeaderLatch, Leadership, Lease, Participant } from './core/index.js';
 
 /** What an app is in an election: `closed` when it takes part no more, as it or its lock client is shut down. */
 export type LeaderElectionState = 'follower' | 'leader' | 'closed';
 
 /** An election in which this app takes part: see `LeaderElections.of`. */
 export class LeaderElection {
-  /** Name of its lock client. */
-  readonly client: string;
   /** `state`, first as it is, then whenever it changes; completes after `closed`. */
   readonly state$: Observable<LeaderElectionState>;
   readonly #states = new ReplaySubject<LeaderElectionState>(1);
   #told?: LeaderElectionState;
-  readonly #stops: (() => void)[];
+  #latch?: LeaderLatch;
+  #hasLeft = false;
 
-  /** @internal */
+  /**
+   * @internal
+   * @param client name of its lock client
+   * @param makeLatch with the class and method that ask, for the message
+   */
   constructor(
-    private readonly latch: LeaderLatch,
-    client: LockClient,
+    readonly name: string,
+    readonly client: string,
+    private readonly makeLatch: (method?: string) => LeaderLatch,
   ) {
-    this.client = client.name;
     this.state$ = defer(() => {
       this.#look();
       return this.#states;
     });
-    const look = () => void this.#look();
-    this.#stops = [
-      latch.onLeadership(look),
-      latch.onLeadershipLost(look),
-      client.on('connection', look), // the end of the client is the last of them
-    ];
-  }
-
-  get name(): string {
-    return this.latch.key;
   }
 
   /** Does this app lead? Asked of the clock at this very moment, so it holds over event-loop stalls too. */
   get isLeader(): boolean {
-    return this.latch.hasLeadership;
+    return this.#latch?.hasLeadership === true;
   }
 
   /** `follower` also before the app is up. */
@@ -56,7 +41,7 @@ export class LeaderElection {
 
   /** What this app leads by, as long as it does. */
   get leadership(): Leadership | undefined {
-    return this.latch.leadership;
+    return this.#latch?.leadership;
   }
 
   /**
@@ -64,18 +49,18 @@ export class LeaderElection {
    *
    * Rejects as `Lock.acquire` does, also when it cannot stand for election at the moment, and with `ElectionClosedError`.
    */
-  awaitLeadership(options?: AcquireOptions): Promise<Leadership> {
-    return this.latch.awaitLeadership(options);
+  async awaitLeadership(options?: AcquireOptions): Promise<Leadership> {
+    return this.join().awaitLeadership(options);
   }
 
   /** As `LeaderLatch.participants`: all replicas, the leader first; on Redis the leader only. Rejects as the driver does. */
-  participants(): Promise<Participant[]> {
-    return this.latch.participants();
+  async participants(): Promise<Participant[]> {
+    return this.join().participants();
   }
 
   /** Who leads, as the servers tell. Rejects as the driver does. */
-  leader(): Promise<Participant | undefined> {
-    return this.latch.leader();
+  async leader(): Promise<Participant | undefined> {
+    return this.join().leader();
   }
 
   /**
@@ -84,12 +69,30 @@ export class LeaderElection {
    * @internal
    */
   enter(): Lease | undefined {
-    return this.latch.enter();
+    return this.#latch?.enter();
+  }
+
+  /**
+   * Its latch, made with the first call, when the client is there.
+   *
+   * @internal
+   * @throws LockClientUnknownError, LockConnectionError, LockKeyError
+   */
+  join(method?: string): LeaderLatch {
+    if (this.#latch) return this.#latch;
+    const latch = (this.#latch = this.makeLatch(method));
+    latch.onLeadership(() => this.#look());
+    latch.onLeadershipLost(() => this.#look());
+    if (this.#hasLeft) void latch.close();
+    return latch;
   }
 
   /** @internal */
   start(): void {
-    if (this.latch.state === 'LATENT') this.latch.start();
+    const latch = this.join();
+    if (latch.state !== 'LATENT') return;
+    latch.start();
+    void latch.over.then(() => this.#look());
   }
 
   /**
@@ -98,18 +101,9 @@ export class LeaderElection {
    * @internal
    */
   leave(): void {
-    void this.latch.close('NOTIFY_LEADER');
+    this.#hasLeft = true;
+    void this.#latch?.close('NOTIFY_LEADER');
     this.#look();
-  }
-
-  /** @internal */
-  onLeadership(listener: (leadership: Leadership) => unknown): void {
-    this.latch.onLeadership(listener);
-  }
-
-  /** @internal */
-  onLeadershipLost(listener: (error?: LockLostError) => unknown): void {
-    this.latch.onLeadershipLost(listener);
   }
 
   /** Tells a change. */
@@ -118,14 +112,12 @@ export class LeaderElection {
     if (state === this.#told) return state;
     this.#told = state;
     this.#states.next(state);
-    if (state !== 'closed') return state;
-    for (const stop of this.#stops) stop();
-    this.#states.complete();
+    if (state === 'closed') this.#states.complete();
     return state;
   }
 
   get #state(): LeaderElectionState {
-    if (this.latch.state === 'CLOSED') return 'closed';
-    return this.latch.hasLeadership ? 'leader' : 'follower';
+    if (this.#hasLeft || this.#latch?.state === 'CLOSED') return 'closed';
+    return this.isLeader ? 'leader' : 'follower';
   }
 }

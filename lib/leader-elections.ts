@@ -2,11 +2,13 @@ import {
   Injectable,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
+  type OnModuleInit,
 } from '@nestjs/common';
-import type { LockClient } from './core/index.js';
 import type { LeaderElectionOptions } from './interfaces/leader-election-options.interface.js';
 import { LeaderElection, type LeaderElectionState } from './leader-election.js';
 import { LockClientRegistry } from './lock-client.registry.js';
+import { DEFAULT_LOCK_CLIENT } from './lock.constants.js';
+import { LockOrchestrator } from './lock.orchestrator.js';
 
 /**
  * The elections in which an app takes part: those of its decorators, and those that it asks for here.
@@ -16,35 +18,44 @@ import { LockClientRegistry } from './lock-client.registry.js';
  *
  * @example
  * ```ts
- * constructor(private readonly elections: LeaderElections) {}
- *
- * get isLeader(): boolean {
- *   return this.elections.of('mailer').isLeader;
+ * constructor(elections: LeaderElections) {
+ *   this.election = elections.of('mailer');
  * }
  * ```
  */
 @Injectable()
-export class LeaderElections implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  readonly #elections = new Map<LockClient, readonly LeaderElection[]>();
-  #phase: 'boot' | 'up' | 'shutdown' = 'boot';
+export class LeaderElections
+  implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  readonly #elections: LeaderElection[] = [];
+  #phase: 'construction' | 'boot' | 'up' | 'shutdown' = 'construction';
 
-  constructor(private readonly clients: LockClientRegistry) {}
+  constructor(
+    private readonly clients: LockClientRegistry,
+    private readonly orchestrator: LockOrchestrator,
+  ) {}
 
   /**
    * The election of that name on that client, the same object every time. With the first call the app takes part in it, from
-   * the end of its boot on.
+   * the end of its boot on. May be called in constructors: what is wrong then fails the boot.
    *
    * @param name a key as of any lock; it may not be the key of another kind of lock of the client too
    * @param method class and method that ask, for the message
    * @throws LockClientUnknownError, LockKeyError
-   * @throws LockConnectionError while the app is being built and the client is not connected yet: ask from onModuleInit on
    */
-  of(name: string, { client }: LeaderElectionOptions = {}, method?: string): LeaderElection {
-    const locks = this.clients.get(client, method);
-    const known = this.#of(locks).find((election) => election.name === name);
+  of(
+    name: string,
+    { client = DEFAULT_LOCK_CLIENT }: LeaderElectionOptions = {},
+    method?: string,
+  ): LeaderElection {
+    const known = this.#elections.find((it) => it.name === name && it.client === client);
     if (known) return known;
-    const election = new LeaderElection(locks.leaderLatch(name), locks);
-    this.#elections.set(locks, [...this.#of(locks), election]);
+    const election = new LeaderElection(name, client, (asker) =>
+      this.clients.get(client, asker).leaderLatch(name),
+    );
+    // Its client may not be there yet.
+    if (this.#phase !== 'construction' || method !== undefined) election.join(method);
+    this.#elections.push(election);
     if (this.#phase === 'up') election.start();
     if (this.#phase === 'shutdown') election.leave();
     return election;
@@ -54,30 +65,28 @@ export class LeaderElections implements OnApplicationBootstrap, BeforeApplicatio
    * What the app is in each of its elections on that client, by their names; `undefined` without any.
    *
    * @param client its name; default: `default`
-   * @throws LockClientUnknownError
    */
-  states(client?: string): Record<string, LeaderElectionState> | undefined {
-    const elections = this.#of(this.clients.get(client));
+  states(client = DEFAULT_LOCK_CLIENT): Record<string, LeaderElectionState> | undefined {
+    const elections = this.#elections.filter((election) => election.client === client);
     if (elections.length === 0) return undefined;
     return Object.fromEntries(elections.map(({ name, state }) => [name, state]));
   }
 
+  async onModuleInit(): Promise<void> {
+    await this.orchestrator.bootStep(() => {
+      for (const election of this.#elections) election.join();
+    });
+    this.#phase = 'boot';
+  }
+
   onApplicationBootstrap(): void {
     this.#phase = 'up';
-    for (const election of this.#all()) election.start();
+    for (const election of this.#elections) election.start();
   }
 
   /** Not awaited: what runs may take its time, as far as the closing of the client lets it. */
   beforeApplicationShutdown(): void {
     this.#phase = 'shutdown';
-    for (const election of this.#all()) election.leave();
-  }
-
-  #of(client: LockClient): readonly LeaderElection[] {
-    return this.#elections.get(client) ?? [];
-  }
-
-  #all(): LeaderElection[] {
-    return [...this.#elections.values()].flat();
+    for (const election of this.#elections) election.leave();
   }
 }

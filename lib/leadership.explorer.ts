@@ -43,10 +43,12 @@ export class LeadershipExplorer implements OnModuleInit {
 
   #connect(instance: object, handler: LeadershipHandler): void {
     const { decorator, method, election: name, client } = handler;
-    const election = nameMethod(handler, () => this.elections.of(name, { client }, method));
+    const latch = nameMethod(handler, () =>
+      this.elections.of(name, { client }, method).join(method),
+    );
     const call = (news: unknown) => this.#call(instance, handler, news);
-    if (decorator === 'OnLeadership') election.onLeadership(call);
-    else election.onLeadershipLost(call);
+    if (decorator === 'OnLeadership') latch.onLeadership(call);
+    else latch.onLeadershipLost(call);
     this.#logger.debug(
       `Mapped {${method}, ${decorator} of "${name}", ${client ?? DEFAULT_LOCK_CLIENT}}`,
     );

@@ -132,6 +132,16 @@ export class LeaderLatch {
   }
 
   /**
+   * Resolves when it stands for election no longer after `start`: it was closed, and nothing runs under its leadership any
+   * more, or its client was closed.
+   *
+   * @internal
+   */
+  get over(): Promise<void> {
+    return this.#campaign ?? Promise.resolve();
+  }
+
+  /**
    * One more lease on its leadership, if it leads: others are elected after that was released.
    *
    * @internal
@@ -194,6 +204,7 @@ export class LeaderLatch {
   async #lead(term: LeaderTerm): Promise<void> {
     this.#term = term;
     const { hold } = term.lease;
+    void term.lease.signal; // made here, it aborts before the listeners are told
     hold.onLost((error) => {
       if (this.#state !== 'CLOSED') this.#onLeadershipLost.tell(error); // who has closed it knows
     });

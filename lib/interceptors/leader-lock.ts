@@ -12,7 +12,11 @@ export class LeaderLock {
   /** @throws LockClientUnknownError, LockKeyError naming the method */
   constructor(plan: LockPlan, { key }: LeaderTarget, elections: LeaderElections) {
     const { options, method } = plan;
-    this.#election = nameMethod(plan, () => elections.of(key, options, method));
+    this.#election = nameMethod(plan, () => {
+      const election = elections.of(key, options, method);
+      election.join(method);
+      return election;
+    });
   }
 
   get key(): string {

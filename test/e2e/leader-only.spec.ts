@@ -264,7 +264,10 @@ describe('@LeaderOnly in virtual time', () => {
   let room: Room;
 
   beforeEach(async () => {
-    app = await apps.boot({ imports: [LockTestingModule.forRoot()], providers: [Mailer, Room] });
+    app = await apps.boot(
+      { imports: [LockTestingModule.forRoot()], providers: [Mailer, Room] },
+      (builder) => builder.setLogger(new RecordingLogger()),
+    );
     [locks, mailer, room] = [app.get(LockTesting), app.get(Mailer), app.get(Room)];
     election = app.get(LeaderElections).of('mailer');
     await locks.advance(0);

@@ -46,6 +46,19 @@ describe('The signal of a leadership', () => {
     expect(client.activity()).toEqual([]);
   });
 
+  it.each(['lost', 'closed'])(
+    'has aborted when the listeners are told that it is %s',
+    async (end) => {
+      const { latch, leadership } = await elected();
+      const told: boolean[] = [];
+      latch.onLeadershipLost(() => told.push(leadership.signal.aborted));
+      if (end === 'closed') await latch.close('NOTIFY_LEADER');
+      else await locks.loseLease('mailer', client.name);
+      expect(told).toEqual([true]);
+      await latch.close();
+    },
+  );
+
   it('keeps the reason for which it was lost before', async () => {
     const { latch, leadership } = await elected();
     const { signal } = leadership;
