@@ -30,6 +30,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
     async function wait(client: Client, options?: WaitOptions) {
       const before = looks(client);
       const over = of(client).waitOnBarrier(options);
+      over.catch(() => {}); // looked at by the test, later
       await eventually('it has looked', () => looks(client) > before);
       await stage().caughtUp(client);
       return { over };
