@@ -15,4 +15,5 @@ export default {
   maxWorkers: 2,
   // ES modules of finished test files stay in memory: a worker that has too many of them only collects garbage.
   workerIdleMemoryLimit: '1GB',
+  testSequencer: '<rootDir>/test/support/simulations-first.mjs',
 };
