@@ -301,6 +301,17 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(await data()).toEqual(Buffer.from([0, 0, 0, 3]));
     });
 
+    it('is set, and tells nobody, when it is closed while that is under way', async () => {
+      const count = await started(stage().mine, 3);
+      const told: number[] = [];
+      count.onChange((value) => told.push(value));
+      const isSet = count.setCount(4);
+      count.close();
+      await isSet;
+      expect(await data()).toEqual(Buffer.from([0, 0, 0, 4]));
+      expect(told).toEqual([]);
+    });
+
     it('is not set by a client that was closed', async () => {
       const { theirs } = stage();
       const count = await started(theirs, 3);

@@ -1,5 +1,6 @@
 import { LockOptionsError, type LockErrorContext } from '../../core/errors/index.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
+import type { RetryPolicy } from '../connection/retry/retry-policy.js';
 import type { AtomicOptions } from './atomic-options.js';
 
 /** @throws LockOptionsError when they are out of their ranges */
@@ -15,8 +16,11 @@ export function checkAtomicOptions(options: AtomicOptions, context: LockErrorCon
   checkPolicy('promotedToLock.retryPolicy', promotedToLock.retryPolicy, context);
 }
 
-function checkPolicy(option: string, policy: unknown, context: LockErrorContext): void {
-  if (policy === undefined) return;
-  if (typeof (policy as { nextDelay?: unknown } | null)?.nextDelay === 'function') return;
+function checkPolicy(
+  option: string,
+  policy: RetryPolicy | undefined,
+  context: LockErrorContext,
+): void {
+  if (policy === undefined || typeof policy?.nextDelay === 'function') return;
   throw new LockOptionsError(option, policy, 'a retry policy', context);
 }
