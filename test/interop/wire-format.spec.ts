@@ -13,6 +13,73 @@ describeWithCurator('What stands for a lock', (stage, release) => {
     expect(await nodesBelow(ours)).toEqual(await nodesBelow(theirs));
   });
 
+  it.each(['latch#web-1', 'latch#', 'selector#web-1', 'selector#'])(
+    'looks the same from both (%s)',
+    async (recipe) => {
+      const [ours, theirs] = [`${stage.path}/ours`, `${stage.path}/theirs`];
+      const [node, java] = [
+        stage.node.election(`${recipe}:${ours}`),
+        stage.other.election(`${recipe}:${theirs}`),
+      ];
+      await Promise.all([node.start(), java.start()]);
+      expect(await Promise.all([node.leads(), java.leads()])).toEqual([true, true]);
+      const nodes = await nodesBelow(ours);
+      expect(nodes).toHaveLength(1);
+      expect(nodes).toEqual(await nodesBelow(theirs));
+    },
+  );
+
+  it.each(['count', 'value'])('looks the same from both (shared %s)', async (kind) => {
+    const [ours, theirs] = [`${stage.path}/ours`, `${stage.path}/theirs`];
+    for (const [peer, path] of [
+      [stage.node, ours],
+      [stage.other, theirs],
+    ] as const) {
+      const [first, second] = [1, 2].map((n) => peer.sharedValue(`${kind}:${path}/${n}`));
+      await first!.start('-7'); // the seed
+      await second!.start('1');
+      await second!.set('1000000');
+      expect(await second!.trySet('-2147483648')).toBe(true);
+    }
+    const nodes = await nodesBelow(ours);
+    expect(nodes).toHaveLength(2);
+    expect(nodes).toEqual(await nodesBelow(theirs));
+  });
+
+  it.each(['long', 'integer'])('looks the same from both (atomic %s)', async (kind) => {
+    const [ours, theirs] = [`${stage.path}/ours`, `${stage.path}/theirs`];
+    for (const [peer, path] of [
+      [stage.node, ours],
+      [stage.other, theirs],
+    ] as const) {
+      const numbers = [1, 2, 3].map((n) => peer.atomicNumber(`${kind}:${path}/${n}`));
+      await numbers[0]!.change('subtract', '2147483647');
+      await numbers[1]!.initialize('258');
+      await numbers[2]!.forceSet('-1');
+    }
+    const nodes = await nodesBelow(ours);
+    expect(nodes).toHaveLength(3);
+    expect(nodes).toEqual(await nodesBelow(theirs));
+  });
+
+  it('looks the same from both (barrier)', async () => {
+    const [ours, theirs] = [`${stage.path}/ours`, `${stage.path}/theirs`];
+    await stage.node.barrier(`barrier:${ours}/1`).set();
+    await stage.other.barrier(`barrier:${theirs}/1`).set();
+    const nodes = await nodesBelow(ours);
+    expect(nodes).toHaveLength(1);
+    expect(nodes).toEqual(await nodesBelow(theirs));
+  });
+
+  it('looks the same from both (double barrier)', async () => {
+    const [ours, theirs] = [`${stage.path}/ours`, `${stage.path}/theirs`];
+    expect(await stage.node.barrier(`doubleBarrier#1#m:${ours}`).enter()).toBe(true);
+    expect(await stage.other.barrier(`doubleBarrier#1#m:${theirs}`).enter()).toBe(true);
+    const nodes = await nodesBelow(ours);
+    expect(nodes).toMatchObject([{ name: '/UUID' }, { name: '/ready' }]);
+    expect(nodes).toEqual(await nodesBelow(theirs));
+  });
+
   if (release !== '5.4.0')
     it('looks the same from both after a downgrade', async () => {
       const [ours, theirs] = [`${stage.path}/ours`, `${stage.path}/theirs`];
@@ -37,9 +104,7 @@ describeWithCurator('What stands for a lock', (stage, release) => {
     const nodes = (await znodesBelow(path, connection)).map(async (node) => {
       const { data, stat } = await connection.getData(node);
       return {
-        name: node
-          .slice(path.length)
-          .replace(/_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-/, '_c_UUID-'),
+        name: node.slice(path.length).replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, 'UUID'),
         data: data.toString('latin1'),
         isEphemeral: stat.ephemeralOwner !== '0',
       };

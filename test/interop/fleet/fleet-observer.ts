@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
 import type { History } from './history.js';
+import { LineObserver } from './line-observer.js';
 
 /** What may come between a worker and the history. */
 export interface Interlude {
@@ -15,25 +13,21 @@ export interface Interlude {
 export class FleetObserver {
   private last = Promise.resolve();
   private interlude: Interlude = {};
+  private lines!: LineObserver;
 
-  private constructor(
-    private readonly server: Server,
-    private readonly history: History,
-  ) {
-    server.on('connection', (socket) => {
-      this.listen(socket).catch(() => {}); // a worker that died: whoever started it says so
-    });
-  }
+  private constructor(private readonly history: History) {}
 
   static async start(history: History): Promise<FleetObserver> {
-    const server = createServer({ noDelay: true }).listen(0, '127.0.0.1').unref();
-    await once(server, 'listening');
-    return new FleetObserver(server, history);
+    const observer = new FleetObserver(history);
+    observer.lines = await LineObserver.start(async (worker, event, argument) => {
+      await observer.inTurn(() => observer.note(event, worker, Number(argument)));
+      if (event === 'begin') await observer.interlude.afterBegin?.(worker);
+    });
+    return observer;
   }
 
   get port(): number {
-    const address = this.server.address();
-    return typeof address === 'object' ? address!.port : NaN;
+    return this.lines.port;
   }
 
   interpose(interlude: Interlude): void {
@@ -41,22 +35,8 @@ export class FleetObserver {
   }
 
   /** Resolves when all workers have gone. */
-  async stop(): Promise<void> {
-    this.server.close();
-    await once(this.server, 'close');
-  }
-
-  private async listen(socket: Socket): Promise<void> {
-    socket.on('error', () => {});
-    let worker = '';
-    for await (const line of createInterface({ input: socket })) {
-      const [event, argument = ''] = line.split(' ');
-      if (event === 'name') worker = argument;
-      else await this.inTurn(() => this.note(event!, worker, Number(argument)));
-      if (event === 'begin') await this.interlude.afterBegin?.(worker);
-      socket.write('noted\n');
-    }
-    socket.end();
+  stop(): Promise<void> {
+    return this.lines.stop();
   }
 
   /** In the order of arrival, also where an interlude takes a while. */

@@ -1,9 +1,10 @@
-// npm run test:fleet: the mixed fleets at full length, with every recipe and every accident; a line each. With an argument,
-// `zookeeper` or `redis`, only that one.
+// npm run test:fleet: the mixed fleets at full length, with every recipe and every accident; a line each. With an argument
+// only that part: `zookeeper`, `redis`, `election`, `counters`, `barrier`.
 import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
 import { REDIS_DEPLOYMENTS, type RedisDeploymentKind } from '../support/redis-deployment.js';
 import { startRedisDeployment } from '../support/start-redis-deployment.js';
 import type { Accident } from './accident.js';
+import { ELECTIONS } from './elections.js';
 import { Fleet } from './fleet.js';
 import { fleetLine } from './fleet-line.js';
 import { frozenProcesses } from './frozen-processes.js';
@@ -25,8 +26,10 @@ interface Run<G extends Ground> {
 const [only] = process.argv.slice(2);
 let passed = 0;
 let failed = 0;
-if (only !== 'redis') await runOnZooKeeper();
-if (only !== 'zookeeper') for (const kind of REDIS_DEPLOYMENTS) await runOnRedis(kind);
+const isWanted = (part: string) => only === undefined || only === part;
+if (isWanted('zookeeper')) await runOnZooKeeper();
+for (const [part, run] of Object.entries(ELECTIONS)) if (isWanted(part)) count(await run());
+if (isWanted('redis')) for (const kind of REDIS_DEPLOYMENTS) await runOnRedis(kind);
 console.log(`${passed} passed, ${failed} failed`);
 if (failed > 0) process.exitCode = 1;
 
@@ -58,6 +61,11 @@ async function runOnRedis(kind: RedisDeploymentKind): Promise<void> {
   }
 }
 
+function count(isWell: boolean): void {
+  if (isWell) passed += 1;
+  else failed += 1;
+}
+
 function each<G extends Ground>(recipes: readonly Recipe[], accident: Accident<G>): Run<G>[] {
   return recipes.map((recipe) => ({ recipe, accident }));
 }
@@ -67,8 +75,7 @@ async function runAll<G extends Ground>(name: string, ground: G, runs: readonly 
   try {
     for (const { recipe, accident } of runs) {
       const report = await fleet.run(recipe, accident);
-      if (isSound(report)) passed += 1;
-      else failed += 1;
+      count(isSound(report));
       console.log(fleetLine(name, report));
     }
   } finally {

@@ -5,6 +5,7 @@ import type { TestClient } from '../../integration/support/test-client.js';
 import { HeldLeases } from './held-leases.js';
 import type { CommandedActor } from './listen.js';
 import type { Locks } from './locks.js';
+import type { Recipes } from './recipes.js';
 import { Worker } from './worker.js';
 
 /** What one actor can be asked to do; the answers are single lines. */
@@ -16,9 +17,11 @@ export class Commands implements CommandedActor {
   constructor(
     private readonly client: TestClient,
     private readonly locks: Locks,
+    private readonly recipes: Recipes,
   ) {}
 
-  async run([command, first = '', second = '', third = '']: readonly string[]): Promise<string> {
+  async run(words: readonly string[]): Promise<string> {
+    const [command, first = '', second = '', third = ''] = words;
     switch (command) {
       case 'acquire':
         return this.acquire(first, Number(second), Number(third));
@@ -47,7 +50,7 @@ export class Commands implements CommandedActor {
         Worker.rest();
         return 'resting';
       default:
-        throw new Error(`No such command: ${command}`);
+        return this.recipes.get(first).run(words);
     }
   }
 

@@ -4,10 +4,12 @@ import { TestClient } from '../../integration/support/test-client.js';
 import { Commands } from './commands.js';
 import { listen } from './listen.js';
 import { Locks } from './locks.js';
+import { Recipes } from './recipes.js';
 
 const [connect, sessionTimeout] = process.argv.slice(2);
 const client = await TestClient.connect(connect!, { sessionTimeout: Number(sessionTimeout) });
 const locks = new Locks(client.locks);
+const recipes = new Recipes(client.locks);
 console.log('ready');
-await listen(() => new Commands(client, locks));
+await listen(() => new Commands(client, locks, recipes));
 process.exit(0); // waiting actors would keep it alive

@@ -3,10 +3,14 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Deferred } from '../../support/deferred.js';
 import { Actor } from './actor.js';
+import { BarrierActor } from './barrier-actor.js';
+import { ElectionActor } from './election-actor.js';
+import { NumberActor } from './number-actor.js';
 import { RedisActor } from './redis-actor.js';
 import { RedisLatchActor } from './redis-latch-actor.js';
 import { RedisPermitActor } from './redis-permit-actor.js';
 import { RedisSemaphoreActor } from './redis-semaphore-actor.js';
+import { ValueActor } from './value-actor.js';
 
 /**
  * A process in some language that takes locks as it is told: one command a line on its standard input, one answer a line
@@ -42,6 +46,26 @@ export class Peer {
   /** One more owner of locks in that process. */
   actor(): Actor {
     return new Actor(this.asking());
+  }
+
+  /** A leader latch or selector of that process; the same specification is the same candidate. */
+  election(specification: string): ElectionActor {
+    return new ElectionActor(specification, this.asking());
+  }
+
+  /** A shared count or value of that process; the same specification is the same object. */
+  sharedValue(specification: string): ValueActor {
+    return new ValueActor(specification, this.asking());
+  }
+
+  /** One more user of that distributed atomic number in that process. */
+  atomicNumber(specification: string): NumberActor {
+    return new NumberActor(specification, this.asking());
+  }
+
+  /** One more user of that barrier, or a member of that double barrier, in that process. */
+  barrier(specification: string): BarrierActor {
+    return new BarrierActor(specification, this.asking());
   }
 
   /** One more owner of locks on Redis in that process. */

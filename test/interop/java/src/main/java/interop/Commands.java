@@ -8,6 +8,7 @@ class Commands implements Command {
     private final CuratorFramework client;
     private final SharedCounts counts;
     private final Locks locks;
+    private final Recipes recipes;
     private final Revocations revocations = new Revocations();
     private final Workers workers = new Workers();
 
@@ -15,6 +16,7 @@ class Commands implements Command {
         this.client = client;
         this.counts = new SharedCounts(client);
         this.locks = new Locks(client, counts);
+        this.recipes = new Recipes(client);
     }
 
     @Override
@@ -49,7 +51,7 @@ class Commands implements Command {
                 workers.rest();
                 return "resting";
             default:
-                throw new IllegalArgumentException("No such command: " + words[0]);
+                return recipes.get(words[1]).run(words);
         }
     }
 

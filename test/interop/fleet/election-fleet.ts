@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { TestClient } from '../../integration/support/test-client.js';
+import { Deferred } from '../../support/deferred.js';
+import { eventually } from '../../support/eventually.js';
+import type { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
+import type { Peer } from '../support/peer.js';
+import { startCuratorPeer } from '../support/start-curator-peer.js';
+import { startNodePeer } from '../support/start-node-peer.js';
+import { ClaimHistory, type Term } from './claim-history.js';
+import type { ElectionReport } from './election-report.js';
+import { LineObserver } from './line-observer.js';
+
+/** Processes of each language. */
+const SIZE = 3;
+const PATH = '/election';
+/** Every so many ms, the leader is killed or frozen. */
+const INTERVAL = 3_000;
+const PATIENCE = { within: 60_000 };
+
+/** How an election is run. */
+export interface ElectionPlan {
+  /** Of all candidates, in ms. */
+  readonly sessionTimeout: number;
+  /** How many leaders are killed and frozen. */
+  readonly strikes: number;
+}
+
+/** Three Node and three Java processes, each a candidate of one leader latch, whose leaders die and freeze in turn. */
+export class ElectionFleet {
+  private readonly history = new ClaimHistory();
+  private readonly peers = new Map<string, Peer>();
+  private readonly vacancies: number[] = [];
+  /** Replacements of killed processes. */
+  private readonly starts: Promise<void>[] = [];
+  private observer!: LineObserver;
+  /** Who is held up at the next claim of that term. */
+  private stop?: { readonly term: Term; hasClaimed: boolean; readonly thawed: Deferred };
+
+  private constructor(
+    private readonly ensemble: ZooKeeperEnsemble,
+    private readonly stranger: TestClient,
+    private readonly sessionTimeout: number,
+  ) {}
+
+  /** Has so many leaders killed and frozen, in turn. */
+  static async run(
+    ensemble: ZooKeeperEnsemble,
+    { sessionTimeout, strikes }: ElectionPlan,
+  ): Promise<ElectionReport> {
+    const stranger = await TestClient.connect(ensemble.connectString, { sessionTimeout: 30_000 });
+    const fleet = new ElectionFleet(ensemble, stranger, sessionTimeout);
+    try {
+      await fleet.start();
+      return await fleet.strike(strikes);
+    } finally {
+      await fleet.end();
+    }
+  }
+
+  private async start(): Promise<void> {
+    // It stays until the end, so that the report can tell what is left in there.
+    await this.stranger.connection.create(PATH, Buffer.alloc(0), CreateMode.PERSISTENT);
+    this.observer = await LineObserver.start((...line) => this.note(...line));
+    const names = Array.from({ length: SIZE }, (_, n) => [`node${n + 1}`, `java${n + 1}`]).flat();
+    for (const name of names) await this.stand(name);
+  }
+
+  private async strike(strikes: number): Promise<ElectionReport> {
+    await eventually('somebody leads', () => this.leader, PATIENCE);
+    let next = performance.now();
+    for (let n = 0; n < strikes; n++) {
+      next = Math.max(next + INTERVAL, performance.now());
+      await delay(next - performance.now());
+      // In this order, as the languages take turns: each of them is killed, and frozen.
+      await (n % 4 === 0 || n % 4 === 3 ? this.kill() : this.freeze());
+    }
+    await Promise.all(this.starts);
+    const isWhole = await this.isWhole();
+    await Promise.all([...this.peers].map(([name, peer]) => election(peer, name).close()));
+    const { terms, claims, faults, unknowing } = this.history;
+    return {
+      ...{ terms, claims, faults, unknowing, isWhole },
+      kills: this.starts.length,
+      freezes: strikes - this.starts.length,
+      vacancies: this.vacancies,
+      leftBehind: await this.stranger.children(PATH),
+    };
+  }
+
+  private async end(): Promise<void> {
+    this.stop?.thawed.resolve(); // after a failure
+    await Promise.allSettled(this.starts);
+    await Promise.all([...this.peers.values()].map((peer) => peer.stop()));
+    await this.observer?.stop();
+    await this.stranger.connection.delete(PATH).catch(() => {}); // not empty after a failure
+    await this.stranger.locks.close();
+  }
+
+  /** One more process, which stands for election. */
+  private async stand(name: string): Promise<void> {
+    const { connectString } = this.ensemble;
+    const peer = name.startsWith('node')
+      ? await startNodePeer(connectString, this.sessionTimeout)
+      : await startCuratorPeer('5.9.0', connectString, this.sessionTimeout);
+    this.peers.set(name, peer);
+    election(peer, name)
+      .stand(this.observer.port, name)
+      .catch(() => {}); // killed; any other end is seen, as nobody stands there any more
+  }
+
+  private async note(worker: string, event: string, argument: string): Promise<void> {
+    if (event === 'lost') return this.history.lost(worker);
+    const token = BigInt(argument);
+    this.history.claim(worker, token);
+    const { stop } = this;
+    if (stop?.term.worker !== worker || stop.term.token !== token) return;
+    stop.hasClaimed = true;
+    await stop.thawed.promise;
+  }
+
+  private async kill(): Promise<void> {
+    const leader = this.leader!;
+    const vacancy = this.vacancyAfter(leader);
+    await this.peers.get(leader.worker)!.stop();
+    await vacancy;
+    this.starts.push(this.stand(leader.worker));
+  }
+
+  /** Until another leads. */
+  private async freeze(): Promise<void> {
+    const { term, thawed } = await this.holdUp();
+    const peer = this.peers.get(term.worker)!;
+    peer.freeze();
+    await this.vacancyAfter(term);
+    this.stop = undefined;
+    if (term.worker.startsWith('java')) this.history.excuse(term.worker); // Curator does not look at the clock
+    peer.thaw();
+    thawed.resolve();
+  }
+
+  /** Has the leader wait until its claim is written down, so that none is under way. */
+  private async holdUp() {
+    for (;;) {
+      const stop = { term: this.leader!, hasClaimed: false, thawed: new Deferred() };
+      this.stop = stop;
+      const isOver = () => stop.hasClaimed || this.leader !== stop.term;
+      await eventually('it claims once more', isOver, PATIENCE);
+      if (this.leader === stop.term) return stop;
+      stop.thawed.resolve(); // it has lost its session by itself
+    }
+  }
+
+  /** Resolves when somebody leads after that one, and notes how long that took. */
+  private async vacancyAfter(leader: Term): Promise<void> {
+    const since = performance.now();
+    await eventually('somebody else leads', () => this.leader !== leader, PATIENCE);
+    this.vacancies.push(Math.round(performance.now() - since));
+  }
+
+  private get leader(): Term | undefined {
+    return this.history.terms.at(-1);
+  }
+
+  /** Whether all see the same leader among all of them. */
+  private async isWhole(): Promise<boolean> {
+    const names = [...this.peers.keys()].sort();
+    const allStand = async () => (await this.stranger.children(PATH)).length === names.length;
+    await eventually('all stand', allStand, PATIENCE);
+    const views = await Promise.all(
+      [...this.peers].map(([name, peer]) => election(peer, name).participants()),
+    );
+    return views.every((view) => {
+      const leaders = view.filter(({ isLeader }) => isLeader).map(({ id }) => id);
+      const ids = view.map(({ id }) => id).sort();
+      return leaders.join() === views[0]![0]!.id && ids.join() === names.join();
+    });
+  }
+}
+
+function election(peer: Peer, name: string) {
+  return peer.election(`latch#${name}:${PATH}`);
+}

@@ -1,0 +1,32 @@
+import type { SharedValue } from '../../../lib/zookeeper/recipes/shared-value.js';
+import type { CommandedActor } from './listen.js';
+
+/** What can be asked of a shared value, whose bytes are text. */
+export class ValueCommands implements CommandedActor {
+  private value?: SharedValue;
+  /** What its listener was told since it has started: Curator does not tell of the first look either. */
+  private readonly heard: string[] = [];
+
+  constructor(private readonly make: (seed: Uint8Array) => SharedValue) {}
+
+  async run([command, , first = '']: readonly string[]): Promise<string> {
+    switch (command) {
+      case 'start':
+        this.value = this.make(Buffer.from(first));
+        await this.value.start();
+        this.value.onChange((value) => this.heard.push(value.toString()));
+        return 'started';
+      case 'get':
+        return this.value!.value.toString();
+      case 'set':
+        await this.value!.setValue(Buffer.from(first));
+        return 'set';
+      case 'trySet':
+        return String(await this.value!.trySetValue(Buffer.from(first)));
+      case 'heard':
+        return this.heard.join(' ');
+      default:
+        throw new Error(`No such command: ${command}`);
+    }
+  }
+}

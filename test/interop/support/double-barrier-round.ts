@@ -1,0 +1,43 @@
+import { expect } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
+import type { TestClient } from '../../integration/support/test-client.js';
+import type { BarrierActor } from './barrier-actor.js';
+
+/**
+ * Has all members of a double barrier enter and leave, the last one each time only when all others are known to wait for it.
+ * Nobody is in before all have come, and nobody out before all have gone.
+ *
+ * @param path where their nodes are
+ */
+export async function doubleBarrierRound(
+  members: readonly BarrierActor[],
+  path: string,
+  stranger: TestClient,
+): Promise<void> {
+  const others = members.slice(0, -1);
+  const last = members.at(-1)!;
+  const through: BarrierActor[] = [];
+  const go = (member: BarrierActor, how: 'enter' | 'leave') =>
+    member[how](60_000).then((isThrough) => {
+      through.push(member);
+      return isThrough;
+    });
+
+  const entered = others.map((member) => go(member, 'enter'));
+  await stranger.queue(path, others.length); // and no `ready` among them
+  expect(through).toEqual([]);
+  expect(await Promise.all([...entered, last.enter(60_000)])).toEqual(members.map(() => true));
+  expect(await stranger.children(path)).toContain('ready');
+
+  through.length = 0;
+  const left = others.map((member) => go(member, 'leave'));
+  // The node of the last one stays, and the lowest, which waits for it.
+  const othersWait = async () => {
+    const nodes = (await stranger.children(path)).filter((name) => name !== 'ready');
+    return nodes.length <= 2;
+  };
+  await eventually('all others wait', othersWait);
+  expect(through).toEqual([]);
+  expect(await Promise.all([...left, last.leave(60_000)])).toEqual(members.map(() => true));
+  expect(await stranger.queue(path, 0)).toEqual([]);
+}
