@@ -7,6 +7,8 @@ import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import {
   currentLease,
   getLockClientToken,
+  LeaderElections,
+  LeaderOnly,
   LockAbortedError,
   LockLostError,
   LockModule,
@@ -423,6 +425,28 @@ describe('Elections in an app with LockTelemetryModule', () => {
     await second.close();
     await eventually('nobody leads', () => clientOf(app).status().held === 0);
     expect(await now()).toEqual({ held: none, waiting: none, leading: none });
+  });
+
+  it('show a run on the leader as a hold, which names its method', async () => {
+    @Injectable()
+    class Mailer {
+      @LeaderOnly('cron')
+      async send(): Promise<'sent' | undefined> {
+        await work();
+        return 'sent';
+      }
+    }
+    const { imports } = appWith();
+    const app = await apps.boot({ imports, providers: [Mailer] });
+    await app.get(LeaderElections).of('cron').awaitLeadership();
+    await telemetry.inSpan('tick', async () => {
+      expect(await app.get(Mailer).send()).toBe('sent');
+    });
+    const hold = telemetry.span('lock.hold');
+    expect(hold.attributes).toEqual({ ...ofElection, 'nestjs_interlock.method': 'Mailer.send' });
+    expect(parentOf(hold)).toBe(idOf(telemetry.span('tick')));
+    expect(parentOf(telemetry.span('INSERT'))).toBe(idOf(hold));
+    expect(await series('lock.hold')).toEqual([]); // the app leads as before
   });
 
   it('have no label that is made at run time', async () => {

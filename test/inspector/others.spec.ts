@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { LockInspector, type InspectedLock } from '../../lib/inspector/index.js';
-import type { LockModuleOptions, RedisLockClient } from '../../lib/index.js';
+import type { LeaderLatch, LockModuleOptions, RedisLockClient } from '../../lib/index.js';
 import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-lock-client.js';
 import { clientOf } from '../e2e/support/apps.js';
 import { eventually } from '../support/eventually.js';
@@ -99,6 +99,22 @@ describe('The inspector, of processes that do not tell it anything,', () => {
       await shown(inspector, 'order', (each) => each?.holders.length === 1);
       expect(await inspector.release('default', lock!.name, lock!.holders[0]!.ids)).toBe(true);
       expect(lease.isHeld).toBe(false);
+
+      const latches = ['web-1', 'web-2'].map((id) => clientOf(app!).leaderLatch('cron', { id }));
+      const [leader, follower] = latches as [LeaderLatch, LeaderLatch];
+      leader.start();
+      await leader.awaitLeadership();
+      follower.start();
+      const { lock: election } = await shown(inspector, 'cron', (it) => it?.queue.length === 1);
+      expect(election).toMatchObject({
+        kind: 'leader latch',
+        holders: [{ participant: 'web-1' }],
+        queue: [{ participant: 'web-2' }],
+      });
+      const { signal } = leader.leadership!;
+      const { ids } = election!.holders[0]!;
+      expect(await inspector.release('default', election!.name, ids)).toBe(true);
+      expect(signal.aborted).toBe(true);
     } finally {
       await app!.close();
       await servers.stop();

@@ -144,6 +144,16 @@ describeWithBrowser('The page of the inspector', () => {
       await lease.release();
     });
 
+    it('shows the participants of an election by their ids', async () => {
+      const latches = ['web-1', 'web-2'].map((id) => locks.leaderLatch('cron', { id }));
+      for (const [i, latch] of latches.entries()) {
+        latch.start();
+        await page.shows('cron', { holders: ['web-1'], queue: ['web-2'].slice(0, i) });
+      }
+      expect(await page.text()).toContain('leader latch');
+      await Promise.all(latches.map((latch) => latch.close()));
+    });
+
     it('runs no script but its own', async () => {
       const inject = 'document.createElement("script")';
       await page.run(
