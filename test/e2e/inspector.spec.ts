@@ -6,7 +6,13 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { LockInspector, LockInspectorModule } from '../../lib/inspector/index.js';
 import type { LockInspectorOptions } from '../../lib/inspector/index.js';
-import { LockModule, LockTimeoutError, type Leadership, type LockClient } from '../../lib/index.js';
+import {
+  LockModule,
+  LockTimeoutError,
+  type Leadership,
+  type LockClient,
+  type ZooKeeperLockClient,
+} from '../../lib/index.js';
 import { eventually } from '../support/eventually.js';
 import { clientOf } from './support/apps.js';
 import { EventStream } from './support/event-stream.js';
@@ -278,6 +284,20 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
     });
     for (const each of queued) await (await each).release();
     await holder.release();
+  });
+
+  it('shows no barriers and no counters, of which nobody holds anything', async () => {
+    await serve({ guards: [] });
+    const client = locks as ZooKeeperLockClient;
+    const members = [1, 2].map(() => client.doubleBarrier('gate', 2));
+    await Promise.all(members.map((member) => member.enter()));
+    await client.barrier('door').setBarrier();
+    await client.atomicLong('count').increment();
+    const lease = await client.mutex('seat').acquire();
+    const [shown] = (await app.get(LockInspector).snapshot()).clients;
+    expect(shown!.locks.map(({ key }) => key)).toEqual(['seat']);
+    await lease.release();
+    await Promise.all(members.map((member) => member.leave()));
   });
 
   it.each(['leader latch', 'leader selector'])(
