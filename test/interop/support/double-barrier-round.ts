@@ -1,11 +1,11 @@
-import { expect } from '@jest/globals';
+import { deepEqual, ok } from 'node:assert/strict';
 import { eventually } from '../../support/eventually.js';
 import type { TestClient } from '../../integration/support/test-client.js';
 import type { BarrierActor } from './barrier-actor.js';
 
 /**
  * Has all members of a double barrier enter and leave, the last one each time only when all others are known to wait for it.
- * Nobody is in before all have come, and nobody out before all have gone.
+ * Rejects when anybody is in before all have come, or out before all have gone.
  *
  * @param path where their nodes are
  */
@@ -25,9 +25,10 @@ export async function doubleBarrierRound(
 
   const entered = others.map((member) => go(member, 'enter'));
   await stranger.queue(path, others.length); // and no `ready` among them
-  expect(through).toEqual([]);
-  expect(await Promise.all([...entered, last.enter(60_000)])).toEqual(members.map(() => true));
-  expect(await stranger.children(path)).toContain('ready');
+  deepEqual(through, []);
+  const all = members.map(() => true);
+  deepEqual(await Promise.all([...entered, last.enter(60_000)]), all);
+  ok((await stranger.children(path)).includes('ready'));
 
   through.length = 0;
   const left = others.map((member) => go(member, 'leave'));
@@ -37,7 +38,7 @@ export async function doubleBarrierRound(
     return nodes.length <= 2;
   };
   await eventually('all others wait', othersWait);
-  expect(through).toEqual([]);
-  expect(await Promise.all([...left, last.leave(60_000)])).toEqual(members.map(() => true));
-  expect(await stranger.queue(path, 0)).toEqual([]);
+  deepEqual(through, []);
+  deepEqual(await Promise.all([...left, last.leave(60_000)]), all);
+  await stranger.queue(path, 0);
 }
