@@ -39,19 +39,23 @@ export class DistributedAtomicInteger {
     return Number(await this.#value.get());
   }
 
+  /** Adds 1. */
   increment(): Promise<AtomicValue<number>> {
     return this.add(1);
   }
 
+  /** Takes 1 away. */
   decrement(): Promise<AtomicValue<number>> {
     return this.subtract(1);
   }
 
+  /** Adds `delta`, which may be below 0. */
   async add(delta: number): Promise<AtomicValue<number>> {
     const by = this.#number('delta', delta);
     return inNumbers(await this.#value.change((value) => value + by));
   }
 
+  /** Takes `delta` away. */
   async subtract(delta: number): Promise<AtomicValue<number>> {
     const by = this.#number('delta', delta);
     return inNumbers(await this.#value.change((value) => value - by));

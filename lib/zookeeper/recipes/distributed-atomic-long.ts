@@ -46,19 +46,23 @@ export class DistributedAtomicLong {
     return this.#value.get();
   }
 
+  /** Adds 1. */
   increment(): Promise<AtomicValue<bigint>> {
     return this.add(1n);
   }
 
+  /** Takes 1 away. */
   decrement(): Promise<AtomicValue<bigint>> {
     return this.subtract(1n);
   }
 
+  /** Adds `delta`, which may be below 0. */
   async add(delta: bigint | number): Promise<AtomicValue<bigint>> {
     const by = this.#number('delta', delta);
     return this.#value.change((value) => value + by);
   }
 
+  /** Takes `delta` away. */
   async subtract(delta: bigint | number): Promise<AtomicValue<bigint>> {
     const by = this.#number('delta', delta);
     return this.#value.change((value) => value - by);
