@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { hostname } from 'node:os';
 import { LockName } from '../../lib/redis/connection/lock-name.js';
+import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 
 const OWNER = /^[0-9a-f-]{36}:\d+$/;
@@ -74,10 +75,27 @@ export function leaderElectionLayoutSuite(stage: () => RedisStage): void {
     await first!.awaitLeadership();
     second!.start();
     const waiting = second!.awaitLeadership();
+    await eventually('it listens', async () => (await stage().contenders()).length === 2);
     await stage().caughtUp();
     const { length } = theirs.requests;
     await first!.close();
     await waiting;
     expect(theirs.requests.length - length).toBeLessThanOrEqual(2);
   });
+
+  it.each(['its latch', 'its client'])(
+    'is given back only after the leader was told, when %s is closed',
+    async (what) => {
+      const { mine, key } = stage();
+      const latch = mine.locks.leaderLatch(key);
+      latch.start();
+      const { signal } = await latch.awaitLeadership();
+      const { length } = mine.requests;
+      const sent: number[] = [];
+      signal.addEventListener('abort', () => sent.push(mine.requests.length));
+      await (what === 'its latch' ? latch : mine.locks).close();
+      expect(sent).toEqual([length]);
+      expect(mine.requests).toHaveLength(length + 1);
+    },
+  );
 }
