@@ -42,6 +42,20 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     await barriers.expectEmpty();
   });
 
+  it('all wait for one who came in when they were already waiting', async () => {
+    const { mine, theirs } = stage();
+    const [lowest, highest] = await inside(mine, mine);
+    const first = lowest!.leave();
+    await barriers.expectWaiting(mine, first);
+    const late = barriers.of(theirs, 2);
+    await late.enter({ wait: 60_000 });
+    const second = highest!.leave();
+    for (const over of [first, second, first, second]) await barriers.expectWaiting(mine, over);
+    await late.leave({ wait: 60_000 });
+    await Promise.all([first, second]);
+    await barriers.expectEmpty();
+  });
+
   it('it is not open any more for who comes after the last', async () => {
     const { mine, theirs } = stage();
     const members = await inside(mine, theirs);

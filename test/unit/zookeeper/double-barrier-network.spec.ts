@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { LockLostError } from '../../../lib/core/errors/index.js';
+import { LockAbortedError, LockLostError } from '../../../lib/core/errors/index.js';
 import { systemClock } from '../../../lib/core/system-clock.js';
 import type { DistributedDoubleBarrier } from '../../../lib/zookeeper/recipes/distributed-double-barrier.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
@@ -88,19 +88,36 @@ describe('A double barrier, one of whose two members has a bad network', () => {
   });
 
   it('counts one as one when it comes again, while the servers still have its former node', async () => {
-    await comeTogether(true);
-    await loseSession();
-    await expect(ours.leave()).rejects.toBeInstanceOf(LockLostError);
-    expect(await members()).toHaveLength(2);
-    const over = other.leave({ wait: 60_000 });
+    const abort = new AbortController();
+    const aborted = ours.enter({ signal: abort.signal }).catch((error: unknown) => error);
+    const [former] = await eventually('it has come', async () => {
+      const there = await members();
+      return there.length === 1 && there;
+    });
+    await loseSession(async () => {
+      abort.abort();
+      expect(await aborted).toBeInstanceOf(LockAbortedError);
+    });
+    expect(await members()).toEqual([former]);
     const entered = ours.enter({ wait: 60_000 });
-    await over; // the former node is gone
-    await eventually('it has come', async () => (await members()).length === 1);
-    await mine.connection.exists('/');
-    await mine.connection.exists('/');
+    await eventually('it has come again', async () => {
+      const there = await members();
+      return there.length > 0 && !there.includes(former!);
+    });
+    for (let look = 0; look < 3; look++) await mine.connection.exists('/'); // answered behind its looks
     expect(await isSettled(entered)).toBe(false);
+    expect(await members()).toHaveLength(1);
     await other.enter({ wait: 60_000 });
     await entered;
+  });
+
+  it('tells one who has given its session up inside, while the servers still have its node', async () => {
+    await comeTogether(true);
+    await loseSession();
+    expect(await members()).toHaveLength(2);
+    const lost = ours.leave({ wait: 60_000 });
+    await expect(lost).rejects.toBeInstanceOf(LockLostError);
+    await expect(lost).rejects.toThrow(/its session ended/);
   });
 
   it('lets one in whom it has counted, and who was away when it opened', async () => {
@@ -135,6 +152,53 @@ describe('A double barrier, one of whose two members has a bad network', () => {
     await entered;
   });
 
+  it('lets nobody go before ready is gone, so that it is not open for who comes again at once', async () => {
+    await comeInOrder('lowest');
+    network.fate = (request) => {
+      if (request.op !== 'delete' || !isReady(request)) return 'served';
+      network.isRefusing = true;
+      return 'lost';
+    };
+    const over = Promise.all([ours.leave({ wait: 60_000 }), other.leave({ wait: 60_000 })]);
+    await eventually('it is away', () => network.isRefusing && !mine.connection.isConnected);
+    for (let look = 0; look < 3; look++) await theirs.connection.exists('/');
+    expect(await nodes()).toHaveLength(2);
+    expect(await isSettled(over)).toBe(false);
+    network.fate = () => 'served';
+    network.isRefusing = false;
+    await over;
+    expect(await nodes()).toEqual([]);
+  });
+
+  it('lets one go who was away when the others left, although they have come again', async () => {
+    await comeInOrder('highest');
+    const over = ours.leave({ wait: 60_000 });
+    await eventually('it has removed its node', async () => (await members()).length === 1);
+    let next!: Promise<void>;
+    await away(async () => {
+      await other.leave({ wait: 60_000 });
+      next = other.enter({ wait: 60_000 });
+      await eventually('the other has come again', async () => (await members()).length === 1);
+      expect(await isSettled(over)).toBe(false);
+    });
+    await over;
+    expect(await isSettled(next)).toBe(false);
+    await ours.enter({ wait: 60_000 });
+    await next;
+  });
+
+  /** Both enter, until the name of the one with the bad network is in that place. */
+  async function comeInOrder(place: 'lowest' | 'highest'): Promise<void> {
+    for (;;) {
+      await comeTogether(true);
+      const [lowest] = (await members()).sort();
+      const stat = await theirs.connection.exists(`${PATH}/${lowest}`);
+      const isLowest = stat!.ephemeralOwner === mine.connection.session!.id;
+      if (isLowest === (place === 'lowest')) return;
+      await Promise.all([ours.leave({ wait: 60_000 }), other.leave({ wait: 60_000 })]);
+    }
+  }
+
   /** Both enter; `isFirst`: the one with the bad network comes first. */
   async function comeTogether(isFirst: boolean): Promise<void> {
     const [first, second] = isFirst ? [ours, other] : [other, ours];
@@ -152,10 +216,15 @@ describe('A double barrier, one of whose two members has a bad network', () => {
     return isThere ? (await nodes()).filter((name) => name !== 'ready') : [];
   }
 
-  /** Its client gives its session up before the servers do. */
-  async function loseSession(): Promise<void> {
+  /** Its client gives its session up before the servers do; meanwhile, `work`. */
+  async function loseSession(work = async () => {}): Promise<void> {
     const { session } = mine.connection;
-    await away(async () => session!.end('for the test'));
+    await away(async () => {
+      session!.end('for the test');
+      await work();
+      // An attempt to connect that is under way arrives before this, and is refused.
+      await new Promise<void>((resolve) => systemClock.setTimer(resolve, 0));
+    });
     expect(mine.connection.session).not.toBe(session);
   }
 
