@@ -86,7 +86,7 @@ export class ElectionJudge implements WorldObserver {
     candidate.hold = hold;
     candidate.leadership = leadership;
     this.#exclusion.granted(hold);
-    this.#listen(candidate, hold, leadership);
+    this.#listen(candidate, hold, leadership as Lease);
     if (hold.lostAt !== undefined) this.#accuse(`${id} is told that it leads when it does not`);
   }
 
@@ -135,6 +135,7 @@ export class ElectionJudge implements WorldObserver {
     if (hold) this.#gaveBack(candidate, hold, leadership as Lease);
     this.world.history.note('closed', id);
     return () => {
+      if (hold && !leadership!.signal.aborted) this.#accuse(`${id} is closed, and does not tell`);
       const left = hold?.nodes.some(({ goneAt }) => goneAt === undefined);
       if (left && client.calmSince < closedAt) this.#accuse(`${id} is closed and leaves its node`);
       if (candidate.liveHold || candidate.isBusy)
@@ -196,9 +197,10 @@ export class ElectionJudge implements WorldObserver {
     this.world.history.note('released', `hold ${hold.id}`);
   }
 
-  #listen(candidate: Candidate, hold: ObservedHold, { signal }: Pick<Lease, 'signal'>): void {
+  #listen(candidate: Candidate, hold: ObservedHold, lease: Lease): void {
+    const { signal } = lease;
     const lose = () => {
-      if (hold.endedAt !== undefined) return;
+      if (hold.endedAt !== undefined || !hold.leases.has(lease)) return;
       hold.lostAt = hold.endedAt = candidate.changedAt = this.#now;
       this.#exclusion.ended(hold);
       this.world.history.note('lost', `hold ${hold.id}`);
