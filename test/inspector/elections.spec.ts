@@ -18,7 +18,7 @@ describe('The inspector, of elections in other processes,', () => {
   beforeAll(async () => {
     [zookeeper, redis] = await Promise.all([ZooKeeperServer.start(), RedisServer.start()]);
     team = await Team.start(3, [optionsOf('zookeeper'), optionsOf('redis')]);
-  }, 150_000);
+  }, 300_000);
   afterEach(async () => {
     await app?.close();
     app = undefined;

@@ -4,7 +4,7 @@
 import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Cron, ScheduleModule } from '@nestjs/schedule';
+import { Cron, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -19,22 +19,25 @@ const client = (options: string) => LockModule.forRoot(JSON.parse(options) as Lo
 
 @Injectable()
 class Jobs {
-  @Cron('* * * * * *')
+  constructor(private readonly jobs: SchedulerRegistry) {}
+
+  @Cron('* * * * * *', { name: 'redis' })
   @LeaderOnly('tick', { client: 'redis' })
   async redis(): Promise<void> {
     await this.#run('redis');
   }
 
   @LeaderOnly('tick', { client: 'zookeeper' })
-  @Cron('* * * * * *')
+  @Cron('* * * * * *', { name: 'zookeeper' })
   async zookeeper(): Promise<void> {
     await this.#run('zookeeper');
   }
 
   async #run(backend: string): Promise<void> {
     const at = Date.now();
+    const firedAt = this.jobs.getCronJob(backend).lastDate()!.getTime();
     const token = String(await currentLease()!.fencingToken());
-    appendFileSync(file, `${JSON.stringify({ backend, at, pid: process.pid, token })}\n`);
+    appendFileSync(file, `${JSON.stringify({ backend, at, firedAt, pid: process.pid, token })}\n`);
     await delay(100);
   }
 }

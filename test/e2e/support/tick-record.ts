@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 /** Length of a tick, in ms. */
 export const TICK = 1_000;
 
-/** A run further than that from the second that it is for, in ms, may be for another one: a timer was late. */
+/** A run further than that from any second, in ms, is for none in particular: a timer was late. */
 const CERTAIN = 400;
 
 /** A run of a job on the leader. */
@@ -11,6 +11,8 @@ export interface TickRun {
   readonly backend: 'redis' | 'zookeeper';
   /** When it began, in ms since 1970. */
   readonly at: number;
+  /** When the timer of its replica fired that it was for. */
+  readonly firedAt: number;
   /** Of the replica. */
   readonly pid: number;
   readonly token: string;
@@ -35,14 +37,24 @@ export class TickRecord {
     return this.runs.at(-1)?.pid;
   }
 
-  /** Of runs that certainly are for one tick: how many each tick has. */
-  get runsOfTicks(): number[] {
-    const counts = new Map<number, number>();
-    for (const { at } of this.runs) {
+  /**
+   * How many replicas have run each tick. One alone may seem to run a tick twice: a timer that fires most of a second late is
+   * close to the next tick.
+   */
+  get replicasOfTicks(): number[] {
+    const replicas = new Map<number, Set<number>>();
+    for (const { at, pid } of this.runs) {
       const tick = Math.round(at / TICK);
-      if (Math.abs(at - tick * TICK) <= CERTAIN) counts.set(tick, (counts.get(tick) ?? 0) + 1);
+      if (Math.abs(at - tick * TICK) <= CERTAIN)
+        replicas.set(tick, (replicas.get(tick) ?? new Set()).add(pid));
     }
-    return [...counts.values()];
+    return [...replicas.values()].map(({ size }) => size);
+  }
+
+  /** The firings of timers that have led to more than one run. */
+  get repeated(): string[] {
+    const firings = this.runs.map(({ pid, firedAt }) => `${pid} ${firedAt}`);
+    return firings.filter((firing, i) => firings.indexOf(firing) < i);
   }
 
   /** The leaderships in their order, as `pid token`: each once, unless an older one has run after a newer. */
