@@ -47,13 +47,19 @@ export function atomicIntegerSuite(stage: () => Stage): void {
   it('never goes beyond 32 bits, but to their ends', async () => {
     const counter = of(stage().mine);
     await counter.forceSet(MOST);
-    for (const beyond of [counter.increment(), counter.add(MOST), counter.subtract(LEAST)])
-      await expect(beyond).rejects.toBeInstanceOf(CounterOverflowError);
+    await Promise.all(
+      [counter.increment(), counter.add(MOST), counter.subtract(LEAST)].map((beyond) =>
+        expect(beyond).rejects.toBeInstanceOf(CounterOverflowError),
+      ),
+    );
     await expectValue(MOST);
     expect(await counter.add(LEAST)).toMatchObject({ postValue: -1 });
     expect(await counter.add(LEAST + 1)).toMatchObject({ postValue: LEAST });
-    for (const beyond of [counter.decrement(), counter.add(LEAST), counter.subtract(MOST)])
-      await expect(beyond).rejects.toThrow(/32 bits/);
+    await Promise.all(
+      [counter.decrement(), counter.add(LEAST), counter.subtract(MOST)].map((beyond) =>
+        expect(beyond).rejects.toThrow(/32 bits/),
+      ),
+    );
     await expectValue(LEAST);
   });
 
@@ -61,16 +67,17 @@ export function atomicIntegerSuite(stage: () => Stage): void {
     const counter = of(stage().mine);
     await counter.forceSet(1);
     const value = wrong as number;
-    for (const refused of [
-      counter.add(value),
-      counter.subtract(value),
-      counter.trySet(value),
-      counter.compareAndSet(value, 2),
-      counter.compareAndSet(1, value),
-      counter.forceSet(value),
-      counter.initialize(value),
-    ])
-      await expect(refused).rejects.toBeInstanceOf(LockOptionsError);
+    await Promise.all(
+      [
+        counter.add(value),
+        counter.subtract(value),
+        counter.trySet(value),
+        counter.compareAndSet(value, 2),
+        counter.compareAndSet(1, value),
+        counter.forceSet(value),
+        counter.initialize(value),
+      ].map((refused) => expect(refused).rejects.toBeInstanceOf(LockOptionsError)),
+    );
     await expectValue(1);
   });
 

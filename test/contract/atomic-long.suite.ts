@@ -195,13 +195,19 @@ export function atomicLongSuite(stage: () => Stage): void {
   it('never goes beyond 64 bits, but to their ends', async () => {
     const counter = of(stage().mine);
     await counter.forceSet(MOST);
-    for (const beyond of [counter.increment(), counter.add(MOST), counter.subtract(LEAST)])
-      await expect(beyond).rejects.toBeInstanceOf(CounterOverflowError);
+    await Promise.all(
+      [counter.increment(), counter.add(MOST), counter.subtract(LEAST)].map((beyond) =>
+        expect(beyond).rejects.toBeInstanceOf(CounterOverflowError),
+      ),
+    );
     expect(await data()).toEqual(bytes(MOST));
     expectChange(await counter.add(LEAST), MOST, -1n);
     expectChange(await counter.add(LEAST + 1n), -1n, LEAST);
-    for (const beyond of [counter.decrement(), counter.add(LEAST), counter.subtract(MOST)])
-      await expect(beyond).rejects.toThrow(/64 bits/);
+    await Promise.all(
+      [counter.decrement(), counter.add(LEAST), counter.subtract(MOST)].map((beyond) =>
+        expect(beyond).rejects.toThrow(/64 bits/),
+      ),
+    );
     expect(await data()).toEqual(bytes(LEAST));
     expectChange(await counter.trySet(Number.MAX_SAFE_INTEGER), LEAST, 2n ** 53n - 1n);
   });
@@ -212,16 +218,17 @@ export function atomicLongSuite(stage: () => Stage): void {
       const counter = of(stage().mine);
       await counter.forceSet(1n);
       const value = wrong as bigint;
-      for (const refused of [
-        counter.add(value),
-        counter.subtract(value),
-        counter.trySet(value),
-        counter.compareAndSet(value, 2n),
-        counter.compareAndSet(1n, value),
-        counter.forceSet(value),
-        counter.initialize(value),
-      ])
-        await expect(refused).rejects.toBeInstanceOf(LockOptionsError);
+      await Promise.all(
+        [
+          counter.add(value),
+          counter.subtract(value),
+          counter.trySet(value),
+          counter.compareAndSet(value, 2n),
+          counter.compareAndSet(1n, value),
+          counter.forceSet(value),
+          counter.initialize(value),
+        ].map((refused) => expect(refused).rejects.toBeInstanceOf(LockOptionsError)),
+      );
       expect(await data()).toEqual(bytes(1n));
     },
   );
@@ -266,14 +273,15 @@ export function atomicLongSuite(stage: () => Stage): void {
     const counter = of(theirs);
     await counter.forceSet(1n);
     await theirs.locks.close();
-    for (const refused of [
-      counter.get(),
-      counter.increment(),
-      counter.compareAndSet(1n, 2n),
-      counter.forceSet(2n),
-      counter.initialize(2n),
-    ])
-      await expect(refused).rejects.toBeInstanceOf(LockClientClosedError);
+    await Promise.all(
+      [
+        counter.get(),
+        counter.increment(),
+        counter.compareAndSet(1n, 2n),
+        counter.forceSet(2n),
+        counter.initialize(2n),
+      ].map((refused) => expect(refused).rejects.toBeInstanceOf(LockClientClosedError)),
+    );
     expect(await data()).toEqual(bytes(1n));
   });
 

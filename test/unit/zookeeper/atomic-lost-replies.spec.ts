@@ -187,7 +187,7 @@ describe('An atomic number whose connection breaks at a change', () => {
   });
 
   describe('that makes it', () => {
-    beforeEach(() => server.remove(PATH));
+    beforeEach(() => void server.remove(PATH));
 
     it('is tried again when the server never got it', async () => {
       atNext('create', 'lost');
