@@ -30,6 +30,7 @@ export class LeaderElections
   readonly #elections: LeaderElection[] = [];
   #phase: 'construction' | 'boot' | 'up' | 'shutdown' = 'construction';
 
+  /** @internal */
   constructor(
     private readonly clients: LockClientRegistry,
     private readonly orchestrator: LockOrchestrator,
