@@ -1,27 +1,32 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConnectionError } from '../../../lib/core/errors/index.js';
 import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
-import { systemClock } from '../../../lib/core/system-clock.js';
+import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
+import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import { RetryForever } from '../../../lib/zookeeper/connection/retry/retry-forever.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
-import { EmbeddedBackend } from '../../contract/embedded-backend.js';
-import { eventually } from '../../support/eventually.js';
 import { FaultyTransport } from '../../support/faulty-transport.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+
+const CONNECT_TIMEOUT = 5_000;
 
 describe('While no server can be reached', () => {
+  let clock: VirtualClock;
   let network: FaultyTransport;
   let connection: SessionConnection;
   let locks: ZooKeeperLockClient;
 
   beforeEach(async () => {
-    const { transport, servers } = await new EmbeddedBackend().connect();
-    const clock = systemClock;
-    network = new FaultyTransport(transport, clock);
+    clock = new VirtualClock();
+    const server = new EmbeddedServer({ clock });
+    const embedded = new EmbeddedTransport(server, (flush) => clock.setTimer(flush, 0));
+    network = new FaultyTransport(embedded, clock);
     connection = new SessionConnection({
       transport: network,
-      servers,
-      sessionTimeout: 30_000,
+      servers: embeddedServers,
+      sessionTimeout: Infinity,
       clock,
     });
     locks = new ZooKeeperLockClient({
@@ -30,52 +35,62 @@ describe('While no server can be reached', () => {
       events: new LockEventEmitter(),
       clock,
       basePath: '/locks',
-      connectTimeout: 100,
+      connectTimeout: CONNECT_TIMEOUT,
       wait: 'forever',
-      retryPolicy: new RetryForever(10),
+      retryPolicy: new RetryForever(50),
     });
     connection.start();
-    await eventually('it is connected', () => connection.isConnected);
+    await clock.runUntil(() => connection.isConnected);
   });
-  afterEach(() => locks.close());
+  afterEach(() => run(locks.close()));
+
+  const run = <T>(work: Promise<T>) => clock.runUntil(work);
+  const expectNoAnswer = async (requests: Promise<unknown>[]) => {
+    const begun = clock.now();
+    await run(
+      Promise.all(
+        requests.map((request) => expect(request).rejects.toBeInstanceOf(LockConnectionError)),
+      ),
+    );
+    expect(clock.now()).toBe(begun + CONNECT_TIMEOUT);
+  };
 
   async function away(): Promise<void> {
     network.isRefusing = true;
     network.cut();
-    await eventually('it is away', () => !connection.isConnected);
+    await clock.runUntil(() => !connection.isConnected);
+  }
+
+  async function back(): Promise<void> {
+    network.isRefusing = false;
+    await clock.runUntil(() => connection.isConnected);
   }
 
   it('a counter rejects after the connectTimeout, and has counted nothing', async () => {
     const counter = locks.atomicLong('hits');
-    await counter.forceSet(1n);
+    await run(counter.forceSet(1n));
     await away();
-    await Promise.all(
-      [
-        counter.get(),
-        counter.increment(),
-        counter.compareAndSet(1n, 2n),
-        counter.initialize(2n),
-        counter.forceSet(2n),
-      ].map((refused) => expect(refused).rejects.toBeInstanceOf(LockConnectionError)),
-    );
-    network.isRefusing = false;
-    await eventually('it is back', () => connection.isConnected);
-    expect(await counter.get()).toBe(1n);
+    await expectNoAnswer([
+      counter.get(),
+      counter.increment(),
+      counter.compareAndSet(1n, 2n),
+      counter.initialize(2n),
+      counter.forceSet(2n),
+    ]);
+    await back();
+    expect(await run(counter.get())).toBe(1n);
   });
 
   it('a shared value rejects after the connectTimeout, and is what it was', async () => {
     const value = locks.sharedValue('mode', Buffer.from('a'));
     const other = locks.sharedValue('other', Buffer.from('a'));
-    await value.start();
+    await run(value.start());
     await away();
     const bytes = Buffer.from('b');
-    await expect(other.start()).rejects.toBeInstanceOf(LockConnectionError);
-    await expect(other.trySetValue(bytes)).rejects.toBeInstanceOf(LockConnectionError);
-    await expect(value.setValue(bytes)).rejects.toBeInstanceOf(LockConnectionError);
-    await expect(value.trySetValue(bytes)).rejects.toThrow(/CONNECTIONLOSS/);
+    await expectNoAnswer([other.start(), other.trySetValue(bytes), value.setValue(bytes)]);
+    await expect(run(value.trySetValue(bytes))).rejects.toThrow(/CONNECTIONLOSS/);
     expect(value.value.toString()).toBe('a');
-    network.isRefusing = false;
-    await eventually('it is back', () => connection.isConnected);
-    expect(await value.trySetValue(bytes)).toBe(true);
+    await back();
+    expect(await run(value.trySetValue(bytes))).toBe(true);
   });
 });
