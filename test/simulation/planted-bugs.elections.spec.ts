@@ -13,6 +13,8 @@ import { firstAccusation } from './first-accusation.js';
 const latches = (seed: number) => simulateElection(seed, (options) => new LatchUser(options));
 const selectors = (seed: number) => simulateElection(seed, (options) => new SelectorUser(options));
 
+jest.setTimeout(600_000); // some need a hundred schedules
+
 /** That the schedules find nothing is worth as much as what they find when there is something. */
 describe('The simulation of elections catches', () => {
   afterEach(() => void jest.restoreAllMocks());
