@@ -1,5 +1,6 @@
 import { HttpStatus } from '@nestjs/common';
 import {
+  ElectionClosedError,
   LockAbortedError,
   LockClientClosedError,
   LockConnectionError,
@@ -44,6 +45,11 @@ export const ANSWERED_ERRORS = [
   },
   {
     type: LockClientClosedError,
+    ...UNAVAILABLE,
+    message: 'The service is shutting down. Try again later.',
+  },
+  {
+    type: ElectionClosedError,
     ...UNAVAILABLE,
     message: 'The service is shutting down. Try again later.',
   },

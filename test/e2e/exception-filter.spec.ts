@@ -122,6 +122,7 @@ describe.each([
     ['LOCK_UPGRADE', 409, 'Conflict', undefined],
     ['LOCK_CONNECTION', 503, 'Service Unavailable', '5'],
     ['LOCK_CLIENT_CLOSED', 503, 'Service Unavailable', '5'],
+    ['LOCK_ELECTION_CLOSED', 503, 'Service Unavailable', '5'],
   ])('answers %s with %i, and keeps the key to itself', async (code, statusCode, error, after) => {
     const { get } = await serve();
     const { status, headers, body, text } = await get(`/fail/${code}`);

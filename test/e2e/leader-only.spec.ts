@@ -3,6 +3,7 @@ import {
   Controller,
   Get,
   Injectable,
+  Scope,
   type INestApplication,
   type OnModuleInit,
   type Provider,
@@ -165,6 +166,31 @@ describe('@LeaderOnly', () => {
     }
     await boot(Early);
     expect(results).toEqual([undefined]);
+  });
+
+  it('stands for the election of a transient class, and of one of requests, before there is one', async () => {
+    @Injectable({ scope: Scope.TRANSIENT })
+    class Transient {
+      @LeaderOnly('transient')
+      async run(): Promise<string | undefined> {
+        return 'ran';
+      }
+    }
+
+    @Injectable({ scope: Scope.REQUEST })
+    class OfRequests {
+      @LeaderOnly('of requests')
+      async run(): Promise<string | undefined> {
+        return 'ran';
+      }
+    }
+    const app = await boot(Transient, OfRequests);
+    await leading(app, 'mailer');
+    const states = () => Object.entries(app.get(LeaderElections).states()!).sort();
+    await eventually('it leads all', () => states().every(([, state]) => state === 'leader'));
+    expect(states().map(([name]) => name)).toEqual(['mailer', 'of requests', 'transient']);
+    expect(await (await app.resolve(Transient)).run()).toBe('ran');
+    expect(await (await app.resolve(OfRequests)).run()).toBe('ran');
   });
 
   it('works in a class that extends the decorated one, with the client of its @LockDefaults', async () => {

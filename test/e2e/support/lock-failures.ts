@@ -1,4 +1,5 @@
 import {
+  ElectionClosedError,
   LockAbortedError,
   LockClientClosedError,
   LockConnectionError,
@@ -23,6 +24,7 @@ export const lockFailures: Readonly<Record<string, LockError>> = {
   LOCK_UPGRADE: new LockUpgradeError(about),
   LOCK_CONNECTION: new LockConnectionError('secret.example:2181 does not answer.', about),
   LOCK_CLIENT_CLOSED: new LockClientClosedError(about),
+  LOCK_ELECTION_CLOSED: new ElectionClosedError(about),
   LOCK_KEY: new LockKeyError('', 'it is empty', about),
   LOCK_OPTIONS: new LockOptionsError('wait', -1, 'milliseconds above 0', about),
   LOCK_INTERCEPTOR_MISSING: new LockInterceptorMissingError('Seats.book'),
