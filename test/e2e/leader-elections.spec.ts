@@ -62,7 +62,10 @@ describe('LeaderElections', () => {
 
       async onModuleInit() {
         early = this.elections.of('mailer');
-        seen.push(early.state, await early.awaitLeadership({ wait: 50 }).catch((error: unknown) => error));
+        seen.push(
+          early.state,
+          await early.awaitLeadership({ wait: 50 }).catch((error: unknown) => error),
+        );
       }
     }
     await apps.boot({ imports: [LockModule.forRoot()], providers: [Early] });

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  Controller,
-  Get,
   Injectable,
   Scope,
   type INestApplication,
@@ -15,78 +13,19 @@ import {
   LeaderElections,
   LeaderOnly,
   LockDefaults,
-  LockLostError,
   LockModule,
-  type LeaderElection,
   type LeaderLatch,
-  type Lease,
   type LockClient,
 } from '../../lib/index.js';
-import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
 import request from 'supertest';
 import { eventually } from '../support/eventually.js';
 import { Apps, clientOf } from './support/apps.js';
+import { Mailer } from './support/mailer.js';
 import { RecordingLogger } from './support/recording-logger.js';
 import { Room } from './support/room.js';
 
 const apps = new Apps();
 afterEach(() => apps.close());
-
-@Controller('mails')
-class Mailer {
-  lease?: Lease;
-
-  constructor(private readonly room: Room) {}
-
-  @LeaderOnly('mailer')
-  async send(...to: string[]): Promise<string | undefined> {
-    this.lease = currentLease();
-    return `sent to ${to.join(' and ')}`;
-  }
-
-  @LeaderOnly('mailer')
-  async outer(): Promise<string | undefined> {
-    return this.send('the inner one');
-  }
-
-  @LeaderOnly('mailer')
-  async failing(error: Error): Promise<void> {
-    throw error;
-  }
-
-  @Get()
-  @LeaderOnly('mailer')
-  async throwing(): Promise<string | undefined> {
-    return this.#stay();
-  }
-
-  @LeaderOnly('mailer', { onLost: 'abort' })
-  async aborting(): Promise<string | undefined> {
-    return this.#stay();
-  }
-
-  @LeaderOnly('mailer', { onLost: 'ignore' })
-  async ignoring(): Promise<string | undefined> {
-    return this.#stay();
-  }
-
-  @LeaderOnly<[string]>('mailer', {
-    onLost(error, to) {
-      lost.push([error.code, to]);
-    },
-  })
-  async told(_to: string): Promise<string | undefined> {
-    return this.#stay();
-  }
-
-  #stay(): Promise<string> {
-    this.lease = currentLease();
-    return this.room.stay('sent');
-  }
-}
-
-let lost: unknown[] = [];
-beforeEach(() => void (lost = []));
 
 const leading = (app: INestApplication, name = 'mailer') =>
   eventually('it leads', () => app.get(LeaderElections).of(name).isLeader);
@@ -279,69 +218,5 @@ describe('@LeaderOnly on a schedule', () => {
     const { ran } = app.get(Schedules);
     await eventually('all have run', () => ran.above && ran.below && ran.cron);
     expect(app.get(SchedulerRegistry).getIntervals()).toEqual(['above', 'below']);
-  });
-});
-
-describe('@LeaderOnly in virtual time', () => {
-  let app: INestApplication;
-  let locks: LockTesting;
-  let election: LeaderElection;
-  let mailer: Mailer;
-  let room: Room;
-
-  beforeEach(async () => {
-    app = await apps.boot(
-      { imports: [LockTestingModule.forRoot()], providers: [Mailer, Room] },
-      (builder) => builder.setLogger(new RecordingLogger()),
-    );
-    [locks, mailer, room] = [app.get(LockTesting), app.get(Mailer), app.get(Room)];
-    election = app.get(LeaderElections).of('mailer');
-    await locks.advance(0);
-  });
-  afterEach(() => room.open());
-
-  const accidents = {
-    suspend: () => locks.suspend(),
-    expire: () => locks.expire(),
-    loseLease: () => locks.loseLease('mailer'),
-  };
-  const ACCIDENTS = Object.keys(accidents) as (keyof typeof accidents)[];
-
-  it.each(ACCIDENTS)('rejects a run whose leadership is lost by %s', async (accident) => {
-    expect(election.isLeader).toBe(true);
-    const call = expect(mailer.throwing()).rejects.toBeInstanceOf(LockLostError);
-    await room.entered.promise;
-    await accidents[accident]();
-    expect(mailer.lease!.signal.aborted).toBe(true);
-    room.open();
-    await call;
-  });
-
-  it('rejects at once with `abort`, settles as the method with `ignore`, and tells a function', async () => {
-    const aborted = expect(mailer.aborting()).rejects.toBeInstanceOf(LockLostError);
-    const others = [mailer.ignoring(), mailer.told('Ann')];
-    await room.entered.promise;
-    await locks.loseLease('mailer');
-    await aborted;
-    expect(lost).toEqual([['LOCK_LOST', 'Ann']]);
-    room.open();
-    expect(await Promise.all(others)).toEqual(['sent', 'sent']);
-  });
-
-  it('skips while the connection is interrupted, and runs again afterwards', async () => {
-    await locks.suspend();
-    expect(election.state).toBe('follower');
-    expect(await mailer.send('Ann')).toBeUndefined();
-    await locks.resume();
-    await locks.advance(0);
-    expect(election.state).toBe('leader');
-    expect(await mailer.send('Ann')).toBe('sent to Ann');
-  });
-
-  it.each(['expire', 'loseLease'] as const)('leads again after %s', async (accident) => {
-    await accidents[accident]();
-    await locks.advance(2_000);
-    expect(election.state).toBe('leader');
-    expect(await mailer.send('Ann')).toBe('sent to Ann');
   });
 });
