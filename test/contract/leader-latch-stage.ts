@@ -4,6 +4,9 @@ import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';
 
+/** For what comes after servers have started again, on a busy machine. */
+const PATIENCE = { within: 25_000 };
+
 /** The latches of each test on ZooKeeper, all of its key. Their clients close them. */
 export class LeaderLatchStage {
   constructor(private readonly stage: () => Stage) {}
@@ -37,19 +40,27 @@ export class LeaderLatchStage {
   /** Resolves to the paths of their nodes in the order of the queue, when there are so many. */
   areQueued(count: number): Promise<string[]> {
     const { path } = this.stage();
-    return eventually(`${count} stand for election`, async () => {
-      const queue = await this.stage().queueIn(path);
-      if (queue.length !== count) throw new Error(queue.join(', '));
-      return queue;
-    });
+    return eventually(
+      `${count} stand for election`,
+      async () => {
+        const queue = await this.stage().queueIn(path);
+        if (queue.length !== count) throw new Error(queue.join(', '));
+        return queue;
+      },
+      PATIENCE,
+    );
   }
 
   /** Resolves to the one that leads, when one does. */
   async leaderOf(latches: readonly LeaderLatch[]): Promise<LeaderLatch> {
-    const leaders = await eventually('somebody leads', () => {
-      const found = latches.filter(({ hasLeadership }) => hasLeadership);
-      return found.length > 0 && found;
-    });
+    const leaders = await eventually(
+      'somebody leads',
+      () => {
+        const found = latches.filter(({ hasLeadership }) => hasLeadership);
+        return found.length > 0 && found;
+      },
+      PATIENCE,
+    );
     if (leaders.length > 1) throw new Error(`${leaders.length} lead at the same time`);
     return leaders[0]!;
   }
