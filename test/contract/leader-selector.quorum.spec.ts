@@ -18,7 +18,7 @@ describe('A leader selector on an ensemble that loses servers', () => {
   afterAll(() => ensemble.stop());
   beforeEach(async () => {
     key += 1;
-    client = await TestClient.connect(ensemble.connectString, { sessionTimeout: 6_000 });
+    client = await connect();
   });
   afterEach(async () => {
     await Promise.all(
@@ -27,9 +27,18 @@ describe('A leader selector on an ensemble that loses servers', () => {
     await client.locks.close(20_000);
   }, 60_000);
 
+  const connect = () => TestClient.connect(ensemble.connectString, { sessionTimeout: 6_000 });
+  const serverOfClient = () => ensemble.serverOf(client.connection.session!.id);
   const nodes = () => client.children(`/locks/${key}`);
 
   it('goes on leading when the server that it is connected to is killed (Curator: testRestart)', async () => {
+    const server = await eventually('a client of a server that follows', async () => {
+      const [followers, its] = [await ensemble.followers(), await serverOfClient()];
+      if (followers.includes(its!)) return its;
+      await client.locks.close();
+      client = await connect();
+      return undefined;
+    });
     let terms = 0;
     let left: string[] | undefined;
     const selector = client.locks.leaderSelector(
@@ -43,9 +52,6 @@ describe('A leader selector on an ensemble that loses servers', () => {
     selector.start();
     await eventually('it leads', () => terms > 0);
     expect(left!.length).toBeGreaterThan(0);
-    const server = await eventually('its server', () =>
-      ensemble.serverOf(client.connection.session!.id),
-    );
     await server.kill();
     await client.reached('RECONNECTED');
     const before = terms;
