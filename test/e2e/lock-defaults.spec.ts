@@ -17,7 +17,11 @@ import { Apps, clientOf } from './support/apps.js';
 /** Far more than a free lock takes on a busy machine. */
 const WAIT = 1_000;
 
-@LockDefaults({ client: 'orders', wait: WAIT, onBusy: (error, id) => `${String(id)}: ${error.code}` })
+@LockDefaults({
+  client: 'orders',
+  wait: WAIT,
+  onBusy: (error, id) => `${String(id)}: ${error.code}`,
+})
 class Records {
   @WithMutex('record:{0}')
   async open(id: string): Promise<string> {
