@@ -21,10 +21,12 @@ export class ZooKeeperBackend implements Backend {
   }
 
   async expire(session: Session): Promise<void> {
-    await eventually('the client knows', async () => {
-      await endSession(this.servers[0]!.connectString, session); // again: the driver may lose the request as it closes
-      return !session.isAlive;
+    await eventually('the session has ended', async () => {
+      const hasEnded = await endSession(this.servers[0]!.connectString, session);
+      return hasEnded || !session.isAlive; // again: the driver may lose the request as it closes
     });
+    // A reconnect of the driver's in this same turn may hear nothing: then the next one comes 5 s later.
+    await eventually('the client knows', () => !session.isAlive, { within: 20_000 });
   }
 
   freeze(): void {

@@ -6,12 +6,13 @@ const LONGEST = 1_500;
 
 /**
  * Ends a session from outside: takes it over and closes it in the same tick, by the bare driver, so that its client has no
- * chance to take it back. Resolves when that was tried; a client in another process may have been quicker.
+ * chance to take it back. Resolves when that was tried: to true when the servers say that it has ended, else a client in another
+ * process may have been quicker, or the request was lost.
  */
 export function endSession(
   connect: string,
   { id, password, timeout }: SessionCredentials,
-): Promise<void> {
+): Promise<boolean> {
   const intruder = new ZooKeeper({
     connect,
     timeout,
@@ -21,13 +22,17 @@ export function endSession(
     host_order_deterministic: true,
   });
   return new Promise((resolve) => {
-    const end = () => {
+    let isOver = false;
+    const end = (hasEnded: boolean) => {
+      if (isOver) return; // its own closing is told too
+      isOver = true;
       clearTimeout(patience);
       intruder.close();
-      setImmediate(resolve); // a socket opened in the turn of a driver's event may never be heard of again
+      setImmediate(() => resolve(hasEnded)); // a socket opened in the turn of a driver's event may never be heard of again
     };
-    const patience = setTimeout(end, LONGEST);
-    for (const event of ['connect', 'connecting', 'close']) intruder.once(event, end);
+    const patience = setTimeout(() => end(false), LONGEST);
+    for (const event of ['connect', 'connecting']) intruder.once(event, () => end(false));
+    intruder.once('close', () => end(true));
     intruder.init(intruder.config);
   });
 }
