@@ -41,6 +41,16 @@ export class GuaranteedRelease {
     });
   }
 
+  /** Waits for `work` too before the client has closed, however it ends. */
+  follow(work: Promise<unknown>): void {
+    const forget: () => void = this.#pending.add(
+      work.then(
+        () => forget(),
+        () => forget(),
+      ),
+    );
+  }
+
   /** Waits for all releases under way. */
   async drained(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);

@@ -54,8 +54,9 @@ export class Requests {
     });
   }
 
-  /** Has the server forget an answer that has come. */
+  /** Has the server forget an answer that has come, in the background; where that fails it ends by itself. */
   forget(request: string): void {
-    this.context.connection.read('del', request).catch(() => {}); // it ends by itself
+    const { connection, releases } = this.context;
+    releases.follow(connection.read('del', request));
   }
 }

@@ -2,8 +2,10 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConnectionError, LockKeyError } from '../../../lib/core/errors/index.js';
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
 import type { RecipeContext } from '../../../lib/redis/recipes/recipe-context.js';
+import { GuaranteedRelease } from '../../../lib/redis/recipes/guaranteed-release.js';
 import { Requests } from '../../../lib/redis/recipes/requests.js';
 import { semaphoreChange } from '../../../lib/redis/scripts/semaphore-change.js';
+import { isSettled } from '../../support/is-settled.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
 import { FakeNode } from './fake-node.js';
@@ -14,12 +16,14 @@ describe('A request', () => {
   let node: FakeNode;
   let requests: Requests;
   let clock: VirtualClock;
+  let releases: GuaranteedRelease;
 
   beforeEach(() => {
     node = new FakeNode();
     clock = new VirtualClock();
     const connection = connectionOf(node, clock);
-    const context: Partial<RecipeContext> = { connection, clock, connectTimeout: 1_000 };
+    releases = new GuaranteedRelease(connection, clock, () => {});
+    const context: Partial<RecipeContext> = { connection, clock, releases, connectTimeout: 1_000 };
     requests = new Requests(context as RecipeContext, new LockName('seats'), {
       key: 'seats',
       client: 'test',
@@ -48,11 +52,22 @@ describe('A request', () => {
     expect([forgotten!.name, ...forgotten!.args]).toEqual(['del', sent!.args[4]]);
   });
 
+  it('is forgotten before its client has closed', async () => {
+    const answered = requests.run(semaphoreChange, ['seats'], []);
+    node.last.answer(1);
+    await answered;
+    const drained = releases.drained();
+    expect(await isSettled(drained)).toBe(false);
+    node.last.answer(1);
+    await drained;
+  });
+
   it('is answered although it is not forgotten', async () => {
     const answered = requests.run(semaphoreChange, ['seats'], []);
     node.last.answer(1);
     expect(await answered).toBe(1);
     node.last.fail();
+    await releases.drained();
   });
 
   it.each([
