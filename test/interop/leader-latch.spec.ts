@@ -42,7 +42,8 @@ describeWithCurator('A leader latch', (stage) => {
       expect(await candidate.leader()).toBe('a');
     }
     await candidates[0]!.close();
-    for (const candidate of candidates.slice(1)) // Curator removes it in the background
+    for (const candidate of candidates.slice(1))
+      // Curator removes it in the background
       await eventually('b leads', async () => (await candidate.leader()) === 'b');
     await candidates[2]!.close();
     await candidates[1]!.close();

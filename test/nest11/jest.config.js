@@ -15,7 +15,7 @@ export default {
   // They need a server, run apps in processes of their own, where Nest is the one of the folder above, or are about
   // documents.
   testPathIgnorePatterns: [
-    '/(samples|ticket-office|run-once-replicas|two-apps|terminated|results\\.zookeeper)\\.spec\\.ts$',
+    '/(samples|ticket-office|run-once-replicas|leader-replicas|two-apps|terminated|results\\.zookeeper)\\.spec\\.ts$',
     '/test/unit/docs/',
   ],
   globalSetup: undefined,
