@@ -12,9 +12,6 @@ import { untilCertain } from './until-certain.js';
 import { validateAcquireOptions } from './validate-acquire-options.js';
 import type { WaitScope } from './wait-scope.js';
 
-/** How long it waits after it could not stand for election, in ms. */
-const STAND_AGAIN_AFTER = 1_000;
-
 /**
  * Stands for election from `start` to `close`, and leads whenever it is elected: one of all latches of that key, the one that
  * has stood the longest. Curator's class of that name; on ZooKeeper compatible with it on the wire.
@@ -181,7 +178,7 @@ export class LeaderLatch {
         if (signal.aborted) break;
         this.#wake(error as Error);
         if (error instanceof LockClientClosedError) this.#state = 'CLOSED';
-        else await pause(this.election, STAND_AGAIN_AFTER, signal);
+        else await pause(this.election, signal);
       }
   }
 

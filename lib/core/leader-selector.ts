@@ -7,9 +7,6 @@ import type { Participant } from './participant.js';
 import { pause } from './pause.js';
 import { untilCertain } from './until-certain.js';
 
-/** How long it waits after it could not stand for election, in ms. */
-const STAND_AGAIN_AFTER = 1_000;
-
 /** What a leader does; it leads until that has ended. */
 export type TakeLeadership = (leadership: Leadership) => unknown;
 
@@ -117,7 +114,7 @@ export class LeaderSelector {
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof LockClientClosedError) this.#isClosed = true;
-        else await pause(this.election, STAND_AGAIN_AFTER, signal);
+        else await pause(this.election, signal);
       }
   }
 

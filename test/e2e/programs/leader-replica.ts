@@ -38,7 +38,7 @@ class Jobs {
     const firedAt = this.jobs.getCronJob(backend).lastDate()!.getTime();
     const token = String(await currentLease()!.fencingToken());
     appendFileSync(file, `${JSON.stringify({ backend, at, firedAt, pid: process.pid, token })}\n`);
-    await delay(100);
+    await delay(100); // the work, so that a kill may come in the middle of it
   }
 }
 
