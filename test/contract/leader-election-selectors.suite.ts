@@ -77,11 +77,15 @@ export function leaderElectionSelectorsSuite(stage: () => LockStage): void {
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
     try {
       const reign = new LeaderSelectorReign();
+      const mayFail = new Deferred();
       const failing = mine.locks.leaderSelector(key, async () => {
+        await mayFail.promise;
         throw new Error('out of ink');
       });
       failing.start();
+      await eventually('it leads', () => failing.hasLeadership);
       theirs.locks.leaderSelector(key, reign.leads()).start();
+      mayFail.resolve();
       await reign.begun(1);
       await failing.close();
       expect(warn.mock.calls).toEqual([[expect.stringMatching(/leader of .*out of ink/)]]);
