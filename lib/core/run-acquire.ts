@@ -59,5 +59,5 @@ function tell<E extends 'contended' | 'acquired' | 'failed'>(
 ): void {
   if (!events.isHeard(event)) return;
   for (const each of keys)
-    events.emit(event, { ...subjectOf(each, recipe, method), ...about } as LockEvents[E]);
+    events.emit(event, Object.assign(subjectOf(each, recipe, method), about) as LockEvents[E]);
 }

@@ -56,10 +56,14 @@ export class PlannedLock {
     return runUnderLease(lease, plan, args, proceed);
   }
 
-  async #acquire(lock: Taken, signal?: AbortSignal): Promise<Lease> {
+  #acquire(lock: Taken, signal?: AbortSignal): Promise<Lease> {
     const { wait, onBusy = 'throw' } = this.plan.options;
     const options = signal === undefined ? this.#options : { ...this.#options, signal };
-    if (lock.acquire && (wait !== undefined || onBusy === 'throw')) return lock.acquire(options);
+    const waits = wait !== undefined || onBusy === 'throw';
+    return lock.acquire && waits ? lock.acquire(options) : this.#tryAcquire(lock, options);
+  }
+
+  async #tryAcquire(lock: Taken, options: AcquireOptions): Promise<Lease> {
     const lease = await lock.tryAcquire(options);
     if (lease !== undefined) return lease;
     throw new LockTimeoutError(0, { key: lock.key, client: this.#client });

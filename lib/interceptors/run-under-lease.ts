@@ -15,12 +15,18 @@ export function runUnderLease(
   const { onLost = 'throw' } = plan.options;
   if (onLost === 'ignore') return useLease(lease, proceed);
   if (typeof onLost === 'function') return useLease(lease, tellLoss(lease, plan, args, proceed));
-  const toEnd = () =>
-    useLease(lease, async () => {
-      const result = await proceed();
-      const loss = lossOf(lease);
-      if (loss) throw loss;
-      return result;
-    });
+  const toEnd = () => useUnlessLost(lease, proceed);
   return onLost === 'abort' ? untilLost(lease, toEnd) : toEnd();
+}
+
+/** As `useLease`, but rejects when the lease was lost meanwhile, whatever `proceed` gave. */
+async function useUnlessLost(lease: Lease, proceed: () => unknown): Promise<unknown> {
+  try {
+    const result = await lease.run(proceed);
+    const loss = lossOf(lease);
+    if (loss) throw loss;
+    return result;
+  } finally {
+    await lease.release();
+  }
 }

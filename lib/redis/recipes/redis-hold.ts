@@ -162,11 +162,9 @@ export class RedisHold implements HoldBackend, Renewable {
         context.releases.run(command, this.deadline));
       grant.ended(listening);
     }
-    if (!wasLost && context.events.isHeard('released'))
-      context.events.emit('released', {
-        ...this.hold.subject,
-        heldMs: context.clock.now() - this.heldSince,
-      });
+    if (wasLost || !context.events.isHeard('released')) return;
+    const heldMs = context.clock.now() - this.heldSince;
+    context.events.emit('released', Object.assign(this.hold.subject, { heldMs }));
   }
 
   /** Leaves it to the server, whatever becomes of this process. */

@@ -134,10 +134,8 @@ export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
     this.#forget();
     const areGone = await Promise.all(removed);
     if (areGone.every(Boolean)) onRemoved?.();
-    if (!wasLost && context.events.isHeard('released'))
-      context.events.emit('released', {
-        ...hold.subject,
-        heldMs: context.clock.now() - this.heldSince,
-      });
+    if (wasLost || !context.events.isHeard('released')) return;
+    const heldMs = context.clock.now() - this.heldSince;
+    context.events.emit('released', Object.assign(this.hold.subject, { heldMs }));
   }
 }
