@@ -53,10 +53,10 @@ export async function createLockClient(
     case 'embedded':
       return createEmbeddedLockClient(name, options);
     case 'zookeeper':
-      return createZooKeeperLockClient(name, options);
+      return await createZooKeeperLockClient(name, options);
     case 'redis':
       return options.nodes === undefined
-        ? createRedisLockClient(name, options)
-        : createRedLockClient(name, options);
+        ? await createRedisLockClient(name, options)
+        : await createRedLockClient(name, options);
   }
 }

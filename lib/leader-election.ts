@@ -50,17 +50,17 @@ export class LeaderElection {
    * Rejects as `Lock.acquire` does, also when it cannot stand for election at the moment, and with `ElectionClosedError`.
    */
   async awaitLeadership(options?: AcquireOptions): Promise<Leadership> {
-    return this.join().awaitLeadership(options);
+    return await this.join().awaitLeadership(options);
   }
 
   /** As `LeaderLatch.participants`: all replicas, the leader first; on Redis the leader only. Rejects as the driver does. */
   async participants(): Promise<Participant[]> {
-    return this.join().participants();
+    return await this.join().participants();
   }
 
   /** Who leads, as the servers tell. Rejects as the driver does. */
   async leader(): Promise<Participant | undefined> {
-    return this.join().leader();
+    return await this.join().leader();
   }
 
   /**

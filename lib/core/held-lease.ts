@@ -47,7 +47,7 @@ export class HeldLease<B extends HoldBackend = HoldBackend> implements Lease {
 
   async run<T>(fn: () => Promise<T> | T): Promise<T> {
     this.assertHeld();
-    return LeaseChain.run(this, fn);
+    return await LeaseChain.run(this, fn);
   }
 
   release(): Promise<void> {

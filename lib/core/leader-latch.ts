@@ -80,7 +80,7 @@ export class LeaderLatch {
     validateAcquireOptions(options, { key, client: context.client });
     const { wait = context.wait, signal } = options;
     const request = { key, options: { wait, signal } };
-    return runWait(context, request, (wait) => this.#elected(wait));
+    return await runWait(context, request, (wait) => this.#elected(wait));
   }
 
   /** Calls `listener` whenever it begins to lead; if it does now, not about that. The returned function stops that. */

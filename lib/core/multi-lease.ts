@@ -17,6 +17,6 @@ export class MultiLease extends HeldLease<MultiHold> {
   override async run<T>(fn: () => Promise<T> | T): Promise<T> {
     this.assertHeld();
     const whole = () => super.run(fn);
-    return this.leases.reduceRight((inner, lease) => () => lease.run(inner), whole)();
+    return await this.leases.reduceRight((inner, lease) => () => lease.run(inner), whole)();
   }
 }

@@ -11,6 +11,7 @@ import { systemClock } from './system-clock.js';
 import type { TakeTogether } from './take-together.js';
 import { useLease } from './use-lease.js';
 import { validateAcquireOptions } from './validate-acquire-options.js';
+import { withWait } from './with-wait.js';
 
 /** Options of a {@link MultiLock}. */
 export interface MultiLockOptions {
@@ -66,7 +67,7 @@ export class MultiLock implements Lock {
 
   async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
     const { wait = this.#wait } = options;
-    const lease = await this.#take({ ...options, wait }, true);
+    const lease = await this.#take(withWait(options, wait), true);
     return lease!; // a part that may wait ends with a lease or an error
   }
 
@@ -75,7 +76,7 @@ export class MultiLock implements Lock {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   async #take(options: AcquireOptions, mayWait: boolean): Promise<MultiLease | undefined> {
@@ -118,7 +119,7 @@ export class MultiLock implements Lock {
     if (typeof wait !== 'number') return options;
     const rest = startedAt + wait - this.#clock.now();
     if (rest <= 0) throw new LockTimeoutError(wait, this);
-    return { ...options, wait: rest };
+    return withWait(options, rest);
   }
 
   /** A part knows only what was left for it. */

@@ -35,10 +35,9 @@ export async function runWait<T>(
   { key, recipe, options, isInside = false }: WaitRequest,
   work: (wait: WaitScope) => Promise<T>,
 ): Promise<T> {
-  const about = { key, client };
   const isAdmitted = admits === 'all' || (admits === 'insiders' && isInside);
-  if (!isAdmitted) throw new LockClientClosedError(about);
-  const wait = new WaitScope({ ...about, clock, open: waits, recipe }, options);
+  if (!isAdmitted) throw new LockClientClosedError({ key, client });
+  const wait = new WaitScope({ key, client, clock, open: waits, recipe }, options);
   try {
     return await work(wait);
   } finally {

@@ -13,7 +13,7 @@ export const asyncGeneratorMethod: MethodShape = {
   call: (self, plan, args, proceed) =>
     generateUnderLock(
       async (flow, signal) =>
-        interceptorOf(self, plan.method).around(completePlan(self, plan), args, flow, signal),
+        await interceptorOf(self, plan.method).around(completePlan(self, plan), args, flow, signal),
       proceed as () => AsyncGenerator,
     ),
 };

@@ -5,5 +5,5 @@ export async function answerWithin<T>(ms: number, work: Promise<T> | undefined) 
     timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
     timer.unref();
   });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

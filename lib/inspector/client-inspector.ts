@@ -68,7 +68,7 @@ export class ClientInspector {
     const holders = locks.find((lock) => lock.name === name)?.holders ?? [];
     const holder = holders.find((each) => each.ids.some((id) => ids.includes(id)));
     if (holder === undefined || this.#survey === undefined) return false;
-    return this.#survey.release(name, holder.ids);
+    return await this.#survey.release(name, holder.ids);
   }
 
   async close(): Promise<void> {

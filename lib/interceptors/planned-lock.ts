@@ -53,7 +53,7 @@ export class PlannedLock {
       return onBusy === 'skip' ? undefined : onBusy(error, ...(args as never[]));
     }
     if (plan.once) boundRun(lease, plan.once, plan.method);
-    return runUnderLease(lease, plan, args, proceed);
+    return await runUnderLease(lease, plan, args, proceed);
   }
 
   #acquire(lock: Taken, signal?: AbortSignal): Promise<Lease> {

@@ -173,7 +173,7 @@ export class RedisLockClient implements LockClient {
   async ping(timeout = 1_000): Promise<number> {
     const { name, connection } = this.settings;
     if (this.#closing) throw new LockClientClosedError({ client: name });
-    return roundTrip(this.#context, timeout, () => connection.read('ping'));
+    return await roundTrip(this.#context, timeout, () => connection.read('ping'));
   }
 
   async connect(): Promise<void> {

@@ -34,6 +34,6 @@ export function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string
     validate(options.lease);
     return bounded(await lock.tryAcquire(options), options.lease);
   };
-  const using: Lock['using'] = async (fn, options) => useLease(await acquire(options), fn);
+  const using: Lock['using'] = async (fn, options) => await useLease(await acquire(options), fn);
   return standIn(lock, { acquire, tryAcquire, using } as Partial<L>);
 }

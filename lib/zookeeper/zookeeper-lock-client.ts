@@ -201,7 +201,7 @@ export class ZooKeeperLockClient implements LockClient {
   async ping(timeout = 1_000): Promise<number> {
     const { name, connection, chroot } = this.settings;
     if (this.#lifecycle.isClosing) throw new LockClientClosedError({ client: name });
-    return roundTrip(this.#context, timeout, () => connection.exists(chroot || '/'));
+    return await roundTrip(this.#context, timeout, () => connection.exists(chroot || '/'));
   }
 
   connect(): Promise<void> {

@@ -6,6 +6,7 @@ import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
 import { runAcquire } from '../../core/run-acquire.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
 import type { WaitScope } from '../../core/wait-scope.js';
+import { withWait } from '../../core/with-wait.js';
 import { Contention, type Granted } from './contention.js';
 import type { LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
@@ -90,7 +91,7 @@ export class BaseLock {
     holder = this.context.newHolder(),
   ): Promise<RedisLease> {
     const wait = options.wait ?? this.context.wait;
-    const lease = this.#acquire({ ...options, wait }, true, isInside, holder);
+    const lease = this.#acquire(withWait(options, wait), true, isInside, holder);
     return lease as Promise<RedisLease>; // who may wait ends with a lease or an error
   }
 
@@ -101,7 +102,7 @@ export class BaseLock {
     holder = this.context.newHolder(),
   ): Promise<RedisLease | undefined> {
     const wait = options.wait ?? this.context.connectTimeout;
-    return this.#acquire({ ...options, wait }, false, isInside, holder);
+    return this.#acquire(withWait(options, wait), false, isInside, holder);
   }
 
   #acquire(

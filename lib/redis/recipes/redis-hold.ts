@@ -215,7 +215,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const lost = new Promise<undefined>((resolve) => {
       stop = this.hold.onLost(() => resolve(undefined));
     });
-    return Promise.race([answer, lost]).finally(stop);
+    return await Promise.race([answer, lost]).finally(stop);
   }
 
   #lose(why: string): void {

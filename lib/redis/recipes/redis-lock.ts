@@ -59,15 +59,15 @@ export class RedisLock implements Mutex {
   }
 
   async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
-    return this.reenter(options) ?? this.base.acquire(options);
+    return await (this.reenter(options) ?? this.base.acquire(options));
   }
 
   async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
-    return this.reenter(options) ?? this.base.tryAcquire(options);
+    return await (this.reenter(options) ?? this.base.tryAcquire(options));
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   /** Does anybody hold it? Out of date as soon as it is read. Rejects as ioredis does. */

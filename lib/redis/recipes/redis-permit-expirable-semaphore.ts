@@ -48,17 +48,17 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   }
 
   async acquire(options: RedisPermitOptions = {}): Promise<RedisLease> {
-    return this.base.acquire(options, false, this.#holder(options));
+    return await this.base.acquire(options, false, this.#holder(options));
   }
 
   /** As `Lock.tryAcquire`; without the option `fair` it passes by those who wait for more than there is. */
   async tryAcquire(options: RedisPermitOptions = {}): Promise<RedisLease | undefined> {
-    return this.base.tryAcquire(options, false, this.#holder(options));
+    return await this.base.tryAcquire(options, false, this.#holder(options));
   }
 
   /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisPermitOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   /** Below 0 where there are fewer permits than are held. Rejects as ioredis does. */

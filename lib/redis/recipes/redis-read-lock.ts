@@ -30,16 +30,16 @@ export class RedisReadLock implements Lock {
 
   async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
     const { base, isInside } = this.#ofCaller();
-    return this.base.reenter(options) ?? base.acquire(options, isInside);
+    return await (this.base.reenter(options) ?? base.acquire(options, isInside));
   }
 
   async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
     const { base, isInside } = this.#ofCaller();
-    return this.base.reenter(options) ?? base.tryAcquire(options, isInside);
+    return await (this.base.reenter(options) ?? base.tryAcquire(options, isInside));
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   #ofCaller(): { readonly base: BaseLock; readonly isInside: boolean } {

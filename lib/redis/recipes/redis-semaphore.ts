@@ -121,7 +121,7 @@ export class RedisSemaphore {
     const { context, key } = this;
     const holder = this.#requests.next();
     const request = { holder, lease: Infinity, about: '', mayWait };
-    return runWait(context, { key, options }, async (wait) => {
+    return await runWait(context, { key, options }, async (wait) => {
       const commands = this.#commands(permits);
       const contention = new Contention(context, commands, request, wait, key, () => {});
       const line = new LinePlace(context.lines, commands, mayWait);

@@ -28,16 +28,16 @@ export class RedisWriteLock implements Lock {
 
   /** As `Lock.acquire`; rejects with `LockUpgradeError` inside of the held read lock. */
   async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
-    return this.#reenter(options) ?? this.base.acquire(options);
+    return await (this.#reenter(options) ?? this.base.acquire(options));
   }
 
   /** As `Lock.tryAcquire`; rejects with `LockUpgradeError` inside of the held read lock. */
   async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
-    return this.#reenter(options) ?? this.base.tryAcquire(options);
+    return await (this.#reenter(options) ?? this.base.tryAcquire(options));
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   #reenter(options: RedisAcquireOptions): RedisLease | undefined {

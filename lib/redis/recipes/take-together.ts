@@ -2,6 +2,7 @@ import type { Lock } from '../../core/lock.js';
 import type { TakeTogether } from '../../core/take-together.js';
 import { runAcquire } from '../../core/run-acquire.js';
 import type { WaitScope } from '../../core/wait-scope.js';
+import { withWait } from '../../core/with-wait.js';
 import { slotOf } from '../connection/slot-of.js';
 import { aboutUs } from './about-us.js';
 import { Contention } from './contention.js';
@@ -50,8 +51,12 @@ function take(
 ): Promise<RedisLease[] | undefined> {
   const { wait = mayWait ? context.wait : context.connectTimeout } = options;
   const keys = locks.map(({ key }) => key);
-  const whole = { ...options, wait };
-  const request = { key: keys.join(' + '), keys, recipe: 'mutex', options: whole } as const;
+  const request = {
+    key: keys.join(' + '),
+    keys,
+    recipe: 'mutex',
+    options: withWait(options, wait),
+  } as const;
   return runAcquire(context, request, (scope, contended) =>
     contend(context, locks, options, mayWait, scope, contended),
   );

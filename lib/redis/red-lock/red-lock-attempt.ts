@@ -106,7 +106,7 @@ export class RedLockAttempt {
     const { answered } = this.#ballot!;
     if (this.#isSilent) return void (await this.#pause());
     contended();
-    return this.#queue(this.parts.find((part) => answered.includes(part))!);
+    return await this.#queue(this.parts.find((part) => answered.includes(part))!);
   }
 
   /** Waits at that server, and then for the others. */
@@ -169,5 +169,5 @@ export class RedLockAttempt {
 /** A server that is not connected is not asked: what waited for it would be in the way when it is back. */
 async function ifReady<T>(part: RedisLock, ask: () => Promise<T>): Promise<T> {
   if (!part.isReady) throw new Error('The server is not connected.');
-  return ask();
+  return await ask();
 }

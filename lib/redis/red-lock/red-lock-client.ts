@@ -139,7 +139,7 @@ export class RedLockClient implements LockClient {
   async ping(timeout = 1_000): Promise<number> {
     const { name, nodes } = this.settings;
     if (this.#closing) throw new LockClientClosedError({ client: name });
-    return roundTrip(this.#context, timeout, () => nodes.ping(timeout));
+    return await roundTrip(this.#context, timeout, () => nodes.ping(timeout));
   }
 
   /** As `LockClient.connect`: resolves when a majority of the servers is connected; the others are waited for later on. */

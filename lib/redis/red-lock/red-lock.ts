@@ -7,6 +7,7 @@ import type { Mutex } from '../../core/mutex.js';
 import { runAcquire } from '../../core/run-acquire.js';
 import { useLease } from '../../core/use-lease.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
+import { withWait } from '../../core/with-wait.js';
 import type { RedisAcquireOptions } from '../recipes/redis-acquire-options.js';
 import type { RedisLock } from '../recipes/redis-lock.js';
 import { LinePlace } from '../recipes/line-place.js';
@@ -45,7 +46,7 @@ export class RedLock implements Mutex {
 
   async acquire(options: RedisAcquireOptions = {}): Promise<RedLockLease> {
     const { wait = this.context.wait } = options;
-    const lease = await this.#acquire({ ...options, wait }, true);
+    const lease = await this.#acquire(withWait(options, wait), true);
     return lease!; // who may wait ends with a lease or an error
   }
 
@@ -58,7 +59,7 @@ export class RedLock implements Mutex {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   async #acquire(
@@ -72,7 +73,7 @@ export class RedLock implements Mutex {
     const { wait, lease, maxHold, minLease, method } = options;
     const { recipe } = this.identity;
     const endsAt = typeof wait === 'number' ? context.clock.now() + wait : Infinity;
-    return runAcquire(context, { key, recipe, options }, async (scope, contended) => {
+    return await runAcquire(context, { key, recipe, options }, async (scope, contended) => {
       const line = new LinePlace(context.lines, this.#commands, mayWait);
       let ballot: Ballot | undefined;
       try {

@@ -19,7 +19,7 @@ export function mutexClosingContract(
     await rejects(mine.mutex(key).acquire(), LockClientClosedError);
     await rejects(mine.mutex(`${key}-other`).tryAcquire(), LockClientClosedError);
     equal(holder.isHeld, true);
-    await holder.run(async () => (await stage().take(mine.mutex(key))).release());
+    await holder.run(async () => await (await stage().take(mine.mutex(key))).release());
     await holder.release();
   });
 

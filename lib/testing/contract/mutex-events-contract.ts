@@ -11,7 +11,7 @@ export function mutexEventsContract({ it }: ContractRunner, stage: () => Contrac
     for (const event of ['contended', 'acquired', 'released', 'failed'] as const)
       mine.on(event, (lock) => void (lock.key === key && story.push(`${lock.method} ${event}`)));
     const first = await stage().take(mine.mutex(key), { method: 'first' });
-    await first.run(async () => (await stage().take(mine.mutex(key))).release());
+    await first.run(async () => await (await stage().take(mine.mutex(key))).release());
     const hasty = mine.mutex(key).acquire({ wait: 20, method: 'hasty' });
     await stage().soon('the wait ends', rejects(hasty, LockTimeoutError));
     const { lease } = await stage().queue(mine, mine.mutex(key), { method: 'second' });

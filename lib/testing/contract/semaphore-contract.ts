@@ -69,7 +69,7 @@ export function semaphoreContract(runner: ContractRunner, options: ContractOptio
       const { mine } = stage();
       for (const permits of [0, -1, 1.5, NaN]) throws(() => pool(mine, permits), LockOptionsError);
       for (const permits of [0, 4])
-        await rejects(async () => pool(mine).acquire({ permits }), LockOptionsError);
+        await rejects(async () => await pool(mine).acquire({ permits }), LockOptionsError);
     });
 
     function counting(whose: string, second: () => LockClient): void {

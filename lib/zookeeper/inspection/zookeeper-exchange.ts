@@ -87,7 +87,7 @@ export class ZooKeeperExchange implements ReportExchange {
         throw error;
       }
     });
-    return Promise.all(read);
+    return await Promise.all(read);
   }
 
   async #answerOn(report: () => string): Promise<void> {

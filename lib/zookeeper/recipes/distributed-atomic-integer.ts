@@ -80,7 +80,7 @@ export class DistributedAtomicInteger {
 
   /** Sets it where there is none yet. Resolves to false where there is one. */
   async initialize(value: number): Promise<boolean> {
-    return this.#value.initialize(this.#number('value', value));
+    return await this.#value.initialize(this.#number('value', value));
   }
 
   #number(option: string, value: number): bigint {

@@ -59,19 +59,19 @@ export class DistributedAtomicLong {
   /** Adds `delta`, which may be below 0. */
   async add(delta: bigint | number): Promise<AtomicValue<bigint>> {
     const by = this.#number('delta', delta);
-    return this.#value.change((value) => value + by);
+    return await this.#value.change((value) => value + by);
   }
 
   /** Takes `delta` away. */
   async subtract(delta: bigint | number): Promise<AtomicValue<bigint>> {
     const by = this.#number('delta', delta);
-    return this.#value.change((value) => value - by);
+    return await this.#value.change((value) => value - by);
   }
 
   /** Sets it, in the same way as `add` changes it: `preValue` is what it was just before. */
   async trySet(value: bigint | number): Promise<AtomicValue<bigint>> {
     const wanted = this.#number('value', value);
-    return this.#value.change(() => wanted);
+    return await this.#value.change(() => wanted);
   }
 
   /** Sets it if it is `expected`. Where there is none yet it is not 0 here, as in Curator: see `initialize`. */
@@ -79,7 +79,7 @@ export class DistributedAtomicLong {
     expected: bigint | number,
     value: bigint | number,
   ): Promise<AtomicValue<bigint>> {
-    return this.#value.compareAndSet(
+    return await this.#value.compareAndSet(
       this.#number('expected', expected),
       this.#number('value', value),
     );
@@ -92,7 +92,7 @@ export class DistributedAtomicLong {
 
   /** Sets it where there is none yet. Resolves to false where there is one. */
   async initialize(value: bigint | number): Promise<boolean> {
-    return this.#value.initialize(this.#number('value', value));
+    return await this.#value.initialize(this.#number('value', value));
   }
 
   #number(option: string, value: unknown): bigint {

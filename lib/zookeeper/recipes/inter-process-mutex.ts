@@ -33,15 +33,15 @@ export class InterProcessMutex implements Mutex {
   }
 
   async acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
-    return this.#internals.reenter(options) ?? this.#internals.acquire(options);
+    return await (this.#internals.reenter(options) ?? this.#internals.acquire(options));
   }
 
   async tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
-    return this.#internals.reenter(options) ?? this.#internals.tryAcquire(options);
+    return await (this.#internals.reenter(options) ?? this.#internals.tryAcquire(options));
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   /**

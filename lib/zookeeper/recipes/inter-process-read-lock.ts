@@ -36,15 +36,17 @@ export class InterProcessReadLock implements Lock {
   }
 
   async acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
-    return this.internals.reenter(options) ?? this.internals.acquire(options, this.#planOf());
+    return await (this.internals.reenter(options) ??
+      this.internals.acquire(options, this.#planOf()));
   }
 
   async tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
-    return this.internals.reenter(options) ?? this.internals.tryAcquire(options, this.#planOf());
+    return await (this.internals.reenter(options) ??
+      this.internals.tryAcquire(options, this.#planOf()));
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   /** Paths of the readers who hold or queue, in their order. Rejects with `ZooKeeperError` while the connection is down. */

@@ -36,7 +36,7 @@ export class InterProcessSemaphoreMutex implements Mutex {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   /** Paths of the holder and of the one that waits next. Rejects with `ZooKeeperError` while the connection is down. */

@@ -71,7 +71,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
 
   /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: PermitOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   async availablePermits(): Promise<number> {

@@ -31,16 +31,16 @@ export class InterProcessWriteLock implements Lock {
 
   /** As `Lock.acquire`; rejects with `LockUpgradeError` inside of the held read lock. */
   async acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
-    return this.#reenter(options) ?? this.internals.acquire(options);
+    return await (this.#reenter(options) ?? this.internals.acquire(options));
   }
 
   /** As `Lock.tryAcquire`; rejects with `LockUpgradeError` inside of the held read lock. */
   async tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
-    return this.#reenter(options) ?? this.internals.tryAcquire(options);
+    return await (this.#reenter(options) ?? this.internals.tryAcquire(options));
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return await useLease(await this.acquire(options), fn);
   }
 
   /** Paths of the writers who hold or queue, in their order. Rejects with `ZooKeeperError` while the connection is down. */

@@ -135,7 +135,7 @@ export class LockAttempt {
   /** Finds out whether the node was created although no answer came. */
   async #recover(): Promise<string[]> {
     const children = await this.#wait.until(this.node.locate());
-    return this.node.path === undefined ? this.#enter() : children;
+    return this.node.path === undefined ? await this.#enter() : children;
   }
 
   /**
@@ -152,7 +152,7 @@ export class LockAttempt {
       memory.lastSequence = undefined; // for one attempt only: another one under way would break the argument
       await this.#wait.until(node.create());
       if (soleChildren.isCurrent(memory) && node.sequence === expected) return [node.name];
-      return this.#wait.until(childrenOf(connection, directory));
+      return await this.#wait.until(childrenOf(connection, directory));
     }
     const created = node.create();
     const watched = memory && !memory.isWatched ? soleChildren.watch(memory) : undefined;

@@ -120,7 +120,7 @@ export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
   async free(): Promise<void> {
     const { hold, clock, heldSince } = this;
     const rest = hold.lost === undefined ? heldSince + hold.atLeast - clock.now() : 0;
-    if (rest <= 0) return this.#remove();
+    if (rest <= 0) return await this.#remove();
     this.#kept = clock.setTimer(() => void this.#remove(), rest, true);
   }
 

@@ -10,7 +10,7 @@ export async function mendDirectory(
   parents: LockParents,
   { wait, retry }: Pick<Acquisition, 'wait' | 'retry'>,
 ): Promise<void> {
-  if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return retry.after(error);
+  if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error);
   try {
     await wait.until(parents.make(directory));
   } catch (failure) {

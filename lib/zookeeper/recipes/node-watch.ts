@@ -56,7 +56,7 @@ export class NodeWatch {
    * Rejects with `ZooKeeperError` where no answer came.
    */
   async arm(): Promise<void> {
-    if (this.#isArmed || this.#isGone || this.#isStopped) return this.#arming;
+    if (this.#isArmed || this.#isGone || this.#isStopped) return await this.#arming;
     this.#isArmed = true; // now: the event may come before the answer is dealt with
     this.#arming = this.#read().finally(() => (this.#arming = undefined));
     await this.#arming;

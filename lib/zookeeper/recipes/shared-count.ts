@@ -77,7 +77,7 @@ export class SharedCount implements SharedCountReader {
   async trySetCount(count: number, previous?: VersionedValue<number>): Promise<boolean> {
     this.#check('count', count);
     if (previous !== undefined) this.#check('previous', previous.value);
-    return this.#value.trySet(count, previous);
+    return await this.#value.trySet(count, previous);
   }
 
   onChange(listener: (count: number) => void): () => void {

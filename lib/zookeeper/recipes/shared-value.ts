@@ -74,10 +74,10 @@ export class SharedValue {
    */
   async trySetValue(value: Uint8Array, previous?: VersionedValue<Uint8Array>): Promise<boolean> {
     const bytes = this.#bytes('value', value);
-    if (previous === undefined) return this.#value.trySet(bytes);
+    if (previous === undefined) return await this.#value.trySet(bytes);
     const { version, zxid } = previous;
     const seen = { value: this.#bytes('previous', previous.value), version, zxid };
-    return this.#value.trySet(bytes, seen);
+    return await this.#value.trySet(bytes, seen);
   }
 
   /** Calls `listener` when it has changed; the returned function stops that. */
