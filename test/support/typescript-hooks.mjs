@@ -1,14 +1,20 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 
 const compilerOptions = {
-  target: ts.ScriptTarget.ES2023,
-  module: ts.ModuleKind.ESNext,
+  target: 'ES2023',
+  module: 'ESNext',
   experimentalDecorators: true,
   emitDecoratorMetadata: true,
   inlineSourceMap: true,
 };
+
+/** Compiled sources. A test may start ten processes at once, each of which would compile all it imports. */
+const CACHE = new URL('../../node_modules/.cache/typescript-hooks/', import.meta.url);
+const { version } = createRequire(import.meta.url)('typescript/package.json');
 
 const OUR_NAME = /^nestjs-interlock(?:\/(\w+))?$/;
 
@@ -29,12 +35,26 @@ export function resolve(specifier, context, nextResolve) {
   return nextResolve(specifier, context);
 }
 
-export function load(url, context, nextLoad) {
+export async function load(url, context, nextLoad) {
   if (!url.endsWith('.ts')) return nextLoad(url, context);
   const fileName = fileURLToPath(url);
-  const { outputText } = ts.transpileModule(readFileSync(fileName, 'utf8'), {
+  const input = readFileSync(fileName, 'utf8');
+  const identity = JSON.stringify([version, compilerOptions, fileName, input]);
+  const cached = new URL(createHash('sha256').update(identity).digest('hex'), CACHE);
+  const source = await readFile(cached, 'utf8').catch(() => compile(fileName, input, cached));
+  return { format: 'module', source, shortCircuit: true };
+}
+
+/** Renamed when it is whole: others may look for it at the same time. */
+async function compile(fileName, input, cached) {
+  const { default: ts } = await import('typescript'); // takes half a second to load
+  const { outputText } = ts.transpileModule(input, {
     fileName,
-    compilerOptions,
+    compilerOptions: ts.convertCompilerOptionsFromJson(compilerOptions, '.').options,
   });
-  return { format: 'module', source: outputText, shortCircuit: true };
+  const whole = `${fileURLToPath(cached)}.${process.pid}`;
+  await mkdir(CACHE, { recursive: true });
+  await writeFile(whole, outputText);
+  await rename(whole, cached);
+  return outputText;
 }
