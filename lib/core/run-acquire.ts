@@ -1,7 +1,7 @@
 import type { LockEventEmitter } from './lock-event-emitter.js';
 import type { LockEvents, LockSubject } from './lock-events.js';
 import type { LockRecipe } from './lock-identity.js';
-import { runWait, type WaitContext, type WaitRequest } from './run-wait.js';
+import { openWait, type WaitContext, type WaitRequest } from './open-wait.js';
 import { subjectOf } from './subject-of.js';
 import type { WaitScope } from './wait-scope.js';
 
@@ -28,27 +28,28 @@ export interface AcquireContext extends WaitContext {
  *
  * @param work resolves to what was granted, or to `undefined`; it calls `contended` when it begins to wait for others
  */
-export function runAcquire<T>(
+export async function runAcquire<T>(
   context: AcquireContext,
   request: AcquireRequest,
   work: (wait: WaitScope, contended: () => void) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { events } = context;
+  const wait = openWait(context, request);
   let wasContended = false;
   const contended = () => {
     if (!wasContended) tell(events, 'contended', request, {});
     wasContended = true;
   };
-  return runWait(context, request, async (wait) => {
-    try {
-      const granted = await work(wait, contended);
-      if (granted !== undefined) tell(events, 'acquired', request, { waitedMs: wait.elapsed });
-      return granted;
-    } catch (error) {
-      tell(events, 'failed', request, { waitedMs: wait.elapsed, error });
-      throw error;
-    }
-  });
+  try {
+    const granted = await work(wait, contended);
+    if (granted !== undefined) tell(events, 'acquired', request, { waitedMs: wait.elapsed });
+    return granted;
+  } catch (error) {
+    tell(events, 'failed', request, { waitedMs: wait.elapsed, error });
+    throw error;
+  } finally {
+    wait.end();
+  }
 }
 
 function tell<E extends 'contended' | 'acquired' | 'failed'>(
