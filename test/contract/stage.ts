@@ -15,6 +15,7 @@ import { interProcessMutexRecipe } from './inter-process-mutex-recipe.js';
 import type { LockStage } from './lock-stage.js';
 import type { MutexRecipe } from './mutex-recipe.js';
 import { queueFor } from './queue-for.js';
+import { upToDate } from './up-to-date.js';
 
 /** A node of any recipe. */
 const LOCK_NODE = /-(lock-|latch-|lease-|__READ__|__WRIT__)\d{10}$/;
@@ -27,13 +28,17 @@ export class Stage implements LockStage {
   #key = 0;
   mine!: Client;
   theirs!: Client;
+  /** Somebody else's connection, to look at znodes and to meddle with them. */
+  readonly stranger: ZooKeeperConnection;
   readonly #clients = new Set<Client>();
 
   private constructor(
     readonly backend: Backend,
     readonly recipe: MutexRecipe,
     private readonly observer: SessionConnection,
-  ) {}
+  ) {
+    this.stranger = upToDate(observer);
+  }
 
   /** @param recipe of the mutex under test */
   static async build(backend: Backend, recipe = interProcessMutexRecipe): Promise<Stage> {
@@ -45,11 +50,6 @@ export class Stage implements LockStage {
     observer.start();
     await eventually('the observer is connected', () => observer.isConnected);
     return new Stage(backend, recipe, observer);
-  }
-
-  /** Somebody else's connection, to look at znodes and to meddle with them. */
-  get stranger(): ZooKeeperConnection {
-    return this.observer;
   }
 
   /** The key of this test. */
@@ -162,9 +162,8 @@ export class Stage implements LockStage {
 
   /** The queue of a lock, as everybody can see it. */
   async nodes(path = this.path): Promise<string[]> {
-    await this.observer.sync(path);
     try {
-      return await this.observer.getChildren(path);
+      return await this.stranger.getChildren(path);
     } catch (error) {
       if (ZooKeeperError.is(error, ReturnCode.NONODE)) return [];
       throw error;
