@@ -3,7 +3,7 @@ import type { LockSubject } from './lock-events.js';
 import type { LockRecipe } from './lock-identity.js';
 
 /**
- * A new object: who adds to it assigns. See `withWait`.
+ * A new object. What is added to it at every acquire or release is assigned, not spread: see `withWait`.
  *
  * @param asker the `method` of the acquire; in an election it is the id of the participant, which is no piece of code
  */

@@ -88,8 +88,9 @@ export class RedLockHold implements HoldBackend {
     const released = connected.map((lease) => lease.release());
     await firstOf(Math.min(majority, released.length), released);
     this.ended();
-    if (!wasLost)
-      events.emit('released', { ...this.hold.subject, heldMs: clock.now() - this.heldSince });
+    if (wasLost || !events.isHeard('released')) return;
+    const heldMs = clock.now() - this.heldSince;
+    events.emit('released', Object.assign(this.hold.subject, { heldMs }));
   }
 
   get #held(): RedisLease[] {
