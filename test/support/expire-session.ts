@@ -10,7 +10,6 @@ export async function expireSession(
 ): Promise<void> {
   await eventually('the session is gone', async () => {
     await endSession(server.connectString, credentials); // again: the driver may lose the request as it closes
-    const sessions = await server.fourLetterWord('dump');
-    return sessions !== '' && !sessions.includes(`0x${credentials.id}`);
+    return !(await server.hasSession(credentials.id));
   });
 }

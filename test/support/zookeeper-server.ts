@@ -106,6 +106,18 @@ export class ZooKeeperServer {
     return fourLetterWord(word, this.port, this.host);
   }
 
+  /** Whether it keeps a session, by its id in hexadecimal. Rejects when it does not answer. */
+  async hasSession(id: string): Promise<boolean> {
+    const dump = await this.fourLetterWord('dump');
+    // Only this part: its list of connections may name one of an ended session for ten seconds after it is closed.
+    const sessions = /^SessionTracker dump:$(.*)^ephemeral nodes dump:$/ms.exec(dump)?.[1];
+    if (sessions === undefined)
+      throw new Error(
+        `ZooKeeper on ${this.connectString} told no sessions: ${dump || 'no answer'}`,
+      );
+    return sessions.includes(`0x${id}`);
+  }
+
   /** Its part in the ensemble now; undefined while it does not serve. */
   async role(): Promise<'standalone' | 'leader' | 'follower' | undefined> {
     const mode = /^Mode: (standalone|leader|follower)$/m.exec(await this.fourLetterWord('srvr'));

@@ -14,12 +14,6 @@ describe('The connection to a server', () => {
   let client: TestClient;
   let other: TestClient;
 
-  const hasSession = async (id: string) => {
-    const sessions = await server.fourLetterWord('dump');
-    expect(sessions).toContain('Session');
-    return sessions.includes(`0x${id}`);
-  };
-
   beforeAll(async () => {
     server = await ZooKeeperServer.start();
     proxy = await FaultProxy.start(server);
@@ -76,7 +70,7 @@ describe('The connection to a server', () => {
       client.connection.onStateChange((state) => state === 'LOST' && resolve(performance.now())),
     );
     proxy.stop();
-    await eventually('the server expires it', async () => !(await hasSession(id)), {
+    await eventually('the server expires it', async () => !(await server.hasSession(id)), {
       within: 20_000,
     });
     const expiredAt = performance.now(); // or a little before
@@ -97,7 +91,7 @@ describe('The connection to a server', () => {
     expect(proxy.open).toBe(1);
     await eventually('lost', () => lease.signal.aborted);
     await other.queue('/locks/abandoned', 0);
-    expect(await hasSession(id)).toBe(false);
+    expect(await server.hasSession(id)).toBe(false);
   });
 
   it('delivers a list of 1,000 waiters in small segments, and keeps the session', async () => {

@@ -34,6 +34,7 @@ describe('A mutex', () => {
   beforeEach(async () => {
     key = randomUUID();
     directory = `/locks/${key}`;
+    await proxy.accept(); // a test that failed may have left it refusing
     waiter = await TestClient.connect(proxy.connectString, { sessionTimeout: 3_000 });
   });
   afterEach(async () => {
