@@ -4,6 +4,7 @@ import { ElectionClosedError, LockClientClosedError, type LockLostError } from '
 import { HeldLease } from './held-lease.js';
 import { LeaderTerm } from './leader-term.js';
 import type { Leadership } from './leadership.js';
+import { LeaseChain } from './lease-chain.js';
 import { Listeners } from './listeners.js';
 import type { Participant } from './participant.js';
 import { pause } from './pause.js';
@@ -67,7 +68,7 @@ export class LeaderLatch {
   start(): void {
     if (this.#state === 'CLOSED') throw this.#closed;
     this.#state = 'STARTED';
-    this.#campaign ??= this.#run();
+    this.#campaign ??= LeaseChain.leave(() => this.#run());
   }
 
   /**

@@ -4,6 +4,7 @@ import type { HeldLease } from './held-lease.js';
 import { LeaderTerm } from './leader-term.js';
 import type { Leadership } from './leadership.js';
 import type { Participant } from './participant.js';
+import { LeaseChain } from './lease-chain.js';
 import { pause } from './pause.js';
 import { untilCertain } from './until-certain.js';
 
@@ -14,7 +15,7 @@ export type TakeLeadership = (leadership: Leadership) => unknown;
  * Stands for election once for each time that it is queued, and leads for as long as `takeLeadership` runs: all selectors of
  * a key take turns. Curator's class of that name; on ZooKeeper compatible with it on the wire.
  *
- * `takeLeadership` runs in the scope of the leadership, so that `currentLease()` is it. Nothing can stop it: when the
+ * `takeLeadership` runs in the scope of the leadership alone, so that `currentLease()` is it. Nothing can stop it: when the
  * leadership is lost or interrupted, its `signal` aborts, and others may lead. When it fails, that is a process warning,
  * unless it does so because of that signal: with the signal's reason, or an `AbortError`.
  */
@@ -73,7 +74,8 @@ export class LeaderSelector {
     if (this.#isClosed) throw new ElectionClosedError({ key, client: context.client });
     if (!this.#isStarted || this.#isQueued) return false;
     this.#isQueued = true;
-    this.#campaign = this.#run(this.#campaign);
+    const before = this.#campaign;
+    this.#campaign = LeaseChain.leave(() => this.#run(before));
     return true;
   }
 

@@ -15,10 +15,10 @@ interface Link {
 }
 
 const KEY = Symbol.for('nestjs-interlock:lease-chain');
-const shared = globalThis as { [KEY]?: AsyncLocalStorage<Link> };
+const shared = globalThis as { [KEY]?: AsyncLocalStorage<Link | undefined> };
 
 /** One storage for every copy of this package in the process, so that ESM and CJS halves of an app re-enter each other. */
-const storage = (shared[KEY] ??= new AsyncLocalStorage<Link>());
+const storage = (shared[KEY] ??= new AsyncLocalStorage());
 
 /**
  * The leases in whose scope the running code is, innermost first.
@@ -30,6 +30,11 @@ export const LeaseChain = {
   /** Runs `fn` with `lease` put in front of the chain. */
   run<T>(lease: ChainedLease, fn: () => T): T {
     return storage.run({ lease, outer: storage.getStore() }, fn);
+  },
+
+  /** Runs `fn` in the scope of no lease: what it begins is not the work of whoever calls it. */
+  leave<T>(fn: () => T): T {
+    return storage.run(undefined, fn);
   },
 
   /** The innermost lease, live or not. */

@@ -1,4 +1,9 @@
-/** Functions to be told of something. One that throws or rejects is reported as a process warning and harms nobody. */
+import { LeaseChain } from './lease-chain.js';
+
+/**
+ * Functions to be told of something. One that throws or rejects is reported as a process warning and harms nobody. They are
+ * in the scope of no lease, so that they do not enter the lock of whoever happens to tell them.
+ */
 export class Listeners<T extends unknown[]> {
   readonly #listeners = new Set<(...args: T) => unknown>();
 
@@ -13,7 +18,8 @@ export class Listeners<T extends unknown[]> {
   }
 
   tell(...args: T): void {
-    for (const listener of [...this.#listeners]) void this.#tell(listener, args);
+    for (const listener of [...this.#listeners])
+      void LeaseChain.leave(() => this.#tell(listener, args));
   }
 
   /** Async, so that whatever is wrong is a rejection; the listener itself runs at once. */

@@ -1,4 +1,5 @@
 import { expect, it, jest } from '@jest/globals';
+import { currentLease } from '../../lib/core/current-lease.js';
 import { LockLostError } from '../../lib/core/errors/index.js';
 import type { Leadership } from '../../lib/core/leadership.js';
 import { Deferred } from '../support/deferred.js';
@@ -17,6 +18,20 @@ export function leaderLatchListenersSuite(stage: () => Stage): void {
     const { mine, theirs } = stage();
     const turns = Array.from({ length: EACH }, (_, n) => leadTwice(n % 2 ? mine : theirs));
     for (const told of await Promise.all(turns)) expect(told).toEqual(['leads', 'lost', 'leads']);
+  });
+
+  it('outside of the locks of whoever starts or closes it', async () => {
+    const { mine, key } = stage();
+    const latch = latches.of(mine);
+    const scopes: unknown[] = [];
+    latch.onLeadership(() => scopes.push(currentLease()));
+    latch.onLeadershipLost(() => scopes.push(currentLease()));
+    await mine.locks.mutex(`${key}-of-the-starter`).using(async () => {
+      latch.start();
+      await latch.awaitLeadership();
+      await latch.close('NOTIFY_LEADER');
+    });
+    expect(scopes).toEqual([undefined, undefined]);
   });
 
   it('of its own closing, where it is closed like that (Curator: testCallbackNotifyLeader)', async () => {

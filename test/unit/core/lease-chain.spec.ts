@@ -61,6 +61,18 @@ describe('The lease chain', () => {
     expect(seen).toEqual([undefined, undefined]);
   });
 
+  it('is left by work that is begun on behalf of nobody', async () => {
+    const { lease, hold, identity } = granted();
+    await lease.run(async () => {
+      const seen = LeaseChain.leave(async () => {
+        await nextTurn();
+        return [currentLease(), LeaseChain.find(identity)];
+      });
+      expect(await seen).toEqual([undefined, undefined]);
+      expect(LeaseChain.find(identity)).toBe(hold);
+    });
+  });
+
   it('is one for all copies of the package in the process', async () => {
     const { lease, hold, identity } = granted();
     jest.resetModules();
