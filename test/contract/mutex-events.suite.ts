@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { LockEvents } from '../../lib/core/lock-events.js';
+import { earliest } from '../support/earliest.js';
 import { eventually } from '../support/eventually.js';
 import { eventsOf } from './events-of.js';
 import type { LockStage } from './lock-stage.js';
@@ -66,7 +67,9 @@ export function mutexEventsSuite(stage: () => LockStage): void {
         error,
       },
     ]);
-    expect((heard[1] as unknown as LockEvents['failed']).waitedMs).toBeGreaterThanOrEqual(299);
+    expect((heard[1] as unknown as LockEvents['failed']).waitedMs).toBeGreaterThanOrEqual(
+      earliest(300),
+    );
   });
 
   it('tell nothing when tryAcquire finds it taken', async () => {

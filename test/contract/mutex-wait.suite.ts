@@ -4,6 +4,7 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
+import { earliest } from '../support/earliest.js';
 import { eventually } from '../support/eventually.js';
 import type { LockStage } from './lock-stage.js';
 
@@ -26,7 +27,7 @@ export function mutexWaitSuite(stage: () => LockStage): void {
         client: stage().recipe.client,
         waitedMs: 50,
       });
-      expect(performance.now() - start).toBeGreaterThanOrEqual(49);
+      expect(performance.now() - start).toBeGreaterThanOrEqual(earliest(50));
       await onlyTheHolderIsLeft();
     });
 

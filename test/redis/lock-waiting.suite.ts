@@ -7,6 +7,7 @@ import {
 } from '../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { earliest } from '../support/earliest.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 
@@ -53,7 +54,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     const startedAt = performance.now();
     await expect(theirs.mutex(key).acquire({ wait: 300 })).rejects.toBeInstanceOf(LockTimeoutError);
     const waited = performance.now() - startedAt;
-    expect(waited).toBeGreaterThanOrEqual(299);
+    expect(waited).toBeGreaterThanOrEqual(earliest(300));
     expect(waited).toBeLessThan(2_000);
   });
 
