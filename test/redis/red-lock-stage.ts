@@ -38,13 +38,18 @@ export class RedLockStage {
 
   /** The lock of this test, held on every server: on a busy machine one may answer too late for the first acquire. */
   async onAll(client: RedLockClient, options?: RedisAcquireOptions): Promise<RedLockLease> {
-    const { key, servers } = this;
     return eventually('all servers have granted it', async () => {
-      const lease = await client.mutex(key).acquire(options);
-      const isOnAll = async () => (await servers.having(key)) === servers.all.length;
-      if (await eventually('each has', isOnAll, { within: 500 }).catch(() => false)) return lease;
+      const lease = await client.mutex(this.key).acquire(options);
+      if (await this.isOnAll()) return lease;
       return void (await lease.release());
     });
+  }
+
+  /** Does every server soon have what was granted just now? */
+  isOnAll(): Promise<boolean> {
+    const { key, servers } = this;
+    const eachHas = async () => (await servers.having(key)) === servers.all.length;
+    return eventually('each has', eachHas, { within: 500 }).catch(() => false);
   }
 
   /** Somebody who is no client of ours takes the lock on the servers with these numbers, for a minute. */

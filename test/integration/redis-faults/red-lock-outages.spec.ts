@@ -23,8 +23,7 @@ describe('Of five servers', () => {
     async (...pair) => {
       const { key, servers } = stage();
       const client = await stage().client({ watchdogTimeout: 2_500, nodeTimeout: 500 });
-      const lease = await client.mutex(key).acquire();
-      await eventually('all have granted it', async () => (await servers.having(key)) === 5);
+      const lease = await stage().onAll(client);
       const ends = (await servers.commands('PEXPIRETIME', key)) as number[];
       await servers.kill(...pair);
       await eventually('the first lease would be over', () => Date.now() > Math.max(...ends));

@@ -152,8 +152,7 @@ describe('When servers are slow to grant a lock,', () => {
   it('who is aborted while others hold it leaves theirs alone', async () => {
     const { key, servers } = stage();
     const holder = await stage().client();
-    const lease = await holder.mutex(key).acquire();
-    await isGranted();
+    const lease = await stage().onAll(holder);
     const controller = new AbortController();
     const contended = stage().next(client, 'contended');
     const waiting = client.mutex(key).acquire({ signal: controller.signal });
