@@ -37,25 +37,6 @@ export function leaderElectionSelectorsSuite(stage: () => LockStage): void {
     await reign.begun(4);
   });
 
-  it('does not enter the locks of whoever started it', async () => {
-    const { mine, key } = stage();
-    const isLeading = new Deferred();
-    const isEntered = new Deferred();
-    const lock = mine.locks.mutex(`${key}-of-the-starter`);
-    const selector = mine.locks.leaderSelector(key, async () => {
-      isLeading.resolve();
-      await lock.using(() => isEntered.resolve());
-    });
-    await lock.using(async () => {
-      selector.start();
-      await isLeading.promise;
-      await stage().caughtUp(mine);
-      expect(await isSettled(isEntered.promise)).toBe(false);
-    });
-    await isEntered.promise;
-    await selector.close();
-  });
-
   it('leads again and again if it queues by itself', async () => {
     const { mine, key } = stage();
     const reign = new LeaderSelectorReign();

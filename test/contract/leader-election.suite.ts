@@ -3,6 +3,7 @@ import { leaderElectionAccidentsSuite } from './leader-election-accidents.suite.
 import type { LeaderElectionGround } from './leader-election-ground.js';
 import { leaderElectionLatchesSuite } from './leader-election-latches.suite.js';
 import { leaderElectionSelectorsSuite } from './leader-election-selectors.suite.js';
+import { leaderSelectorScopeSuite } from './leader-selector-scope.suite.js';
 import type { LockStage } from './lock-stage.js';
 import { onStage } from './on-stage.js';
 
@@ -22,6 +23,7 @@ export function leaderElectionSuite<S extends LockStage>(
 
     describe('latches', () => leaderElectionLatchesSuite(stage));
     describe('selectors', () => leaderElectionSelectorsSuite(stage));
+    describe('the function of a selector', () => leaderSelectorScopeSuite(stage));
     describe('leaders', () => leaderElectionAccidentsSuite(() => ground));
     if (layoutSuite) describe('the layout', () => layoutSuite(stage));
   });

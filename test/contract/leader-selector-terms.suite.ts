@@ -4,7 +4,6 @@ import type { LeaderSelector } from '../../lib/core/leader-selector.js';
 import { LeaderSelectorReign } from './leader-selector-reign.js';
 import { Deferred } from '../support/deferred.js';
 import { eventually } from '../support/eventually.js';
-import { isSettled } from '../support/is-settled.js';
 import { eventsOf } from './events-of.js';
 import { expectLost } from './expect-lost.js';
 import type { Stage } from './stage.js';
@@ -51,25 +50,6 @@ export function leaderSelectorTermsSuite(stage: () => Stage): void {
     expect(seen[1]).toBe(seen[0]);
     expect(seen[2]).toBe(seen[0]);
     expect(currentLease()).toBeUndefined();
-  });
-
-  it('does not enter the locks of whoever started it', async () => {
-    const { mine, key } = stage();
-    const isLeading = new Deferred();
-    const isEntered = new Deferred();
-    const lock = mine.locks.mutex(`${key}-of-the-starter`);
-    const selector = mine.locks.leaderSelector(key, async () => {
-      isLeading.resolve();
-      await lock.using(() => isEntered.resolve());
-    });
-    await lock.using(async () => {
-      selector.start();
-      await isLeading.promise;
-      await stage().caughtUp(mine);
-      expect(await isSettled(isEntered.promise)).toBe(false);
-    });
-    await isEntered.promise;
-    await selector.close();
   });
 
   it('gives its node back, and says why, when its function fails (Curator: testInterruption)', async () => {
