@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Finds ports that nobody listens on.
+ * Finds ports that nobody listens on, and that no other test gets: a server that is down for a moment comes back on its own.
  *
  * They lie below the range from which the system takes the source ports of outgoing connections. From inside
  * that range, a server that is down for a moment could lose its port to any client, and a client that tries to
@@ -16,8 +16,11 @@ export async function freePorts(count: number, host: string): Promise<number[]> 
   const held: Server[] = [];
   try {
     while (held.length < count) {
-      const server = await listen(randomInt(LOWEST, firstOutgoingPort()), host);
-      if (server) held.push(server);
+      const port = anyOfOurs();
+      const server = given.has(port) ? undefined : await listen(port, host);
+      if (server === undefined) continue;
+      given.add(port);
+      held.push(server);
     }
     return held.map((server) => (server.address() as { port: number }).port);
   } finally {
@@ -26,6 +29,17 @@ export async function freePorts(count: number, host: string): Promise<number[]> 
 }
 
 const LOWEST = 10_000;
+/** Into so many parts the ports are divided among the workers of Jest, which do not know what the others have down. */
+const PARTS = 8;
+
+/** Those of this test file. */
+const given = new Set<number>();
+
+function anyOfOurs(): number {
+  const size = Math.floor((firstOutgoingPort() - LOWEST) / PARTS);
+  const part = Number(process.env.JEST_WORKER_ID ?? 0) % PARTS;
+  return LOWEST + part * size + randomInt(size);
+}
 
 function firstOutgoingPort(): number {
   try {
