@@ -67,7 +67,7 @@ export class Storm {
       process.states.slice(seen).map(({ at, state }) => ({ ms: Math.round(at - start), state }));
     if (fault.breaks) await eventually('the loss is noticed', () => states().length > 0);
     await fault.end(victim);
-    await eventually('the victim is back', () => victim.role(), { within: 30_000 });
+    await eventually('the victim is back', () => ensemble.isWhole(), { within: 30_000 });
     const report = await eventually(
       'life goes on',
       async () => {

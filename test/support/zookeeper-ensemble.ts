@@ -34,9 +34,17 @@ export class ZooKeeperEnsemble {
 
   /** The server that leads, awaited when an election is under way. */
   async leader(): Promise<ZooKeeperServer> {
-    return eventually('the ensemble has a leader', async () => (await this.inRole('leader'))[0], {
-      within: 30_000,
-    });
+    // A leader that was frozen believes for up to a tick of its own that it leads still.
+    const only = async () => {
+      const [leader, second] = await this.inRole('leader');
+      return second === undefined && leader;
+    };
+    return eventually('the ensemble has one leader', only, { within: 30_000 });
+  }
+
+  /** Whether all servers serve, in one quorum. */
+  async isWhole(): Promise<boolean> {
+    return (await this.roles()).sort().join() === 'follower,follower,leader';
   }
 
   /** The servers that follow now. */
@@ -51,7 +59,9 @@ export class ZooKeeperEnsemble {
    */
   async serverOf(sessionId: string): Promise<ZooKeeperServer | undefined> {
     const session = BigInt(`0x${sessionId.replace(/^0x/, '')}`).toString(16);
-    const connections = await this.ask('cons');
+    const connections = await Promise.all(
+      this.servers.map((server) => server.fourLetterWord('cons')),
+    );
     return this.servers.find((_, i) => connections[i]!.includes(`sid=0x${session},`));
   }
 
@@ -61,12 +71,12 @@ export class ZooKeeperEnsemble {
   }
 
   private async inRole(role: 'leader' | 'follower'): Promise<ZooKeeperServer[]> {
-    const answers = await this.ask('srvr');
-    return this.servers.filter((_, i) => answers[i]!.includes(`Mode: ${role}\n`));
+    const roles = await this.roles();
+    return this.servers.filter((_, i) => roles[i] === role);
   }
 
-  private ask(word: string): Promise<string[]> {
-    return Promise.all(this.servers.map((server) => server.fourLetterWord(word)));
+  private roles() {
+    return Promise.all(this.servers.map((server) => server.role()));
   }
 }
 

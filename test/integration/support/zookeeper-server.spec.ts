@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import ZooKeeper from 'zookeeper';
+import { eventually } from '../../support/eventually.js';
 import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 
@@ -52,6 +53,18 @@ describe('ZooKeeperEnsemble', () => {
     await first.restart();
     expect(await first.role()).toBe('follower');
   });
+
+  it('does not take a leader that was frozen, and was replaced, for the leader', async () => {
+    const first = await ensemble.leader();
+    first.freeze();
+    const others = ensemble.servers.filter((server) => server !== first);
+    const roles = () => Promise.all(others.map((server) => server.role()));
+    const isReplaced = async () => (await roles()).sort().join() === 'follower,leader';
+    await eventually('another leads', isReplaced, { within: 60_000 });
+    first.thaw();
+    expect(await ensemble.leader()).not.toBe(first);
+    await eventually('the first follows', () => ensemble.isWhole(), { within: 30_000 });
+  }, 120_000);
 
   it('knows the server that a session is connected to', async () => {
     const server = ensemble.servers[1]!;
