@@ -68,7 +68,7 @@ export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
     await mine.countDownLatch(key).trySetCount(1);
     await stage().commands('CONFIG', 'RESETSTAT');
     const opened = [mine, theirs].flatMap((client) => waiters(client, 200));
-    await eventually('all wait', async () => (await scriptCalls(stage())) === 800); // before and after they listen
+    await eventually('all wait', async () => (await scriptCalls(stage())) >= 800); // before and after they listen
     await stage().listening(channel(), 2);
 
     const log = await stage().log();

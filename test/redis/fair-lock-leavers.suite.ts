@@ -65,7 +65,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
       signal: stop.signal,
     });
     const { lease: next } = await stage().queue(mine, mine.mutex(key, FAIR));
-    await eventually('both have asked again', async () => (await scriptCalls(stage())) === 4);
+    await eventually('both have asked again', async () => (await scriptCalls(stage())) >= 4);
     await stage().command('DEL', key); // the message to the first is lost
     await expectServedAtOnce(() => stop.abort(), next);
     await expect(first).rejects.toThrow(LockAbortedError);

@@ -120,7 +120,7 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
   it('renews what it holds', async () => {
     await using lease = await theirs.mutex('renewed').acquire();
     const renewals = () => proxy.commands.filter(isScriptFor('renewed')).length;
-    await eventually('it was renewed twice', () => renewals() === 3); // with the acquire
+    await eventually('it was renewed twice', () => renewals() >= 3); // with the acquire
     expect(lease.isHeld).toBe(true);
     await lease.extend(20_000);
     expect(lease.remaining()).toBeGreaterThan(10_000);
@@ -130,26 +130,33 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
     const asked = () => proxy.commands.filter(isScriptFor('awaited')).length;
     const lease = await theirs.mutex('awaited').acquire({ lease: 20_000 });
     const waiting = mine.mutex('awaited').acquire({ wait: 10_000 });
-    await eventually('it asked again, once it listened', () => asked() === 3);
-
-    const longest = performance.now() + 600; // who does not listen asks after 500 ms
-    await eventually('time went by', () => performance.now() > longest, { every: 50 });
-    expect(asked()).toBe(3);
+    await listening('awaited');
+    let last = { asked: 0, at: 0 };
+    await eventually('it asks nothing', () => {
+      if (asked() !== last.asked) last = { asked: asked(), at: performance.now() };
+      return performance.now() > last.at + 600; // who does not listen asks after 500 ms
+    });
     await lease.release();
     await (await waiting).release();
   });
 
   it('goes on when its connections break', async () => {
-    const asked = () => proxy.commands.filter(isScriptFor('broken')).length;
     const held = await mine.mutex('broken').acquire({ lease: 20_000 });
     const waiting = theirs.mutex('broken').acquire({ wait: 20_000 });
-    await eventually('it asked again, once it listened', () => asked() === 3);
+    await listening('broken');
     proxy.cut();
     await held.release();
     const lease = await waiting;
     expect(lease.isHeld).toBe(true);
     await lease.release();
   });
+
+  async function listening(key: string): Promise<void> {
+    await eventually('it listens', async () => {
+      const channels = await server.command('PUBSUB', 'CHANNELS', `*{${key}}*`);
+      return (channels as string[]).length > 0;
+    });
+  }
 });
 
 /** Is that a script sent for this lock? */

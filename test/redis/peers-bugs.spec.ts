@@ -119,7 +119,7 @@ describe('A short lease', () => {
 
 describe('A renewal that fails', () => {
   it('is not the last one', async () => {
-    const client = await clientOf(1_000);
+    const client = await clientOf(3_000);
     const lease = await client.mutex(KEY).acquire();
     const loss = proxy.loseReply(({ 1: sha1 }) => sha1 === lockRenew.sha1);
     await eventually('a renewal was lost', () => loss.lost > 0);

@@ -10,7 +10,7 @@ import { lossOf } from '../support/loss-of.js';
 import { RedisLockClients } from '../support/redis-lock-clients.js';
 import { ALL_LOCKS } from '../support/redis-lock-kinds.js';
 
-const LEASE = 1_500;
+const LEASE = 3_000;
 /** A third of it, and a hundredth: more than a busy machine takes for five new connections, and for one turn. */
 const LONG_LEASE = 6_000;
 
