@@ -4,6 +4,7 @@ import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
 import { permitAcquire } from '../../lib/redis/scripts/permit-acquire.js';
+import { calm } from '../support/calm.js';
 import { eventually } from '../support/eventually.js';
 import { RedisProxy } from '../support/redis-proxy.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -104,7 +105,7 @@ describe('Of permits, Redis is asked no more than needed', () => {
       await eventually('all wait', () => contended === 100);
       const asked = leases.length + 100 + (fair ? 100 : 1); // again, who listens
       await eventually('they listen', () => scriptsOf(key) >= asked);
-      await calm();
+      await calm(() => proxy.commands.length);
 
       const from = performance.now();
       count();
@@ -154,13 +155,6 @@ describe('Of permits, Redis is asked no more than needed', () => {
   /** How many scripts were sent for that semaphore since the proxy started. */
   function scriptsOf(semaphore: string): number {
     return proxy.commands.filter(([name, , , on]) => name === 'evalsha' && on === semaphore).length;
-  }
-
-  /** Resolves when nothing was sent between two looks. */
-  async function calm(): Promise<void> {
-    let before = -1;
-    const isCalm = () => before === (before = proxy.commands.length);
-    await eventually('nobody asks any more', isCalm, { every: 300 });
   }
 
   /** Resolves when there is no answer left to forget. */

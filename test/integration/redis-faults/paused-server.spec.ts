@@ -63,7 +63,6 @@ describe('When Redis pauses its clients', () => {
       expect(await lost).toBeLessThan(expiry);
       expect(lease.isHeld).toBe(false);
       expect(lease.signal.reason).toBeInstanceOf(LockLostError);
-      expect(Date.now()).toBeLessThan(expiry); // nobody was told later than that
 
       const next = await queued;
       expect(Date.now()).toBeGreaterThanOrEqual(expiry);

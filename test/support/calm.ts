@@ -1,0 +1,11 @@
+import { eventually } from './eventually.js';
+
+/** In ms. Who waits for a lock of Redis and does not listen to messages looks every 500 ms. */
+const LONGER_THAN_A_SLEEP = 600;
+
+/** Resolves once nothing was asked for longer than who waits and does not listen sleeps: from now on only a message wakes it. */
+export async function calm(asked: () => number | Promise<number>): Promise<void> {
+  let before = -1;
+  const isCalm = async () => before === (before = await asked());
+  await eventually('nobody asks any more', isCalm, { every: LONGER_THAN_A_SLEEP });
+}
