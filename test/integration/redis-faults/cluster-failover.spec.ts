@@ -136,7 +136,7 @@ describe('In a cluster, when the lock moves to another master', () => {
   });
 
   it.each(moves)('%s, it is renewed there', async (_, move) => {
-    const locks = await clients.on(cluster.client(), { watchdogTimeout: 6_000 });
+    const locks = await clients.on(cluster.client(), { watchdogTimeout: 10_000 });
     const lease = await locks.mutex(key).acquire();
     await move();
     const after = await cluster.masterOf(key);
