@@ -1,6 +1,6 @@
 /** Everything runs as ES modules: Nest 12 is ESM only, and Jest can load it in no other way on Node 20. */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/test-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/test/nest11/'],

@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { currentOperation } from './current-operation.js';
 import { runSchedules } from './run-schedules.js';
 
 /** `SIMULATION_SEED=7 SIMULATION_RUNS=1` runs the schedule of seed 7 alone. */
@@ -17,6 +18,8 @@ export function schedulesSuite(
   events: readonly string[],
 ): void {
   describe(title, () => {
+    afterAll(() => currentOperation.disable()); // else Node serves it at every promise of the files that come after
+
     it(`keeps its promises in ${RUNS} schedules from seed ${SEED}`, async () => {
       process.stdout.write(`${title}: ${RUNS} schedules from seed ${SEED}\n`);
       const counts = await runSchedules(SEED, RUNS, run);
