@@ -2,6 +2,7 @@ import { metrics, type BatchObservableCallback } from '@opentelemetry/api';
 import { isElection } from '../core/is-election.js';
 import type { LockClient } from '../index.js';
 import { SCOPE } from './lock-telemetry.constants.js';
+import type { MeasurementBuffer } from './measurement-buffer.js';
 
 /** What clients hold and wait for, looked at whenever metrics are collected. */
 export class LockGauges {
@@ -24,8 +25,9 @@ export class LockGauges {
   );
   readonly #observe: BatchObservableCallback;
 
-  constructor(clients: readonly LockClient[]) {
+  constructor(clients: readonly LockClient[], measurements: MeasurementBuffer) {
     this.#observe = (result) => {
+      measurements.flush(); // the SDK asks what is observed before it reads what was recorded
       for (const client of clients) {
         const attributes = { 'nestjs_interlock.client': client.name };
         const { held, waiting } = client.status();

@@ -4,6 +4,7 @@ import { LockTimeoutError, type LockClient } from '../index.js';
 import { attributesOf } from './attributes-of.js';
 import { errorType } from './error-type.js';
 import { SCOPE } from './lock-telemetry.constants.js';
+import type { MeasurementBuffer } from './measurement-buffer.js';
 
 /** From an uncontended lock beside the app to a queue that takes minutes, in seconds. */
 const SECONDS = {
@@ -39,29 +40,32 @@ export class LockMetrics {
     description: 'Locks that were lost while they were held.',
   });
 
+  constructor(private readonly measurements: MeasurementBuffer) {}
+
   follow(client: LockClient): void {
+    const { measurements } = this;
     const { name } = client;
     client.on('acquired', (event) => {
       if (isElection(event.recipe)) return; // who follows for a day has not waited for too long
-      this.#wait.record(event.waitedMs / 1000, attributesOf(name, event));
+      measurements.record(this.#wait, event.waitedMs / 1000, attributesOf(name, event));
     });
     client.on('failed', (event) => {
       if (isElection(event.recipe)) return;
       const attributes = attributesOf(name, event);
       if (event.error instanceof LockTimeoutError) this.#timeouts.add(1, attributes);
-      this.#wait.record(event.waitedMs / 1000, {
+      measurements.record(this.#wait, event.waitedMs / 1000, {
         ...attributes,
         'error.type': errorType(event.error),
       });
     });
     client.on('contended', (event) => this.#contended.add(1, attributesOf(name, event)));
     client.on('released', (event) =>
-      this.#hold.record(event.heldMs / 1000, attributesOf(name, event)),
+      measurements.record(this.#hold, event.heldMs / 1000, attributesOf(name, event)),
     );
     client.on('lost', (event) => {
       const attributes = attributesOf(name, event);
       this.#lost.add(1, attributes);
-      this.#hold.record(event.heldMs / 1000, {
+      measurements.record(this.#hold, event.heldMs / 1000, {
         ...attributes,
         'error.type': errorType(event.error),
       });

@@ -5,10 +5,12 @@ import { LockGauges } from './lock-gauges.js';
 import { LockMetrics } from './lock-metrics.js';
 import type { LockTelemetryOptions } from './lock-telemetry-options.js';
 import { LOCK_TELEMETRY_OPTIONS } from './lock-telemetry.constants.js';
+import { MeasurementBuffer } from './measurement-buffer.js';
 
 /** Listens to the clients of the app. */
 @Injectable()
 export class LockTelemetry implements OnModuleInit, OnApplicationShutdown {
+  readonly #measurements = new MeasurementBuffer();
   #gauges?: LockGauges;
 
   constructor(
@@ -19,15 +21,16 @@ export class LockTelemetry implements OnModuleInit, OnApplicationShutdown {
   onModuleInit(): void {
     const clients = this.registry.names.map((name) => this.registry.get(name));
     const spans = new AcquireSpans(this.options);
-    const metrics = new LockMetrics();
+    const metrics = new LockMetrics(this.#measurements);
     for (const client of clients) {
       spans.follow(client);
       metrics.follow(client);
     }
-    this.#gauges = new LockGauges(clients);
+    this.#gauges = new LockGauges(clients, this.#measurements);
   }
 
   onApplicationShutdown(): void {
     this.#gauges?.stop();
+    this.#measurements.end(); // the clients may have locks to give back yet
   }
 }

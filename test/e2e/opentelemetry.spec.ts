@@ -348,6 +348,16 @@ describe('Metrics of an app with LockTelemetryModule', () => {
     expect(asked).not.toHaveBeenCalled();
   });
 
+  it('count what is released while the app closes, too', async () => {
+    const app = await apps.boot(appWith());
+    await clientOf(app).mutex('order:7').acquire();
+    await clientOf(app).mutex('order:8').acquire();
+    await apps.close();
+    expect((await telemetry.series('nestjs_interlock.lock.wait'))[0]!.value).toBe(2);
+    const held = await telemetry.series('nestjs_interlock.lock.hold');
+    expect(held.reduce((sum, { value }) => sum + value, 0)).toBe(2);
+  });
+
   it('tell the clients of an app apart', async () => {
     const app = await apps.boot({
       imports: [
