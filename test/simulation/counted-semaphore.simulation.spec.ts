@@ -1,8 +1,7 @@
-import { countedSemaphore } from './locks/counted-semaphore.js';
-import { simulationSuite } from './simulation-suite.js';
+import { LOCK_EVENTS } from './locks/lock-events.js';
+import { schedulesSuite } from './schedules-suite.js';
 
-simulationSuite(
-  'A semaphore with a shared count in random accidents',
-  (world, dice) => [countedSemaphore(world, 'a', dice.integer(2, 4))],
-  ['count changed'],
-);
+schedulesSuite('A semaphore with a shared count in random accidents', 'counted-semaphore', [
+  ...LOCK_EVENTS,
+  'count changed',
+]);

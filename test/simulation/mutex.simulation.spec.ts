@@ -1,8 +1,4 @@
-import { mutex } from './locks/mutex.js';
-import { simulationSuite } from './simulation-suite.js';
+import { LOCK_EVENTS } from './locks/lock-events.js';
+import { schedulesSuite } from './schedules-suite.js';
 
-simulationSuite(
-  'A mutex in random accidents',
-  (world, dice) => dice.pick([['a'], ['a'], ['a', 'b']]).map((key) => mutex(world, key)),
-  ['re-entered'],
-);
+schedulesSuite('A mutex in random accidents', 'mutex', [...LOCK_EVENTS, 're-entered']);

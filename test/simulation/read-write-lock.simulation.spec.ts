@@ -1,14 +1,9 @@
-import { readWriteLock } from './locks/read-write-lock.js';
-import { simulationSuite } from './simulation-suite.js';
+import { LOCK_EVENTS } from './locks/lock-events.js';
+import { schedulesSuite } from './schedules-suite.js';
 
-simulationSuite(
-  'A read/write lock in random accidents',
-  (world, dice) => {
-    const { read, write } = readWriteLock(world, 'a');
-    return dice.pick([
-      [read, write],
-      [read, read, read, write],
-    ]);
-  },
-  ['re-entered', 'downgraded', 'failed with LOCK_UPGRADE'],
-);
+schedulesSuite('A read/write lock in random accidents', 'read-write-lock', [
+  ...LOCK_EVENTS,
+  're-entered',
+  'downgraded',
+  'failed with LOCK_UPGRADE',
+]);

@@ -1,19 +1,20 @@
+import type { Schedule } from './schedule.js';
+
 /**
  * Runs so many random schedules, one seed after the other.
  *
- * @param run the schedule of a seed; tells how often each kind of event happened
  * @returns how often each kind of event happened in all of them
  * @throws with the seed of the first schedule in which a promise is broken
  */
 export async function runSchedules(
   seed: number,
   runs: number,
-  run: (seed: number) => Promise<ReadonlyMap<string, number>>,
+  schedule: Schedule,
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (let next = seed; next < seed + runs; next++) {
     const replay = `SIMULATION_SEED=${next} SIMULATION_RUNS=1`;
-    const seen = await run(next).catch((cause: Error) => {
+    const seen = await schedule(next).catch((cause: Error) => {
       throw new Error(`${replay}: ${cause.message}`, { cause });
     });
     for (const [kind, count] of seen) counts.set(kind, (counts.get(kind) ?? 0) + count);

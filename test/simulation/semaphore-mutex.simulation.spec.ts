@@ -1,6 +1,4 @@
-import { semaphoreMutex } from './locks/semaphore-mutex.js';
-import { simulationSuite } from './simulation-suite.js';
+import { LOCK_EVENTS } from './locks/lock-events.js';
+import { schedulesSuite } from './schedules-suite.js';
 
-simulationSuite('A semaphore mutex in random accidents', (world, dice) =>
-  dice.pick([['a'], ['a'], ['a', 'b']]).map((key) => semaphoreMutex(world, key)),
-);
+schedulesSuite('A semaphore mutex in random accidents', 'semaphore-mutex', LOCK_EVENTS);

@@ -1,6 +1,4 @@
-import { semaphore } from './locks/semaphore.js';
-import { simulationSuite } from './simulation-suite.js';
+import { LOCK_EVENTS } from './locks/lock-events.js';
+import { schedulesSuite } from './schedules-suite.js';
 
-simulationSuite('A semaphore in random accidents', (world, dice) => [
-  semaphore(world, 'a', dice.integer(1, 4)),
-]);
+schedulesSuite('A semaphore in random accidents', 'semaphore', LOCK_EVENTS);

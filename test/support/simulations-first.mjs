@@ -3,8 +3,8 @@ import TestSequencer from '@jest/test-sequencer';
 const isSimulation = ({ path }) => path.includes('/test/simulation/');
 
 /**
- * As Jest, but the simulations come first: they make much garbage, and take several times as long in a worker whose heap is
- * full of the modules of other test files.
+ * As Jest, but the simulations come first: they take the longest, and those that run in the worker itself make much garbage,
+ * which takes several times as long when its heap is full of the modules of other test files.
  */
 export default class SimulationsFirst extends TestSequencer {
   async sort(tests) {

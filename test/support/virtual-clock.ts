@@ -56,8 +56,8 @@ export class VirtualClock implements Clock {
   async runUntil<T>(awaited: Promise<T> | (() => boolean), limit = Infinity): Promise<T | void> {
     const end = this.#now + limit;
     const isOver = typeof awaited === 'function' ? awaited : settledFlag(awaited);
+    await settle();
     for (;;) {
-      await settle();
       if (isOver()) return typeof awaited === 'function' ? undefined : awaited;
       const next = this.#next();
       if (!next)
