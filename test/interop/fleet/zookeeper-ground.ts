@@ -1,5 +1,6 @@
 import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
 import { TestClient } from '../../integration/support/test-client.js';
+import { eventually } from '../../support/eventually.js';
 import type { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
 import type { CuratorRelease } from '../support/curator-build.js';
 import type { Peer } from '../support/peer.js';
@@ -66,8 +67,14 @@ export class ZooKeeperGround implements Ground {
 
   /** All znodes, and how many watches the servers keep. */
   async traces(): Promise<string> {
-    await this.stranger.connection.sync(ROOT);
-    const znodes = await znodesBelow(ROOT, this.stranger.connection);
+    const { connection } = this.stranger;
+    // After a server was killed, the others may be done sooner than it is back, and than the stranger has found another one.
+    const isCalm = async () => connection.isConnected && (await this.ensemble.isWhole());
+    await eventually('all servers serve, and the stranger is connected', isCalm, {
+      within: 30_000,
+    });
+    await connection.sync(ROOT);
+    const znodes = await znodesBelow(ROOT, connection);
     const answers = await Promise.all(
       this.ensemble.servers.map((server) => server.fourLetterWord('wchs')),
     );
