@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { context, createContextKey, type Context, type Histogram } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { MeasurementBuffer } from '../../../lib/opentelemetry/measurement-buffer.js';
@@ -45,6 +45,23 @@ describe('The buffer of measurements', () => {
     inContext(context.active().setValue(USER, 'bob'), 2);
     context.with(context.active().setValue(USER, 'collector'), () => buffer.flush());
     expect(recorded.map(([, , made]) => made?.getValue(USER))).toEqual(['ann', 'bob']);
+  });
+
+  it('warns of one that is refused, and hands on the others', () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const refusing: Histogram = {
+      record: () => {
+        throw new Error('no tenant in the baggage'); // as an attributes processor of a view may
+      },
+    };
+    const buffer = new MeasurementBuffer(10);
+    for (const into of [histogram, refusing, histogram]) buffer.record(into, 1, ATTRIBUTES);
+    buffer.flush();
+    expect(values()).toEqual([1, 1]);
+    expect(warned.mock.calls.map(([warning]) => String(warning))).toEqual([
+      expect.stringContaining('no tenant in the baggage'),
+    ]);
+    warned.mockRestore();
   });
 
   it('keeps none any more after its end', () => {
