@@ -2,8 +2,8 @@
 export interface LockClientStatus {
   /**
    * - `up`: it grants locks.
-   * - `degraded`: the connection is interrupted, but what is held may still be; of several independent servers a minority is
-   *   not connected.
+   * - `degraded`: the connection is interrupted, or the server refuses to lock anything for now, but what is held may still
+   *   be; of several independent servers a minority is not connected.
    * - `down`: not connected yet, its locks are lost, too few servers are connected, or it is closed.
    */
   readonly health: 'up' | 'degraded' | 'down';

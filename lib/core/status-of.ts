@@ -15,5 +15,5 @@ export function statusOf(
 
 function healthOf(state: string): LockClientStatus['health'] {
   if (state === 'CONNECTED' || state === 'RECONNECTED') return 'up';
-  return state === 'SUSPENDED' ? 'degraded' : 'down';
+  return state === 'SUSPENDED' || state === 'REFUSED' ? 'degraded' : 'down';
 }

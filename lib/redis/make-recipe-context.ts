@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Bag } from '../core/bag.js';
 import { Renewal } from './connection/renewal.js';
-import { ContenderLines } from './recipes/contender-lines.js';
+import { ContenderLines } from './recipes/line.js';
 import { GuaranteedRelease } from './recipes/guaranteed-release.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
 import type { RedisLockClientSettings } from './redis-lock-client-settings.js';

@@ -5,8 +5,8 @@ import type { ReplicaPolicy } from './connection/replica-policy.js';
 /** Options of a lock client on Redis. Exactly one of `client`, `connect`, `cluster` and `nodes`. Times are in milliseconds. */
 export interface RedisLockOptions {
   /**
-   * An ioredis `Redis` or `Cluster` of yours, version 5 or 6. It is never closed by us. Messages come by a connection of
-   * their own.
+   * An ioredis `Redis` or `Cluster` of yours, version 5 or 6, which is a template: the lock client makes duplicates of it
+   * for its commands and its messages. So yours is never used or closed, and locks go on when you close it.
    */
   readonly client?: RedisClient;
   /**
@@ -46,7 +46,7 @@ export interface RedisLockOptions {
   /**
    * How long a dead waiter of Redisson at the head of the queue of a fair lock is waited for. Everybody who queues adds it to
    * a deadline, and whoever is served subtracts it from those of others: let it be the same everywhere, as Redisson's option
-   * of that name.
+   * of that name. Whole milliseconds from 1 to 2^31 - 1.
    *
    * @default 300000
    */

@@ -24,9 +24,11 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
   validateNodes(options, refuse);
 
   const { connectTimeout, watchdogTimeout, fairLockWaitTimeout, prefix, wait } = options;
-  for (const [option, ms] of Object.entries({ connectTimeout, fairLockWaitTimeout }))
-    if (ms !== undefined && !(Number.isFinite(ms) && ms > 0 && ms < 2 ** 31))
-      refuse(option, ms, 'milliseconds above 0 and below 2^31');
+  if (connectTimeout !== undefined && !isTime(connectTimeout))
+    refuse('connectTimeout', connectTimeout, 'milliseconds above 0 and below 2^31');
+  const isWhole = fairLockWaitTimeout === undefined || Number.isInteger(fairLockWaitTimeout); // scripts calculate with it
+  if (!isWhole || !isTime(fairLockWaitTimeout ?? 1))
+    refuse('fairLockWaitTimeout', fairLockWaitTimeout, 'whole milliseconds from 1 to 2^31 - 1');
   if (watchdogTimeout !== undefined) validateLease('watchdogTimeout', watchdogTimeout, { client });
   if (prefix !== undefined && typeof prefix !== 'string') refuse('prefix', prefix, 'a text');
   validateAcquireOptions({ wait }, { client });
@@ -41,4 +43,8 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
     refuse('replicas.timeout', timeout, 'whole milliseconds above 0');
   if (otherwise !== 'fail' && otherwise !== 'warn')
     refuse('replicas.otherwise', otherwise, "'fail' or 'warn'");
+}
+
+function isTime(ms: number): boolean {
+  return Number.isFinite(ms) && ms > 0 && ms < 2 ** 31;
 }

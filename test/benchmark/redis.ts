@@ -5,6 +5,7 @@ import { BareLocks } from './redis/bare-locks.js';
 import { buildRedissonPeer } from './redis/build-redisson-peer.js';
 import { contenders } from './redis/contenders.js';
 import { crowd } from './redis/crowd.js';
+import { deadWaiters } from './redis/dead-waiters.js';
 import { handOff } from './redis/hand-off.js';
 import type { Library } from './redis/library.js';
 import type { LockMaker } from './redis/lock-maker.js';
@@ -66,6 +67,7 @@ export async function redis(): Promise<Row[]> {
         },
       })),
       ...(await redLock(hasPeers, startRedisson)),
+      ...(await deadWaiters(server)),
       ...(await renewals(server)),
     ];
   } finally {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { multiLockAcquire } from '../../lib/redis/scripts/multi-lock-acquire.js';
+import { lockAcquire } from '../../lib/redis/scripts/lock-acquire.js';
 import type { RedisDeploymentKind } from '../interop/support/redis-deployment.js';
 import { earliest } from '../support/earliest.js';
 import { eventually } from '../support/eventually.js';
@@ -21,7 +21,7 @@ export function multiLockSuite(kind: RedisDeploymentKind): void {
       const log = await stage().log();
       await using lease = await multiOf(mine).acquire();
       expect(lease.isHeld).toBe(true);
-      const sent = await log.commands(`"${multiLockAcquire.sha1}"`);
+      const sent = await log.commands(`"${lockAcquire.sha1}"`);
       expect(sent.length).toBe(1);
       for (const key of keys()) expect(sent[0]).toContain(`"${key}"`);
       expect(await stage().keys()).toEqual(keys());

@@ -1,5 +1,5 @@
 // Puts each Lua script of lib/redis/scripts, and the parts of the inspector's page, into a module beside it, so that every
-// build of the package contains it.
+// build of the package contains it. A line `-- include NAME` in a script stands for scripts/parts/NAME.lua.
 // With --check: only says which modules are not up to date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -18,7 +18,7 @@ const stale = [];
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.lua'))) {
   const name = basename(file, '.lua');
   const module = join(FOLDER, `${name}.ts`);
-  put(module, moduleOf(name, readFileSync(join(FOLDER, file), 'utf8')));
+  put(module, moduleOf(name, withParts(readFileSync(join(FOLDER, file), 'utf8'))));
 }
 for (const [file, part] of Object.entries(PARTS))
   put(
@@ -34,6 +34,12 @@ function put(module, text) {
   if (existsSync(module) && readFileSync(module, 'utf8') === text) return;
   if (isCheck) stale.push(module);
   else writeFileSync(module, text);
+}
+
+function withParts(source) {
+  return source.replace(/^-- include ([\w-]+)\n/gm, (_, part) =>
+    readFileSync(join(FOLDER, 'parts', `${part}.lua`), 'utf8'),
+  );
 }
 
 function literalOf(source) {

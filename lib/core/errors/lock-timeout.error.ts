@@ -1,7 +1,10 @@
 import { contextText } from './context-text.js';
 import { LockError, type LockErrorContext } from './lock-error.js';
 
-/** The wait ran out before the lock was granted. Nothing of the attempt is left in the queue. */
+/**
+ * The wait ran out before the lock was granted. Nothing of the attempt is left in the queue. Its `cause` is set where the
+ * servers did not answer, or refused, when they were asked last.
+ */
 export class LockTimeoutError extends LockError {
   static override readonly code = 'LOCK_TIMEOUT';
 
@@ -9,9 +12,16 @@ export class LockTimeoutError extends LockError {
   readonly waitedMs: number;
 
   constructor(waitedMs: number, context: LockErrorContext = {}) {
+    const { cause } = context;
+    const why =
+      cause === undefined ? '' : ` (${cause instanceof Error ? cause.message : String(cause)})`;
+    const advice =
+      cause === undefined
+        ? 'Retry later, raise `wait`, or hold the lock for a shorter time.'
+        : 'The last question was not answered: look after the servers.';
     super(
       'LOCK_TIMEOUT',
-      `${contextText(context)} was not granted within ${waitedMs} ms. Retry later, raise \`wait\`, or hold the lock for a shorter time.`,
+      `${contextText(context)} was not granted within ${waitedMs} ms${why}. ${advice}`,
       context,
     );
     this.waitedMs = waitedMs;

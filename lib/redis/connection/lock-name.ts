@@ -81,6 +81,16 @@ export class LockName {
     return `${this.prefixed('interlock_request')}:${id}`;
   }
 
+  /** The tombstone of a holder of which a late acquire may come. */
+  gone(holder: string): string {
+    return `${this.prefixed('interlock_gone')}:${holder}`;
+  }
+
+  /** The number of the last extension of permits; other holds keep it themselves. */
+  extended(holder: string): string {
+    return `${this.prefixed('interlock_extended')}:${holder}`;
+  }
+
   /** The key of one hold of a read/write lock. */
   hold(field: string): string {
     return `${this.tagged}:${field}:rwlock_timeout:1`;

@@ -22,7 +22,8 @@ export interface RedisCluster extends Omit<RedisNode, 'duplicate'> {
   readonly isCluster: boolean;
   /** The nodes of each slot as `host:port`, the master first. */
   readonly slots: readonly (readonly string[])[];
-  nodes(role: 'master'): RedisNode[];
+  nodes(role: 'all' | 'master'): RedisNode[];
+  duplicate(nodes: never[], override: object): RedisCluster;
 }
 
 /** A connected or connecting client of the package `ioredis`: standalone, behind Sentinels, or of a cluster. */

@@ -1,35 +1,25 @@
-import type { Clock } from '../../core/clock.js';
 import { LockConnectionError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/wait-scope.js';
-import {
-  isRedisCluster,
-  type RedisArgument,
-  type RedisClient,
-  type RedisNode,
-} from './redis-client.js';
+import { isRedisCluster, type RedisArgument, type RedisNode } from './redis-client.js';
+import { ConnectionStates, type ConnectionStatesSettings } from './connection-states.js';
+import { Interruptions } from './interruptions.js';
 import { isNoScript, isUnknownCommand } from './redis-error.js';
 import { masterOfSlot } from './master-of-slot.js';
 import { Packets } from './packets.js';
 import type { ReplicaPolicy } from './replica-policy.js';
+import { RoundTrips } from './round-trips.js';
 import type { Script } from './script.js';
+import { serverWarning } from './server-warning.js';
 import { Subscriptions } from './subscriptions.js';
 import { withNumbers } from './with-numbers.js';
 
 /** Round trips that are measured: one alone may have waited for something else. */
 const PINGS = 3;
 
-/** States of the connection that commands go through. */
-type ConnectionState = 'CONNECTED' | 'SUSPENDED' | 'RECONNECTED' | 'CLOSED';
-
-/** What a connection is made of. */
-export interface RedisConnectionSettings {
-  readonly client: RedisClient;
-  /** Did we make the client? Then we close it. */
-  readonly isOwned: boolean;
+/** What a connection is made of. Nothing else may be done with the client: a command that blocks would hold ours up. */
+export interface RedisConnectionSettings extends ConnectionStatesSettings {
   /** Of a cluster only; `auto`: as the servers can. */
   readonly shardedSubscriptionMode: 'auto' | 'on' | 'off';
-  readonly clock: Clock;
-  readonly onStateChange: (state: ConnectionState, reason: string) => void;
 }
 
 /** Scripts and messages of one ioredis client. */
@@ -37,52 +27,64 @@ export class RedisConnection {
   /** The command that wakes who waits, as the other clients of these servers use it. */
   publishCommand: 'publish' | 'spublish' = 'publish';
   readonly isCluster: boolean;
-  /** Milliseconds that an answer takes at least, as seen when the connection was new. */
-  roundTrip = 0;
   /** Resolves when `connect` has: not before that it is known which channels to use. */
   readonly connected: Promise<void>;
-  /** When the connection was lost, by our clock; `Infinity` while it is there. */
-  suspendedAt = Infinity;
   #tellConnected!: () => void;
   #subscriptions?: Subscriptions;
-  #wasReady = false;
-  #hasEnded = false;
-  #lastError = '';
+  #isMeasuring = false;
   readonly #packets = new Packets();
+  readonly #roundTrips = new RoundTrips();
   readonly #readyListeners = new Set<() => void>();
-  readonly #stopListening: (() => void)[] = [];
+  readonly #interruptions: Interruptions;
+  readonly #states: ConnectionStates;
 
   constructor(readonly settings: RedisConnectionSettings) {
-    const { client, isOwned } = settings;
+    const { client } = settings;
     this.isCluster = isRedisCluster(client);
     this.connected = new Promise((resolve) => (this.#tellConnected = resolve));
-    this.#listen('ready', () => this.#ready());
-    this.#listen('close', () => this.#suspended());
-    this.#listen('end', () => this.#ended());
-    this.#listen('-node', () => this.isReady && this.#tellReady()); // of a cluster: its replica may take over
-    // On the user's client a listener of ours would keep errors from being shown.
-    if (isOwned) this.#listen('error', (error) => (this.#lastError = String(error)));
+    this.#interruptions = new Interruptions(client);
+    const tellReady = () => [...this.#readyListeners].forEach((listener) => listener());
+    const wake = () => this.#subscriptions?.wake(); // waiters are to see it now, not when they would look again
+    this.#states = new ConnectionStates(settings, tellReady, wake);
   }
 
   get isConnected(): boolean {
     return this.#subscriptions !== undefined;
   }
 
-  get state(): 'CONNECTING' | 'CONNECTED' | 'SUSPENDED' | 'CLOSED' {
-    if (this.hasEnded) return 'CLOSED';
-    if (!this.isConnected) return 'CONNECTING';
-    return this.isReady ? 'CONNECTED' : 'SUSPENDED';
-  }
-
   get isReady(): boolean {
-    return this.settings.client.status === 'ready';
+    return this.#states.isReady;
   }
 
-  /** Was the client closed, by whoever it belongs to? */
+  /** Is it closed for good: by us, or because ioredis has given up? */
   get hasEnded(): boolean {
-    const { status } = this.settings.client;
-    // A Cluster goes on from 'end' to 'close', where it keeps commands for a connection that does not come by itself.
-    return status === 'end' || (status === 'close' && this.#hasEnded);
+    return this.#states.hasEnded;
+  }
+
+  /** `REFUSED`: the server has been refusing scripts for a second, as a replica or one without memory does. */
+  get state(): 'CONNECTING' | 'CONNECTED' | 'REFUSED' | 'SUSPENDED' | 'CLOSED' {
+    const { current } = this.#states;
+    return this.isConnected || current === 'CLOSED' ? current : 'CONNECTING';
+  }
+
+  /** When the connection was lost, by our clock; `Infinity` while it is there. */
+  get suspendedAt(): number {
+    return this.#states.suspendedAt;
+  }
+
+  /** Why the server refuses scripts now, though it may not a moment later; `undefined` when it does not. */
+  get refusal(): Error | undefined {
+    return this.#states.refusal;
+  }
+
+  /** How often a connection that commands go through has closed; of a cluster, that of any node. */
+  get interruptions(): number {
+    return this.#interruptions.count;
+  }
+
+  /** Milliseconds that an answer takes at least, as far as that was seen. */
+  get roundTrip(): number {
+    return this.#roundTrips.least;
   }
 
   /** Messages; from `connect` on. */
@@ -93,17 +95,19 @@ export class RedisConnection {
   /** Resolves when the servers answer; rejects with what ended the wait, or with `LockConnectionError`. */
   async connect(wait: WaitScope, name: string): Promise<void> {
     const { client, clock } = this.settings;
+    const states = this.#states;
     if (this.isConnected) return;
     if (this.hasEnded)
       throw new LockConnectionError(
-        `The Redis client of lock client "${name}" was closed before. Hand over one that is open.`,
+        `The connection of lock client "${name}" has ended for good. Make another lock client.`,
         { client: name },
       );
     if (client.status === 'wait') client.connect().catch(() => {}); // it tries on
     const ready = () => new Promise<void>((resolve) => this.onReady(resolve));
-    if (this.isReady) this.#ready();
+    if (this.isReady) states.ready();
     else await wait.until(ready());
-    this.roundTrip = await this.#shortestRoundTrip(wait);
+    for (let i = 0; i < PINGS; i++) await wait.until(this.read('ping'));
+    if (!this.isCluster) await this.#lookAtServer(wait, name);
     const isSharded = this.isCluster && (await wait.until(this.#usesShardedChannels()));
     if (isSharded) this.publishCommand = 'spublish';
     this.#subscriptions = new Subscriptions(client, isSharded, clock);
@@ -116,12 +120,19 @@ export class RedisConnection {
     keys: readonly string[],
     args: readonly RedisArgument[],
   ): Promise<unknown> {
+    const { clock } = this.settings;
     const operands = [keys.length, ...keys, ...args];
+    let sentAt = clock.now();
     try {
-      return withNumbers(await this.#call('evalsha', script.sha1, ...operands));
+      return this.#done(await this.#call('evalsha', script.sha1, ...operands), sentAt);
     } catch (error) {
-      if (!isNoScript(error)) throw error;
-      return withNumbers(await this.#call('eval', script.source, ...operands));
+      if (!isNoScript(error)) throw this.#failed(error);
+    }
+    sentAt = clock.now();
+    try {
+      return this.#done(await this.#call('eval', script.source, ...operands), sentAt);
+    } catch (error) {
+      throw this.#failed(error);
     }
   }
 
@@ -148,9 +159,21 @@ export class RedisConnection {
     throw new Error('The connection changed before the replicas were asked.');
   }
 
-  /** Reads what everybody may read. */
-  read(command: string, ...args: RedisArgument[]): Promise<unknown> {
-    return this.#call(command, ...args);
+  /** Sends a command that is no script. */
+  async read(command: string, ...args: RedisArgument[]): Promise<unknown> {
+    const { clock } = this.settings;
+    const sentAt = clock.now();
+    const reply = await this.#call(command, ...args);
+    this.#roundTrips.add(clock.now() - sentAt);
+    return reply;
+  }
+
+  /** Measures the `roundTrip` once more, in the background. */
+  measure(): void {
+    if (this.#isMeasuring || !this.isReady) return;
+    this.#isMeasuring = true;
+    const done = () => (this.#isMeasuring = false);
+    this.read('ping').then(done, done);
   }
 
   /**
@@ -162,12 +185,12 @@ export class RedisConnection {
     return () => void this.#readyListeners.delete(listener);
   }
 
-  /** Closes what we have opened. */
+  /** Closes everything. */
   close(): void {
     this.#subscriptions?.close();
-    for (const stop of this.#stopListening) stop();
-    const { client, isOwned } = this.settings;
-    if (!isOwned || this.hasEnded) return;
+    this.#states.close();
+    const { client } = this.settings;
+    if (this.hasEnded) return;
     client.on('error', () => {}); // nobody to tell any more
     client.disconnect();
   }
@@ -187,15 +210,24 @@ export class RedisConnection {
     return node;
   }
 
-  async #shortestRoundTrip(wait: WaitScope): Promise<number> {
-    const { client, clock } = this.settings;
-    let shortest = Infinity;
-    for (let i = 0; i < PINGS; i++) {
-      const sentAt = clock.now();
-      await wait.until(client.call('ping'));
-      shortest = Math.min(shortest, clock.now() - sentAt);
-    }
-    return shortest;
+  /** The answer of a script. */
+  #done(reply: unknown, sentAt: number): unknown {
+    this.#roundTrips.add(this.settings.clock.now() - sentAt);
+    this.#states.succeeded();
+    return withNumbers(reply);
+  }
+
+  /** Notes why a script was not run, and gives that back. */
+  #failed(error: unknown): unknown {
+    this.#states.failed(error);
+    return error;
+  }
+
+  /** Warns of a server that will refuse; where the user may not ask, that is seen when it does. */
+  async #lookAtServer(wait: WaitScope, name: string): Promise<void> {
+    const info = await wait.until(this.read('info').catch(() => ''));
+    const warning = serverWarning(String(info), name);
+    if (warning) process.emitWarning(warning);
   }
 
   /** Redisson's rule: sharded channels where the servers of a cluster have them. */
@@ -209,38 +241,5 @@ export class RedisConnection {
       if (isUnknownCommand(error)) return false;
       throw error; // a guess would be heard by nobody
     }
-  }
-
-  #suspended(): void {
-    this.suspendedAt = Math.min(this.suspendedAt, this.settings.clock.now()); // each failed attempt closes, too
-    this.#tell('SUSPENDED', this.#lastError || 'connection closed');
-  }
-
-  #ended(): void {
-    this.#hasEnded = true;
-    this.#subscriptions?.wake(); // who waits is to see it now, not when it would look again
-    this.#tell('CLOSED', 'the client has given up, or was closed');
-  }
-
-  #ready(): void {
-    this.#hasEnded = false;
-    this.suspendedAt = Infinity;
-    this.#tell(this.#wasReady ? 'RECONNECTED' : 'CONNECTED', 'the servers answer');
-    this.#wasReady = true;
-    this.#tellReady();
-  }
-
-  #tellReady(): void {
-    for (const listener of [...this.#readyListeners]) listener();
-  }
-
-  #tell(state: ConnectionState, reason: string): void {
-    this.settings.onStateChange(state, reason);
-  }
-
-  #listen(event: string, listener: (...args: unknown[]) => void): void {
-    const { client } = this.settings;
-    client.on(event, listener);
-    this.#stopListening.push(() => client.off(event, listener));
   }
 }

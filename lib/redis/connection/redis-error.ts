@@ -4,46 +4,61 @@ import {
   type LockErrorContext,
 } from '../../core/errors/index.js';
 
-/** Answers of a server that may be another one in a moment. */
-const PASSING =
-  /^(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MISCONF|OOM|MOVED|ASK)\b/;
-
-/** What ioredis says when the user has subscribed with the client, which then sends no other commands. */
-const SUBSCRIBER_MODE = 'Connection in subscriber mode';
+/** Answers of a server with which it refuses whatever it is asked, for now. */
+const REFUSAL = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|BUSY|MISCONF|OOM)\b/;
+/** Answers of a cluster to a client that is none of a cluster: ioredis' `Cluster` never lets them through. */
+const OF_CLUSTER = /^(MOVED|ASK|CROSSSLOT)\b/;
+/** Redis before 7.0 puts this before an error that came up inside of a script. */
+const INSIDE_SCRIPT = /^ERR Error running script \(call to [^)]*\): @[^:]*: ?\d+: -?/;
+/** What a `Cluster` of ioredis says when it has asked often enough. */
+const REDIRECTIONS = /^Too many Cluster redirections\. Last error: ReplyError: /;
 
 /** Is that an answer of the server, and not a matter of the connection? */
 export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
+/** The answer as Redis 7 words it, which begins with its code; else an empty text. */
+function answerOf(error: unknown): string {
+  return isReply(error) ? error.message.replace(INSIDE_SCRIPT, '') : '';
+}
+
 /** Does the server not know the script? */
 export function isNoScript(error: unknown): boolean {
-  return isReply(error) && error.message.startsWith('NOSCRIPT');
+  return answerOf(error).startsWith('NOSCRIPT');
 }
 
 /** Is the server too old for the command? */
 export function isUnknownCommand(error: unknown): boolean {
-  return isReply(error) && /^ERR unknown/i.test(error.message);
+  return /^ERR unknown/i.test(answerOf(error));
 }
 
 /** Is there something else under the key, and so no lock? */
 export function isOtherType(error: unknown): boolean {
-  return isReply(error) && error.message.includes('WRONGTYPE');
+  return answerOf(error).includes('WRONGTYPE');
+}
+
+/** Does the server refuse all scripts for now? */
+export function isRefusal(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { message } = error;
+  const answer = REDIRECTIONS.test(message) ? message.replace(REDIRECTIONS, '') : answerOf(error);
+  return REFUSAL.test(answer);
+}
+
+/** Is the server a replica? */
+export function isReadOnly(error: unknown): boolean {
+  return answerOf(error).startsWith('READONLY');
 }
 
 /** May the same command succeed a moment later? */
 export function isPassing(error: unknown): boolean {
-  if (isReply(error)) return PASSING.test(error.message);
-  return !isSubscriber(error);
-}
-
-function isSubscriber(error: unknown): error is Error {
-  return error instanceof Error && error.message.startsWith(SUBSCRIBER_MODE);
+  return !isReply(error) || isRefusal(error) || answerOf(error).startsWith('TRYAGAIN');
 }
 
 /** What the server says, without the place in a script: the scripts are ours. */
 export function replyText(reply: Error): string {
-  return reply.message.replace(/ script: [0-9a-f]{40}.*/, '');
+  return reply.message.replace(INSIDE_SCRIPT, '').replace(/ script: [0-9a-f]{40}.*/, '');
 }
 
 /** What to tell the user about an answer that will stay the same. */
@@ -51,13 +66,8 @@ export function lockErrorOf(
   error: unknown,
   context: LockErrorContext & { readonly key: string },
 ): Error {
-  if (isSubscriber(error))
-    return new LockConnectionError(
-      'The Redis client was made a subscriber, so it sends no commands. Subscribe with a duplicate of it.',
-      { ...context, cause: error },
-    );
   if (!isReply(error)) return error as Error;
-  const { message } = error;
+  const message = answerOf(error);
   const [, kind] = /LOCKKIND (.*)/.exec(message) ?? [];
   if (kind !== undefined)
     return new LockKeyError(
@@ -69,6 +79,11 @@ export function lockErrorOf(
     return new LockKeyError(
       context.key,
       'on the server there is something else than a lock under that name; choose another key, or give the client a `prefix`',
+      { ...context, cause: error },
+    );
+  if (OF_CLUSTER.test(message))
+    return new LockConnectionError(
+      `This Redis server is a node of a cluster, and the lock is a matter of another one (${replyText(error)}). Name the nodes as the option \`cluster\`, or hand over an ioredis \`Cluster\`.`,
       { ...context, cause: error },
     );
   return new LockConnectionError(

@@ -6,13 +6,15 @@ export interface Registration {
 
 /** A hold whose lease the {@link Renewal} keeps alive. */
 export interface Renewable {
-  /** The lock, and the key of the hold; the lock twice where the hold has none. */
+  /** As `LockCommands.renewalKeys`. */
   readonly keys: readonly [lock: string, hold: string];
   /** The field of the holder. */
   readonly field: string | Buffer;
   readonly kind: 'alone' | 'write' | 'read' | 'permits';
   /** Length of its lease, in ms. */
   readonly lease: number;
+  /** A number that grows with each extension of the hold, where this is one: it sets the lease. A renewal only raises it. */
+  readonly extension?: number;
   /** By our clock it is safe up to then. */
   readonly deadline: number;
   /** Kept by the renewal. */

@@ -9,6 +9,8 @@ import { slotOf } from './slot-of.js';
 
 /** Holds in one command. */
 const BATCH = 100;
+/** What they weigh together, unless it is one hold: the server does nothing else meanwhile. */
+const WEIGHT = 10_000;
 /** Delay before a renewal that failed is sent again, in ms. */
 const RETRY_AFTER = 100;
 
@@ -74,8 +76,7 @@ export class Renewal {
       groups.set(slot, group);
     }
     for (const group of groups.values())
-      for (let from = 0; from < group.length; from += BATCH)
-        void this.#renewBatch(group.slice(from, from + BATCH));
+      for (const batch of batchesOf(group)) void this.#renewBatch(batch);
   }
 
   async #renewBatch(batch: readonly Renewable[]): Promise<void> {
@@ -87,7 +88,7 @@ export class Renewal {
       const leases = left.map(({ lease }) => lease); // as they are sent: a hold may get another one meanwhile
       const answer = await this.#within(nextEnd - sentAt, this.#send(left));
       if (Array.isArray(answer)) return this.#apply(left, answer, sentAt, leases);
-      if (answer === 'refused' && left.length > 1) {
+      if (answer === 'split' && left.length > 1) {
         for (const hold of left) void this.#renewBatch([hold]); // one of them must not take the others with it
         return;
       }
@@ -128,18 +129,27 @@ export class Renewal {
 
   async #send(holds: readonly Omit<Renewable, 'deadline'>[]): Promise<number[]> {
     const keys = holds.flatMap((hold) => hold.keys);
-    const args = holds.flatMap(({ field, lease, kind }) => [field, lease, kind]);
+    const args = holds.flatMap(({ field, lease, kind, extension = 0 }) => [
+      field,
+      lease,
+      kind,
+      extension,
+    ]);
     return (await this.connection.run(lockRenew, keys, args)) as number[];
   }
 
-  /** The answer; `undefined` when there is none in time, or it may be another one in a moment. */
-  async #within(ms: number, answer: Promise<number[]>): Promise<number[] | 'refused' | undefined> {
+  /**
+   * The answer; `undefined` when there is none in time, or it may be another one in a moment; `split` when it may be another
+   * one for a part of the holds.
+   */
+  async #within(ms: number, answer: Promise<number[]>): Promise<number[] | 'split' | undefined> {
     let timer: Timer | undefined;
     const expired = new Promise<undefined>((resolve) => {
       timer = this.clock.setTimer(() => resolve(undefined), Math.max(0, ms), true);
     });
     try {
-      const failed = (error: unknown) => (isPassing(error) ? undefined : 'refused');
+      const failed = (error: unknown) =>
+        isPassing(error) && !isOfSeveralKeys(error) ? undefined : 'split';
       return await Promise.race([answer.catch(failed), expired]);
     } finally {
       timer?.cancel();
@@ -149,4 +159,32 @@ export class Renewal {
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => void this.clock.setTimer(() => resolve(), ms, true));
   }
+}
+
+function batchesOf(holds: readonly Renewable[]): Renewable[][] {
+  const batches: Renewable[][] = [];
+  let weight = Infinity;
+  for (const hold of holds) {
+    weight += weightOf(hold);
+    const last = batches.at(-1);
+    if (last && last.length < BATCH && weight <= WEIGHT) last.push(hold);
+    else {
+      batches.push([hold]);
+      weight = weightOf(hold);
+    }
+  }
+  return batches;
+}
+
+/** How many permits it is: each is looked at and set by itself. */
+function weightOf({ kind, field }: Renewable): number {
+  return kind === 'permits' && Buffer.isBuffer(field) ? field.readUInt32BE(12) : 1;
+}
+
+/**
+ * Does the server refuse the command for having several keys? A part of them has moved, while their slot is migrated; ioredis
+ * tells of it in its own words where it has asked often.
+ */
+function isOfSeveralKeys(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('TRYAGAIN');
 }

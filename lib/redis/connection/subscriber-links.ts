@@ -1,3 +1,4 @@
+import { followCredentials } from './follow-credentials.js';
 import { masterOfSlot } from './master-of-slot.js';
 import { nodeAddress } from './node-address.js';
 import {
@@ -21,6 +22,12 @@ const OPTIONS = {
 /** Delay before a subscriber connects again, in ms. */
 const reconnectDelay = (attempt: number) => Math.min(attempt * 50, 500);
 
+function duplicateFor(client: RedisNode): RedisNode {
+  const own = client.duplicate({ ...OPTIONS, retryStrategy: reconnectDelay });
+  followCredentials(own, client);
+  return own;
+}
+
 /** The connections that messages come by: one, or one for each master of a cluster with sharded channels. */
 export class SubscriberLinks {
   readonly #links = new Map<string, SubscriberLink>();
@@ -36,8 +43,7 @@ export class SubscriberLinks {
   of(channel: string): SubscriberLink | undefined {
     if (this.#isClosed) return undefined;
     const { client } = this;
-    if (!isRedisCluster(client))
-      return this.#link('', () => client.duplicate({ ...OPTIONS, retryStrategy: reconnectDelay }));
+    if (!isRedisCluster(client)) return this.#link('', () => duplicateFor(client));
     const node = this.#nodeOf(client, channel);
     if (node === undefined) return undefined;
     // A node may be gone for good: when the connection ends, the cluster is asked anew.

@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import type { LockName } from '../connection/lock-name.js';
 import { fairCommands } from '../recipes/fair-commands.js';
 import { holdersOf } from '../recipes/holders-of.js';
 import { readCommands } from '../recipes/read-commands.js';
 import type { RecipeContext } from '../recipes/recipe-context.js';
 import { reentrantCommands } from '../recipes/reentrant-commands.js';
-import { ANSWER_LIFE } from '../recipes/requests.js';
+import { ANSWER_LIFE, Requests } from '../recipes/requests.js';
 import { writeCommands } from '../recipes/write-commands.js';
 import { permitReleaseIds } from '../scripts/permit-release-ids.js';
 import { expectReady } from './expect-ready.js';
@@ -42,7 +41,7 @@ async function releaseLock(
       write: [writeCommands(context, name, false)],
     }[mode];
     for (const each of commands) {
-      const { script, keys, args } = each.release(id);
+      const { script, keys, args } = each.release(id, '');
       if (Number(await connection.run(script, keys, args)) >= 0) released = true;
     }
   }
@@ -50,14 +49,13 @@ async function releaseLock(
 }
 
 async function releasePermits(
-  { connection }: RecipeContext,
+  context: RecipeContext,
   name: LockName,
   ids: readonly string[],
 ): Promise<boolean> {
   const { raw, permitTimeouts, semaphoreChannel, permitQueue } = name;
-  const request = name.request(randomBytes(8).toString('hex'));
-  const keys = [raw, permitTimeouts, semaphoreChannel, permitQueue, request];
+  const requests = new Requests(context, name, { key: name.raw, client: context.client });
   const permits = ids.map((id) => Buffer.from(id, 'hex'));
-  const args = [connection.publishCommand, ANSWER_LIFE, ...permits];
-  return Number(await connection.run(permitReleaseIds, keys, args)) === 1;
+  const args = [context.connection.publishCommand, semaphoreChannel, ANSWER_LIFE, ...permits];
+  return (await requests.run(permitReleaseIds, [raw, permitTimeouts, permitQueue], args)) === 1;
 }

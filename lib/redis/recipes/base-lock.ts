@@ -7,7 +7,8 @@ import { runAcquire } from '../../core/run-acquire.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import { withWait } from '../../core/with-wait.js';
-import { Contention, type Granted } from './contention.js';
+import { contend } from './contend.js';
+import type { Contention, Granted } from './contention.js';
 import type { LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 import type { RedisAcquireOptions } from './redis-acquire-options.js';
@@ -17,7 +18,6 @@ import { RedisLease } from './redis-lease.js';
 import { SharedToken } from './shared-token.js';
 import { validateLease } from './validate-lease.js';
 import { aboutUs } from './about-us.js';
-import { LinePlace } from './line-place.js';
 
 /** What a recipe knows of its lock. */
 export interface LockSettings {
@@ -129,27 +129,21 @@ export class BaseLock {
     const { context } = this;
     const { commands, key } = this.settings;
     const { minLease = 0, lease = Math.max(context.watchdogTimeout, minLease) } = options;
-    const request = { holder, lease, about: aboutUs(options.method), mayWait };
     wait.place = () => holder;
-    const contention = new Contention(context, commands, request, wait, key, contended);
-    const line = new LinePlace(context.lines, commands, mayWait);
-    let hold: RedisHold | undefined;
-    try {
-      if (!line.isFirst) {
-        if (!mayWait) return undefined;
-        contended();
-        await wait.until(line.first());
-      }
-      const granted = await contention.run(() => wait.until(line.first()));
-      wait.throwIfEnded(); // a grant that comes too late is none
-      if (granted) hold = this.hold(granted, holder, lease, options, () => line.leave());
-      return hold && new RedisLease(hold.hold);
-    } finally {
-      contention.end();
-      if (hold === undefined || commands.line === 'waiters') line.leave();
-      if (hold === undefined && contention.isOnServer)
-        this.takeBack(contention.inFlight, holder, lease);
-    }
+    return await contend(
+      context,
+      {
+        key,
+        commands,
+        request: { holder, lease, about: aboutUs(options.method), mayWait },
+        lines: [commands],
+        granted: (grant, [place]) =>
+          new RedisLease(this.hold(grant, holder, lease, options, () => place!.leave()).hold),
+        takeBack: (contention) => this.takeBack(contention, holder, lease),
+      },
+      wait,
+      contended,
+    );
   }
 
   /**
@@ -159,7 +153,7 @@ export class BaseLock {
    * @param release sends the release, where that is not done for this lock alone
    */
   hold(
-    { sentAt, token }: Granted,
+    { sentAt, token, mayFollow }: Granted,
     holder: string,
     lease: number,
     options: RedisAcquireOptions,
@@ -176,6 +170,7 @@ export class BaseLock {
       sentAt,
       lease,
       isRenewed: options.lease === undefined,
+      tombstone: mayFollow ? commands.tombstoneOf(holder) : '',
       maxHold: options.maxHold,
       token: settings.token ?? new SharedToken(isFenced ? token : undefined),
       ended: (listening) => {
@@ -186,11 +181,13 @@ export class BaseLock {
     });
   }
 
-  /** Whatever an acquire that has failed has left on the server, or will. */
-  takeBack(inFlight: Promise<unknown>, holder: string, lease: number): void {
+  /** Removes whatever an acquire that has failed has left on the server, or will. */
+  takeBack(contention: Contention, holder: string, lease: number): void {
     const { releases, clock } = this.context;
-    const command = this.settings.commands.release(holder);
-    const settled = inFlight.catch(() => {});
+    const { commands } = this.settings;
+    const command = () =>
+      commands.release(holder, contention.mayFollow ? commands.tombstoneOf(holder) : '');
+    const settled = contention.inFlight.catch(() => {});
     void releases.run(command, clock.now() + lease, settled);
   }
 }

@@ -1,9 +1,11 @@
 import type { Timer } from '../../core/clock.js';
-import { LockConnectionError } from '../../core/errors/index.js';
+import { LockConnectionError, LockError, LockTimeoutError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import type { Channel } from '../connection/channel.js';
-import { isPassing, lockErrorOf } from '../connection/redis-error.js';
+import { Copies } from '../connection/copies.js';
+import { isReply, lockErrorOf, replyText } from '../connection/redis-error.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';
+import { sendUntilAnswered } from '../connection/send-until-answered.js';
 import type { ContentionCommands, LockCommand, LockRequest } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 
@@ -11,9 +13,8 @@ import type { RecipeContext } from './recipe-context.js';
 const DEAF_SLEEP = 500;
 /** The shortest, in ms: an answer of 0 ms is no reason to ask again and again. */
 const SHORTEST_SLEEP = 5;
-/** Delays between commands that fail, in ms. */
-const RETRY_DELAY = 50;
-const LONGEST_RETRY_DELAY = 1_000;
+/** Delay before a command that failed is sent again, in ms. */
+const retryDelay = (failures: number) => Math.min(50 * 2 ** (failures - 1), 1_000);
 /** A grant that is confirmed so often and late each time is given up. */
 const LATE_GRANTS = 5;
 
@@ -25,6 +26,8 @@ export interface Granted {
   /** When the command was sent that set the lease. */
   readonly sentAt: number;
   readonly token?: bigint;
+  /** May a copy of the acquire arrive yet? Then the release has to leave a tombstone. */
+  readonly mayFollow: boolean;
 }
 
 /**
@@ -34,13 +37,19 @@ export interface Granted {
  * Invariants:
  * - A reason that comes up between an answer and the sleep is not slept over: the channel counts them.
  * - Every sleep is bounded by what the holder's lease has left, as the server told it; so a lost message costs no more.
- * - Whatever was sent is settled before its release is sent (`inFlight`), so that no grant comes after it.
+ * - Whatever was sent is settled before its release is sent (`inFlight`), and where a copy of it may come later all the same
+ *   (`mayFollow`), the release leaves a tombstone: so no grant comes after it.
  */
 export class Contention {
   /** Settles when nothing that was sent is unanswered. */
   inFlight: Promise<unknown> = Promise.resolve();
-  /** May there be something of this owner on the server? */
-  isOnServer = false;
+  readonly #copies: Copies;
+  /** Does something of this owner stand on the server, as far as the answers say? */
+  #isOnServer = false;
+  /** Has the server ever said who is ahead? */
+  #wasAnswered = false;
+  /** Why the last command was not carried out; none when it was. */
+  #failure?: unknown;
   #channel?: Channel;
   /** Of many locks the one that was found to be taken. */
   #taken = 0;
@@ -52,7 +61,19 @@ export class Contention {
     private readonly wait: WaitScope,
     private readonly key: string,
     private readonly contended: () => void,
-  ) {}
+  ) {
+    this.#copies = new Copies(context.connection);
+  }
+
+  /** May a copy of what was sent arrive behind what is sent next? */
+  get mayFollow(): boolean {
+    return this.#copies.mayFollow;
+  }
+
+  /** May there be something of this owner on the server, or come there yet? */
+  get mayBeOnServer(): boolean {
+    return this.#isOnServer || this.mayFollow;
+  }
 
   /**
    * Resolves to the grant, or to `undefined` where others are ahead and it may not wait.
@@ -123,36 +144,58 @@ export class Contention {
     return left < 0 ? silence : Math.max(SHORTEST_SLEEP, Math.min(left, silence));
   }
 
+  /**
+   * What a wait has ended with. One that has run out gets the cause where it was not, or not only, others who were ahead.
+   */
+  explained(error: unknown): unknown {
+    const { client, connection } = this.context;
+    const cause = this.#failure ?? (this.#wasAnswered ? undefined : connection.refusal);
+    if (!(error instanceof LockTimeoutError) || cause === undefined) return error;
+    const about = { key: this.key, client, cause };
+    if (this.#wasAnswered || !isReply(cause)) return new LockTimeoutError(error.waitedMs, about);
+    return new LockConnectionError(
+      `Redis refused to grant lock "${this.key}" of client "${client}" for all of ${error.waitedMs} ms: ${replyText(cause)}. Look after the server; whether others hold the lock is not known.`,
+      about,
+    );
+  }
+
   /** The grant, or the ms after which to ask again. */
   async #ask(): Promise<Granted | number> {
-    const { clock } = this.context;
-    let late = 0;
-    for (let retries = 0; ;) {
+    const { clock, connection, client } = this.context;
+    for (let late = 0; late < LATE_GRANTS; late += 1) {
       this.wait.throwIfEnded();
-      const sentAt = clock.now();
-      try {
-        const [isGranted, value, taken = 0] = await this.wait.until(this.#send());
-        if (isGranted !== 1) {
-          this.isOnServer = this.commands.queues && this.request.mayWait;
-          this.#taken = taken;
-          return value;
-        }
-        // The lease counts from when it was sent. Sent again, a grant that came late is a fresh one.
-        if (clock.now() - sentAt < this.request.lease / 2) return { sentAt, token: BigInt(value) };
-        late += 1;
-      } catch (error) {
+      let sentAt = 0;
+      const send = () => {
         this.wait.throwIfEnded();
-        this.#throwIfLasting(error);
-        retries += 1;
-        await this.wait.sleep(Math.min(RETRY_DELAY * 2 ** (retries - 1), LONGEST_RETRY_DELAY));
+        sentAt = clock.now();
+        return this.#send();
+      };
+      const failed = (error: unknown) => (this.#failure = error);
+      const answer = await sendUntilAnswered(connection, send, this.wait, retryDelay, failed).catch(
+        (error: unknown) => {
+          throw this.#lasting(error, client);
+        },
+      );
+      this.#copies.answered();
+      this.#failure = undefined;
+      const [isGranted, value, taken = 0] = answer;
+      if (isGranted !== 1) {
+        this.#wasAnswered = true;
+        this.#isOnServer = this.commands.queues && this.request.mayWait;
+        this.#taken = taken;
+        return value;
       }
-      if (late === LATE_GRANTS) throw this.#tooSlow();
+      // The lease counts from when it was sent. Sent again, a grant that came late is a fresh one.
+      if (clock.now() - sentAt < this.request.lease / 2)
+        return { sentAt, token: BigInt(value), mayFollow: this.mayFollow };
     }
+    throw this.#tooSlow();
   }
 
   #send(): Promise<Answer> {
     const { connection, replicas } = this.context;
-    this.isOnServer = true;
+    this.#isOnServer = true;
+    this.#copies.sent();
     const command = this.commands.acquire(this.request);
     const sent = replicas
       ? this.#sendToReplicas(command, replicas)
@@ -183,15 +226,15 @@ export class Contention {
     return reply as Answer;
   }
 
-  #throwIfLasting(error: unknown): void {
-    const { client, connection } = this.context;
+  /** What to tell the caller about an error that will stay the same. */
+  #lasting(error: unknown, client: string): Error {
     const about = { key: this.key, client };
-    if (error instanceof LockConnectionError || !isPassing(error)) throw lockErrorOf(error, about);
-    if (connection.hasEnded)
-      throw new LockConnectionError(
-        `The Redis client of lock client "${client}" was closed. Keep it open as long as locks are wanted.`,
-        { ...about, cause: error },
-      );
+    if (error instanceof LockError || !this.context.connection.hasEnded)
+      return lockErrorOf(error, about);
+    return new LockConnectionError(
+      `The connection of lock client "${client}" was closed. Let its \`retryStrategy\` connect again for as long as locks are wanted.`,
+      { ...about, cause: error },
+    );
   }
 
   #tooSlow(): LockConnectionError {

@@ -18,12 +18,13 @@ export function fairCommands(
   return {
     raw,
     kind: 'alone',
-    line: 'nobody', // each waiter stands in the queue on the server
+    line: 'queue',
     queues: true,
     silence: watchdogTimeout / 3,
     channelOf: (holder) => `${channel}:${holder}`,
     fieldOf: (holder) => holder,
-    holdOf: () => raw,
+    renewalKeys: () => [raw, raw],
+    tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, about, mayWait }) => ({
       script: fairLockAcquire,
       keys: acquireKeys,
@@ -36,12 +37,13 @@ export function fairCommands(
         mayWait ? 1 : 0,
         context.connection.publishCommand,
         channel,
+        name.gone(holder),
       ],
     }),
-    release: (holder) => ({
+    release: (holder, tombstone) => ({
       script: fairLockRelease,
       keys,
-      args: [holder, context.connection.publishCommand, channel, fairLockWaitTimeout],
+      args: [holder, context.connection.publishCommand, channel, fairLockWaitTimeout, tombstone],
     }),
     token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [holder] }),
   };

@@ -1,7 +1,8 @@
 import { Bag } from '../../core/bag.js';
 import type { Clock } from '../../core/clock.js';
-import { isOtherType, isPassing } from '../connection/redis-error.js';
+import { isOtherType, isPassing, isReply } from '../connection/redis-error.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
+import { asLongAs, sendUntilAnswered } from '../connection/send-until-answered.js';
 import type { LockCommand } from './lock-commands.js';
 
 /** Delay before a release that failed is sent again, in ms. */
@@ -23,10 +24,15 @@ export class GuaranteedRelease {
   /**
    * Sends a release; resolves to its answer, or to `undefined` as soon as it is known to take longer. Never rejects.
    *
+   * @param command made anew for each attempt
    * @param until when the lease is over anyway, by our clock
    * @param after what must have been answered before, so that it cannot come after the release; it does not reject
    */
-  run(command: LockCommand, until: number, after?: Promise<unknown>): Promise<number | undefined> {
+  run(
+    command: () => LockCommand,
+    until: number,
+    after?: Promise<unknown>,
+  ): Promise<number | undefined> {
     const released = this.#release(command, until, after);
     const forget = this.#pending.add(released);
     return new Promise((resolve) => {
@@ -62,20 +68,23 @@ export class GuaranteedRelease {
   }
 
   async #release(
-    { script, keys, args }: LockCommand,
+    command: () => LockCommand,
     until: number,
     after?: Promise<unknown>,
   ): Promise<number | undefined> {
     if (after) await after;
-    for (;;) {
-      try {
-        return Number(await this.connection.run(script, keys, args));
-      } catch (error) {
-        if (isOtherType(error)) return undefined; // there is no lock to give back
-        if (!isPassing(error)) return void this.refused(error as Error);
-        if (this.#isClosed || this.connection.hasEnded || this.clock.now() > until) return;
-        await new Promise<void>((resolve) => this.clock.setTimer(resolve, RETRY_AFTER, true));
-      }
+    const send = () => {
+      const { script, keys, args } = command();
+      return this.connection.run(script, keys, args);
+    };
+    const isWanted = () => !this.#isClosed && this.clock.now() <= until;
+    const bound = asLongAs(this.clock, isWanted);
+    try {
+      return Number(await sendUntilAnswered(this.connection, send, bound, () => RETRY_AFTER));
+    } catch (error) {
+      // Of another type: there is no lock to give back. And what is over, or has no connection, ends by itself.
+      if (isReply(error) && !isOtherType(error) && !isPassing(error)) this.refused(error);
+      return undefined;
     }
   }
 }

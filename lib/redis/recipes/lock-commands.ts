@@ -46,16 +46,22 @@ export interface LockCommands extends ContentionCommands {
   readonly kind: 'alone' | 'write' | 'read' | 'permits';
   /**
    * Who of this process stands in a line, where only the first asks the server: its `contenders`, where one holder keeps all
-   * others out, up to the release; its `waiters`, where there is room for many; or `nobody`, where the server keeps the
-   * order.
+   * others out, up to the release; its `waiters`, where there is room for many; its `queue`, where the server keeps the
+   * order, of which the first few ask; or `nobody`.
    */
-  readonly line: 'contenders' | 'waiters' | 'nobody';
+  readonly line: 'contenders' | 'waiters' | 'queue' | 'nobody';
   /** The field of the holder in the hash of the lock. */
   fieldOf(holder: string): string | Buffer;
-  /** The key of that hold; the lock itself where there is none. */
-  holdOf(holder: string): string;
-  /** Answers how many were listening; ends the wait of a queue too. */
-  release(holder: string): LockCommand;
+  /** What a renewal needs: the lock and the key of that hold; the lock twice where there is none. */
+  renewalKeys(holder: string): readonly [string, string];
+  /** The key that says that the holder has gone, so that a late copy of its acquire takes nothing. */
+  tombstoneOf(holder: string): string;
+  /**
+   * Answers how many were listening; ends the wait of a queue too.
+   *
+   * @param tombstone to be left, where a copy of the acquire may follow; else ''
+   */
+  release(holder: string, tombstone: string): LockCommand;
   /** Answers the next fencing token, or nothing when it does not hold. */
   token(holder: string): LockCommand;
 }

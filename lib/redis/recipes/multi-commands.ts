@@ -1,4 +1,4 @@
-import { multiLockAcquire } from '../scripts/multi-lock-acquire.js';
+import { lockAcquire } from '../scripts/lock-acquire.js';
 import type { ContentionCommands, LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 
@@ -14,9 +14,9 @@ export function multiCommands(
     silence: context.watchdogTimeout,
     channelOf: (holder, taken) => locks[taken]!.channelOf(holder, 0),
     acquire: ({ lease, holder, about }) => ({
-      script: multiLockAcquire,
+      script: lockAcquire,
       keys,
-      args: [lease, holder, about],
+      args: [lease, holder, about, keys.length, ...locks.map((lock) => lock.tombstoneOf(holder))],
     }),
   };
 }

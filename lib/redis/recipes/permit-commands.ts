@@ -24,15 +24,16 @@ export function permitCommands(
   return {
     raw,
     kind: 'permits',
-    line: isFair ? 'nobody' : 'waiters',
+    line: isFair ? 'queue' : 'waiters',
     queues: isFair,
     silence: isFair ? watchdogTimeout / 3 : watchdogTimeout,
     channelOf: (holder) => (isFair ? `${semaphoreChannel}:${holder}` : semaphoreChannel),
     fieldOf,
-    holdOf: () => permitTimeouts,
+    renewalKeys: (holder) => [permitTimeouts, name.extended(holder)],
+    tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, mayWait }) => ({
       script: permitAcquire,
-      keys: [raw, permitTimeouts, semaphoreChannel, wantedPermits, permitQueue, alive],
+      keys: [raw, permitTimeouts, wantedPermits, permitQueue, alive],
       args: [
         lease,
         fieldOf(holder),
@@ -42,12 +43,14 @@ export function permitCommands(
         mayWait ? 1 : 0,
         isFair ? 1 : 0,
         watchdogTimeout,
+        semaphoreChannel,
+        name.gone(holder),
       ],
     }),
-    release: (holder) => ({
+    release: (holder, tombstone) => ({
       script: permitRelease,
-      keys: [raw, permitTimeouts, semaphoreChannel, permitQueue, alive],
-      args: [fieldOf(holder), holder, connection.publishCommand],
+      keys: [raw, permitTimeouts, permitQueue, alive],
+      args: [fieldOf(holder), holder, connection.publishCommand, semaphoreChannel, tombstone],
     }),
     token: (holder) => ({
       script: permitToken,

@@ -25,16 +25,17 @@ export function readCommands(
     silence: context.watchdogTimeout,
     channelOf: () => readWriteChannel,
     fieldOf: (holder) => holder,
-    holdOf: (holder) => name.hold(holder),
+    renewalKeys: (holder) => [raw, name.hold(holder)],
+    tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, about }) => ({
       script: readLockAcquire,
       keys: [raw, name.hold(holder), writers],
-      args: [lease, holder, about, writer, preferWriters ? 1 : 0],
+      args: [lease, holder, about, writer, preferWriters ? 1 : 0, name.gone(holder)],
     }),
-    release: (holder) => ({
+    release: (holder, tombstone) => ({
       script: readLockRelease,
-      keys: [raw, readWriteChannel, name.hold(holder)],
-      args: [holder, context.connection.publishCommand, tagged],
+      keys: [raw, name.hold(holder)],
+      args: [holder, context.connection.publishCommand, tagged, readWriteChannel, tombstone],
     }),
     token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [holder] }),
   };

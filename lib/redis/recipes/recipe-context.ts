@@ -7,7 +7,7 @@ import type { WaitScope } from '../../core/wait-scope.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import type { Renewal } from '../connection/renewal.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';
-import type { ContenderLines } from './contender-lines.js';
+import type { ContenderLines } from './line.js';
 import type { GuaranteedRelease } from './guaranteed-release.js';
 
 /** What one client shares with all of its recipes. Its identity is the scope of re-entry. Times in milliseconds. */

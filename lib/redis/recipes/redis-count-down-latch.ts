@@ -8,7 +8,7 @@ import { latchAwait } from '../scripts/latch-await.js';
 import { latchCountDown } from '../scripts/latch-count-down.js';
 import { latchDelete } from '../scripts/latch-delete.js';
 import { latchSet } from '../scripts/latch-set.js';
-import { Contention } from './contention.js';
+import { contend } from './contend.js';
 import type { ContentionCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 import { ANSWER_LIFE, Requests } from './requests.js';
@@ -67,21 +67,24 @@ export class RedisCountDownLatch {
     const options = { wait, signal };
     validateAcquireOptions(options, { key, client: context.client });
     const request = { holder: '', lease: Infinity, about: '', mayWait: true };
-    await runWait(context, { key, options }, async (scope) => {
-      const readOnly = { ...context, replicas: undefined };
-      const contention = new Contention(readOnly, this.#commands, request, scope, key, () => {});
-      try {
-        await contention.run();
-      } finally {
-        contention.end();
-      }
-    });
+    const readOnly = { ...context, replicas: undefined };
+    const contest = {
+      key,
+      commands: this.#commands,
+      request,
+      lines: [],
+      granted: () => true,
+      takeBack: () => {},
+    };
+    await runWait(context, { key, options }, (scope) =>
+      contend(readOnly, contest, scope, () => {}),
+    );
   }
 
   #change(script: Script, ...args: number[]): Promise<number> {
     const { raw, latchChannel } = this.name;
     const { publishCommand } = this.context.connection;
-    return this.#requests.run(script, [raw, latchChannel], [publishCommand, ANSWER_LIFE, ...args]);
+    return this.#requests.run(script, [raw], [publishCommand, latchChannel, ANSWER_LIFE, ...args]);
   }
 
   get #commands(): ContentionCommands {

@@ -2,6 +2,8 @@ import type { Clock, Timer } from '../../core/clock.js';
 import { LockNotHeldError, type LockLostError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend } from '../../core/hold.js';
 import type { Registration, Renewable } from '../connection/renewable.js';
+import { asLongAs, sendUntilAnswered } from '../connection/send-until-answered.js';
+import { lockBury } from '../scripts/lock-bury.js';
 import { lockRenew } from '../scripts/lock-renew.js';
 import { tokenRaise } from '../scripts/token-raise.js';
 import type { LockCommands } from './lock-commands.js';
@@ -26,6 +28,8 @@ export class RedisHold implements HoldBackend, Renewable {
   readonly heldSince: number;
   readonly #forget: () => void;
   #extendedAt = -Infinity;
+  /** How often its lease was set: an older extension that arrives late changes nothing. */
+  #extensions = 0;
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
   #stopConfirming?: () => void;
@@ -38,7 +42,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const { identity, key, method, holder, sentAt, lease, isRenewed, maxHold } = grant;
     const { client, clock, connection } = context;
     this.hold = new Hold(identity, { key, client }, this, method);
-    this.keys = [commands.raw, commands.holdOf(holder)];
+    this.keys = commands.renewalKeys(holder);
     this.field = commands.fieldOf(holder);
     this.kind = commands.kind;
     this.lease = lease;
@@ -117,7 +121,8 @@ export class RedisHold implements HoldBackend, Renewable {
     this.lease = lease;
     this.deadline = Math.min(this.deadline, safeDeadline(sentAt, lease)); // it may take effect without an answer
     this.#watch();
-    const isHeld = await this.#unlessLost(this.context.renewal.renewOne(this.#renewable));
+    const extension = { ...this.#renewable, extension: (this.#extensions += 1) };
+    const isHeld = await this.#unlessLost(this.context.renewal.renewOne(extension));
     if (!this.hold.isLive) return;
     if (!isHeld) return this.gone();
     this.renewed(sentAt, lease);
@@ -144,6 +149,8 @@ export class RedisHold implements HoldBackend, Renewable {
 
   lost(error: LockLostError): void {
     this.#stop();
+    this.#forget();
+    this.#bury();
     const heldMs = this.context.clock.now() - this.heldSince;
     this.context.events.emit('lost', { ...this.hold.subject, heldMs, error });
     this.grant.ended();
@@ -157,9 +164,9 @@ export class RedisHold implements HoldBackend, Renewable {
     const rest = Math.ceil(this.heldSince + this.hold.atLeast - this.now);
     if (rest > 0) grant.ended(await this.#letRunOut(rest));
     else {
-      const command = commands.release(grant.holder);
+      const command = commands.release(grant.holder, grant.tombstone);
       const listening = await (grant.release?.(command, this.deadline) ??
-        context.releases.run(command, this.deadline));
+        context.releases.run(() => command, this.deadline));
       grant.ended(listening);
     }
     if (wasLost || !context.events.isHeard('released')) return;
@@ -169,8 +176,19 @@ export class RedisHold implements HoldBackend, Renewable {
 
   /** Leaves it to the server, whatever becomes of this process. */
   async #letRunOut(rest: number): Promise<undefined> {
-    const command = { script: lockRenew, keys: this.keys, args: [this.field, rest, this.kind] };
-    await this.context.releases.run(command, this.now + rest);
+    const extension = (this.#extensions += 1);
+    const args = [this.field, rest, this.kind, extension];
+    const command = { script: lockRenew, keys: this.keys, args };
+    this.#bury();
+    await this.context.releases.run(() => command, this.now + rest);
+  }
+
+  /** Sees to it that a copy of its acquire takes nothing once the lease is over: it may not be released. */
+  #bury(): void {
+    const { keys, grant, context } = this;
+    if (grant.tombstone === '') return;
+    const command = { script: lockBury, keys: [keys[0]], args: [grant.tombstone] };
+    void context.releases.run(() => command, this.now + this.lease);
   }
 
   async #nextToken(): Promise<bigint> {
@@ -189,16 +207,15 @@ export class RedisHold implements HoldBackend, Renewable {
     return { keys, field, kind, lease, renewed() {}, gone() {}, expired() {} };
   }
 
-  /** Where it is not renewed nobody else would notice that a server has forgotten it. */
+  /** Where it is not renewed, nothing else would notice that a server has forgotten it. */
   async #confirm(): Promise<void> {
-    const { clock, renewal } = this.context;
-    while (this.hold.isLive)
-      try {
-        const isHeld = await renewal.renewOne({ ...this.#renewable, lease: 0 });
-        return isHeld ? undefined : this.gone();
-      } catch {
-        await new Promise<void>((resolve) => clock.setTimer(resolve, ASK_AGAIN_AFTER, true));
-      }
+    const { clock, connection, renewal } = this.context;
+    const ask = () => renewal.renewOne({ ...this.#renewable, lease: 0 });
+    const bound = asLongAs(clock, () => this.hold.isLive);
+    const isHeld = await sendUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER).catch(
+      () => true, // as far as is known
+    );
+    if (!isHeld) this.gone();
   }
 
   /** Sees to the renewal, or to the end, of the lease that it has now. */

@@ -3,7 +3,6 @@ import type { LockIdentity } from '../../core/lock-identity.js';
 import type { Mutex } from '../../core/mutex.js';
 import { useLease } from '../../core/use-lease.js';
 import type { LockName } from '../connection/lock-name.js';
-import { lockErrorOf } from '../connection/redis-error.js';
 import { lockForceUnlock } from '../scripts/lock-force-unlock.js';
 import type { BaseLock } from './base-lock.js';
 import { holdersOf } from './holders-of.js';
@@ -11,6 +10,7 @@ import type { LockHolder } from './lock-holder.js';
 import type { RecipeContext } from './recipe-context.js';
 import type { RedisAcquireOptions } from './redis-acquire-options.js';
 import type { RedisLease } from './redis-lease.js';
+import { ANSWER_LIFE, Requests } from './requests.js';
 
 /**
  * A mutex on Redis, compatible on the wire with Redisson's `RLock`; with the option `fair` with its `RFairLock`, with
@@ -101,13 +101,11 @@ export class RedisLock implements Mutex {
    * Rejects with `LockKeyError` when it is a read/write lock or no lock at all on the server, else as ioredis does.
    */
   async forceUnlock(): Promise<boolean> {
-    const { connection } = this.context;
+    const { publishCommand } = this.context.connection;
     const { raw, channel, queue } = this.name;
-    const found = await connection
-      .run(lockForceUnlock, [raw, channel, queue], [connection.publishCommand])
-      .catch((error) => {
-        throw lockErrorOf(error, this.base.about);
-      });
+    const requests = new Requests(this.context, this.name, this.base.about);
+    const args = [publishCommand, channel, ANSWER_LIFE];
+    const found = await requests.run(lockForceUnlock, [raw, queue], args);
     this.base.loseHold('it was unlocked by force');
     return found === 1;
   }

@@ -11,6 +11,7 @@ import { permitCount } from '../scripts/permit-count.js';
 import { permitLease } from '../scripts/permit-lease.js';
 import { permitReleaseIds } from '../scripts/permit-release-ids.js';
 import { permitResize } from '../scripts/permit-resize.js';
+import { permitSetLease } from '../scripts/permit-set-lease.js';
 import type { BaseLock } from './base-lock.js';
 import { newPermitHolder } from './permit-holder.js';
 import type { RecipeContext } from './recipe-context.js';
@@ -115,8 +116,11 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   }
 
   /** Milliseconds that a permit has left; -1 when it does not end, `undefined` when nobody has it. */
-  getLeaseTime(permitId: string): Promise<number | undefined> {
-    return this.#lease(permitId);
+  async getLeaseTime(permitId: string): Promise<number | undefined> {
+    validatePermitId(permitId, this.base.about);
+    const keys = [this.name.permitTimeouts];
+    const left = await this.#requests.ask(permitLease, keys, [bytesOf(permitId)]);
+    return left === null ? undefined : Number(left);
   }
 
   /**
@@ -125,14 +129,9 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
    */
   async updateLeaseTime(permitId: string, lease: number): Promise<boolean> {
     validateLease('lease', lease, this.base.about);
-    return (await this.#lease(permitId, lease)) !== undefined;
-  }
-
-  async #lease(permitId: string, ...lease: number[]): Promise<number | undefined> {
     validatePermitId(permitId, this.base.about);
-    const keys = [this.name.permitTimeouts];
-    const left = await this.#requests.ask(permitLease, keys, [bytesOf(permitId), ...lease]);
-    return left === null ? undefined : Number(left);
+    const args = [bytesOf(permitId), lease, ANSWER_LIFE];
+    return (await this.#requests.run(permitSetLease, [this.name.permitTimeouts], args)) === 1;
   }
 
   async #resize(mode: 'try' | 'set', permits: number): Promise<boolean> {
@@ -149,8 +148,9 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   #change(script: Script, ...args: RedisArgument[]): Promise<number> {
     const { raw, permitTimeouts, semaphoreChannel, permitQueue } = this.name;
     const { publishCommand } = this.context.connection;
-    const keys = [raw, permitTimeouts, semaphoreChannel, permitQueue];
-    return this.#requests.run(script, keys, [publishCommand, ANSWER_LIFE, ...args]);
+    const keys = [raw, permitTimeouts, permitQueue];
+    const common = [publishCommand, semaphoreChannel, ANSWER_LIFE];
+    return this.#requests.run(script, keys, [...common, ...args]);
   }
 
   #holder(options: RedisPermitOptions): string {

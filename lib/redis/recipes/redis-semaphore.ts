@@ -8,8 +8,8 @@ import { semaphoreAcquire } from '../scripts/semaphore-acquire.js';
 import { semaphoreChange } from '../scripts/semaphore-change.js';
 import { semaphoreCount } from '../scripts/semaphore-count.js';
 import { semaphoreUndo } from '../scripts/semaphore-undo.js';
-import { Contention } from './contention.js';
-import { LinePlace } from './line-place.js';
+import { contend } from './contend.js';
+import type { Contention } from './contention.js';
 import type { ContentionCommands, LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 import { ANSWER_LIFE, Requests } from './requests.js';
@@ -63,13 +63,20 @@ export class RedisSemaphore {
     return (await this.#change('release-if-exists', permits)) === 1;
   }
 
-  /** Runs `fn` while it has one permit, or as many as the options say. */
+  /**
+   * Runs `fn` while it has one permit, or as many as the options say; settles as `fn` does. Permits that could not be given
+   * back are told by a process warning, as nothing gives them back by itself.
+   */
   async using<T>(fn: () => Promise<T> | T, options: PermitOptions = {}): Promise<T> {
     await this.acquire(options);
     try {
       return await fn();
     } finally {
-      await this.release(options.permits);
+      await this.release(options.permits).catch((error: Error) =>
+        process.emitWarning(
+          `Permits of semaphore "${this.key}" may not have been given back: ${error.message}`,
+        ),
+      );
     }
   }
 
@@ -106,9 +113,9 @@ export class RedisSemaphore {
 
   #change(mode: string, permits: number, timeToLive?: number): Promise<number> {
     const { raw, semaphoreChannel } = this.name;
-    const args: RedisArgument[] = [this.#publish, mode, permits, ANSWER_LIFE];
+    const args: RedisArgument[] = [this.#publish, semaphoreChannel, ANSWER_LIFE, mode, permits];
     if (timeToLive !== undefined) args.push(timeToLive);
-    return this.#requests.run(semaphoreChange, [raw, semaphoreChannel], args);
+    return this.#requests.run(semaphoreChange, [raw], args);
   }
 
   async #take(
@@ -121,37 +128,38 @@ export class RedisSemaphore {
     const { context, key } = this;
     const holder = this.#requests.next();
     const request = { holder, lease: Infinity, about: '', mayWait };
-    return await runWait(context, { key, options }, async (wait) => {
-      const commands = this.#commands(permits);
-      const contention = new Contention(context, commands, request, wait, key, () => {});
-      const line = new LinePlace(context.lines, commands, mayWait);
-      const myTurn = () => wait.until(line.first());
-      try {
-        if (!line.isFirst) await myTurn();
-        const isTaken = (await contention.run(myTurn)) !== undefined;
-        wait.throwIfEnded(); // permits that come too late are none
-        if (isTaken) this.#requests.forget(holder);
-        return isTaken;
-      } catch (error) {
-        if (contention.isOnServer) this.#undo(holder, contention.inFlight);
-        throw error;
-      } finally {
-        contention.end();
-        line.leave();
-      }
-    });
+    const commands = this.#commands(permits);
+    const isTaken = await runWait(context, { key, options }, (wait) =>
+      contend<true>(
+        context,
+        {
+          key,
+          commands,
+          request,
+          lines: [commands],
+          granted: ({ mayFollow }) => {
+            if (!mayFollow) this.#requests.forget(holder);
+            return true;
+          },
+          takeBack: (contention) => this.#undo(holder, contention),
+        },
+        wait,
+        () => {},
+      ),
+    );
+    return isTaken === true;
   }
 
   /** Gives back what an acquire that has failed has taken, or will. */
-  #undo(request: string, inFlight: Promise<unknown>): void {
+  #undo(request: string, contention: Contention): void {
     const { releases, clock } = this.context;
     const { raw, semaphoreChannel } = this.name;
-    const command = {
+    const command = () => ({
       script: semaphoreUndo,
-      keys: [raw, request, semaphoreChannel],
-      args: [this.#publish],
-    };
-    const settled = inFlight.catch(() => {});
+      keys: [raw, request],
+      args: [this.#publish, semaphoreChannel, contention.mayFollow ? ANSWER_LIFE : 0],
+    });
+    const settled = contention.inFlight.catch(() => {});
     void releases.run(command, clock.now() + ANSWER_LIFE, settled);
   }
 

@@ -13,7 +13,7 @@ export function reentrantCommands(
 ): LockCommands {
   const { raw, channel, token } = name;
   const acquireKeys = isFenced ? [raw, token] : [raw];
-  const releaseKeys = [raw, channel];
+  const releaseKeys = [raw];
   return {
     raw,
     kind: 'alone',
@@ -22,16 +22,17 @@ export function reentrantCommands(
     silence: context.watchdogTimeout,
     channelOf: () => channel,
     fieldOf: (holder) => holder,
-    holdOf: () => raw,
+    renewalKeys: () => [raw, raw],
+    tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, about }) => ({
       script: lockAcquire,
       keys: acquireKeys,
-      args: [lease, holder, about],
+      args: [lease, holder, about, 1, name.gone(holder)],
     }),
-    release: (holder) => ({
+    release: (holder, tombstone) => ({
       script: lockRelease,
       keys: releaseKeys,
-      args: [holder, context.connection.publishCommand],
+      args: [holder, context.connection.publishCommand, channel, tombstone],
     }),
     token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [holder] }),
   };

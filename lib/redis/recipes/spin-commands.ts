@@ -25,6 +25,10 @@ export function spinCommands(
   return {
     ...reentrantCommands(context, name, false),
     backOff,
-    release: (holder) => ({ script: lockRelease, keys: [name.raw], args: [holder] }),
+    release: (holder, tombstone) => ({
+      script: lockRelease,
+      keys: [name.raw],
+      args: [holder, '', '', tombstone],
+    }),
   };
 }

@@ -5,8 +5,7 @@ import type { WaitScope } from '../../core/wait-scope.js';
 import { withWait } from '../../core/with-wait.js';
 import { slotOf } from '../connection/slot-of.js';
 import { aboutUs } from './about-us.js';
-import { Contention } from './contention.js';
-import { LinePlace } from './line-place.js';
+import { contend } from './contend.js';
 import { multiCommands } from './multi-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 import type { RedisAcquireOptions } from './redis-acquire-options.js';
@@ -58,15 +57,11 @@ function take(
     options: withWait(options, wait),
   } as const;
   return runAcquire(context, request, (scope, contended) =>
-    contend(context, locks, options, mayWait, scope, contended),
+    contendForAll(context, locks, options, mayWait, scope, contended),
   );
 }
 
-/**
- * Invariant: places in the lines of this process are taken in the order of the names, as everybody does, and the locks on
- * the server all at once: so nobody waits in a circle.
- */
-async function contend(
+function contendForAll(
   context: RecipeContext,
   locks: readonly RedisLock[],
   options: RedisAcquireOptions,
@@ -75,41 +70,29 @@ async function contend(
   contended: () => void,
 ): Promise<RedisLease[] | undefined> {
   const bases = locks.map(({ base }) => base);
-  const commands = multiCommands(
-    context,
-    bases.map((base) => base.settings.commands),
-  );
+  const each = bases.map((base) => base.settings.commands);
   const { method, lease = context.watchdogTimeout } = options;
   const holder = context.newHolder();
-  const request = { holder, lease, about: aboutUs(method), mayWait };
-  const key = locks.map((lock) => lock.key).join(' + ');
-  const contention = new Contention(context, commands, request, wait, key, contended);
-  const lines: LinePlace[] = [];
-  let leases: RedisLease[] | undefined;
-  try {
-    for (const base of bases) {
-      const line = new LinePlace(context.lines, base.settings.commands, mayWait);
-      lines.push(line);
-      if (line.isFirst) continue;
-      if (!mayWait) return undefined;
-      contended();
-      await wait.until(line.first());
-    }
-    const granted = await contention.run();
-    const released = new TogetherRelease(context);
-    wait.throwIfEnded(); // a grant that comes too late is none
-    leases =
-      granted &&
-      bases.map((base, i) => {
-        const leave = () => lines[i]!.leave();
+  return contend(
+    context,
+    {
+      key: locks.map(({ key }) => key).join(' + '),
+      commands: multiCommands(context, each),
+      request: { holder, lease, about: aboutUs(method), mayWait },
+      lines: each,
+      granted: (grant, places) => {
+        const released = new TogetherRelease(context);
         const release = released.run.bind(released);
-        return new RedisLease(base.hold(granted, holder, lease, options, leave, release).hold);
-      });
-    return leases;
-  } finally {
-    contention.end();
-    if (leases === undefined) for (const line of lines) line.leave();
-    if (leases === undefined && contention.isOnServer)
-      for (const base of bases) base.takeBack(contention.inFlight, holder, lease);
-  }
+        return bases.map((base, i) => {
+          const leave = () => places[i]!.leave();
+          return new RedisLease(base.hold(grant, holder, lease, options, leave, release).hold);
+        });
+      },
+      takeBack: (contention) => {
+        for (const base of bases) base.takeBack(contention, holder, lease);
+      },
+    },
+    wait,
+    contended,
+  );
 }

@@ -1,4 +1,4 @@
-import { multiLockRelease } from '../scripts/multi-lock-release.js';
+import { lockRelease } from '../scripts/lock-release.js';
 import type { LockCommand } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 
@@ -8,23 +8,26 @@ import type { RecipeContext } from './recipe-context.js';
  */
 export class TogetherRelease {
   #keys: string[] = [];
+  #each: LockCommand['args'][number][] = [];
   #until = -Infinity;
   #sent?: Promise<undefined>;
 
   constructor(private readonly context: RecipeContext) {}
 
-  /** As `GuaranteedRelease.run`; resolves to `undefined`, as nobody knows who listened to which of them. */
-  run({ keys, args }: LockCommand, until: number): Promise<undefined> {
+  /** As `GuaranteedRelease.run`; resolves to `undefined`, as it is not known which of them had listeners. */
+  run({ keys, args: [holder, publish, ...each] }: LockCommand, until: number): Promise<undefined> {
     this.#keys.push(...keys);
+    this.#each.push(...each);
     this.#until = Math.max(this.#until, until);
-    this.#sent ??= Promise.resolve().then(() => this.#send(args));
+    this.#sent ??= Promise.resolve().then(() => this.#send([holder!, publish!]));
     return this.#sent;
   }
 
-  async #send(args: LockCommand['args']): Promise<undefined> {
-    const command = { script: multiLockRelease, keys: this.#keys, args };
+  async #send(common: LockCommand['args']): Promise<undefined> {
+    const command = { script: lockRelease, keys: this.#keys, args: [...common, ...this.#each] };
     this.#keys = [];
+    this.#each = [];
     this.#sent = undefined;
-    await this.context.releases.run(command, this.#until);
+    await this.context.releases.run(() => command, this.#until);
   }
 }

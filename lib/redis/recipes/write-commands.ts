@@ -22,16 +22,30 @@ export function writeCommands(
     silence: preferWriters ? watchdogTimeout / 3 : watchdogTimeout,
     channelOf: () => readWriteChannel,
     fieldOf,
-    holdOf: (holder) => name.hold(fieldOf(holder)),
+    renewalKeys: (holder) => [raw, name.hold(fieldOf(holder))],
+    tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, about, mayWait }) => ({
       script: writeLockAcquire,
       keys: [raw, name.hold(fieldOf(holder)), writers],
-      args: [lease, fieldOf(holder), about, watchdogTimeout, preferWriters && mayWait ? 1 : 0],
+      args: [
+        lease,
+        fieldOf(holder),
+        about,
+        watchdogTimeout,
+        preferWriters && mayWait ? 1 : 0,
+        name.gone(holder),
+      ],
     }),
-    release: (holder) => ({
+    release: (holder, tombstone) => ({
       script: writeLockRelease,
-      keys: [raw, readWriteChannel, name.hold(fieldOf(holder)), writers],
-      args: [fieldOf(holder), context.connection.publishCommand, tagged],
+      keys: [raw, name.hold(fieldOf(holder)), writers],
+      args: [
+        fieldOf(holder),
+        context.connection.publishCommand,
+        tagged,
+        readWriteChannel,
+        tombstone,
+      ],
     }),
     token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [fieldOf(holder)] }),
   };

@@ -29,7 +29,7 @@ import { statusOf } from '../../core/status-of.js';
 import { WaitScope } from '../../core/wait-scope.js';
 import { within } from '../../core/within.js';
 import { RedLockSurvey } from '../inspection/red-lock-survey.js';
-import { ContenderLines } from '../recipes/contender-lines.js';
+import { ContenderLines } from '../recipes/line.js';
 import { RedisElection } from '../recipes/redis-election.js';
 import type { RedisLockOptions } from '../redis-lock-options.js';
 import { leadersOf } from './leaders-of.js';

@@ -6,7 +6,7 @@ import type { RedisLockClient } from '../redis-lock-client.js';
 import { firstOf } from './first-of.js';
 
 /** States of a connection, the best first. */
-const STATES = ['CONNECTED', 'SUSPENDED', 'LOST', 'CONNECTING', 'CLOSED'];
+const STATES = ['CONNECTED', 'REFUSED', 'SUSPENDED', 'LOST', 'CONNECTING', 'CLOSED'];
 
 /** One of the servers. */
 export interface RedLockNode {

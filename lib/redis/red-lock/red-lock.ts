@@ -10,7 +10,7 @@ import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
 import { withWait } from '../../core/with-wait.js';
 import type { RedisAcquireOptions } from '../recipes/redis-acquire-options.js';
 import type { RedisLock } from '../recipes/redis-lock.js';
-import { LinePlace } from '../recipes/line-place.js';
+import { LinePlace } from '../recipes/line.js';
 import type { LockCommands } from '../recipes/lock-commands.js';
 import type { Ballot } from './ballot.js';
 import { RedLockAttempt } from './red-lock-attempt.js';

@@ -1,47 +1,19 @@
 -- Takes the lock in the order of the queue, and queues where others are ahead. Layout and arithmetic of Redisson's
 -- RFairLock: a list of holders, and the deadline of each (ms, wall clock) in a sorted set. A sorted set of our own tells
 -- how long each of our waiters lives without being heard of.
--- Idempotent: sent again it sets the lease again, or keeps the place in the queue and moves its deadlines on.
+-- Idempotent: sent again it only makes the lease longer, or keeps the place in the queue and moves its deadlines on.
 -- KEYS lock, queue, timeouts, alive, [token]
--- ARGV lease (ms), holder, about, wait (ms), life of a waiter (ms), 1: queue, PUBLISH or SPUBLISH, channel
+-- ARGV lease (ms), holder, about, wait (ms), life of a waiter (ms), 1: queue, PUBLISH or SPUBLISH, channel, tombstone
 -- -> {1, token} or {0, ms until there is a reason to look again}
 local lock, queue, timeouts, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local lease, holder, wait, life = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5])
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local publish, channel = ARGV[7], ARGV[8]
+-- include clock
+-- include raise
+-- include gone
+-- include fair-queue
 
-local function leave(waiter)
-  local place = redis.call('lpos', queue, waiter)
-  if place then
-    for _, behind in ipairs(redis.call('lrange', queue, place + 1, -1)) do
-      redis.call('zincrby', timeouts, -wait, behind) -- which it had added for this one
-    end
-    redis.call('lrem', queue, 1, waiter)
-  end
-  redis.call('zrem', timeouts, waiter)
-  redis.call('zrem', alive, waiter)
-end
-
-local function wake(waiter)
-  redis.call(ARGV[7], ARGV[8] .. ':' .. waiter, '0')
-end
-
-for _, dead in ipairs(redis.call('zrangebyscore', alive, '-inf', now)) do
-  if dead ~= holder then
-    leave(dead)
-  end
-end
-local head = redis.call('lindex', queue, 0)
-while head and head ~= holder and not redis.call('zscore', alive, head) do
-  local deadline = redis.call('zscore', timeouts, head)
-  if deadline and tonumber(deadline) > now then
-    break
-  end
-  redis.call('lpop', queue)
-  redis.call('zrem', timeouts, head)
-  head = redis.call('lindex', queue, 0)
-end
-
+local head, more = firstInLine()
 local found = redis.call('exists', lock)
 if found == 1 then
   local fields = redis.call('hmget', lock, holder, 'mode')
@@ -49,10 +21,16 @@ if found == 1 then
     return redis.error_reply('LOCKKIND a read/write lock')
   end
   if fields[1] then
-    redis.call('pexpire', lock, lease)
+    raise(lock, lease)
     return { 1, KEYS[5] and tonumber(redis.call('get', KEYS[5]) or 0) or 0 }
   end
-elseif not head or head == holder then
+end
+local isNext = found == 0 and (not head or head == holder)
+local ahead = head ~= holder and redis.call('lpos', queue, holder)
+if head ~= holder and not ahead and (isNext or ARGV[6] == '1') and isGone(ARGV[9]) then
+  return redis.error_reply('GONE the holder has given up')
+end
+if isNext then
   local token = KEYS[5] and redis.call('incr', KEYS[5]) or 0 -- first: it may fail
   leave(holder)
   redis.call('hset', lock, holder, 1, 'nestjs-interlock', ARGV[3])
@@ -67,8 +45,9 @@ end
 local ttl = redis.call('pttl', lock)
 if ARGV[6] == '1' then
   -- Whoever takes the lock subtracts its own wait from the deadlines of all: so one wait for each who is ahead.
-  local ahead = redis.call('lpos', queue, holder)
-  if not ahead then
+  if head == holder then
+    ahead = 0
+  elseif not ahead then
     ahead = redis.call('rpush', queue, holder) - 1
     head = head or holder
   end
@@ -79,7 +58,13 @@ if ARGV[6] == '1' then
   end
   redis.call('zadd', timeouts, 'gt', deadline, holder)
   redis.call('zadd', alive, now + life, holder)
-  redis.call('pexpire', alive, deadline - now + life) -- it must outlive those whom it tells of
+  local enough = deadline - now + life -- it must outlive those whom it tells of
+  if redis.call('pttl', alive) < enough then
+    redis.call('pexpire', alive, enough)
+  end
+end
+if more then
+  return { 0, 1 }
 end
 if found == 1 then
   return { 0, ttl }

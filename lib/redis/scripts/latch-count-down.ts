@@ -2,9 +2,14 @@
 import { Script } from '../connection/script.js';
 
 export const latchCountDown = new Script('latch-count-down', `-- Counts down, and opens the latch at 0.
--- Idempotent: a request that is sent again counts once.
--- KEYS count, channel, request  ARGV PUBLISH or SPUBLISH, life of the answer (ms)  -> what is left
-local answered = redis.call('get', KEYS[3])
+-- KEYS count, request  ARGV PUBLISH or SPUBLISH, channel, life of the answer (ms)  -> what is left
+-- A request that counts once has a key that remembers its answer, "not done" too: a copy of it that arrives later changes
+-- nothing, whatever has happened since.
+local function remember(request, answer, life)
+  redis.call('set', request, answer, 'px', life)
+  return answer
+end
+local answered = redis.call('get', KEYS[2])
 if answered then
   return tonumber(answered)
 end
@@ -13,9 +18,7 @@ if count > 0 then
   redis.call('decr', KEYS[1])
 elseif count == 0 then
   redis.call('del', KEYS[1])
-  redis.call(ARGV[1], KEYS[2], '0')
+  redis.call(ARGV[1], ARGV[2], '0')
 end
-count = math.max(count, 0)
-redis.call('set', KEYS[3], count, 'px', ARGV[2])
-return count
+return remember(KEYS[2], math.max(count, 0), ARGV[3])
 `);

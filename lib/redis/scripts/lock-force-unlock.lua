@@ -1,13 +1,18 @@
--- Takes the lock from whoever holds it, of the fair lock too, and wakes who waits.
--- KEYS lock, channel, queue  ARGV PUBLISH or SPUBLISH  -> 1: it was held
+-- Takes the lock from its holder, a fair lock too, and wakes the waiters.
+-- KEYS lock, queue, request  ARGV PUBLISH or SPUBLISH, channel, life of the answer (ms)  -> 1: it was held
+-- include request
+local answered = redis.call('get', KEYS[3])
+if answered then
+  return tonumber(answered)
+end
 local found = redis.call('exists', KEYS[1])
 if found == 1 and redis.call('hexists', KEYS[1], 'mode') == 1 then
   return redis.error_reply('LOCKKIND a read/write lock')
 end
 redis.call('del', KEYS[1])
-redis.call(ARGV[1], KEYS[2], '0')
-local head = redis.call('lindex', KEYS[3], 0)
+redis.call(ARGV[1], ARGV[2], '0')
+local head = redis.call('lindex', KEYS[2], 0)
 if head then
-  redis.call(ARGV[1], KEYS[2] .. ':' .. head, '0')
+  redis.call(ARGV[1], ARGV[2] .. ':' .. head, '0')
 end
-return found
+return remember(KEYS[3], found, ARGV[3])

@@ -1,7 +1,17 @@
--- Gives the lock back and wakes who waits for it.
--- KEYS lock, [channel]  ARGV holder, [PUBLISH or SPUBLISH]  -> how many listen; -1: it was not held
-if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
-  return -1
+-- Gives locks of one holder back and wakes the waiters.
+-- KEYS lock...
+-- ARGV holder, PUBLISH or SPUBLISH or '': wakes none; for each lock its channel, and a tombstone to leave or ''
+-- -> how many listen; -1: it held none of them
+-- include gone
+local listening = -1
+for i, lock in ipairs(KEYS) do
+  bury(ARGV[2 * i + 2])
+  if redis.pcall('hexists', lock, ARGV[1]) == 1 then -- another type: whatever it is, it is not the lock
+    redis.call('del', lock)
+    listening = math.max(listening, 0)
+    if ARGV[2] ~= '' then
+      listening = listening + redis.call(ARGV[2], ARGV[2 * i + 1], '0')
+    end
+  end
 end
-redis.call('del', KEYS[1])
-return KEYS[2] and redis.call(ARGV[2], KEYS[2], '0') or 0
+return listening

@@ -1,21 +1,25 @@
 -- Takes permits, all or none. Layout of Redisson's RPermitExpirableSemaphore: how many are free, and a sorted set of the ids
 -- of all others with the time (ms) at which each comes back by itself. Ours are: how many permits our clients last wanted
 -- there to be; for waiters who are fair a list in their order, and until when each of them is known to live.
--- Idempotent: sent again it sets the lease again, or keeps the place in the queue.
--- KEYS free, timeouts, channel, wanted, queue, alive
+-- Safe to arrive twice and late: permits that the holder has are only held longer, a place in the queue is kept, and for a
+-- holder that has gone nothing is taken.
+-- KEYS free, timeouts, wanted, queue, alive
 -- ARGV lease (ms), holder (12 bytes, and how many permits in 4), holder as text, wanted or '', PUBLISH or SPUBLISH,
---      1: it waits, 1: in the order of coming, life of a waiter (ms)
+--      1: it waits, 1: in the order of coming, life of a waiter (ms), channel, tombstone
 -- -> {1, 0} or {0, ms until there is a reason to look again; -1: when it is woken}
-local free, timeouts, channel, wanted, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+-- include gone
+local free, timeouts, wanted, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local lease, waiter, publish = tonumber(ARGV[1]), ARGV[3], ARGV[5]
-local waits, isFair, life = ARGV[6] == '1', ARGV[7] == '1', tonumber(ARGV[8])
+local waits, isFair, life, channel = ARGV[6] == '1', ARGV[7] == '1', tonumber(ARGV[8]), ARGV[9]
 local prefix, count = string.sub(ARGV[2], 1, 12), struct.unpack('>I4', ARGV[2], 13)
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- include clock
 
-local function put(option)
+local function put(...)
   for i = 0, count - 1 do
-    redis.call('zadd', timeouts, option, now + lease, prefix .. struct.pack('>I4', i))
+    local entry = { ... }
+    entry[#entry + 1] = now + lease
+    entry[#entry + 1] = prefix .. struct.pack('>I4', i)
+    redis.call('zadd', timeouts, unpack(entry))
   end
 end
 
@@ -32,9 +36,13 @@ local available = tonumber(redis.call('get', free) or 0)
 if not available then
   return redis.error_reply('WRONGTYPE not a number')
 end
-if redis.call('zscore', timeouts, prefix .. struct.pack('>I4', 0)) then
-  put('xx')
+local heldUntil = redis.call('zscore', timeouts, prefix .. struct.pack('>I4', 0))
+if heldUntil and tonumber(heldUntil) > now then
+  put('xx', 'gt')
   return { 1, 0 }
+end
+if isGone(ARGV[10]) then
+  return redis.error_reply('GONE the holder has given up')
 end
 
 local expired = redis.call('zremrangebyscore', timeouts, 0, now)

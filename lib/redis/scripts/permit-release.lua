@@ -1,9 +1,12 @@
 -- Gives permits back, or the place in the queue for them, and wakes who waits.
--- KEYS free, timeouts, channel, queue, alive
--- ARGV holder (12 bytes, and how many permits in 4), holder as text, PUBLISH or SPUBLISH
+-- KEYS free, timeouts, queue, alive
+-- ARGV holder (12 bytes, and how many permits in 4), holder as text, PUBLISH or SPUBLISH, channel, tombstone to leave or ''
 -- -> how many listen; -1: it had none
-local free, timeouts, channel, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+-- include gone
+local free, timeouts, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local channel = ARGV[4]
 local prefix, count = string.sub(ARGV[1], 1, 12), struct.unpack('>I4', ARGV[1], 13)
+bury(ARGV[5])
 
 local released = 0
 for i = 0, count - 1 do

@@ -2,11 +2,25 @@
 import { Script } from '../connection/script.js';
 
 export const permitRelease = new Script('permit-release', `-- Gives permits back, or the place in the queue for them, and wakes who waits.
--- KEYS free, timeouts, channel, queue, alive
--- ARGV holder (12 bytes, and how many permits in 4), holder as text, PUBLISH or SPUBLISH
+-- KEYS free, timeouts, queue, alive
+-- ARGV holder (12 bytes, and how many permits in 4), holder as text, PUBLISH or SPUBLISH, channel, tombstone to leave or ''
 -- -> how many listen; -1: it had none
-local free, timeouts, channel, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+-- A copy of an acquire may arrive after its holder has given the lock back or stopped waiting for it. A release leaves a
+-- tombstone where that may be, and an acquire takes nothing for a holder that has one. Called by \`pcall\`: what cannot be read
+-- or written in a slot under migration, or for want of memory, must not keep a lock from being taken or given back.
+local function isGone(tombstone)
+  return redis.pcall('exists', tombstone) == 1
+end
+
+local function bury(tombstone)
+  if tombstone ~= '' then
+    redis.pcall('set', tombstone, 1, 'px', 960000)
+  end
+end
+local free, timeouts, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local channel = ARGV[4]
 local prefix, count = string.sub(ARGV[1], 1, 12), struct.unpack('>I4', ARGV[1], 13)
+bury(ARGV[5])
 
 local released = 0
 for i = 0, count - 1 do

@@ -1,18 +1,20 @@
--- Changes how many permits there are: 'try' where there is no semaphore yet, 'set' to so many, 'add' so many; wakes who waits.
--- Idempotent: a request that is sent again is answered as it was.
--- KEYS free, timeouts, channel, queue, request  ARGV PUBLISH or SPUBLISH, life of the answer (ms), mode, how many
--- -> 1: done
-local free, timeouts, channel, queue = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local mode, more = ARGV[3], tonumber(ARGV[4])
-if redis.call('exists', KEYS[5]) == 1 then
-  return 1
+-- Changes how many permits there are: 'try' where there is no semaphore yet, 'set' to so many, 'add' so many; wakes the
+-- waiters.
+-- KEYS free, timeouts, queue, request  ARGV PUBLISH or SPUBLISH, channel, life of the answer (ms), mode, how many
+-- -> 1: done, 0: not done
+-- include request
+local free, timeouts, queue, channel = KEYS[1], KEYS[2], KEYS[3], ARGV[2]
+local mode, more = ARGV[4], tonumber(ARGV[5])
+local answered = redis.call('get', KEYS[4])
+if answered then
+  return tonumber(answered)
 end
 local available = tonumber(redis.call('get', free) or 0)
 if not available then
   return redis.error_reply('WRONGTYPE not a number')
 end
 if mode == 'try' and redis.call('exists', free) == 1 then
-  return 0
+  return remember(KEYS[4], 0, ARGV[3])
 end
 if mode == 'set' then
   more = more - available - redis.call('zcard', timeouts)
@@ -25,5 +27,4 @@ if available > 0 then
     redis.call(ARGV[1], channel .. ':' .. first, '1')
   end
 end
-redis.call('set', KEYS[5], 1, 'px', ARGV[2])
-return 1
+return remember(KEYS[4], 1, ARGV[3])

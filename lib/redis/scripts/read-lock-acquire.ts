@@ -3,27 +3,55 @@ import { Script } from '../connection/script.js';
 
 export const readLockAcquire = new Script('read-lock-acquire', `-- Takes the lock for reading. Layout of Redisson's RReadWriteLock: a hash with the mode and the holders, and one key for
 -- each hold of a reader, which lives as long as its lease.
--- Idempotent: sent again by the same holder it only sets the lease again.
--- KEYS lock, hold, writers  ARGV lease (ms), holder, about, field of the writer it is inside of or '', 1: writers first
+-- Safe to arrive twice and late: a hold that is there is only made to last longer, and for a holder that has gone nothing
+-- is taken.
+-- KEYS lock, hold, writers
+-- ARGV lease (ms), holder, about, field of the writer it is inside of or '', 1: writers first, tombstone
 -- -> {1, 0} or {0, ms}
+-- A copy of an acquire may arrive after its holder has given the lock back or stopped waiting for it. A release leaves a
+-- tombstone where that may be, and an acquire takes nothing for a holder that has one. Called by \`pcall\`: what cannot be read
+-- or written in a slot under migration, or for want of memory, must not keep a lock from being taken or given back.
+local function isGone(tombstone)
+  return redis.pcall('exists', tombstone) == 1
+end
+
+local function bury(tombstone)
+  if tombstone ~= '' then
+    redis.pcall('set', tombstone, 1, 'px', 960000)
+  end
+end
+-- A copy of an acquire or of a renewal may arrive after the lease was extended: they only make a lease longer. -1: without end.
+local function raise(key, lease)
+  local left = redis.call('pttl', key)
+  if left >= 0 and left < tonumber(lease) then
+    redis.call('pexpire', key, lease)
+  end
+end
 local lock, hold, writers = KEYS[1], KEYS[2], KEYS[3]
 local mode = redis.call('hget', lock, 'mode')
 local ttl = redis.call('pttl', lock)
 if not mode and ttl ~= -2 then
   return redis.error_reply('LOCKKIND a mutex')
 end
-local mine = mode and redis.call('hexists', lock, ARGV[2]) == 1
+if mode and redis.call('hexists', lock, ARGV[2]) == 1 and redis.call('exists', hold) == 1 then
+  raise(hold, ARGV[1])
+  raise(lock, ARGV[1])
+  return { 1, 0 }
+end
 local inside = mode == 'write' and ARGV[4] ~= '' and redis.call('hexists', lock, ARGV[4]) == 1
-if mode == 'write' and not mine and not inside then
+if mode == 'write' and not inside then
   return { 0, ttl }
 end
-if ARGV[5] == '1' and not mine and not inside then
-  local time = redis.call('time')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if ARGV[5] == '1' and not inside then
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
   local waiting = redis.call('zrangebyscore', writers, '(' .. now, '+inf', 'withscores', 'limit', 0, 1)
   if waiting[1] then
     return { 0, math.max(1, tonumber(waiting[2]) - now) } -- it may be dead
   end
+end
+if isGone(ARGV[6]) then
+  return redis.error_reply('GONE the holder has given up')
 end
 if not mode then
   redis.call('hset', lock, 'mode', 'read', ARGV[2], 1)

@@ -1,10 +1,13 @@
 -- Ends one hold of a reader; the last one wakes who waits. The hash lives as long as the longest hold that is left; holds
 -- whose lease is over are removed from it.
--- KEYS lock, channel, hold  ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with
+-- KEYS lock, hold
+-- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
 -- -> how many listen; -1: it was not held
+-- include gone
 local lock = KEYS[1]
+bury(ARGV[5])
 local told = redis.call('pttl', lock)
-redis.call('del', KEYS[3])
+redis.call('del', KEYS[2])
 if redis.call('hdel', lock, ARGV[1]) == 0 then
   return -1
 end
@@ -31,4 +34,4 @@ local left = redis.call('pttl', lock)
 if left ~= -2 and left > told - 1000 then
   return 0 -- else who waits would sleep over the end of it, for as long as it was told
 end
-return redis.call(ARGV[2], KEYS[2], '0')
+return redis.call(ARGV[2], ARGV[4], '0')

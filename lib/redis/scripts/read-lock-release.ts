@@ -3,11 +3,25 @@ import { Script } from '../connection/script.js';
 
 export const readLockRelease = new Script('read-lock-release', `-- Ends one hold of a reader; the last one wakes who waits. The hash lives as long as the longest hold that is left; holds
 -- whose lease is over are removed from it.
--- KEYS lock, channel, hold  ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with
+-- KEYS lock, hold
+-- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
 -- -> how many listen; -1: it was not held
+-- A copy of an acquire may arrive after its holder has given the lock back or stopped waiting for it. A release leaves a
+-- tombstone where that may be, and an acquire takes nothing for a holder that has one. Called by \`pcall\`: what cannot be read
+-- or written in a slot under migration, or for want of memory, must not keep a lock from being taken or given back.
+local function isGone(tombstone)
+  return redis.pcall('exists', tombstone) == 1
+end
+
+local function bury(tombstone)
+  if tombstone ~= '' then
+    redis.pcall('set', tombstone, 1, 'px', 960000)
+  end
+end
 local lock = KEYS[1]
+bury(ARGV[5])
 local told = redis.call('pttl', lock)
-redis.call('del', KEYS[3])
+redis.call('del', KEYS[2])
 if redis.call('hdel', lock, ARGV[1]) == 0 then
   return -1
 end
@@ -34,5 +48,5 @@ local left = redis.call('pttl', lock)
 if left ~= -2 and left > told - 1000 then
   return 0 -- else who waits would sleep over the end of it, for as long as it was told
 end
-return redis.call(ARGV[2], KEYS[2], '0')
+return redis.call(ARGV[2], ARGV[4], '0')
 `);

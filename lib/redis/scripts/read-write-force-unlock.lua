@@ -1,11 +1,16 @@
--- Takes the lock from all who hold it in that mode, and wakes who waits, as the releases do.
--- KEYS lock, channel  ARGV mode, PUBLISH or SPUBLISH  -> 1: it was held so
-if redis.call('hget', KEYS[1], 'mode') ~= ARGV[1] then
-  return 0
+-- Takes the lock from all who hold it in that mode, and wakes the waiters, as the releases do.
+-- KEYS lock, request  ARGV PUBLISH or SPUBLISH, channel, life of the answer (ms), mode  -> 1: it was held so
+-- include request
+local answered = redis.call('get', KEYS[2])
+if answered then
+  return tonumber(answered)
+end
+if redis.call('hget', KEYS[1], 'mode') ~= ARGV[4] then
+  return remember(KEYS[2], 0, ARGV[3])
 end
 redis.call('del', KEYS[1])
-if ARGV[1] == 'write' then
-  redis.call(ARGV[2], KEYS[2], '1')
+if ARGV[4] == 'write' then
+  redis.call(ARGV[1], ARGV[2], '1')
 end
-redis.call(ARGV[2], KEYS[2], '0')
-return 1
+redis.call(ARGV[1], ARGV[2], '0')
+return remember(KEYS[2], 1, ARGV[3])

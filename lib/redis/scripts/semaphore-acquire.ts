@@ -2,9 +2,13 @@
 import { Script } from '../connection/script.js';
 
 export const semaphoreAcquire = new Script('semaphore-acquire', `-- Takes permits that nobody owns. Layout of Redisson's RSemaphore: a number.
--- Idempotent: a request that is sent again is answered as it was.
+-- Idempotent: a request that is sent again is answered as it was; one that was undone takes nothing.
 -- KEYS permits, request  ARGV how many, life of the answer (ms)  -> {1, 0}, or {0, -1}: when it is woken
-if redis.call('exists', KEYS[2]) == 1 then
+local taken = redis.call('get', KEYS[2])
+if taken == '0' then
+  return redis.error_reply('GONE the request was undone')
+end
+if taken then
   return { 1, 0 }
 end
 local available = tonumber(redis.call('get', KEYS[1]) or 0)

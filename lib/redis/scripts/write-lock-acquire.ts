@@ -1,32 +1,62 @@
 // Made of write-lock-acquire.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const writeLockAcquire = new Script('write-lock-acquire', `-- Takes the lock for writing. Layout of Redisson's RReadWriteLock, and a key that tells about the writer.
--- Idempotent: sent again by the same holder it only sets the lease again.
--- KEYS lock, hold, writers  ARGV lease (ms), holder, about, life of a waiter (ms), 1: keep readers out while it waits
+export const writeLockAcquire = new Script('write-lock-acquire', `-- Takes the lock for writing. Layout of Redisson's RReadWriteLock, and a key that says about the writer.
+-- Safe to arrive twice and late: a hold that is there is only made to last longer, and for a holder that has gone nothing
+-- is taken.
+-- KEYS lock, hold, writers
+-- ARGV lease (ms), holder, about, life of a waiter (ms), 1: keep readers out while it waits, tombstone
 -- -> {1, 0} or {0, ms}
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- A copy of an acquire may arrive after its holder has given the lock back or stopped waiting for it. A release leaves a
+-- tombstone where that may be, and an acquire takes nothing for a holder that has one. Called by \`pcall\`: what cannot be read
+-- or written in a slot under migration, or for want of memory, must not keep a lock from being taken or given back.
+local function isGone(tombstone)
+  return redis.pcall('exists', tombstone) == 1
+end
+
+local function bury(tombstone)
+  if tombstone ~= '' then
+    redis.pcall('set', tombstone, 1, 'px', 960000)
+  end
+end
+-- A copy of an acquire or of a renewal may arrive after the lease was extended: they only make a lease longer. -1: without end.
+local function raise(key, lease)
+  local left = redis.call('pttl', key)
+  if left >= 0 and left < tonumber(lease) then
+    redis.call('pexpire', key, lease)
+  end
+end
 local lock, hold, writers = KEYS[1], KEYS[2], KEYS[3]
+local lease, life, goesFirst = ARGV[1], tonumber(ARGV[4]), ARGV[5] == '1'
 local ttl = redis.call('pttl', lock)
-if ttl ~= -2 then
-  local found = redis.call('hmget', lock, 'mode', ARGV[2])
-  if not found[1] then
-    return redis.error_reply('LOCKKIND a mutex')
+local found = redis.call('hmget', lock, 'mode', ARGV[2])
+if ttl ~= -2 and not found[1] then
+  return redis.error_reply('LOCKKIND a mutex')
+end
+if found[2] and redis.call('exists', hold) == 1 then
+  raise(hold, lease)
+  raise(lock, lease)
+  return { 1, 0 }
+end
+if isGone(ARGV[6]) then
+  return redis.error_reply('GONE the holder has given up')
+end
+if ttl ~= -2 and not found[2] then
+  if goesFirst then
+    redis.call('zadd', writers, 'gt', now + life, ARGV[2])
+    redis.call('pexpire', writers, math.max(life, redis.call('pttl', writers)))
   end
-  if not found[2] then
-    if ARGV[5] == '1' then
-      local time = redis.call('time')
-      redis.call('zadd', writers, time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4], ARGV[2])
-      redis.call('pexpire', writers, ARGV[4])
-    end
-    return { 0, ttl }
-  end
-else
+  return { 0, ttl }
+end
+if ttl == -2 then
   redis.call('hset', lock, 'mode', 'write', ARGV[2], 1)
 end
-if ARGV[5] == '1' then
+if goesFirst then
   redis.call('zrem', writers, ARGV[2])
 end
-redis.call('set', hold, ARGV[3], 'px', ARGV[1])
-redis.call('pexpire', lock, math.max(ttl, tonumber(ARGV[1])))
+redis.call('set', hold, ARGV[3], 'px', lease)
+redis.call('pexpire', lock, math.max(ttl, tonumber(lease)))
 return { 1, 0 }
 `);

@@ -1,16 +1,19 @@
 -- Ends the hold of the writer and wakes all who wait; where it reads too, it stays as a reader.
--- KEYS lock, channel, hold, writers  ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with
+-- KEYS lock, hold, writers
+-- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
 -- -> how many listen; -1: it neither held nor waited
+-- include gone
 local lock = KEYS[1]
+bury(ARGV[5])
 
 -- '1' wakes all threads of a Redisson that sleep, '0' one that is about to: that message waits for it.
 local function wake()
-  redis.call(ARGV[2], KEYS[2], '1')
-  return redis.call(ARGV[2], KEYS[2], '0')
+  redis.call(ARGV[2], ARGV[4], '1')
+  return redis.call(ARGV[2], ARGV[4], '0')
 end
 
-local waited = redis.call('zrem', KEYS[4], ARGV[1])
-redis.call('del', KEYS[3])
+local waited = redis.call('zrem', KEYS[3], ARGV[1])
+redis.call('del', KEYS[2])
 if redis.call('hdel', lock, ARGV[1]) == 0 then
   return waited == 0 and -1 or wake() -- readers may have waited for this writer
 end

@@ -2,8 +2,6 @@ import type { Redis } from 'ioredis';
 import { hostname } from 'node:os';
 import { lockAcquire } from '../../../lib/redis/scripts/lock-acquire.js';
 import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';
-import { multiLockAcquire } from '../../../lib/redis/scripts/multi-lock-acquire.js';
-import { multiLockRelease } from '../../../lib/redis/scripts/multi-lock-release.js';
 import { partsOf } from './quantities.js';
 
 const CLIENT = '6f1c2d9e-5a7b-4c1d-9e8f-0a1b2c3d4e5f';
@@ -16,8 +14,7 @@ export class BareLocks {
   private constructor(private readonly client: Redis) {}
 
   static async on(client: Redis): Promise<BareLocks> {
-    const scripts = [lockAcquire, lockRelease, multiLockAcquire, multiLockRelease];
-    for (const { source } of scripts) await client.script('LOAD', source);
+    for (const { source } of [lockAcquire, lockRelease]) await client.script('LOAD', source);
     return new BareLocks(client);
   }
 
@@ -25,21 +22,24 @@ export class BareLocks {
     const channel = channelOf(key);
     return async () => {
       const holder = this.#newHolder();
-      await this.client.evalsha(lockAcquire.sha1, 1, key, LEASE, holder, aboutUs());
-      return () => this.client.evalsha(lockRelease.sha1, 2, key, channel, holder, 'publish');
+      const tombstone = tombstoneOf(key, holder);
+      await this.client.evalsha(lockAcquire.sha1, 1, key, LEASE, holder, aboutUs(), 1, tombstone);
+      return () => this.client.evalsha(lockRelease.sha1, 1, key, holder, 'publish', channel, '');
     };
   };
 
   /** Its parts, with one script. */
   readonly multiLockOn = (key: string) => {
     const parts = partsOf(key);
-    const released = parts.flatMap((part) => [part, channelOf(part)]);
+    const released = parts.flatMap((part) => [channelOf(part), '']);
     return async () => {
       const holder = this.#newHolder();
       const { length } = parts;
-      await this.client.evalsha(multiLockAcquire.sha1, length, ...parts, LEASE, holder, aboutUs());
+      const tombstones = parts.map((part) => tombstoneOf(part, holder));
+      const terms = [LEASE, holder, aboutUs(), length, ...tombstones];
+      await this.client.evalsha(lockAcquire.sha1, length, ...parts, ...terms);
       return () =>
-        this.client.evalsha(multiLockRelease.sha1, 2 * length, ...released, holder, 'publish');
+        this.client.evalsha(lockRelease.sha1, length, ...parts, holder, 'publish', ...released);
     };
   };
 
@@ -50,6 +50,10 @@ export class BareLocks {
 
 function channelOf(key: string): string {
   return `redisson_lock__channel:{${key}}`;
+}
+
+function tombstoneOf(key: string, holder: string): string {
+  return `interlock_gone:{${key}}:${holder}`;
 }
 
 function aboutUs(): string {

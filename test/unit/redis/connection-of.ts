@@ -6,7 +6,6 @@ import { RedisConnection } from '../../../lib/redis/connection/redis-connection.
 export function connectionOf(client: RedisClient, clock: Clock): RedisConnection {
   return new RedisConnection({
     client,
-    isOwned: false,
     shardedSubscriptionMode: 'auto',
     clock,
     onStateChange: () => {},

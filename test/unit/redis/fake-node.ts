@@ -24,6 +24,12 @@ export class SentCommand {
     this.#answer.reject(Object.assign(new Error(message), { name: 'ReplyError' }));
   }
 
+  /** Rejects as ioredis' `Cluster` does when the servers have refused it often enough. */
+  exhaust(message: string): void {
+    const text = `Too many Cluster redirections. Last error: ReplyError: ${message}`;
+    this.#answer.reject(new Error(text));
+  }
+
   /** Rejects as ioredis does when there is no connection. */
   fail(): void {
     this.#answer.reject(new Error('Connection is closed.'));
@@ -50,7 +56,7 @@ export class FakeNode extends EventEmitter implements RedisNode {
   call(name: string, ...args: (string | number)[]): Promise<unknown> {
     const command = new SentCommand(name, args);
     this.sent.push(command);
-    const value = this.reply(command);
+    const value = this.reply(command) ?? (name === 'info' ? '' : undefined); // which a new connection asks for once
     if (value !== undefined) command.answer(value);
     return command.answered;
   }

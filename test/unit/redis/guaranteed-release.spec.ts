@@ -7,7 +7,7 @@ import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
 import { FakeNode } from './fake-node.js';
 
-const COMMAND = { script: lockRelease, keys: ['door', 'channel'], args: ['holder', 'publish'] };
+const COMMAND = () => ({ script: lockRelease, keys: ['door'], args: ['holder', 'publish'] });
 const END = 30_000;
 
 describe('A release', () => {

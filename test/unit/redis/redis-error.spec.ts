@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockConnectionError, LockKeyError } from '../../../lib/core/errors/index.js';
-import { isNoScript, isPassing, lockErrorOf } from '../../../lib/redis/connection/redis-error.js';
+import {
+  isNoScript,
+  isOtherType,
+  isPassing,
+  isReadOnly,
+  isRefusal,
+  lockErrorOf,
+} from '../../../lib/redis/connection/redis-error.js';
 
 const ABOUT = { key: 'orders', client: 'unit' };
 
@@ -21,8 +28,9 @@ describe('An answer of a server', () => {
     'BUSY Redis is busy running a script.',
     'MISCONF Redis is configured to save RDB snapshots',
     "OOM command not allowed when used memory > 'maxmemory'.",
-    'MOVED 3999 127.0.0.1:6381',
-    'ASK 3999 127.0.0.1:6381',
+    "ERR Error running script (call to f_9f0a2b): @user_script:12: -READONLY You can't write",
+    "ERR Error running script (call to f_9f0a2b): @user_script:3: -OOM command not allowed when used memory > 'maxmemory'.",
+    'ERR Error running script (call to f_9f0a2b): @user_script: 3: -NOREPLICAS Not enough good replicas to write.',
   ])('may be another one in a moment: %s', (message) => {
     expect(isPassing(reply(message))).toBe(true);
   });
@@ -33,6 +41,10 @@ describe('An answer of a server', () => {
     'NOAUTH Authentication required.',
     'ERR unknown command',
     'CROSSSLOT Keys in request do not hash to the same slot',
+    'MOVED 3999 127.0.0.1:6381',
+    'ASK 3999 127.0.0.1:6381',
+    'ERR Error running script (call to f_9f0a2b): @user_script:3: WRONGTYPE Operation against a key',
+    'ERR Error running script (call to f_9f0a2b): @user_script:3: @user_script: 3: READONLY is no code here',
     'LOCKKIND a mutex',
     'BUSYKEY Target key name already exists.',
   ])('stays: %s', (message) => {
@@ -49,11 +61,39 @@ describe('An answer of a server', () => {
     expect(isPassing(new Error(message))).toBe(true);
   });
 
-  it('never comes from a client that the user has subscribed with', () => {
-    const error = new Error('Connection in subscriber mode, only subscriber commands may be used');
-    expect(isPassing(error)).toBe(false);
-    expect(lockErrorOf(error, ABOUT)).toMatchObject({ code: 'LOCK_CONNECTION', cause: error });
+  it.each([
+    "READONLY You can't write against a read only replica.",
+    "ERR Error running script (call to f_9f0a2b): @user_script:12: -READONLY You can't write",
+  ])('tells of a replica: %s', (message) => {
+    expect([isReadOnly(reply(message)), isRefusal(reply(message))]).toEqual([true, true]);
   });
+
+  it('is a refusal, also where a Cluster has asked often enough', () => {
+    const because = (reason: string) =>
+      new Error(`Too many Cluster redirections. Last error: ReplyError: ${reason}`);
+    expect(isRefusal(because('CLUSTERDOWN The cluster is down'))).toBe(true);
+    expect(isRefusal(because('MOVED 3999 127.0.0.1:6381'))).toBe(false);
+    expect(isRefusal(new Error('READONLY, says somebody else'))).toBe(false);
+  });
+
+  it.each([
+    'TRYAGAIN Multiple keys request during rehashing of slot',
+    'NOAUTH',
+    'LOCKKIND a mutex',
+  ])('is no refusal of all scripts: %s', (message) => {
+    expect(isRefusal(reply(message))).toBe(false);
+  });
+
+  it.each(['MOVED 3999 127.0.0.1:6381', 'ASK 3999 127.0.0.1:6381', 'CROSSSLOT Keys in request'])(
+    'of a cluster to a client that is of none says what to do: %s',
+    (message) => {
+      const error = lockErrorOf(reply(message), ABOUT);
+      expect(error).toBeInstanceOf(LockConnectionError);
+      expect(error.message).toContain(message);
+      expect(error.message).toContain('node of a cluster');
+      expect(error.message).toContain('option `cluster`');
+    },
+  );
 
   it('tells of a script that it does not know', () => {
     const message = 'NOSCRIPT No matching script. Please use EVAL.';
@@ -80,6 +120,17 @@ describe('An answer of a server', () => {
     expect(error.message).toMatch(
       /^Redis refused a command of the lock: ERR no such thing\. Check/,
     );
+  });
+
+  it('of Redis 6.2 is told without the place in our script, too', () => {
+    const cause = reply(
+      'ERR Error running script (call to f_e8cc1b6974c0ff8e618f983f87b6b650f7e53b22): @user_script:7: -NOSPACE left',
+    );
+    expect(lockErrorOf(cause, ABOUT).message).toContain('of the lock: NOSPACE left. Check');
+    const inside = (answer: string) =>
+      reply(`ERR Error running script (call to f_e8cc): @user_script:7: ${answer}`);
+    expect(lockErrorOf(inside('WRONGTYPE Operation'), ABOUT)).toBeInstanceOf(LockKeyError);
+    expect(isOtherType(inside('-WRONGTYPE Operation'))).toBe(true);
   });
 
   it("that is none stays the user's, or ioredis', own error", () => {

@@ -11,15 +11,15 @@ const LEASE = 30_000;
 /** A hold that tells what it was told. */
 class Held implements Renewable {
   readonly keys: readonly [string, string];
-  readonly kind = 'alone';
+  kind: Renewable['kind'] = 'alone';
   readonly told: (string | number)[] = [];
   deadline: number;
 
   constructor(
-    readonly field: string,
+    readonly field: string | Buffer,
     private readonly clock: VirtualClock,
     public lease = LEASE,
-    key = field,
+    key = String(field),
   ) {
     this.keys = [key, key];
     this.deadline = clock.now() + lease;
@@ -42,7 +42,7 @@ class Held implements Renewable {
 /** The fields that a command renews. */
 function fieldsOf({ args }: SentCommand): unknown[] {
   const keys = Number(args[1]);
-  return args.slice(2 + keys).filter((_, i) => i % 3 === 0);
+  return args.slice(2 + keys).filter((_, i) => i % 4 === 0);
 }
 
 describe('Renewal', () => {
@@ -70,7 +70,7 @@ describe('Renewal', () => {
     expect(node.sent).toEqual([]);
     await clock.advance(0.1 * (LEASE / 3) + 1);
     expect(node.sent.map(fieldsOf)).toEqual([['a']]);
-    expect(node.last.args).toEqual([expect.any(String), 2, 'a', 'a', 'a', LEASE, 'alone']);
+    expect(node.last.args).toEqual([expect.any(String), 2, 'a', 'a', 'a', LEASE, 'alone', 0]);
   });
 
   it('goes on for as long as the hold is there', async () => {
@@ -108,12 +108,37 @@ describe('Renewal', () => {
     expect(node.sent.map((command) => fieldsOf(command).length)).toEqual([100, 100, 50]);
   });
 
+  it('puts ten thousand permits at most into one command, unless one hold has more', async () => {
+    for (const permits of [6_000, 4_000, 1, 10_000, 2, 20_000]) {
+      const field = Buffer.alloc(16);
+      field.writeUInt32BE(permits, 12);
+      const held = new Held(field, clock, LEASE, 'permits');
+      held.kind = 'permits';
+      renewal.add(held);
+    }
+    hold('a mutex');
+    await clock.advance(LEASE / 3);
+    const permitsOf = (field: unknown) =>
+      field === 'a mutex' ? field : (field as Buffer).readUInt32BE(12);
+    expect(node.sent.map((command) => fieldsOf(command).map(permitsOf))).toEqual([
+      [6_000, 4_000],
+      [1],
+      [10_000],
+      [2],
+      [20_000],
+      ['a mutex'],
+    ]);
+  });
+
   it('puts leases of different lengths into one command, each with its own', async () => {
     hold('long', 3_000);
     await clock.advance(900);
     hold('short', 300);
     await clock.runUntil(() => node.sent.length === 1);
-    expect(node.last.args.slice(-6)).toEqual(['long', 3_000, 'alone', 'short', 300, 'alone']);
+    expect(node.last.args.slice(-8)).toEqual([
+      ...['long', 3_000, 'alone', 0],
+      ...['short', 300, 'alone', 0],
+    ]);
   });
 
   it('sends to a cluster a command for each slot', async () => {
@@ -192,6 +217,33 @@ describe('Renewal', () => {
     expect(good.told).toContain(LEASE);
     await clock.advance(2 * LEASE);
     expect(good.deadline).toBeGreaterThan(clock.now());
+  });
+
+  it.each([
+    ['by a server', (command: SentCommand) => command.refuse('TRYAGAIN Multiple keys request')],
+    [
+      'by a client that has asked often',
+      (command: SentCommand) => command.exhaust('TRYAGAIN Multiple'),
+    ],
+  ])(
+    'is sent for each by itself when a command with several keys is refused %s',
+    async (_, refuse) => {
+      const [one, two] = [hold('one'), hold('two')];
+      node.reply = (command) => (fieldsOf(command).length > 1 ? refuse(command) : all(command));
+      await clock.advance(5 * LEASE);
+      expect(new Set([...one.told, ...two.told])).toEqual(new Set([LEASE]));
+      expect(Math.min(one.deadline, two.deadline)).toBeGreaterThan(clock.now());
+    },
+  );
+
+  it('of one that is refused in a slot under migration is sent again', async () => {
+    const held = hold();
+    await clock.runUntil(() => node.sent.length === 1);
+    node.last.refuse('TRYAGAIN Multiple keys request');
+    await clock.runUntil(() => node.sent.length === 2, 200);
+    node.last.answer([1]);
+    await clock.advance(0);
+    expect(held.told).toEqual([LEASE]);
   });
 
   it('does not touch a hold that was removed while its answer was on the way', async () => {

@@ -8,7 +8,7 @@ import { semaphoreChange } from '../../../lib/redis/scripts/semaphore-change.js'
 import { isSettled } from '../../support/is-settled.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
-import { FakeNode } from './fake-node.js';
+import { FakeNode, type SentCommand } from './fake-node.js';
 
 const NAME = /^interlock_request:\{seats\}:[0-9a-f]{16}$/;
 
@@ -92,12 +92,46 @@ describe('A request', () => {
     expect(await answered).toBe(1);
   });
 
-  it('that has no answer for all of the connectTimeout fails as ioredis does, and is not forgotten', async () => {
+  it.each([
+    ['fails again and again', (command: SentCommand) => void command.fail()],
+    ['has no answer', () => undefined],
+  ])('that %s for all of the connectTimeout has an unknown outcome', async (_, reply) => {
+    node.reply = reply;
+    const failed = requests.run(semaphoreChange, ['seats'], []).catch((error: Error) => error);
+    await clock.advance(1_000);
+    const error = await failed;
+    expect(error).toBeInstanceOf(LockConnectionError);
+    expect(error).toMatchObject({
+      message: expect.stringContaining('the outcome is unknown'),
+      key: 'seats',
+      client: 'test',
+    });
+    expect(node.sent.every(({ name }) => name === 'evalsha')).toBe(true); // and it is not forgotten
+    expect(clock.isIdle).toBe(true);
+  });
+
+  it('has the last failure as the cause of its unknown outcome', async () => {
     node.reply = (command) => void command.fail();
     const failed = requests.run(semaphoreChange, ['seats'], []).catch((error: Error) => error);
     await clock.advance(1_000);
-    expect(await failed).toMatchObject({ message: 'Connection is closed.' });
-    expect(node.sent.every(({ name }) => name === 'evalsha')).toBe(true);
-    expect(clock.isIdle).toBe(true);
+    expect(await failed).toMatchObject({ cause: { message: 'Connection is closed.' } });
+  });
+
+  it('of which a copy may follow, since the connection broke before the answer, is not forgotten', async () => {
+    const answered = requests.run(semaphoreChange, ['seats'], []);
+    node.becomes('close');
+    node.last.answer(1);
+    expect(await answered).toBe(1);
+    await clock.advance(1_000);
+    expect(node.sent.map(({ name }) => name)).toEqual(['evalsha']);
+  });
+
+  it('that was sent after the connection broke is forgotten', async () => {
+    node.becomes('close');
+    node.becomes('ready');
+    const answered = requests.run(semaphoreChange, ['seats'], []);
+    node.last.answer(1);
+    expect(await answered).toBe(1);
+    expect(node.last.name).toBe('del');
   });
 });

@@ -15,7 +15,10 @@ describe('The scripts', () => {
   });
 
   it.each(NAMES)('are what their module says: %s', async (name) => {
-    const source = readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8');
+    const source = readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8').replace(
+      /^-- include (.*)\n/gm,
+      (_, part: string) => readFileSync(new URL(`parts/${part}.lua`, FOLDER), 'utf8'),
+    );
     const module = (await import(new URL(`${name}.ts`, FOLDER).href)) as Record<string, Script>;
     const [script] = Object.values(module);
     const sha1 = createHash('sha1').update(source).digest('hex');

@@ -35,10 +35,10 @@ async function choice(answer: () => Promise<unknown>): Promise<string> {
     call: async (command: string) => (command === 'pubsub' ? answer() : 'PONG'),
     on: () => undefined,
     off: () => undefined,
+    nodes: () => [],
   };
   const connection = new RedisConnection({
     client: client as unknown as RedisCluster,
-    isOwned: false,
     shardedSubscriptionMode: 'auto',
     clock: systemClock,
     onStateChange: () => {},

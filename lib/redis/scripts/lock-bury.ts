@@ -1,0 +1,20 @@
+// Made of lock-bury.lua by `npm run scripts`; change that.
+import { Script } from '../connection/script.js';
+
+export const lockBury = new Script('lock-bury', `-- Leaves the tombstone of a holder whose lease has run out, so that a late copy of its acquire takes nothing.
+-- KEYS lock  ARGV tombstone  -> 1
+-- A copy of an acquire may arrive after its holder has given the lock back or stopped waiting for it. A release leaves a
+-- tombstone where that may be, and an acquire takes nothing for a holder that has one. Called by \`pcall\`: what cannot be read
+-- or written in a slot under migration, or for want of memory, must not keep a lock from being taken or given back.
+local function isGone(tombstone)
+  return redis.pcall('exists', tombstone) == 1
+end
+
+local function bury(tombstone)
+  if tombstone ~= '' then
+    redis.pcall('set', tombstone, 1, 'px', 960000)
+  end
+end
+bury(ARGV[1])
+return 1
+`);

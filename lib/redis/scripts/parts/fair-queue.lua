@@ -1,0 +1,111 @@
+-- The queue of a fair lock: a list of waiters, their deadlines, and until when each waiter of ours is known to live. Each
+-- deadline contains one wait for each waiter ahead of it: a waiter that leaves takes its wait out of the deadlines behind it.
+-- Of the dead, one call removes DEAD_AT_ONCE at most, those nearest the end first: so no deadline of another dead waiter has
+-- to be changed, and a call writes no more often than there are dead waiters removed and live ones behind them.
+local DEAD_AT_ONCE = 1000
+local CHUNK = 1000 -- arguments of one command: Lua's stack has its bound
+
+local function inChunks(command, key, members)
+  for from = 1, #members, CHUNK do
+    redis.call(command, key, unpack(members, from, math.min(from + CHUNK - 1, #members)))
+  end
+end
+
+local function shift(waiter, waits)
+  redis.call('zadd', timeouts, 'xx', 'incr', -wait * waits, waiter)
+end
+
+local function forget(waiters)
+  inChunks('zrem', timeouts, waiters)
+  inChunks('zrem', alive, waiters)
+end
+
+-- Returns its place before that, or false.
+local function leave(waiter)
+  local place = redis.call('lpos', queue, waiter)
+  if place then
+    redis.call('lrem', queue, 1, waiter) -- first: a server without memory refuses what shifts, unless something was written
+    for _, behind in ipairs(redis.call('lrange', queue, place, -1)) do
+      shift(behind, 1)
+    end
+  end
+  forget({ waiter })
+  return place
+end
+
+-- Removes waiters of ours that have died, wherever they stand; returns whether some are left.
+local function removeDead()
+  local dead, isAny = {}, false
+  for _, waiter in ipairs(redis.call('zrangebyscore', alive, '-inf', now)) do
+    if waiter ~= holder then
+      dead[waiter], isAny = true, true
+    end
+  end
+  if not isAny then
+    return false
+  end
+  local line = redis.call('lrange', queue, 0, -1)
+  local left = -DEAD_AT_ONCE
+  for _, waiter in ipairs(line) do
+    left = left + (dead[waiter] and 1 or 0)
+  end
+  local more = left > 0
+  local removed, behind, waits, first = {}, {}, {}, nil
+  for place, waiter in ipairs(line) do
+    if dead[waiter] then
+      dead[waiter] = nil
+      left = left - 1
+      if left < 0 then
+        first = first or place
+        removed[#removed + 1] = waiter
+      end
+    elseif first then
+      behind[#behind + 1], waits[#waits + 1] = waiter, #removed
+    end
+  end
+  if first == 1 then
+    redis.call('del', queue)
+  elseif first then
+    redis.call('ltrim', queue, 0, first - 2)
+  end
+  inChunks('rpush', queue, behind)
+  for i, waiter in ipairs(behind) do
+    shift(waiter, waits[i])
+  end
+  for waiter in pairs(dead) do -- which Redisson has dropped from the queue
+    if #removed < DEAD_AT_ONCE then
+      removed[#removed + 1] = waiter
+    end
+  end
+  forget(removed)
+  return more
+end
+
+-- Drops from the front those that nothing is known of but their deadline, once it is over, as Redisson does; returns whether
+-- more of them may follow.
+local function dropOverdue()
+  for _ = 1, DEAD_AT_ONCE do
+    local head = redis.call('lindex', queue, 0)
+    if not head or head == holder or redis.call('zscore', alive, head) then
+      return false
+    end
+    local deadline = redis.call('zscore', timeouts, head)
+    if deadline and tonumber(deadline) > now then
+      return false
+    end
+    redis.call('lpop', queue)
+    redis.call('zrem', timeouts, head)
+  end
+  return true
+end
+
+-- Returns the first waiter, or false, and whether dead waiters are left: then another look is due at once.
+local function firstInLine()
+  local more = removeDead()
+  more = dropOverdue() or more
+  return redis.call('lindex', queue, 0), more
+end
+
+local function wake(waiter)
+  return redis.call(publish, channel .. ':' .. waiter, '0')
+end

@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ContenderLines, LinePlace, WAITERS_ON_SERVER } from '../../../lib/redis/recipes/line.js';
+import type { LockCommands } from '../../../lib/redis/recipes/lock-commands.js';
+import { isSettled } from '../../support/is-settled.js';
+
+type Kind = LockCommands['line'];
+
+describe('A place in the line of a process', () => {
+  let lines: ContenderLines;
+  const come = (line: Kind, mayWait = true, raw = 'door') =>
+    new LinePlace(lines, { raw, line }, mayWait);
+  const firsts = (places: readonly LinePlace[]) => places.map((place) => place.isFirst);
+
+  beforeEach(() => {
+    lines = new ContenderLines();
+  });
+
+  describe('where one holder keeps all others out', () => {
+    it('is taken at once, and moves up in the order of coming', async () => {
+      const places = [come('contenders'), come('contenders', false), come('contenders')];
+      expect(firsts(places)).toEqual([true, false, false]);
+      const turns = places.map((place) => place.first());
+      expect(await turns[0]).toBe(false);
+      expect(await isSettled(turns[1]!)).toBe(false);
+      places[0]!.leave();
+      expect(await turns[1]).toBe(true); // what it was answered before is out of date
+      expect(await isSettled(turns[2]!)).toBe(false);
+      places[1]!.leave();
+      expect(await turns[2]).toBe(true);
+    });
+
+    it('closes up behind one that gives up, and moves none that was behind it to the front', async () => {
+      const places = [come('contenders'), come('contenders'), come('contenders')];
+      const turns = places.map((place) => place.first());
+      places[1]!.leave();
+      expect(firsts(places)).toEqual([true, false, false]);
+      places[0]!.leave();
+      expect(await turns[2]).toBe(true);
+      expect(await isSettled(turns[1]!)).toBe(false);
+    });
+
+    it('is left once', () => {
+      const places = [come('contenders'), come('contenders'), come('contenders')];
+      places[0]!.leave();
+      places[0]!.leave();
+      expect(firsts(places).slice(1)).toEqual([true, false]);
+    });
+
+    it('is of one lock', () => {
+      expect([come('contenders').isFirst, come('contenders', true, 'gate').isFirst]).toEqual([
+        true,
+        true,
+      ]);
+    });
+
+    it('leaves no line behind', () => {
+      const [first, second] = [come('contenders'), come('contenders')];
+      first.leave();
+      expect(lines.isEmpty('contenders', 'door')).toBe(false);
+      second.leave();
+      expect(lines.isEmpty('contenders', 'door')).toBe(true);
+      expect(come('contenders').isFirst).toBe(true);
+    });
+  });
+
+  describe('where there is room for many', () => {
+    it('is taken by those who have to wait', async () => {
+      const [first, second] = [come('waiters'), come('waiters')];
+      expect(firsts([first, second])).toEqual([true, true]);
+      expect(await first.first()).toBe(false);
+      const turn = second.first();
+      first.leave();
+      expect(await turn).toBe(true);
+    });
+
+    it('is behind those who wait already, but for one that may not wait', () => {
+      void come('waiters').first();
+      expect(come('waiters').isFirst).toBe(false);
+      expect(come('waiters', false).isFirst).toBe(true);
+    });
+  });
+
+  describe('where the server keeps the order', () => {
+    const many = () => Array.from({ length: WAITERS_ON_SERVER + 3 }, () => come('queue'));
+
+    it('is taken at once; the first few ask the server, all at the same time', async () => {
+      const places = many();
+      expect(firsts(places).indexOf(false)).toBe(WAITERS_ON_SERVER);
+      expect(firsts(places).lastIndexOf(true)).toBe(WAITERS_ON_SERVER - 1);
+      expect(await places[WAITERS_ON_SERVER - 1]!.first()).toBe(false);
+    });
+
+    it('moves one up for each of the first that leaves, in order', async () => {
+      const places = many();
+      const turns = places.slice(WAITERS_ON_SERVER).map((place) => place.first());
+      places[7]!.leave();
+      expect(await turns[0]).toBe(true);
+      expect(await isSettled(turns[1]!)).toBe(false);
+      places[WAITERS_ON_SERVER]!.leave(); // one of the first by now
+      expect(await turns[1]).toBe(true);
+      expect(await isSettled(turns[2]!)).toBe(false);
+    });
+
+    it('moves none up for one that leaves behind them', async () => {
+      const places = many();
+      const turn = places.at(-1)!.first();
+      places.at(-2)!.leave();
+      places.at(-3)!.leave();
+      expect(await isSettled(turn)).toBe(false);
+      places[0]!.leave();
+      expect(await turn).toBe(true);
+    });
+
+    it('is passed by one that may not wait', () => {
+      many();
+      expect(come('queue', false).isFirst).toBe(true);
+    });
+
+    it('is not that of other kinds of locks of the same name', () => {
+      many();
+      expect(come('contenders').isFirst).toBe(true);
+    });
+  });
+
+  it('is not needed where none has to wait for another', async () => {
+    const places = [come('nobody'), come('nobody')];
+    expect(await Promise.all(places.map((place) => place.first()))).toEqual([false, false]);
+    expect(lines.isEmpty('nobody', 'door')).toBe(true);
+  });
+});
+
+describe('The lines of a client', () => {
+  it('know which locks others want, ten thousand of them', () => {
+    const lines = new ContenderLines();
+    for (let i = 0; i <= 10_000; i++) lines.setWanted(`lock ${i}`, true);
+    expect([lines.isWanted('lock 0'), lines.isWanted('lock 1')]).toEqual([false, true]);
+    lines.setWanted('lock 1', false);
+    expect(lines.isWanted('lock 1')).toBe(false);
+  });
+});
