@@ -4,6 +4,7 @@ import { Renewal } from './connection/renewal.js';
 import { ContenderLines } from './recipes/line.js';
 import { GuaranteedRelease } from './recipes/guaranteed-release.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
+import { RequestRecords } from './recipes/requests.js';
 import type { RedisLockClientSettings } from './redis-lock-client-settings.js';
 import { warnOfRefusals } from './warn-of-refusals.js';
 
@@ -29,6 +30,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     renewal,
     releases: new GuaranteedRelease(connection, clock, warnOfRefusals(name)),
     lines: new ContenderLines(),
+    requests: new RequestRecords(),
     newHolder: () => `${id}:${++holders}`,
     admits: 'all',
     waits: new Bag(),

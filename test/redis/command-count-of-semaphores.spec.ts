@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { WAITERS_ON_SERVER } from '../../lib/redis/recipes/line.js';
 import { permitAcquire } from '../../lib/redis/scripts/permit-acquire.js';
 import { calm } from '../support/calm.js';
 import { eventually } from '../support/eventually.js';
@@ -103,7 +104,7 @@ describe('Of permits, Redis is asked no more than needed', () => {
       const waiting = numbers(100).map(() => semaphore.acquire({ signal: abort.signal }));
       const ends = Promise.allSettled(waiting);
       await eventually('all wait', () => contended === 100);
-      const asked = leases.length + 100 + (fair ? 100 : 1); // again, who listens
+      const asked = leases.length + (fair ? 2 * WAITERS_ON_SERVER : 100 + 1); // again, those that listen
       await eventually('they listen', () => scriptsOf(key) >= asked);
       await calm(() => proxy.commands.length);
 

@@ -1,11 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePorts } from './free-ports.js';
-import {
-  RedisProxiedConnection,
-  type CommandFilter,
-  type RedisFaults,
-} from './redis-proxied-connection.js';
+import { LateCopy, type CommandFilter } from './late-copy.js';
+import { RedisProxiedConnection, type RedisFaults } from './redis-proxied-connection.js';
 
 const START_ATTEMPTS = 5;
 
@@ -28,10 +25,12 @@ export class RedisProxy {
   private readonly connections = new Set<RedisProxiedConnection>();
   private readonly seen: (readonly string[])[] = [];
   private readonly losses = new Set<{ isMeant: CommandFilter; lost: number }>();
+  private readonly copies: LateCopy[] = [];
   private readonly faults: RedisFaults = {
     areRequestsHeld: false,
     areRepliesHeld: false,
     loss: (command) => this.lossOf(command),
+    late: (command, connection) => this.copies.find((copy) => copy.claims(command, connection)),
   };
   private readonly listener: Server;
 
@@ -87,6 +86,19 @@ export class RedisProxy {
     };
   }
 
+  /**
+   * From the first such command on, what the client sends on that connection does not reach the server before the copy is
+   * delivered. Its connection stays open until it is given up; other ones, new ones too, are not affected.
+   */
+  strand(isMeant: CommandFilter): LateCopy {
+    return this.copy(new LateCopy(isMeant, false));
+  }
+
+  /** The first such command is carried out and answered, and carried out once more when the copy is delivered. */
+  replay(isMeant: CommandFilter): LateCopy {
+    return this.copy(new LateCopy(isMeant, true));
+  }
+
   /** A black hole: connections stay open, also new ones, but nothing arrives in either direction. */
   hold(): void {
     this.faults.areRequestsHeld = true;
@@ -118,6 +130,11 @@ export class RedisProxy {
     this.listener.close();
     this.cut();
     await closed;
+  }
+
+  private copy(copy: LateCopy): LateCopy {
+    this.copies.push(copy);
+    return copy;
   }
 
   private lossOf(command: readonly string[]): (() => void) | undefined {

@@ -36,11 +36,13 @@ export function duplicateOf(client: RedisClient, defaults: object, ours: object)
   return own;
 }
 
-/** The one that the user has selected last: it is not among the options. */
+/** The one that the user has selected last: it is not among the options, and kept elsewhere while ioredis reconnects. */
 function databaseOf(client: RedisNode): number | undefined {
-  const conditions = ['prevCondition', 'condition'].map((name) => Reflect.get(client, name)); // while it reconnects, and else
-  const selected = conditions.find(Boolean) as { readonly select?: number } | undefined;
-  return selected?.select ?? (client.options as TemplateOptions).db;
+  for (const name of ['prevCondition', 'condition']) {
+    const condition = Reflect.get(client, name) as { readonly select?: number } | null | undefined;
+    if (condition?.select !== undefined) return condition.select;
+  }
+  return (client.options as TemplateOptions).db;
 }
 
 /** Where the user's client would give up, ours goes on: nobody else could connect it again. */

@@ -76,9 +76,9 @@ export class LockName {
     return `redisson_countdownlatch__channel__{${this.raw}}`;
   }
 
-  /** The answer that a request was given. */
-  request(id: string): string {
-    return `${this.prefixed('interlock_request')}:${id}`;
+  /** The answers that requests of a client were given. */
+  requests(id: string): string {
+    return `${this.prefixed('interlock_requests')}:${id}`;
   }
 
   /** The tombstone of a holder of which a late acquire may come. */

@@ -56,9 +56,12 @@ export function isPassing(error: unknown): boolean {
   return !isReply(error) || isRefusal(error) || answerOf(error).startsWith('TRYAGAIN');
 }
 
-/** What the server says, without the place in a script: the scripts are ours. */
+/** What the server says, without the place in a script, as the scripts are ours, and without a full stop. */
 export function replyText(reply: Error): string {
-  return reply.message.replace(INSIDE_SCRIPT, '').replace(/ script: [0-9a-f]{40}.*/, '');
+  return reply.message
+    .replace(INSIDE_SCRIPT, '')
+    .replace(/ script: [0-9a-f]{40}.*/, '')
+    .replace(/\.$/, '');
 }
 
 /** What to tell the user about an answer that will stay the same. */

@@ -13,8 +13,10 @@ export interface Renewable {
   readonly kind: 'alone' | 'write' | 'read' | 'permits';
   /** Length of its lease, in ms. */
   readonly lease: number;
-  /** A number that grows with each extension of the hold, where this is one: it sets the lease. A renewal only raises it. */
+  /** How often the hold was extended: on the server, what is older than the last extension changes nothing. */
   readonly extension?: number;
+  /** Does it set the lease? A renewal only raises it. */
+  readonly isExtension?: boolean;
   /** By our clock it is safe up to then. */
   readonly deadline: number;
   /** Kept by the renewal. */

@@ -129,11 +129,12 @@ export class Renewal {
 
   async #send(holds: readonly Omit<Renewable, 'deadline'>[]): Promise<number[]> {
     const keys = holds.flatMap((hold) => hold.keys);
-    const args = holds.flatMap(({ field, lease, kind, extension = 0 }) => [
+    const args = holds.flatMap(({ field, lease, kind, extension = 0, isExtension = false }) => [
       field,
       lease,
       kind,
       extension,
+      isExtension ? 1 : 0,
     ]);
     return (await this.connection.run(lockRenew, keys, args)) as number[];
   }

@@ -4,7 +4,7 @@ import { holdersOf } from '../recipes/holders-of.js';
 import { readCommands } from '../recipes/read-commands.js';
 import type { RecipeContext } from '../recipes/recipe-context.js';
 import { reentrantCommands } from '../recipes/reentrant-commands.js';
-import { ANSWER_LIFE, Requests } from '../recipes/requests.js';
+import { Requests } from '../recipes/requests.js';
 import { writeCommands } from '../recipes/write-commands.js';
 import { permitReleaseIds } from '../scripts/permit-release-ids.js';
 import { expectReady } from './expect-ready.js';
@@ -56,6 +56,6 @@ async function releasePermits(
   const { raw, permitTimeouts, semaphoreChannel, permitQueue } = name;
   const requests = new Requests(context, name, { key: name.raw, client: context.client });
   const permits = ids.map((id) => Buffer.from(id, 'hex'));
-  const args = [context.connection.publishCommand, semaphoreChannel, ANSWER_LIFE, ...permits];
+  const args = [context.connection.publishCommand, semaphoreChannel, ...permits];
   return (await requests.run(permitReleaseIds, [raw, permitTimeouts, permitQueue], args)) === 1;
 }

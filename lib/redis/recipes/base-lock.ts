@@ -72,8 +72,11 @@ export class BaseLock {
   validate(options: RedisAcquireOptions): void {
     const { lease, maxHold } = options;
     validateAcquireOptions(options, this.about);
-    if (lease !== undefined)
-      validateLease('lease', lease, this.about, this.context.connection.roundTrip);
+    if (lease !== undefined) {
+      const { connection } = this.context;
+      if (lease < 3 * connection.roundTrip) connection.measure(); // the next one is to be told of today
+      validateLease('lease', lease, this.about, connection.roundTrip);
+    }
     if (maxHold !== undefined && !(Number.isFinite(maxHold) && maxHold > 0))
       throw new LockOptionsError('maxHold', maxHold, 'milliseconds above 0', this.about);
   }
@@ -153,7 +156,7 @@ export class BaseLock {
    * @param release sends the release, where that is not done for this lock alone
    */
   hold(
-    { sentAt, token, mayFollow }: Granted,
+    { sentAt, token, interruptions }: Granted,
     holder: string,
     lease: number,
     options: RedisAcquireOptions,
@@ -170,7 +173,7 @@ export class BaseLock {
       sentAt,
       lease,
       isRenewed: options.lease === undefined,
-      tombstone: mayFollow ? commands.tombstoneOf(holder) : '',
+      interruptions,
       maxHold: options.maxHold,
       token: settings.token ?? new SharedToken(isFenced ? token : undefined),
       ended: (listening) => {

@@ -2,7 +2,6 @@ import type { Timer } from '../../core/clock.js';
 import { LockConnectionError, LockError, LockTimeoutError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import type { Channel } from '../connection/channel.js';
-import { Copies } from '../connection/copies.js';
 import { isReply, lockErrorOf, replyText } from '../connection/redis-error.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';
 import { sendUntilAnswered } from '../connection/send-until-answered.js';
@@ -26,8 +25,8 @@ export interface Granted {
   /** When the command was sent that set the lease. */
   readonly sentAt: number;
   readonly token?: bigint;
-  /** May a copy of the acquire arrive yet? Then the release has to leave a tombstone. */
-  readonly mayFollow: boolean;
+  /** How often the connection had been interrupted before the acquire was sent: see `Contention.mayFollow`. */
+  readonly interruptions: number;
 }
 
 /**
@@ -43,7 +42,8 @@ export interface Granted {
 export class Contention {
   /** Settles when nothing that was sent is unanswered. */
   inFlight: Promise<unknown> = Promise.resolve();
-  readonly #copies: Copies;
+  /** Interruptions of the connection before anything was sent. */
+  #interruptions?: number;
   /** Does something of this owner stand on the server, as far as the answers say? */
   #isOnServer = false;
   /** Has the server ever said who is ahead? */
@@ -61,13 +61,18 @@ export class Contention {
     private readonly wait: WaitScope,
     private readonly key: string,
     private readonly contended: () => void,
-  ) {
-    this.#copies = new Copies(context.connection);
-  }
+  ) {}
 
-  /** May a copy of what was sent arrive behind what is sent next? */
+  /**
+   * May a copy of what was sent arrive behind what is sent next? A client sends a command again when the connection breaks
+   * before the answer, and TCP goes on delivering what was written to the connection that was given up. On a connection that
+   * was not interrupted since, the server handles everything in order.
+   */
   get mayFollow(): boolean {
-    return this.#copies.mayFollow;
+    return (
+      this.#interruptions !== undefined &&
+      this.#interruptions !== this.context.connection.interruptions
+    );
   }
 
   /** May there be something of this owner on the server, or come there yet? */
@@ -176,8 +181,8 @@ export class Contention {
           throw this.#lasting(error, client);
         },
       );
-      this.#copies.answered();
       this.#failure = undefined;
+      this.commands.answered?.();
       const [isGranted, value, taken = 0] = answer;
       if (isGranted !== 1) {
         this.#wasAnswered = true;
@@ -187,7 +192,7 @@ export class Contention {
       }
       // The lease counts from when it was sent. Sent again, a grant that came late is a fresh one.
       if (clock.now() - sentAt < this.request.lease / 2)
-        return { sentAt, token: BigInt(value), mayFollow: this.mayFollow };
+        return { sentAt, token: BigInt(value), interruptions: this.#interruptions! };
     }
     throw this.#tooSlow();
   }
@@ -195,7 +200,7 @@ export class Contention {
   #send(): Promise<Answer> {
     const { connection, replicas } = this.context;
     this.#isOnServer = true;
-    this.#copies.sent();
+    this.#interruptions ??= connection.interruptions;
     const command = this.commands.acquire(this.request);
     const sent = replicas
       ? this.#sendToReplicas(command, replicas)

@@ -33,28 +33,28 @@ export class GuaranteedRelease {
     until: number,
     after?: Promise<unknown>,
   ): Promise<number | undefined> {
-    const released = this.#release(command, until, after);
-    const forget = this.#pending.add(released);
+    const released = this.complete(command, until, after);
     return new Promise((resolve) => {
       const isSlow = after !== undefined || !this.connection.isReady;
       const timer = isSlow ? undefined : this.clock.setTimer(() => resolve(undefined), PATIENCE);
       if (isSlow) resolve(undefined);
       void released.then((answer) => {
         timer?.cancel();
-        forget();
         resolve(answer);
       });
     });
   }
 
-  /** Waits for `work` too before the client has closed, however it ends. */
-  follow(work: Promise<unknown>): void {
-    const forget: () => void = this.#pending.add(
-      work.then(
-        () => forget(),
-        () => forget(),
-      ),
-    );
+  /** As `run`, but resolves when it is over, however long that takes: to `undefined` when it was given up. */
+  complete(
+    command: () => LockCommand,
+    until: number,
+    after?: Promise<unknown>,
+  ): Promise<number | undefined> {
+    const released = this.#release(command, until, after);
+    const forget = this.#pending.add(released);
+    void released.then(forget);
+    return released;
   }
 
   /** Waits for all releases under way. */

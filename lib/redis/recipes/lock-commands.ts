@@ -38,6 +38,8 @@ export interface ContentionCommands {
    * locks which one was taken, too.
    */
   acquire(request: LockRequest): LockCommand;
+  /** Called with each answer, where the next question must not be taken for the same. */
+  answered?(): void;
 }
 
 /** The same of the locks of this backend. */

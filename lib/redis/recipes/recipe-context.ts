@@ -9,6 +9,7 @@ import type { Renewal } from '../connection/renewal.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';
 import type { ContenderLines } from './line.js';
 import type { GuaranteedRelease } from './guaranteed-release.js';
+import type { RequestRecords } from './requests.js';
 
 /** What one client shares with all of its recipes. Its identity is the scope of re-entry. Times in milliseconds. */
 export interface RecipeContext {
@@ -20,6 +21,7 @@ export interface RecipeContext {
   readonly renewal: Renewal;
   readonly releases: GuaranteedRelease;
   readonly lines: ContenderLines;
+  readonly requests: RequestRecords;
   /** Bound of an acquire that names none. */
   readonly wait: Wait;
   /** Bound on `tryAcquire` without a `wait`, which only waits for a connection. */

@@ -11,7 +11,7 @@ import { latchSet } from '../scripts/latch-set.js';
 import { contend } from './contend.js';
 import type { ContentionCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
-import { ANSWER_LIFE, Requests } from './requests.js';
+import { Requests } from './requests.js';
 
 /** A waiter looks after so many ms, whether or not it was woken. */
 const LONGEST_SILENCE = 5_000;
@@ -84,7 +84,7 @@ export class RedisCountDownLatch {
   #change(script: Script, ...args: number[]): Promise<number> {
     const { raw, latchChannel } = this.name;
     const { publishCommand } = this.context.connection;
-    return this.#requests.run(script, [raw], [publishCommand, latchChannel, ANSWER_LIFE, ...args]);
+    return this.#requests.run(script, [raw], [publishCommand, latchChannel, ...args]);
   }
 
   get #commands(): ContentionCommands {

@@ -16,8 +16,8 @@ export interface RedisGrant {
   /** Is the lease set anew as long as the lock is held? */
   readonly isRenewed: boolean;
   readonly maxHold?: number;
-  /** To be left when it ends, as a copy of the acquire may arrive later; '' where none may. */
-  readonly tombstone: string;
+  /** How often the connection had been interrupted before the acquire was sent: one that was since may bring a copy of it. */
+  readonly interruptions: number;
   /** Its own, or that of the writer it is inside of. */
   readonly token: SharedToken;
   /** Called when the lock was given back, with how many were listening if that is known, and when it was lost. */

@@ -24,12 +24,12 @@ export class RedisHold implements HoldBackend, Renewable {
   readonly kind: Renewable['kind'];
   lease: number;
   deadline: number;
+  /** How often its lease was set. */
+  extension = 0;
   registration?: Registration;
   readonly heldSince: number;
   readonly #forget: () => void;
   #extendedAt = -Infinity;
-  /** How often its lease was set: an older extension that arrives late changes nothing. */
-  #extensions = 0;
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
   #stopConfirming?: () => void;
@@ -121,8 +121,9 @@ export class RedisHold implements HoldBackend, Renewable {
     this.lease = lease;
     this.deadline = Math.min(this.deadline, safeDeadline(sentAt, lease)); // it may take effect without an answer
     this.#watch();
-    const extension = { ...this.#renewable, extension: (this.#extensions += 1) };
-    const isHeld = await this.#unlessLost(this.context.renewal.renewOne(extension));
+    this.extension += 1;
+    const renewed = this.context.renewal.renewOne({ ...this.#renewable, isExtension: true });
+    const isHeld = await this.#unlessLost(renewed);
     if (!this.hold.isLive) return;
     if (!isHeld) return this.gone();
     this.renewed(sentAt, lease);
@@ -164,7 +165,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const rest = Math.ceil(this.heldSince + this.hold.atLeast - this.now);
     if (rest > 0) grant.ended(await this.#letRunOut(rest));
     else {
-      const command = commands.release(grant.holder, grant.tombstone);
+      const command = commands.release(grant.holder, this.#tombstone);
       const listening = await (grant.release?.(command, this.deadline) ??
         context.releases.run(() => command, this.deadline));
       grant.ended(listening);
@@ -176,19 +177,24 @@ export class RedisHold implements HoldBackend, Renewable {
 
   /** Leaves it to the server, whatever becomes of this process. */
   async #letRunOut(rest: number): Promise<undefined> {
-    const extension = (this.#extensions += 1);
-    const args = [this.field, rest, this.kind, extension];
+    const args = [this.field, rest, this.kind, (this.extension += 1), 1];
     const command = { script: lockRenew, keys: this.keys, args };
     this.#bury();
     await this.context.releases.run(() => command, this.now + rest);
   }
 
+  /** To be left when it ends, where a copy of its acquire may arrive later; else ''. */
+  get #tombstone(): string {
+    const { context, grant, commands } = this;
+    const isInterrupted = context.connection.interruptions !== grant.interruptions;
+    return isInterrupted ? commands.tombstoneOf(grant.holder) : '';
+  }
+
   /** Sees to it that a copy of its acquire takes nothing once the lease is over: it may not be released. */
   #bury(): void {
-    const { keys, grant, context } = this;
-    if (grant.tombstone === '') return;
-    const command = { script: lockBury, keys: [keys[0]], args: [grant.tombstone] };
-    void context.releases.run(() => command, this.now + this.lease);
+    if (this.#tombstone === '') return;
+    const command = { script: lockBury, keys: [this.keys[0]], args: [this.#tombstone] };
+    void this.context.releases.run(() => command, this.now + this.lease);
   }
 
   async #nextToken(): Promise<bigint> {
@@ -203,8 +209,8 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   get #renewable(): Omit<Renewable, 'deadline'> {
-    const { keys, field, kind, lease } = this;
-    return { keys, field, kind, lease, renewed() {}, gone() {}, expired() {} };
+    const { keys, field, kind, lease, extension } = this;
+    return { keys, field, kind, lease, extension, renewed() {}, gone() {}, expired() {} };
   }
 
   /** Where it is not renewed, nothing else would notice that a server has forgotten it. */

@@ -10,7 +10,7 @@ import type { LockHolder } from './lock-holder.js';
 import type { RecipeContext } from './recipe-context.js';
 import type { RedisAcquireOptions } from './redis-acquire-options.js';
 import type { RedisLease } from './redis-lease.js';
-import { ANSWER_LIFE, Requests } from './requests.js';
+import { Requests } from './requests.js';
 
 /**
  * A mutex on Redis, compatible on the wire with Redisson's `RLock`; with the option `fair` with its `RFairLock`, with
@@ -104,8 +104,7 @@ export class RedisLock implements Mutex {
     const { publishCommand } = this.context.connection;
     const { raw, channel, queue } = this.name;
     const requests = new Requests(this.context, this.name, this.base.about);
-    const args = [publishCommand, channel, ANSWER_LIFE];
-    const found = await requests.run(lockForceUnlock, [raw, queue], args);
+    const found = await requests.run(lockForceUnlock, [raw, queue], [publishCommand, channel]);
     this.base.loseHold('it was unlocked by force');
     return found === 1;
   }

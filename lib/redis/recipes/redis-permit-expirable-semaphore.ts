@@ -13,9 +13,9 @@ import { permitReleaseIds } from '../scripts/permit-release-ids.js';
 import { permitResize } from '../scripts/permit-resize.js';
 import { permitSetLease } from '../scripts/permit-set-lease.js';
 import type { BaseLock } from './base-lock.js';
-import { newPermitHolder } from './permit-holder.js';
+import { newPermitHolder, validatePermitsAtOnce } from './permit-holder.js';
 import type { RecipeContext } from './recipe-context.js';
-import { ANSWER_LIFE, Requests } from './requests.js';
+import { Requests } from './requests.js';
 import type { RedisLease } from './redis-lease.js';
 import type { RedisPermitOptions } from './redis-permit-options.js';
 import { validateLease } from './validate-lease.js';
@@ -130,7 +130,7 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   async updateLeaseTime(permitId: string, lease: number): Promise<boolean> {
     validateLease('lease', lease, this.base.about);
     validatePermitId(permitId, this.base.about);
-    const args = [bytesOf(permitId), lease, ANSWER_LIFE];
+    const args = [bytesOf(permitId), lease];
     return (await this.#requests.run(permitSetLease, [this.name.permitTimeouts], args)) === 1;
   }
 
@@ -149,14 +149,14 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     const { raw, permitTimeouts, semaphoreChannel, permitQueue } = this.name;
     const { publishCommand } = this.context.connection;
     const keys = [raw, permitTimeouts, permitQueue];
-    const common = [publishCommand, semaphoreChannel, ANSWER_LIFE];
-    return this.#requests.run(script, keys, [...common, ...args]);
+    return this.#requests.run(script, keys, [publishCommand, semaphoreChannel, ...args]);
   }
 
   #holder(options: RedisPermitOptions): string {
     const { permits = 1 } = options;
     this.base.validate(options);
     validatePermits(permits, this.base.about, this.most);
+    validatePermitsAtOnce(permits, this.base.about);
     return newPermitHolder(permits);
   }
 }

@@ -9,7 +9,7 @@ import { readCommands } from './read-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 import { RedisReadLock } from './redis-read-lock.js';
 import { RedisWriteLock } from './redis-write-lock.js';
-import { ANSWER_LIFE, Requests } from './requests.js';
+import { Requests } from './requests.js';
 import type { SharedToken } from './shared-token.js';
 import { writeCommands } from './write-commands.js';
 
@@ -63,7 +63,7 @@ export class RedisReadWriteLock implements ReadWriteLock {
     const { publishCommand } = this.context.connection;
     const { raw, readWriteChannel } = this.name;
     const requests = new Requests(this.context, this.name, this.#reader.about);
-    const args = [publishCommand, readWriteChannel, ANSWER_LIFE, mode];
+    const args = [publishCommand, readWriteChannel, mode];
     const found = await requests.run(readWriteForceUnlock, [raw], args);
     if (found === 1)
       (mode === 'write' ? this.#writer : this.#reader).loseHold('it was unlocked by force');

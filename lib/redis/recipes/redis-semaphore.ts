@@ -12,7 +12,7 @@ import { contend } from './contend.js';
 import type { Contention } from './contention.js';
 import type { ContentionCommands, LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
-import { ANSWER_LIFE, Requests } from './requests.js';
+import { MEMORY, Requests, type RequestNumbers } from './requests.js';
 import { validateLease } from './validate-lease.js';
 
 /** A waiter looks after so many ms, whether or not it was woken. */
@@ -113,7 +113,7 @@ export class RedisSemaphore {
 
   #change(mode: string, permits: number, timeToLive?: number): Promise<number> {
     const { raw, semaphoreChannel } = this.name;
-    const args: RedisArgument[] = [this.#publish, semaphoreChannel, ANSWER_LIFE, mode, permits];
+    const args: RedisArgument[] = [this.#publish, semaphoreChannel, mode, permits];
     if (timeToLive !== undefined) args.push(timeToLive);
     return this.#requests.run(semaphoreChange, [raw], args);
   }
@@ -126,48 +126,50 @@ export class RedisSemaphore {
     validateAcquireOptions(options, this.#about);
     validatePermits(permits, this.#about);
     const { context, key } = this;
-    const holder = this.#requests.next();
-    const request = { holder, lease: Infinity, about: '', mayWait };
-    const commands = this.#commands(permits);
-    const isTaken = await runWait(context, { key, options }, (wait) =>
-      contend<true>(
-        context,
-        {
-          key,
-          commands,
-          request,
-          lines: [commands],
-          granted: ({ mayFollow }) => {
-            if (!mayFollow) this.#requests.forget(holder);
-            return true;
-          },
-          takeBack: (contention) => this.#undo(holder, contention),
-        },
-        wait,
-        () => {},
-      ),
-    );
-    return isTaken === true;
+    const question = new Question(this.#requests.numbers);
+    const commands = this.#commands(permits, question);
+    let isTakenBack = false;
+    const contest = {
+      key,
+      commands,
+      request: { holder: '', lease: Infinity, about: '', mayWait },
+      lines: [commands],
+      granted: () => true,
+      takeBack: ({ inFlight }: Contention) => {
+        isTakenBack = true;
+        void this.#undo(question, inFlight);
+      },
+    };
+    try {
+      const isTaken = await runWait(context, { key, options }, (wait) =>
+        contend(context, contest, wait, () => {}),
+      );
+      return isTaken === true;
+    } finally {
+      if (!isTakenBack) question.settle();
+    }
   }
 
   /** Gives back what an acquire that has failed has taken, or will. */
-  #undo(request: string, contention: Contention): void {
+  async #undo(question: Question, inFlight: Promise<unknown>): Promise<void> {
     const { releases, clock } = this.context;
     const { raw, semaphoreChannel } = this.name;
+    const { numbers, number } = question;
     const command = () => ({
       script: semaphoreUndo,
-      keys: [raw, request],
-      args: [this.#publish, semaphoreChannel, contention.mayFollow ? ANSWER_LIFE : 0],
+      keys: [raw, numbers.record],
+      args: [...numbers.terms(number), this.#publish, semaphoreChannel],
     });
-    const settled = contention.inFlight.catch(() => {});
-    void releases.run(command, clock.now() + ANSWER_LIFE, settled);
+    const answered = inFlight.catch(() => {});
+    await releases.complete(command, clock.now() + MEMORY, answered);
+    question.settle(); // not before: the server refuses to undo what is settled
   }
 
   get #publish(): string {
     return this.context.connection.publishCommand;
   }
 
-  #commands(permits: number): ContentionCommands & Pick<LockCommands, 'line'> {
+  #commands(permits: number, question: Question): ContentionCommands & Pick<LockCommands, 'line'> {
     const { raw, semaphoreChannel } = this.name;
     return {
       raw,
@@ -175,11 +177,40 @@ export class RedisSemaphore {
       silence: LONGEST_SILENCE,
       queues: false,
       channelOf: () => semaphoreChannel,
-      acquire: ({ holder }) => ({
+      acquire: () => ({
         script: semaphoreAcquire,
-        keys: [raw, holder],
-        args: [permits, ANSWER_LIFE],
+        keys: [raw, question.numbers.record],
+        args: [...question.terms(), permits],
       }),
+      answered: () => question.answered(),
     };
+  }
+}
+
+/** The requests of one acquire: what was answered is not asked again, so the next question is a new request. */
+class Question {
+  number: number;
+  #isAnswered = false;
+
+  constructor(readonly numbers: RequestNumbers) {
+    this.number = numbers.next();
+  }
+
+  answered(): void {
+    this.#isAnswered = true;
+  }
+
+  terms(): readonly RedisArgument[] {
+    if (this.#isAnswered) {
+      this.settle();
+      this.number = this.numbers.next();
+      this.#isAnswered = false;
+    }
+    return this.numbers.terms(this.number);
+  }
+
+  /** Nothing of it is asked, or undone, any more. */
+  settle(): void {
+    this.numbers.settle(this.number);
   }
 }

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { LockConnectionError } from '../../core/errors/index.js';
-import { Copies } from '../connection/copies.js';
 import type { RedisArgument } from '../connection/redis-client.js';
 import type { LockName } from '../connection/lock-name.js';
 import { lockErrorOf } from '../connection/redis-error.js';
@@ -9,19 +8,69 @@ import { Deadline, sendUntilAnswered } from '../connection/send-until-answered.j
 import type { RecipeContext } from './recipe-context.js';
 
 /**
- * How long the server remembers the answer to a request of which a copy may follow, in ms: longer than the kernel goes on
- * sending what was written to a connection that was given up (924 s with Linux' `tcp_retries2` of 15).
+ * How long the server remembers the requests of a client after the last one, in ms: longer than the kernel goes on sending
+ * what was written to a connection that was given up (924 s with Linux' `tcp_retries2` of 15).
  */
-export const ANSWER_LIFE = 960_000;
-
+export const MEMORY = 960_000;
 /** Delay before a request that failed is sent again, in ms. */
 const RETRY_AFTER = 200;
+/** Names whose requests are numbered at a time; of more, those that nothing is asked of are forgotten first. */
+const CAPACITY = 10_000;
 
 /**
- * Runs scripts that must not take effect twice: each request has a key that remembers its answer.
+ * The requests of one client about one thing, in numbers that grow.
  *
- * Invariant: a key is deleted only when no copy of its request can follow; else it lives for `ANSWER_LIFE`.
+ * Invariant: a number is never used for two requests, and `first` is not above the number of any request that may be sent
+ * again. So the server may refuse what is below it.
  */
+export class RequestNumbers {
+  #next = 1;
+  readonly #open = new Set<number>(); // in the order of the numbers
+
+  /** @param record the key on the server that remembers them */
+  constructor(readonly record: string) {}
+
+  get isIdle(): boolean {
+    return this.#open.size === 0;
+  }
+
+  /** The number of a new request; `settle` it. */
+  next(): number {
+    this.#open.add(this.#next);
+    return this.#next++;
+  }
+
+  /** It was answered, or is given up: it is not sent again. */
+  settle(number: number): void {
+    this.#open.delete(number);
+  }
+
+  /** What each script that counts once begins its arguments with. */
+  terms(number: number): [number: number, first: number, memory: number] {
+    const [first = this.#next] = this.#open;
+    return [number, first, MEMORY];
+  }
+}
+
+/** The numbers of one client's requests, by what they are about. */
+export class RequestRecords {
+  readonly #numbers = new Map<string, RequestNumbers>();
+
+  of(name: LockName): RequestNumbers {
+    const found = this.#numbers.get(name.raw);
+    if (found) return found;
+    if (this.#numbers.size >= CAPACITY) this.#forgetIdle();
+    const numbers = new RequestNumbers(name.requests(randomUUID()));
+    this.#numbers.set(name.raw, numbers);
+    return numbers;
+  }
+
+  #forgetIdle(): void {
+    for (const [raw, numbers] of this.#numbers) if (numbers.isIdle) this.#numbers.delete(raw);
+  }
+}
+
+/** Runs scripts that must not take effect twice, whatever arrives again or late. */
 export class Requests {
   constructor(
     private readonly context: RecipeContext,
@@ -29,14 +78,14 @@ export class Requests {
     private readonly about: { readonly key: string; readonly client: string },
   ) {}
 
-  /** The name of a new one. */
-  next(): string {
-    return this.name.request(randomBytes(8).toString('hex'));
+  /** To be asked for each time: what is idle may be forgotten. */
+  get numbers(): RequestNumbers {
+    return this.context.requests.of(this.name);
   }
 
   /**
-   * Runs the script with the key of a new request behind `keys`, and the channel and what it needs to remember before `args`;
-   * where the connection fails, again for as long as the client's `connectTimeout`, so that nothing is lost that has no lease.
+   * Runs the script with the record of requests behind `keys`, and the terms of a new one before `args`; where the connection
+   * fails, again for as long as the client's `connectTimeout`, so that nothing is lost that has no lease.
    *
    * Rejects with `LockKeyError` when there is something else under the key, with `LockConnectionError` when the server refuses,
    * or when there was no answer in time: then it is not known whether it was done, or will be yet.
@@ -47,23 +96,20 @@ export class Requests {
     args: readonly RedisArgument[],
   ): Promise<number> {
     const { clock, connection, connectTimeout } = this.context;
-    const request = this.next();
-    const copies = new Copies(connection);
-    const send = () => {
-      copies.sent();
-      return connection.run(script, [...keys, request], args);
-    };
+    const { numbers } = this;
+    const number = numbers.next();
+    const send = () =>
+      connection.run(script, [...keys, numbers.record], [...numbers.terms(number), ...args]);
     let cause: unknown;
     const over = () => this.#unknownOutcome(cause);
-    const bound = new Deadline(clock, clock.now() + connectTimeout, over);
     const failed = (error: unknown) => (cause = error);
+    const bound = new Deadline(clock, clock.now() + connectTimeout, over);
     try {
-      const answer = await sendUntilAnswered(connection, send, bound, () => RETRY_AFTER, failed);
-      copies.answered();
-      if (!copies.mayFollow) this.forget(request);
-      return Number(answer);
+      return Number(await sendUntilAnswered(connection, send, bound, () => RETRY_AFTER, failed));
     } catch (error) {
       throw lockErrorOf(error, this.about);
+    } finally {
+      numbers.settle(number);
     }
   }
 
@@ -74,16 +120,10 @@ export class Requests {
     });
   }
 
-  /** Has the server forget an answer of which no copy can follow, in the background; where that fails it ends by itself. */
-  forget(request: string): void {
-    const { connection, releases } = this.context;
-    releases.follow(connection.read('del', request));
-  }
-
   #unknownOutcome(cause: unknown): LockConnectionError {
     const { key, client } = this.about;
     return new LockConnectionError(
-      `Redis has not answered for "${key}" of client "${client}" within ${this.context.connectTimeout} ms: the outcome is unknown, it may have been done, or be done yet. Look at the number there is before it is done again.`,
+      `Redis has not answered for "${key}" of client "${client}" within ${this.context.connectTimeout} ms: the outcome is unknown, it may have been done, or be done yet. Look at what is there before it is done again.`,
       { ...this.about, cause },
     );
   }

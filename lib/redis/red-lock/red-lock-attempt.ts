@@ -5,6 +5,7 @@ import {
   LockTimeoutError,
 } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/wait-scope.js';
+import { isRefusal } from '../connection/redis-error.js';
 import type { RedisAcquireOptions } from '../recipes/redis-acquire-options.js';
 import type { RedisLease } from '../recipes/redis-lease.js';
 import type { RedisLock } from '../recipes/redis-lock.js';
@@ -96,10 +97,12 @@ export class RedLockAttempt {
 
   /** Those that will be the same when it asks again. */
   get #lastingFailures(): LockError[] {
-    const isPassing = (error: LockError) =>
-      error instanceof LockTimeoutError || error instanceof LockAbortedError;
+    const mayPass = (error: LockError) =>
+      error instanceof LockTimeoutError ||
+      error instanceof LockAbortedError ||
+      isRefusal(error.cause);
     const failures = this.#ballot?.failures ?? [];
-    return failures.filter((error) => error instanceof LockError).filter((it) => !isPassing(it));
+    return failures.filter((error) => error instanceof LockError).filter((it) => !mayPass(it));
   }
 
   async #later(contended: () => void): Promise<Ballot | undefined> {
@@ -157,7 +160,7 @@ export class RedLockAttempt {
     return this.wait.sleep(1 + this.context.random() * LONGEST_PAUSE);
   }
 
-  #tooFew(cause: unknown = this.#lastingFailures[0]): LockConnectionError {
+  #tooFew(cause: unknown = this.#ballot?.failures[0]): LockConnectionError {
     const { client, majority, servers } = this.context;
     return new LockConnectionError(
       `Fewer than ${majority} of the ${servers} servers of client "${client}" answered in time, so lock "${this.key}" was not granted. Look after the servers, or raise \`nodeTimeout\`.`,

@@ -1,14 +1,14 @@
 -- Deletes the latch, which opens it, and publishes that: what Redisson publishes here, the 1 of a new count, does not wake
 -- its own waiters.
--- KEYS count, request  ARGV PUBLISH or SPUBLISH, channel, life of the answer (ms)  -> 1: it was closed
--- include request
-local answered = redis.call('get', KEYS[2])
+-- KEYS count, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel  -> 1: it was closed
+-- include requests
+local answered = earlier(KEYS[2])
 if answered then
-  return tonumber(answered)
+  return answered
 end
 if not redis.call('get', KEYS[1]) then
-  return remember(KEYS[2], 0, ARGV[3])
+  return remember(KEYS[2], 0)
 end
 redis.call('del', KEYS[1])
-redis.call(ARGV[1], ARGV[2], '0')
-return remember(KEYS[2], 1, ARGV[3])
+redis.call(ARGV[4], ARGV[5], '0')
+return remember(KEYS[2], 1)

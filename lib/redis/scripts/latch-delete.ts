@@ -3,21 +3,39 @@ import { Script } from '../connection/script.js';
 
 export const latchDelete = new Script('latch-delete', `-- Deletes the latch, which opens it, and publishes that: what Redisson publishes here, the 1 of a new count, does not wake
 -- its own waiters.
--- KEYS count, request  ARGV PUBLISH or SPUBLISH, channel, life of the answer (ms)  -> 1: it was closed
--- A request that counts once has a key that remembers its answer, "not done" too: a copy of it that arrives later changes
--- nothing, whatever has happened since.
-local function remember(request, answer, life)
-  redis.call('set', request, answer, 'px', life)
+-- KEYS count, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel  -> 1: it was closed
+-- What counts once: a client numbers its requests, and a hash of its own remembers their answers, so that a copy of a request
+-- is answered as it was. Each request says below which number all are settled: those are forgotten, and a copy of one of them
+-- is refused (RIFL: Lee et al., Implementing Linearizability at Large Scale and Low Latency, SOSP 2015).
+-- ARGV number, first that is not settled, life of the hash (ms), ...
+local function earlier(requests)
+  local answer, first = unpack(redis.call('hmget', requests, ARGV[1], 'first'))
+  if answer then
+    return tonumber(answer)
+  end
+  if first and tonumber(ARGV[1]) < tonumber(first) then
+    return redis.error_reply('GONE the request was settled')
+  end
+end
+
+local function remember(requests, answer)
+  local first = tonumber(ARGV[2])
+  local before = tonumber(redis.call('hget', requests, 'first') or first)
+  redis.call('hset', requests, ARGV[1], answer, 'first', math.max(first, before))
+  for settled = before, first - 1 do
+    redis.call('hdel', requests, settled)
+  end
+  redis.call('pexpire', requests, ARGV[3])
   return answer
 end
-local answered = redis.call('get', KEYS[2])
+local answered = earlier(KEYS[2])
 if answered then
-  return tonumber(answered)
+  return answered
 end
 if not redis.call('get', KEYS[1]) then
-  return remember(KEYS[2], 0, ARGV[3])
+  return remember(KEYS[2], 0)
 end
 redis.call('del', KEYS[1])
-redis.call(ARGV[1], ARGV[2], '0')
-return remember(KEYS[2], 1, ARGV[3])
+redis.call(ARGV[4], ARGV[5], '0')
+return remember(KEYS[2], 1)
 `);

@@ -2,26 +2,44 @@
 import { Script } from '../connection/script.js';
 
 export const lockForceUnlock = new Script('lock-force-unlock', `-- Takes the lock from its holder, a fair lock too, and wakes the waiters.
--- KEYS lock, queue, request  ARGV PUBLISH or SPUBLISH, channel, life of the answer (ms)  -> 1: it was held
--- A request that counts once has a key that remembers its answer, "not done" too: a copy of it that arrives later changes
--- nothing, whatever has happened since.
-local function remember(request, answer, life)
-  redis.call('set', request, answer, 'px', life)
+-- KEYS lock, queue, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel  -> 1: it was held
+-- What counts once: a client numbers its requests, and a hash of its own remembers their answers, so that a copy of a request
+-- is answered as it was. Each request says below which number all are settled: those are forgotten, and a copy of one of them
+-- is refused (RIFL: Lee et al., Implementing Linearizability at Large Scale and Low Latency, SOSP 2015).
+-- ARGV number, first that is not settled, life of the hash (ms), ...
+local function earlier(requests)
+  local answer, first = unpack(redis.call('hmget', requests, ARGV[1], 'first'))
+  if answer then
+    return tonumber(answer)
+  end
+  if first and tonumber(ARGV[1]) < tonumber(first) then
+    return redis.error_reply('GONE the request was settled')
+  end
+end
+
+local function remember(requests, answer)
+  local first = tonumber(ARGV[2])
+  local before = tonumber(redis.call('hget', requests, 'first') or first)
+  redis.call('hset', requests, ARGV[1], answer, 'first', math.max(first, before))
+  for settled = before, first - 1 do
+    redis.call('hdel', requests, settled)
+  end
+  redis.call('pexpire', requests, ARGV[3])
   return answer
 end
-local answered = redis.call('get', KEYS[3])
+local answered = earlier(KEYS[3])
 if answered then
-  return tonumber(answered)
+  return answered
 end
 local found = redis.call('exists', KEYS[1])
 if found == 1 and redis.call('hexists', KEYS[1], 'mode') == 1 then
   return redis.error_reply('LOCKKIND a read/write lock')
 end
 redis.call('del', KEYS[1])
-redis.call(ARGV[1], ARGV[2], '0')
+redis.call(ARGV[4], ARGV[5], '0')
 local head = redis.call('lindex', KEYS[2], 0)
 if head then
-  redis.call(ARGV[1], ARGV[2] .. ':' .. head, '0')
+  redis.call(ARGV[4], ARGV[5] .. ':' .. head, '0')
 end
-return remember(KEYS[3], found, ARGV[3])
+return remember(KEYS[3], found)
 `);

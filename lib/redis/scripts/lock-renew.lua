@@ -1,63 +1,76 @@
--- Makes the leases of many holds last longer, or sets the lease of a hold that was extended.
--- Safe to arrive twice and late: a renewal never makes a lease shorter, and an extension older than the last one that was
+-- Makes the leases of many holds last longer, or sets the lease of a hold that is extended.
+-- Safe to arrive twice and late: a renewal never makes a lease shorter, and what is older than the last extension that was
 -- seen changes nothing. The number of that one stands at the end of what the hold says about its holder.
 -- KEYS lock and key of the hold, for each; the lock twice where the hold has none; of permits the sorted set with their
 --      deadlines, and a key for the number of the last extension
--- ARGV field of the holder, lease (ms; 0: only asks), kind of hold, number of the extension (0: a renewal), for each
---      kinds: 'alone', 'write', 'read' or 'permits'
+-- ARGV field of the holder, lease (ms; 0: only asks), kind of hold, number of the last extension,
+--      1: it is that extension, which sets the lease; for each. Kinds: 'alone', 'write', 'read' or 'permits'
 -- -> 1 for each that is still held, 0 for each that is not
 -- include clock
 -- include raise
-local function extended(about, number)
-  local last = tonumber(string.match(about, ',"extended":(%d+)}$') or 0)
-  if number <= last then
-    return nil
-  end
+-- include permits
+local function lastOf(about)
+  return tonumber(string.match(about, ',"extended":(%d+)}$') or 0)
+end
+
+local function withNumber(about, number)
   return string.gsub(about, ',"extended":%d+}$', '}'):sub(1, -2) .. ',"extended":' .. number .. '}'
 end
 
-local function renewPermits(timeouts, latest, holder, lease, number)
-  local prefix, count = string.sub(holder, 1, 12), struct.unpack('>I4', holder, 13)
-  for i = 0, count - 1 do
-    local deadline = redis.pcall('zscore', timeouts, prefix .. struct.pack('>I4', i))
-    if type(deadline) ~= 'string' or tonumber(deadline) <= now then
-      return 0
+-- It came late, or twice: the hold was extended since.
+local function isStale(last, number, sets)
+  return number < last or sets and number == last
+end
+
+local function renewPermits(timeouts, latest, holder, lease, number, sets)
+  local isHeld = true
+  eachThousand(holder, function(ids)
+    local deadlines = redis.pcall('zmscore', timeouts, unpack(ids))
+    for i = 1, #ids do
+      isHeld = isHeld and deadlines[i] and tonumber(deadlines[i]) > now
     end
+  end)
+  if not isHeld then
+    return 0
   end
-  if lease == 0 or number > 0 and number <= tonumber(redis.call('get', latest) or 0) then
+  if lease == 0 or isStale(tonumber(redis.call('get', latest) or 0), number, sets) then
     return 1
   end
-  if number > 0 then
+  if sets then
     redis.call('set', latest, number, 'px', 960000)
-  end
-  for i = 0, count - 1 do
-    local id = prefix .. struct.pack('>I4', i)
-    if number > 0 then
-      redis.call('zadd', timeouts, 'xx', now + lease, id)
-    else
-      redis.call('zadd', timeouts, 'xx', 'gt', now + lease, id)
-    end
+    setDeadlines(timeouts, holder, now + lease, 'xx')
+  else
+    setDeadlines(timeouts, holder, now + lease, 'xx', 'gt')
   end
   return 1
 end
 
-local function extendAlone(lock, lease, number)
-  local about = extended(redis.call('hget', lock, 'nestjs-interlock') or '{}', number)
-  if about then
-    redis.call('hset', lock, 'nestjs-interlock', about)
-    redis.call('pexpire', lock, lease)
+local function renewAlone(lock, lease, number, sets)
+  local about = redis.call('hget', lock, 'nestjs-interlock') or '{}'
+  if isStale(lastOf(about), number, sets) then
+    return
   end
+  if not sets then
+    return raise(lock, lease)
+  end
+  redis.call('hset', lock, 'nestjs-interlock', withNumber(about, number))
+  redis.call('pexpire', lock, lease)
 end
 
-local function extendHold(lock, hold, lease, number)
-  local about = extended(redis.call('get', hold), number)
-  if about then
-    redis.call('set', hold, about, 'px', lease)
-    raise(lock, lease) -- it lives as long as any of its holds
+local function renewHold(lock, hold, lease, number, sets)
+  local about = redis.call('get', hold)
+  if isStale(lastOf(about), number, sets) then
+    return
   end
+  if sets then
+    redis.call('set', hold, withNumber(about, number), 'px', lease)
+  else
+    raise(hold, lease)
+  end
+  raise(lock, lease) -- it lives as long as any of its holds
 end
 
-local function renewLock(lock, hold, field, lease, kind, number)
+local function renewLock(lock, hold, field, lease, kind, number, sets)
   local held = redis.pcall('hexists', lock, field)
   if type(held) == 'table' then
     return 0 -- another type: whatever it is, it is not the lock
@@ -68,25 +81,23 @@ local function renewLock(lock, hold, field, lease, kind, number)
   if held == 0 or lease == 0 then
     return held
   end
-  if number == 0 then
-    raise(hold, lease)
-    raise(lock, lease)
-  elseif kind == 'alone' then
-    extendAlone(lock, lease, number)
+  if kind == 'alone' then
+    renewAlone(lock, lease, number, sets)
   else
-    extendHold(lock, hold, lease, number)
+    renewHold(lock, hold, lease, number, sets)
   end
   return held
 end
 
 local alive = {}
 for i = 1, #KEYS, 2 do
-  local at = (i - 1) * 2
-  local field, lease, kind, number = ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3], tonumber(ARGV[at + 4])
+  local at = (i - 1) / 2 * 5
+  local field, lease, kind = ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3]
+  local number, sets = tonumber(ARGV[at + 4]), ARGV[at + 5] == '1'
   if kind == 'permits' then
-    alive[(i + 1) / 2] = renewPermits(KEYS[i], KEYS[i + 1], field, lease, number)
+    alive[(i + 1) / 2] = renewPermits(KEYS[i], KEYS[i + 1], field, lease, number, sets)
   else
-    alive[(i + 1) / 2] = renewLock(KEYS[i], KEYS[i + 1], field, lease, kind, number)
+    alive[(i + 1) / 2] = renewLock(KEYS[i], KEYS[i + 1], field, lease, kind, number, sets)
   end
 end
 return alive

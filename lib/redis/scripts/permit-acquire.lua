@@ -8,20 +8,13 @@
 --      1: it waits, 1: in the order of coming, life of a waiter (ms), channel, tombstone
 -- -> {1, 0} or {0, ms until there is a reason to look again; -1: when it is woken}
 -- include gone
+-- include permits
 local free, timeouts, wanted, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local lease, waiter, publish = tonumber(ARGV[1]), ARGV[3], ARGV[5]
 local waits, isFair, life, channel = ARGV[6] == '1', ARGV[7] == '1', tonumber(ARGV[8]), ARGV[9]
-local prefix, count = string.sub(ARGV[2], 1, 12), struct.unpack('>I4', ARGV[2], 13)
+local holder, count = ARGV[2], struct.unpack('>I4', ARGV[2], 13)
+local DEAD_AT_ONCE = 1000
 -- include clock
-
-local function put(...)
-  for i = 0, count - 1 do
-    local entry = { ... }
-    entry[#entry + 1] = now + lease
-    entry[#entry + 1] = prefix .. struct.pack('>I4', i)
-    redis.call('zadd', timeouts, unpack(entry))
-  end
-end
 
 local function leave()
   redis.call('lrem', queue, 1, waiter)
@@ -32,13 +25,44 @@ local function wake(first)
   redis.call(publish, channel .. ':' .. first, '1')
 end
 
+-- As long as the longest life of a waiter: others may live longer than this one.
+local function keep(key)
+  if redis.call('pttl', key) < life then
+    redis.call('pexpire', key, life)
+  end
+end
+
+local function isAlive(first)
+  local known = redis.call('zscore', alive, first)
+  if not known then -- what was known of it is lost: it has one life to be heard of again
+    known = now + life
+    redis.call('zadd', alive, known, first)
+    keep(alive)
+  end
+  return tonumber(known) > now
+end
+
+-- Returns the first waiter, or false, and whether it may be a dead one: then another look is due at once. The dead are removed
+-- where they keep others waiting, at the front, a bounded number of them.
+local function firstInLine()
+  for _ = 1, DEAD_AT_ONCE do
+    local first = redis.call('lindex', queue, 0)
+    if not first or first == waiter or isAlive(first) then
+      return first, false
+    end
+    redis.call('lpop', queue)
+    redis.call('zrem', alive, first)
+  end
+  return redis.call('lindex', queue, 0), true
+end
+
 local available = tonumber(redis.call('get', free) or 0)
 if not available then
   return redis.error_reply('WRONGTYPE not a number')
 end
-local heldUntil = redis.call('zscore', timeouts, prefix .. struct.pack('>I4', 0))
+local heldUntil = redis.call('zscore', timeouts, string.sub(holder, 1, 12) .. struct.pack('>I4', 0))
 if heldUntil and tonumber(heldUntil) > now then
-  put('xx', 'gt')
+  setDeadlines(timeouts, holder, now + lease, 'xx', 'gt')
   return { 1, 0 }
 end
 if isGone(ARGV[10]) then
@@ -63,20 +87,14 @@ if expired + more ~= 0 then
   end
 end
 
-local first
+local first, mayBeDead
 if isFair then
-  for _, dead in ipairs(redis.call('zrangebyscore', alive, '-inf', now)) do
-    if dead ~= waiter then
-      redis.call('lrem', queue, 1, dead)
-      redis.call('zrem', alive, dead)
-    end
-  end
-  first = redis.call('lindex', queue, 0)
+  first, mayBeDead = firstInLine()
 end
 
 if available >= count and (not first or first == waiter) then
   redis.call('decrby', free, count)
-  put('nx')
+  setDeadlines(timeouts, holder, now + lease, 'nx')
   local ttl = redis.call('pttl', free)
   if ttl > 0 then
     redis.call('pexpire', timeouts, ttl)
@@ -103,8 +121,11 @@ if not redis.call('lpos', queue, waiter) then
   redis.call('rpush', queue, waiter)
 end
 redis.call('zadd', alive, now + life, waiter)
-redis.call('pexpire', queue, life)
-redis.call('pexpire', alive, life)
+keep(queue)
+keep(alive)
+if mayBeDead then
+  return { 0, 1 }
+end
 if not first or first == waiter then
   return { 0, ms < 0 and 1000 or math.min(ms, 1000) } -- Redisson's releases do not wake it
 end

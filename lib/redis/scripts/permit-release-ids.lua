@@ -1,29 +1,29 @@
 -- Gives the permits with these ids back, all or none, and wakes the waiters.
--- KEYS free, timeouts, queue, request  ARGV PUBLISH or SPUBLISH, channel, life of the answer (ms), id...
+-- KEYS free, timeouts, queue, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel, id...
 -- -> 1: done; 0: one of them is unknown or over
 -- include clock
--- include request
-local free, timeouts, queue, channel = KEYS[1], KEYS[2], KEYS[3], ARGV[2]
-local answered = redis.call('get', KEYS[4])
+-- include requests
+local free, timeouts, queue, channel = KEYS[1], KEYS[2], KEYS[3], ARGV[5]
+local answered = earlier(KEYS[4])
 if answered then
-  return tonumber(answered)
+  return answered
 end
-for i = 4, #ARGV do
+for i = 6, #ARGV do
   local deadline = redis.call('zscore', timeouts, ARGV[i])
   if not deadline or tonumber(deadline) <= now then
-    return remember(KEYS[4], 0, ARGV[3])
+    return remember(KEYS[4], 0)
   end
 end
 local released = 0
-for i = 4, #ARGV do
+for i = 6, #ARGV do
   released = released + redis.call('zrem', timeouts, ARGV[i])
 end
 local available = redis.call('incrby', free, released)
 if available > 0 then
-  redis.call(ARGV[1], channel, available)
+  redis.call(ARGV[4], channel, available)
   local first = redis.call('lindex', queue, 0)
   if first then
-    redis.call(ARGV[1], channel .. ':' .. first, '1')
+    redis.call(ARGV[4], channel .. ':' .. first, '1')
   end
 end
-return remember(KEYS[4], 1, ARGV[3])
+return remember(KEYS[4], 1)

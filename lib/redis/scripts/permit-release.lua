@@ -3,15 +3,15 @@
 -- ARGV holder (12 bytes, and how many permits in 4), holder as text, PUBLISH or SPUBLISH, channel, tombstone to leave or ''
 -- -> how many listen; -1: it had none
 -- include gone
+-- include permits
 local free, timeouts, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel = ARGV[4]
-local prefix, count = string.sub(ARGV[1], 1, 12), struct.unpack('>I4', ARGV[1], 13)
 bury(ARGV[5])
 
 local released = 0
-for i = 0, count - 1 do
-  released = released + redis.call('zrem', timeouts, prefix .. struct.pack('>I4', i))
-end
+eachThousand(ARGV[1], function(ids)
+  released = released + redis.call('zrem', timeouts, unpack(ids))
+end)
 redis.call('lrem', queue, 1, ARGV[2])
 redis.call('zrem', alive, ARGV[2])
 local available = 0

@@ -17,15 +17,38 @@ local function bury(tombstone)
     redis.pcall('set', tombstone, 1, 'px', 960000)
   end
 end
+-- The permits of one holder: the ids are 12 bytes that they have in common and the number of the permit, from 0, in 4. Commands
+-- get a thousand of them at a time: one for each would take long, and all of them are more than Lua's stack has room for.
+local function eachThousand(holder, command)
+  local prefix, count = string.sub(holder, 1, 12), struct.unpack('>I4', holder, 13)
+  for from = 0, count - 1, 1000 do
+    local ids = {}
+    for i = from, math.min(from + 999, count - 1) do
+      ids[#ids + 1] = prefix .. struct.pack('>I4', i)
+    end
+    command(ids)
+  end
+end
+
+local function setDeadlines(timeouts, holder, deadline, ...)
+  local options, score = { ... }, string.format('%.0f', deadline)
+  eachThousand(holder, function(ids)
+    local words = { unpack(options) }
+    for _, id in ipairs(ids) do
+      words[#words + 1] = score
+      words[#words + 1] = id
+    end
+    redis.call('zadd', timeouts, unpack(words))
+  end)
+end
 local free, timeouts, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel = ARGV[4]
-local prefix, count = string.sub(ARGV[1], 1, 12), struct.unpack('>I4', ARGV[1], 13)
 bury(ARGV[5])
 
 local released = 0
-for i = 0, count - 1 do
-  released = released + redis.call('zrem', timeouts, prefix .. struct.pack('>I4', i))
-end
+eachThousand(ARGV[1], function(ids)
+  released = released + redis.call('zrem', timeouts, unpack(ids))
+end)
 redis.call('lrem', queue, 1, ARGV[2])
 redis.call('zrem', alive, ARGV[2])
 local available = 0

@@ -2,23 +2,41 @@
 import { Script } from '../connection/script.js';
 
 export const permitSetLease = new Script('permit-set-lease', `-- Sets the lease of a permit.
--- KEYS timeouts, request  ARGV id, lease (ms), life of the answer (ms)  -> 1: done, 0: it is not held
+-- KEYS timeouts, requests  ARGV number, first, life (ms), id, lease (ms)  -> 1: done, 0: it is not held
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- A request that counts once has a key that remembers its answer, "not done" too: a copy of it that arrives later changes
--- nothing, whatever has happened since.
-local function remember(request, answer, life)
-  redis.call('set', request, answer, 'px', life)
+-- What counts once: a client numbers its requests, and a hash of its own remembers their answers, so that a copy of a request
+-- is answered as it was. Each request says below which number all are settled: those are forgotten, and a copy of one of them
+-- is refused (RIFL: Lee et al., Implementing Linearizability at Large Scale and Low Latency, SOSP 2015).
+-- ARGV number, first that is not settled, life of the hash (ms), ...
+local function earlier(requests)
+  local answer, first = unpack(redis.call('hmget', requests, ARGV[1], 'first'))
+  if answer then
+    return tonumber(answer)
+  end
+  if first and tonumber(ARGV[1]) < tonumber(first) then
+    return redis.error_reply('GONE the request was settled')
+  end
+end
+
+local function remember(requests, answer)
+  local first = tonumber(ARGV[2])
+  local before = tonumber(redis.call('hget', requests, 'first') or first)
+  redis.call('hset', requests, ARGV[1], answer, 'first', math.max(first, before))
+  for settled = before, first - 1 do
+    redis.call('hdel', requests, settled)
+  end
+  redis.call('pexpire', requests, ARGV[3])
   return answer
 end
-local answered = redis.call('get', KEYS[2])
+local answered = earlier(KEYS[2])
 if answered then
-  return tonumber(answered)
+  return answered
 end
-local deadline = tonumber(redis.call('zscore', KEYS[1], ARGV[1]))
+local deadline = tonumber(redis.call('zscore', KEYS[1], ARGV[4]))
 if not deadline or deadline <= now then
-  return remember(KEYS[2], 0, ARGV[3])
+  return remember(KEYS[2], 0)
 end
-redis.call('zadd', KEYS[1], 'xx', now + ARGV[2], ARGV[1])
-return remember(KEYS[2], 1, ARGV[3])
+redis.call('zadd', KEYS[1], 'xx', now + ARGV[5], ARGV[4])
+return remember(KEYS[2], 1)
 `);

@@ -4,6 +4,7 @@
 -- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
 -- -> how many listen; -1: it was not held
 -- include gone
+-- include longest-hold
 local lock = KEYS[1]
 bury(ARGV[5])
 local told = redis.call('pttl', lock)
@@ -16,10 +17,7 @@ local longest = 0
 local fields = redis.call('hgetall', lock)
 for i = 1, #fields, 2 do
   local count = tonumber(fields[i + 1])
-  local left = 0
-  for n = 1, count or 0 do
-    left = math.max(left, redis.call('pttl', ARGV[3] .. ':' .. fields[i] .. ':rwlock_timeout:' .. n))
-  end
+  local left = longestHold(lock, ARGV[3], fields[i], count or 0)
   if count and left == 0 and not isWritten then
     redis.call('hdel', lock, fields[i])
   end

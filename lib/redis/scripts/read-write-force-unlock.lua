@@ -1,16 +1,16 @@
 -- Takes the lock from all who hold it in that mode, and wakes the waiters, as the releases do.
--- KEYS lock, request  ARGV PUBLISH or SPUBLISH, channel, life of the answer (ms), mode  -> 1: it was held so
--- include request
-local answered = redis.call('get', KEYS[2])
+-- KEYS lock, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel, mode  -> 1: it was held so
+-- include requests
+local answered = earlier(KEYS[2])
 if answered then
-  return tonumber(answered)
+  return answered
 end
-if redis.call('hget', KEYS[1], 'mode') ~= ARGV[4] then
-  return remember(KEYS[2], 0, ARGV[3])
+if redis.call('hget', KEYS[1], 'mode') ~= ARGV[6] then
+  return remember(KEYS[2], 0)
 end
 redis.call('del', KEYS[1])
-if ARGV[4] == 'write' then
-  redis.call(ARGV[1], ARGV[2], '1')
+if ARGV[6] == 'write' then
+  redis.call(ARGV[4], ARGV[5], '1')
 end
-redis.call(ARGV[1], ARGV[2], '0')
-return remember(KEYS[2], 1, ARGV[3])
+redis.call(ARGV[4], ARGV[5], '0')
+return remember(KEYS[2], 1)

@@ -3,6 +3,7 @@
 -- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
 -- -> how many listen; -1: it neither held nor waited
 -- include gone
+-- include longest-hold
 local lock = KEYS[1]
 bury(ARGV[5])
 
@@ -20,11 +21,7 @@ end
 local longest = 0
 local fields = redis.call('hgetall', lock)
 for i = 1, #fields, 2 do
-  local left = 0
-  for n = 1, tonumber(fields[i + 1]) or 0 do
-    left = math.max(left, redis.call('pttl', ARGV[3] .. ':' .. fields[i] .. ':rwlock_timeout:' .. n))
-  end
-  longest = math.max(longest, left)
+  longest = math.max(longest, longestHold(lock, ARGV[3], fields[i], tonumber(fields[i + 1]) or 0))
 end
 if longest > 0 then
   redis.call('hset', lock, 'mode', 'read')

@@ -17,6 +17,18 @@ local function bury(tombstone)
     redis.pcall('set', tombstone, 1, 'px', 960000)
   end
 end
+-- How many ms the longest hold of one holder has left. Each has a key of its own; where the number that says how many there are
+-- is more than anybody has, it is not counted on, and what the lock has left is the answer.
+local function longestHold(lock, keys, holder, count)
+  if count > 1000 then
+    return math.max(0, redis.call('pttl', lock))
+  end
+  local left = 0
+  for n = 1, count do
+    left = math.max(left, redis.call('pttl', keys .. ':' .. holder .. ':rwlock_timeout:' .. n))
+  end
+  return left
+end
 local lock = KEYS[1]
 bury(ARGV[5])
 
@@ -34,11 +46,7 @@ end
 local longest = 0
 local fields = redis.call('hgetall', lock)
 for i = 1, #fields, 2 do
-  local left = 0
-  for n = 1, tonumber(fields[i + 1]) or 0 do
-    left = math.max(left, redis.call('pttl', ARGV[3] .. ':' .. fields[i] .. ':rwlock_timeout:' .. n))
-  end
-  longest = math.max(longest, left)
+  longest = math.max(longest, longestHold(lock, ARGV[3], fields[i], tonumber(fields[i + 1]) or 0))
 end
 if longest > 0 then
   redis.call('hset', lock, 'mode', 'read')

@@ -112,7 +112,7 @@ describe('When the reply about permits is lost', () => {
     const semaphore = (await connect(null)).plainSemaphore(key);
     await losing(key, () => semaphore.trySetPermits(3));
     for (let n = 0; n < LOSSES; n++) await plainCycle(semaphore, turn(n));
-    await eventually('answers are forgotten', async () => (await locksLeft(server)).length === 1);
+    await eventually('nothing else is left', async () => (await locksLeft(server)).length === 1);
   });
 
   it('and nobody waits any more, permits that nobody owns come back', async () => {

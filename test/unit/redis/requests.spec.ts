@@ -2,94 +2,112 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConnectionError, LockKeyError } from '../../../lib/core/errors/index.js';
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
 import type { RecipeContext } from '../../../lib/redis/recipes/recipe-context.js';
-import { GuaranteedRelease } from '../../../lib/redis/recipes/guaranteed-release.js';
-import { Requests } from '../../../lib/redis/recipes/requests.js';
+import { MEMORY, RequestRecords, Requests } from '../../../lib/redis/recipes/requests.js';
 import { semaphoreChange } from '../../../lib/redis/scripts/semaphore-change.js';
-import { isSettled } from '../../support/is-settled.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
 import { FakeNode, type SentCommand } from './fake-node.js';
 
-const NAME = /^interlock_request:\{seats\}:[0-9a-f]{16}$/;
+const RECORD = /^interlock_requests:\{seats\}:[0-9a-f-]{36}$/;
+const CONNECT_TIMEOUT = 1_000;
 
 describe('A request', () => {
   let node: FakeNode;
+  let records: RequestRecords;
   let requests: Requests;
   let clock: VirtualClock;
-  let releases: GuaranteedRelease;
 
   beforeEach(() => {
     node = new FakeNode();
     clock = new VirtualClock();
-    const connection = connectionOf(node, clock);
-    releases = new GuaranteedRelease(connection, clock, () => {});
-    const context: Partial<RecipeContext> = { connection, clock, releases, connectTimeout: 1_000 };
-    requests = new Requests(context as RecipeContext, new LockName('seats'), {
-      key: 'seats',
-      client: 'test',
-    });
+    records = new RequestRecords();
+    requests = of('seats');
   });
 
-  it('has a name of its own, in the slot of its key', () => {
-    const names = Array.from({ length: 100 }, () => requests.next());
-    for (const name of names) expect(name).toMatch(NAME);
-    expect(new Set(names).size).toBe(100);
-  });
+  function of(key: string): Requests {
+    const context: Partial<RecipeContext> = {
+      connection: connectionOf(node, clock),
+      clock,
+      requests: records,
+      connectTimeout: CONNECT_TIMEOUT,
+    };
+    return new Requests(context as RecipeContext, new LockName(key), { key, client: 'test' });
+  }
 
-  it('is sent with its name behind the keys, and forgotten by the server once it is answered', async () => {
+  const change = (to = requests) => to.run(semaphoreChange, ['seats'], ['add']);
+  /** Its record, number, and the number below which everything is settled. */
+  const termsOf = ({ args }: SentCommand) => args.slice(3, 6);
+
+  it('is sent with the record of its client behind the keys, and its number before the arguments', async () => {
     node.reply = () => '7';
-    expect(await requests.run(semaphoreChange, ['seats', 'channel'], ['publish', 'add'])).toBe(7);
-    const [sent, forgotten] = node.sent;
-    expect(sent!.args).toEqual([
+    expect(await requests.run(semaphoreChange, ['seats', 'more'], ['add', 2])).toBe(7);
+    const { args } = node.last;
+    const record = expect.stringMatching(RECORD);
+    expect(args).toEqual([
       semaphoreChange.sha1,
       3,
-      'seats',
-      'channel',
-      expect.stringMatching(NAME),
-      'publish',
-      'add',
+      ...['seats', 'more', record],
+      ...[1, 1, MEMORY],
+      ...['add', 2],
     ]);
-    expect([forgotten!.name, ...forgotten!.args]).toEqual(['del', sent!.args[4]]);
+    expect(node.sent).toHaveLength(1); // nothing is deleted: a copy may arrive at any time
   });
 
-  it('is forgotten before its client has closed', async () => {
-    const answered = requests.run(semaphoreChange, ['seats'], []);
-    node.last.answer(1);
-    await answered;
-    const drained = releases.drained();
-    expect(await isSettled(drained)).toBe(false);
-    node.last.answer(1);
-    await drained;
+  it('is remembered for longer than a kernel goes on sending', () => {
+    expect(MEMORY).toBeGreaterThan(15.4 * 60_000);
   });
 
-  it('is answered although it is not forgotten', async () => {
-    const answered = requests.run(semaphoreChange, ['seats'], []);
+  it('has a record for all of its client about that key, and another one for another client', async () => {
+    node.reply = () => 1;
+    await change();
+    await change(of('seats'));
+    records = new RequestRecords();
+    await change(of('seats'));
+    const [mine, again, theirs] = node.sent.map((command) => termsOf(command)[0]);
+    expect(again).toBe(mine);
+    expect(theirs).not.toBe(mine);
+  });
+
+  it('has a number of its own, and says below which all are settled', async () => {
+    const answers = [change(), change(), change()];
+    expect(node.sent.map(numbersOf)).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+    ]);
+    const [first, second] = node.sent;
+    second!.answer(1);
+    await answers[1];
+    void change();
+    expect(numbersOf(node.last)).toEqual([4, 1]); // the first may be sent again yet
+    first!.answer(1);
+    await answers[0];
+    void change();
+    expect(numbersOf(node.last)).toEqual([5, 3]);
+  });
+
+  it('that has no answer is sent again under the same number: it may have been carried out', async () => {
+    const answered = change();
+    const [record, number] = termsOf(node.last);
+    node.last.fail();
+    await clock.advance(200);
+    expect(node.sent).toHaveLength(2);
+    expect(termsOf(node.last)).toEqual([record, number, 1]);
     node.last.answer(1);
     expect(await answered).toBe(1);
-    node.last.fail();
-    await releases.drained();
   });
 
   it.each([
     ['WRONGTYPE Operation against a key holding the wrong kind of value', LockKeyError],
     ['NOPERM this user has no permissions', LockConnectionError],
-  ])('that is refused with %p is told as our error, and not forgotten', async (message, error) => {
-    const refused = requests.run(semaphoreChange, ['seats'], []);
+  ])('that is refused with %p is told as our error, and settled', async (message, error) => {
+    const refused = change();
     node.last.refuse(message);
     await expect(refused).rejects.toBeInstanceOf(error);
     await expect(refused).rejects.toMatchObject({ key: 'seats', client: 'test' });
     expect(node.sent).toHaveLength(1);
-  });
-
-  it('that has no answer is sent again under the same name: it may have been carried out', async () => {
-    const answered = requests.run(semaphoreChange, ['seats'], []);
-    const { args } = node.last;
-    node.last.fail();
-    await clock.advance(200);
-    expect(node.sent).toHaveLength(2);
-    expect(node.last.args).toEqual(args);
-    node.last.answer(1);
-    expect(await answered).toBe(1);
+    void change();
+    expect(numbersOf(node.last)).toEqual([2, 2]);
   });
 
   it.each([
@@ -97,41 +115,29 @@ describe('A request', () => {
     ['has no answer', () => undefined],
   ])('that %s for all of the connectTimeout has an unknown outcome', async (_, reply) => {
     node.reply = reply;
-    const failed = requests.run(semaphoreChange, ['seats'], []).catch((error: Error) => error);
-    await clock.advance(1_000);
+    const failed = change().catch((error: Error) => error);
+    await clock.advance(CONNECT_TIMEOUT);
     const error = await failed;
     expect(error).toBeInstanceOf(LockConnectionError);
-    expect(error).toMatchObject({
-      message: expect.stringContaining('the outcome is unknown'),
-      key: 'seats',
-      client: 'test',
-    });
-    expect(node.sent.every(({ name }) => name === 'evalsha')).toBe(true); // and it is not forgotten
+    const message = expect.stringContaining('the outcome is unknown');
+    expect(error).toMatchObject({ message, key: 'seats', client: 'test' });
     expect(clock.isIdle).toBe(true);
   });
 
   it('has the last failure as the cause of its unknown outcome', async () => {
     node.reply = (command) => void command.fail();
-    const failed = requests.run(semaphoreChange, ['seats'], []).catch((error: Error) => error);
-    await clock.advance(1_000);
+    const failed = change().catch((error: Error) => error);
+    await clock.advance(CONNECT_TIMEOUT);
     expect(await failed).toMatchObject({ cause: { message: 'Connection is closed.' } });
   });
 
-  it('of which a copy may follow, since the connection broke before the answer, is not forgotten', async () => {
-    const answered = requests.run(semaphoreChange, ['seats'], []);
-    node.becomes('close');
-    node.last.answer(1);
-    expect(await answered).toBe(1);
-    await clock.advance(1_000);
-    expect(node.sent.map(({ name }) => name)).toEqual(['evalsha']);
+  it('of which the outcome is unknown counts as settled: a copy of it is refused once another one is carried out', async () => {
+    const failed = change().catch((error: Error) => error);
+    await clock.advance(CONNECT_TIMEOUT);
+    await failed;
+    void change();
+    expect(numbersOf(node.last)).toEqual([2, 2]);
   });
 
-  it('that was sent after the connection broke is forgotten', async () => {
-    node.becomes('close');
-    node.becomes('ready');
-    const answered = requests.run(semaphoreChange, ['seats'], []);
-    node.last.answer(1);
-    expect(await answered).toBe(1);
-    expect(node.last.name).toBe('del');
-  });
+  const numbersOf = (command: SentCommand) => termsOf(command).slice(1);
 });

@@ -1,0 +1,163 @@
+import { describe, expect, it } from '@jest/globals';
+import { LockAbortedError, LockTimeoutError } from '../../lib/core/errors/index.js';
+import { eventually } from '../support/eventually.js';
+import type { LateCopy } from '../support/late-copy.js';
+import { extend, KINDS, partsOf, warm, type Leased } from './late-copies-kinds.js';
+import { onLateCopies } from './late-copies-stage.js';
+
+/** What remembers those who have gone is to outlive every copy that may still come. */
+const LONG_ENOUGH = 15 * 60_000;
+
+describe('A late copy of an acquire takes nothing for a holder that has gone:', () => {
+  const stage = onLateCopies();
+
+  describe.each(KINDS)('of a %s,', (_, of, rival) => {
+    it.each([
+      ['acquire', (lock: Leased) => lock.acquire({ lease: 60_000 })],
+      ['tryAcquire', (lock: Leased) => lock.tryAcquire()],
+    ])('that was released (%s)', async (_, acquire) => {
+      const { mine, key } = stage();
+      await warm(of, mine);
+      const [lease, copy] = await stage().late(() => acquire(of(mine, key)));
+      await lease!.release();
+      await stage().arrive(copy);
+      await isFree();
+    });
+
+    it('that was extended and released', async () => {
+      const { mine, key } = stage();
+      await warm(of, mine);
+      const [lease, copy] = await stage().late(() => of(mine, key).acquire());
+      await extend(lease, 60_000);
+      await lease.release();
+      await stage().arrive(copy);
+      await isFree();
+    });
+
+    it('whose grant was lost, and that was released', async () => {
+      const { mine, key, proxy } = stage();
+      await warm(of, mine);
+      proxy.holdReplies();
+      const copy = proxy.replay(stage().isScript);
+      const acquired = of(mine, key).acquire();
+      await eventually('it is granted', async () => (await stage().left()).length > 0);
+      copy.giveUp();
+      proxy.resume();
+      await (await acquired).release();
+      await stage().arrive(copy);
+      await isFree();
+    });
+
+    it('that was aborted meanwhile', async () => {
+      const { mine, key } = stage();
+      await warm(of, mine);
+      const abort = new AbortController();
+      const copy = await underWay(() => of(mine, key).acquire({ signal: abort.signal }));
+      abort.abort();
+      await expect(copy.acquired).rejects.toBeInstanceOf(LockAbortedError);
+      await settle(copy.copy);
+      await stage().arrive(copy.copy);
+      await isFree();
+    });
+
+    it('whose wait was over meanwhile', async () => {
+      const { mine, key } = stage();
+      await warm(of, mine);
+      const { acquired, copy } = await underWay(() => of(mine, key).acquire({ wait: 1_000 }));
+      await expect(acquired).rejects.toBeInstanceOf(LockTimeoutError);
+      await settle(copy);
+      await stage().arrive(copy);
+      await isFree();
+    });
+
+    it('that waited, and was aborted', async () => {
+      const { mine, theirs, key } = stage();
+      await warm(of, mine);
+      const held = await rival(theirs, key).acquire({ lease: 60_000 });
+      const before = await stage().left();
+      const abort = new AbortController();
+      let contended = 0;
+      mine.on('contended', () => (contended += 1));
+      const { acquired, copy } = await underWay(() =>
+        of(mine, key).acquire({ signal: abort.signal }),
+      );
+      copy.giveUp();
+      await eventually('it waits', () => contended);
+      abort.abort();
+      await expect(acquired).rejects.toBeInstanceOf(LockAbortedError);
+      await mine.close();
+      await stage().arrive(copy);
+
+      expect(await stage().left()).toEqual(before);
+      await held.release();
+      await isFree();
+    });
+
+    it('only where its connection was interrupted, something is left to know them by', async () => {
+      const { mine, key } = stage();
+      await warm(of, mine);
+      await (await of(mine, key).acquire()).release();
+      await (await of(mine, key).tryAcquire())!.release();
+      expect(await stage().tombstones()).toEqual([]);
+      expect(await stage().left()).toEqual([]);
+
+      const [lease] = await stage().late(() => of(mine, key).acquire());
+      const holders = partsOf(lease).map(({ holder }) => holder);
+      await lease.release();
+      const tombstones = await stage().tombstones();
+      expect(tombstones.length).toBeGreaterThan(0);
+      for (const name of tombstones) {
+        expect(holders.some((holder) => name.includes(holder))).toBe(true);
+        expect(await stage().server.command('PTTL', name)).toBeGreaterThan(LONG_ENOUGH);
+      }
+    });
+
+    /** Starts an acquire whose first script does not arrive. */
+    async function underWay(acquire: () => Promise<unknown>) {
+      const copy = stage().proxy.strand(stage().isScript);
+      const acquired = acquire();
+      acquired.catch(() => {}); // the test looks at it later
+      await eventually('it is under way', () => copy.count);
+      return { acquired, copy };
+    }
+
+    /** Gives the connection up; resolves when all that is sent again was answered, and everything is given back. */
+    async function settle(copy: LateCopy): Promise<void> {
+      copy.giveUp();
+      await stage().mine.close();
+    }
+
+    /** Nothing is held, nothing waits, and others are granted it at once. */
+    async function isFree(): Promise<void> {
+      const { theirs, key } = stage();
+      expect(await stage().left()).toEqual([]);
+      const lease = await rival(theirs, key).tryAcquire();
+      expect(lease).toMatchObject({ isHeld: true });
+      await lease!.release();
+      expect(await of(theirs, key).tryAcquire()).toMatchObject({ isHeld: true });
+    }
+  });
+
+  it('that was unlocked by force, and released', async () => {
+    const { mine, theirs, key } = stage();
+    await warm((client, key) => client.mutex(key), mine);
+    const [lease, copy] = await stage().late(() => mine.mutex(key).acquire());
+    expect(await theirs.mutex(key).forceUnlock()).toBe(true);
+    await lease.release();
+    await stage().arrive(copy);
+    expect(await stage().left()).toEqual([]);
+    expect(await theirs.mutex(key).tryAcquire()).toBeDefined();
+  });
+
+  it('whose permit was given back by its id, and that was released', async () => {
+    const { mine, theirs, key } = stage();
+    const of = (client: typeof mine) => client.semaphore(key, { permits: 1 });
+    await warm((client, key) => client.semaphore(key, { permits: 1 }), mine);
+    const [lease, copy] = await stage().late(() => of(mine).acquire());
+    await of(theirs).release(lease.permitIds);
+    await lease.release();
+    await stage().arrive(copy);
+    expect(await of(theirs).availablePermits()).toBe(1);
+    expect(await of(theirs).tryAcquire()).toBeDefined();
+  });
+});

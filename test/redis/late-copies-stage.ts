@@ -1,0 +1,159 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import { eventually } from '../support/eventually.js';
+import type { CommandFilter, LateCopy } from '../support/late-copy.js';
+import { RedisProxy } from '../support/redis-proxy.js';
+import { RedisServer } from '../support/redis-server.js';
+
+/** Keys that may be left of a lock that is free: what copies are known by, and counters. */
+const KEPT =
+  /^(redisson_lock_token|interlock_permits|interlock_requests?|interlock_gone|interlock_extended):/;
+
+/** What each test stands on: a server, a client behind a proxy that makes copies late, and clients that reach it directly. */
+export class LateCopiesStage {
+  /** The key of this test. */
+  key = '';
+  /** Behind the proxy. */
+  mine!: RedisLockClient;
+  theirs!: RedisLockClient;
+  proxy!: RedisProxy;
+  readonly #clients: RedisLockClient[] = [];
+
+  private constructor(readonly server: RedisServer) {}
+
+  static async start(): Promise<LateCopiesStage> {
+    return new LateCopiesStage(await RedisServer.start());
+  }
+
+  async reset(options: Partial<RedisLockOptions>): Promise<void> {
+    await this.server.command('FLUSHALL');
+    this.key = randomUUID();
+    this.proxy = await RedisProxy.start(this.server);
+    [this.mine, this.theirs] = await Promise.all([
+      this.client(this.proxy.port, options),
+      this.client(this.server.port),
+    ]);
+  }
+
+  /** A client of that port, connected. */
+  async client(port: number, options: Partial<RedisLockOptions> = {}): Promise<RedisLockClient> {
+    const { host } = this.server;
+    const connect = { host, port, retryStrategy: () => 20, disconnectTimeout: 0 };
+    const client = await createRedisLockClient('test', { connect, ...options });
+    this.#clients.push(client);
+    await client.connect();
+    return client;
+  }
+
+  /** Is it a script about the key of this test? */
+  readonly isScript: CommandFilter = ([name, ...args]) =>
+    /^eval/i.test(name!) && args.some((arg) => arg.includes(this.key));
+
+  /**
+   * Does something while its first script is held up until the connection is given up. Resolves to what became of it, by
+   * what was sent again, and the first copy, which is still under way.
+   */
+  async late<T>(work: () => Promise<T>, isMeant = this.isScript): Promise<[T, LateCopy]> {
+    const copy = this.proxy.strand(isMeant);
+    const working = work();
+    working.catch(() => {}); // it is read below
+    await eventually('it is under way', () => copy.count);
+    copy.giveUp();
+    return [await this.settled(working), copy];
+  }
+
+  /** Does something whose first script is carried out, but not answered before its connection is given up. As `late`. */
+  async unanswered<T>(work: () => Promise<T>, isMeant = this.isScript): Promise<[T, LateCopy]> {
+    const copy = this.proxy.replay(isMeant);
+    const loss = this.proxy.loseReply((command) => isMeant(command) && loss.lost === 0);
+    const done = await this.settled(work());
+    expect(loss.lost).toBe(1);
+    return [done, copy];
+  }
+
+  /** Does something whose first script is answered, and whose connection is given up then. Resolves as `late`. */
+  async replayed<T>(work: () => Promise<T>, isMeant = this.isScript): Promise<[T, LateCopy]> {
+    const copy = this.proxy.replay(isMeant);
+    const done = await this.settled(work());
+    copy.giveUp();
+    return [done, copy];
+  }
+
+  /** The copy of a renewal of all that the client holds, which it sends when it has connected anew. */
+  async lateRenewal(isMeant = this.isScript): Promise<LateCopy> {
+    const [, copy] = await this.late(async () => this.proxy.cut(), isMeant);
+    return copy;
+  }
+
+  /** Lets the copy arrive. */
+  async arrive(copy: LateCopy): Promise<void> {
+    const replies = await copy.deliver();
+    expect(replies.map(String)).not.toContainEqual(expect.stringMatching(/^NOSCRIPT/)); // it would have done nothing
+  }
+
+  /** All keys of this test. */
+  async keys(): Promise<string[]> {
+    return ((await this.server.command('KEYS', `*${this.key}*`)) as string[]).sort();
+  }
+
+  /** What says that copies of an acquire come too late. */
+  async tombstones(): Promise<string[]> {
+    return (await this.keys()).filter((name) => name.startsWith('interlock_gone:'));
+  }
+
+  /** The keys of a lock that somebody has or waits for; of a semaphore those of its permits. */
+  async left(): Promise<string[]> {
+    const keys = (await this.keys()).filter((name) => !KEPT.test(name));
+    const types = await Promise.all(keys.map((name) => this.server.command('TYPE', name)));
+    return keys.filter((name, i) => name !== this.key || types[i] !== 'string');
+  }
+
+  /** Milliseconds that the lock, or the permit, that ends first has left on the server. */
+  async leaseLeft(key = this.key): Promise<number> {
+    const { server } = this;
+    const permits = `{${key}}:timeout`;
+    if (await server.command('EXISTS', permits)) {
+      const [, end] = (await server.command('ZRANGE', permits, 0, 0, 'WITHSCORES')) as string[];
+      const [s, us] = (await server.command('TIME')) as [string, string];
+      return Number(end) - Number(s) * 1_000 - Math.floor(Number(us) / 1_000);
+    }
+    const isLease = (name: string) =>
+      name.startsWith(key) || (name.startsWith(`{${key}}:`) && name.includes(':rwlock_timeout:'));
+    const names = (await this.keys()).filter(isLease);
+    const left = await Promise.all(names.map((name) => server.command('PTTL', name)));
+    return Math.min(...(left as number[]));
+  }
+
+  /** Resolves as the work does, once what the client has sent behind it has arrived too. */
+  private async settled<T>(work: Promise<T>): Promise<T> {
+    const done = await work;
+    await this.mine.ping(10_000);
+    return done;
+  }
+
+  async clear(): Promise<void> {
+    await Promise.all(this.#clients.splice(0).map((client) => client.close()));
+    await this.proxy.stop();
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop();
+  }
+}
+
+/** Starts the server for the tests of the `describe` around it; every test finds it empty. */
+export function onLateCopies(options: Partial<RedisLockOptions> = {}): () => LateCopiesStage {
+  let stage: LateCopiesStage;
+
+  beforeAll(async () => {
+    stage = await LateCopiesStage.start();
+  });
+  afterAll(() => stage.stop());
+  beforeEach(() => stage.reset(options));
+  afterEach(() => stage.clear());
+
+  return () => stage;
+}
