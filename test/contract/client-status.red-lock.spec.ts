@@ -42,7 +42,7 @@ describe('What a client on five Redis servers tells of a part of them:', () => {
 
   it('a minority is no answer, though the others need not be waited for', async () => {
     const { mine } = stage();
-    for (const node of mine.nodes.slice(0, 3)) node.disconnect(); // their owner closes them
+    for (const node of mine.nodes.slice(0, 3)) node.disconnect(); // as when ioredis gives up
     await eventually('it knows', () => health().servers?.connected === 2);
     expect(health()).toMatchObject({ health: 'down', state: 'CLOSED' });
     await expect(mine.locks.ping(PATIENCE)).rejects.toThrow('2 of 5 servers have answered');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import { asOwn } from '../support/as-own.js';
 import { eventually } from '../support/eventually.js';
 import { RedisServer } from '../support/redis-server.js';
 import { clientStatusLossSuite } from './client-status-loss.suite.js';
@@ -57,10 +58,13 @@ describe('A client on a Redis server', () => {
     await locks.close();
   });
 
-  it('is closed, not lost, when the ioredis client was closed by its owner', async () => {
+  it('is closed, not lost, when ioredis has given up', async () => {
     const watchdogTimeout = 300;
     const client = server.client();
-    const locks = await createRedisLockClient('contract', { client, watchdogTimeout });
+    const locks = await createRedisLockClient('contract', {
+      client: asOwn(client),
+      watchdogTimeout,
+    });
     await locks.connect();
     client.disconnect();
     await eventually('it is closed', () => locks.status().state === 'CLOSED');

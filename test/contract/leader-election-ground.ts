@@ -1,6 +1,7 @@
 import type { LockClient } from '../../lib/core/lock-client.js';
 import { createRedLockClient } from '../../lib/redis/red-lock/create-red-lock-client.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import { asOwn } from '../support/as-own.js';
 import type { RedisServer } from '../support/redis-server.js';
 import type { LockStage } from './lock-stage.js';
 import { RedLockStage } from './red-lock-stage.js';
@@ -35,7 +36,10 @@ export async function redisElectionGround(
     stage: await RedisStage.build(backend, redisRecipes.fenced),
     async mortal() {
       const client = backend.client();
-      const locks = await createRedisLockClient('mortal', { client, watchdogTimeout: SHORT_LEASE });
+      const locks = await createRedisLockClient('mortal', {
+        client: asOwn(client),
+        watchdogTimeout: SHORT_LEASE,
+      });
       await locks.connect();
       return { locks, vanish: () => client.disconnect() };
     },
@@ -52,7 +56,7 @@ export async function redLockElectionGround(
     async mortal() {
       const nodes = servers.map((server) => server.client());
       const times = { watchdogTimeout: SHORT_LEASE, nodeTimeout: SHORT_LEASE / 3 };
-      const locks = await createRedLockClient('mortal', { nodes, ...times });
+      const locks = await createRedLockClient('mortal', { nodes: nodes.map(asOwn), ...times });
       await locks.connect();
       return { locks, vanish: () => nodes.forEach((node) => node.disconnect()) };
     },

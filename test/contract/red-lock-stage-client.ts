@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Mutex } from '../../lib/core/mutex.js';
 import { createRedLockClient } from '../../lib/redis/red-lock/create-red-lock-client.js';
 import type { RedLockClient } from '../../lib/redis/red-lock/red-lock-client.js';
+import { asOwn } from '../support/as-own.js';
 import { CommandRecord } from './command-record.js';
 import { onMessages } from './on-messages.js';
 import type { StageClient, StageClientOptions } from './stage-client.js';
@@ -35,7 +36,7 @@ export class RedLockStageClient implements StageClient {
     { wait = 'forever', namespace = '' }: StageClientOptions,
   ): Promise<RedLockStageClient> {
     const records = nodes.map((node) => new CommandRecord(node));
-    const options = { nodes, ...TIMES, prefix: namespace, wait };
+    const options = { nodes: nodes.map(asOwn), ...TIMES, prefix: namespace, wait };
     const locks = await createRedLockClient('contract', options);
     const client = new RedLockStageClient(nodes, locks, kind, records);
     await locks.connect();

@@ -12,11 +12,10 @@ import type { LockStage } from './lock-stage.js';
 import { queueFor } from './queue-for.js';
 import { RedLockStageClient, type RedLockKind } from './red-lock-stage-client.js';
 import type { StageClientOptions } from './stage-client.js';
+import { KEPT } from '../support/kept-keys.js';
 
 /** Every channel of a lock. */
 const CHANNELS = 'redisson_*';
-/** What stays of a lock that was used: the counter of its fencing tokens. */
-const COUNTER = /^redisson_lock_token:/;
 /** A line of `CLIENT LIST` of who listens to something. */
 const LISTENER = /\bname=(\S+) .*\bsub=[1-9]/;
 
@@ -115,7 +114,7 @@ export class RedLockStage implements LockStage {
   async remains(): Promise<string[]> {
     const keys = await this.#ofAll<string[]>('keys', '*');
     const channels = await this.#channels();
-    return [...keys.flat().filter((key) => !COUNTER.test(key)), ...channels.flat()];
+    return [...keys.flat().filter((key) => !KEPT.test(key)), ...channels.flat()];
   }
 
   /** Whoever listens is told to look again: what it was told before, it has dealt with then. */

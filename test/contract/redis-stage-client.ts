@@ -3,6 +3,7 @@ import type { Lock } from '../../lib/core/lock.js';
 import type { Mutex } from '../../lib/core/mutex.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import { asOwn } from '../support/as-own.js';
 import { CommandRecord } from './command-record.js';
 import { onMessages } from './on-messages.js';
 import type { RedisRecipe } from './redis-recipe.js';
@@ -40,7 +41,7 @@ export class RedisStageClient implements StageClient {
   ): Promise<RedisStageClient> {
     const record = new CommandRecord(redis);
     const locks = await createRedisLockClient('contract', {
-      client: redis,
+      client: asOwn(redis),
       watchdogTimeout: WATCHDOG_TIMEOUT,
       prefix: namespace,
       wait,

@@ -16,11 +16,10 @@ import type { RedisRecipe } from './redis-recipe.js';
 import { RedisStageClient } from './redis-stage-client.js';
 import type { StageClient, StageClientOptions } from './stage-client.js';
 import { keysOfUnusedSemaphores } from './keys-of-unused-semaphores.js';
+import { KEPT } from '../support/kept-keys.js';
 
 /** Every channel of a lock. */
 const CHANNELS = 'redisson_*';
-/** What stays of a lock that was used: the counter of its fencing tokens. */
-const COUNTER = /^redisson_lock_token:/;
 /** Fields of a lock that are no holders. */
 const NO_HOLDERS = ['mode', 'nestjs-interlock'];
 
@@ -118,7 +117,7 @@ export class RedisStage implements LockStage {
     const keys = (await this.#ofMasters<string[]>('keys', '*')).flat();
     const unused = await keysOfUnusedSemaphores(this.observer, keys);
     const channels = await this.#channels();
-    return [...keys.filter((key) => !COUNTER.test(key) && !unused.has(key)), ...channels.flat()];
+    return [...keys.filter((key) => !KEPT.test(key) && !unused.has(key)), ...channels.flat()];
   }
 
   /** Whoever listens is told to look again: what it was told before, it has dealt with then. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { RedisServer } from '../support/redis-server.js';
 import { Program } from './support/program.js';
+import { KEPT } from '../support/kept-keys.js';
 
 const MEGABYTE = 2 ** 20;
 const PROGRAM = new URL('./programs/redis-leak-check.ts', import.meta.url);
@@ -34,7 +35,7 @@ describe('11,000 acquires, 1,000 timeouts and 1,000 aborts on Redis', () => {
   async function left(): Promise<number> {
     await eventually('no lock is left', async () => {
       const keys = (await server.command('keys', '*')) as string[];
-      return keys.every((key) => key.startsWith('redisson_lock_token:'));
+      return keys.every((key) => KEPT.test(key));
     });
     await eventually('nobody listens', async () => {
       const channels = (await server.command('pubsub', 'channels')) as string[];

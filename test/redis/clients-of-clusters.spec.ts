@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, type ClusterOptions } from 'ioredis';
 import { Cluster as Cluster5, type ClusterOptions as Cluster5Options } from 'ioredis5';
-import { LockConnectionError, LockKeyError } from '../../lib/core/errors/index.js';
+import { LockKeyError } from '../../lib/core/errors/index.js';
 import type { RedisClient } from '../../lib/redis/connection/redis-client.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
@@ -89,26 +89,34 @@ describe.each([
   );
 
   it.each(['disconnect', 'quit'] as const)(
-    'that its user closes ends all waits (%s)',
+    'that its user closes leaves the locks alone (%s)',
     async (how) => {
       const client = user(make, {}) as Cluster;
-      const key = `${version} ${how}`;
-      const holder = await connected(ours);
-      await using _ = await holder.mutex(key).acquire();
-      const mutex = (await connected({ client })).mutex(key);
-      const ends = [mutex.acquire(), mutex.acquire({ wait: 20_000 })].map((wait) =>
-        wait.catch((error: unknown) => error),
-      );
-      await eventually('it waits', async () => {
-        const master = await cluster.masterOf(key);
-        const channels = (await master.command('pubsub', 'shardchannels')) as string[];
-        return channels.includes(`redisson_lock__channel:{${key}}`);
-      });
+      const mutex = (await connected({ client })).mutex(`${version} ${how}`);
+      const lease = await mutex.acquire();
       await client[how]();
-      for (const end of await Promise.all(ends)) expect(end).toBeInstanceOf(LockConnectionError);
-      await expect(mutex.tryAcquire()).rejects.toBeInstanceOf(LockConnectionError);
+      await eventually('it is closed', () => ['end', 'close'].includes(client.status));
+      const waiting = mutex.acquire({ wait: 20_000 });
+      await lease.release();
+      await (await waiting).release();
+      await expect(connected({ client })).rejects.toThrow(/was closed before/);
     },
   );
+
+  it('is asked for the newest of a lock, though it reads from replicas', async () => {
+    const client = user(make, { scaleReads: 'slave', slotsRefreshTimeout: 5_000 });
+    const lock = (await connected({ client })).mutex(`${version} newest`);
+    const replica = await cluster.replicaOf(await cluster.masterOf(lock.key));
+    replica.freeze();
+    try {
+      const lease = await lock.acquire();
+      expect(await lock.isLocked()).toBe(true);
+      await lease.release();
+      expect(await lock.isLocked()).toBe(false);
+    } finally {
+      replica.thaw();
+    }
+  });
 });
 
 describe('A client of a cluster of our own', () => {

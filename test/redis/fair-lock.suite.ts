@@ -1,7 +1,10 @@
 import { describe } from '@jest/globals';
 import type { RedisDeploymentKind } from '../interop/support/redis-deployment.js';
 import { fairLockArithmeticSuite } from './fair-lock-arithmetic.suite.js';
+import { fairLockDeadWaitersSuite } from './fair-lock-dead-waiters.suite.js';
+import { fairLockLateCopiesSuite } from './fair-lock-late-copies.suite.js';
 import { fairLockLeaversSuite } from './fair-lock-leavers.suite.js';
+import { fairLockLinesSuite } from './fair-lock-lines.suite.js';
 import { fairLockOrderSuite } from './fair-lock-order.suite.js';
 import { fairLockOwnershipSuite } from './fair-lock-ownership.suite.js';
 import { onRedis } from './on-redis.js';
@@ -18,5 +21,8 @@ export function fairLockSuite(kind: RedisDeploymentKind): void {
     describe('order', () => fairLockOrderSuite(stage));
     describe('the arithmetic of the queue', () => fairLockArithmeticSuite(stage));
     describe('those who leave the queue', () => fairLockLeaversSuite(stage));
+    describe('waiters who die together', () => fairLockDeadWaitersSuite(stage));
+    describe('the waiters of one process', () => fairLockLinesSuite(stage));
+    describe('scripts that are sent twice', () => fairLockLateCopiesSuite(stage));
   });
 }

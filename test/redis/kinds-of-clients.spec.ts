@@ -6,6 +6,7 @@ import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { calm } from '../support/calm.js';
 import { eventually } from '../support/eventually.js';
+import { KEPT } from '../support/kept-keys.js';
 import { RedisProxy } from '../support/redis-proxy.js';
 import { RedisServer } from '../support/redis-server.js';
 
@@ -75,7 +76,7 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
   afterEach(async () => {
     await eventually('no lock is left', async () => {
       const keys = [await user.call('keys', '*')].flat();
-      return keys.every((key) => String(key).startsWith('redisson_lock_token:'));
+      return keys.every((key) => KEPT.test(String(key)));
     });
   });
 

@@ -6,16 +6,17 @@ import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { earliest } from '../support/earliest.js';
 import { eventually } from '../support/eventually.js';
 import { RedisServer } from '../support/redis-server.js';
+import { KEPT } from '../support/kept-keys.js';
 
 const KEY = 'orders';
 
 /** One process: a client of each server. */
 type Clients = readonly RedisLockClient[];
 
-/** All keys but tombstones, which an acquire leaves that was interrupted. */
+/** All keys but those by which late copies are known. */
 async function locksOn(server: RedisServer): Promise<string[]> {
   const keys = (await server.command('KEYS', '*')) as string[];
-  return keys.filter((name) => !name.startsWith('interlock_gone:'));
+  return keys.filter((name) => !KEPT.test(name));
 }
 
 /** It contains the cases of RedissonMultiLockTest, each named where it stands. */
@@ -120,7 +121,7 @@ describe('A multi-lock of three independent Redis servers', () => {
       await expect(late).rejects.toBeInstanceOf(LockTimeoutError);
       for (const server of servers.slice(0, 2))
         await eventually('what was taken is given back', async () => {
-          const keys = (await server.command('KEYS', '*')) as string[];
+          const keys = await locksOn(server);
           return keys.length === 0;
         });
     } finally {

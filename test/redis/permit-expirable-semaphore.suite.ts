@@ -5,7 +5,9 @@ import { permitExpirableSemaphoreDeclaredSuite } from './permit-expirable-semaph
 import { permitExpirableSemaphoreFairSuite } from './permit-expirable-semaphore-fair.suite.js';
 import { permitExpirableSemaphoreLayoutSuite } from './permit-expirable-semaphore-layout.suite.js';
 import { permitExpirableSemaphoreLeasesSuite } from './permit-expirable-semaphore-leases.suite.js';
+import { permitExpirableSemaphoreManySuite } from './permit-expirable-semaphore-many.suite.js';
 import { permitExpirableSemaphorePermitsSuite } from './permit-expirable-semaphore-permits.suite.js';
+import { permitExpirableSemaphoreQueueSuite } from './permit-expirable-semaphore-queue.suite.js';
 import { permitExpirableSemaphoreRedissonSuite } from './permit-expirable-semaphore-redisson.suite.js';
 import { permitExpirableSemaphoreWaitingSuite } from './permit-expirable-semaphore-waiting.suite.js';
 import { semaphoreOnRedis } from './semaphore-on-redis.js';
@@ -19,10 +21,12 @@ export function permitExpirableSemaphoreSuite(kind: RedisDeploymentKind): void {
     const stage = semaphoreOnRedis(kind);
 
     describe('permits', () => permitExpirableSemaphorePermitsSuite(stage));
+    describe('many permits', () => permitExpirableSemaphoreManySuite(stage));
     describe('the leases', () => permitExpirableSemaphoreLeasesSuite(stage));
     describe('waiting', () => permitExpirableSemaphoreWaitingSuite(stage));
     describe('how many there should be', () => permitExpirableSemaphoreDeclaredSuite(stage));
     describe('fair', () => permitExpirableSemaphoreFairSuite(stage));
+    describe('the queue of those who are fair', () => permitExpirableSemaphoreQueueSuite(stage));
     describe('the layout', () => permitExpirableSemaphoreLayoutSuite(stage));
     describe('what Redisson leaves', () => permitExpirableSemaphoreRedissonSuite(stage));
     describe('bad input', () => permitExpirableSemaphoreBadInputSuite(stage));

@@ -2,6 +2,7 @@ import { describe } from '@jest/globals';
 import type { RedisDeploymentKind } from '../interop/support/redis-deployment.js';
 import { onRedis } from './on-redis.js';
 import { preferWritersSuite } from './read-write-lock-prefer-writers.suite.js';
+import { readWriteLockForeignNumbersSuite } from './read-write-lock-foreign-numbers.suite.js';
 import { readWriteLockLayoutSuite } from './read-write-lock-layout.suite.js';
 import { readWriteLockLeasesSuite } from './read-write-lock-leases.suite.js';
 import { readWriteLockSharingSuite } from './read-write-lock-sharing.suite.js';
@@ -17,6 +18,7 @@ export function readWriteLockSuite(kind: RedisDeploymentKind): void {
 
     describe('sharing', () => readWriteLockSharingSuite(stage));
     describe('keys and messages', () => readWriteLockLayoutSuite(stage));
+    describe('numbers of others', () => readWriteLockForeignNumbersSuite(stage));
     describe('leases', () => readWriteLockLeasesSuite(stage));
     describe('waking', () => readWriteLockWakingSuite(stage));
     describe('with writers preferred', () => preferWritersSuite(stage));

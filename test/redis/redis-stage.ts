@@ -7,7 +7,10 @@ import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
 import { CommandLog } from '../interop/support/command-log.js';
 import type { RedisDeployment } from '../interop/support/redis-deployment.js';
 import { redisNames } from '../interop/support/redis-names.js';
+import { asOwn } from '../support/as-own.js';
 import { eventually } from '../support/eventually.js';
+import { sinceRedis } from '../support/redis-version.js';
+import { FOR_LATE_COPIES } from '../support/kept-keys.js';
 
 /** A lock as far as those who queue for it are concerned. */
 interface Acquirable {
@@ -46,10 +49,11 @@ export class RedisStage {
     [this.mine, this.theirs] = await Promise.all([this.client(), this.client()]);
   }
 
-  /** A client as users make it, connected. */
+  /** A client, connected. It sends its commands through the `client` of the options, where there is one. */
   async client(options: Partial<RedisLockOptions> = {}): Promise<RedisLockClient> {
-    const source = options.client ? {} : this.#address;
-    const client = await createRedisLockClient('test', { ...source, ...options });
+    const own = options.client && { client: asOwn(options.client) };
+    const source = own ? {} : this.#address;
+    const client = await createRedisLockClient('test', { ...source, ...options, ...own });
     this.#clients.add(client);
     await client.connect();
     return client;
@@ -84,10 +88,13 @@ export class RedisStage {
     return Object.fromEntries(pairs) as Record<string, string>;
   }
 
-  /** Every key there is whose name contains that. */
+  /** Every key there is whose name contains that, but for those by which late copies are known. */
   async keys(part = this.key): Promise<string[]> {
     const found = (await this.commands('KEYS', `*${part}*`)) as string[][];
-    return found.flat().sort();
+    return found
+      .flat()
+      .filter((name) => !FOR_LATE_COPIES.test(name))
+      .sort();
   }
 
   /** From now on, what the server of the key of this test carries out. */
@@ -118,7 +125,7 @@ export class RedisStage {
 
   /** Resolves once so many processes listen to that channel. */
   async listening(channel: string, count = 1): Promise<void> {
-    const ask = this.isCluster ? 'SHARDNUMSUB' : 'NUMSUB';
+    const ask = this.#isSharded ? 'SHARDNUMSUB' : 'NUMSUB';
     await eventually(`${count} listen to ${channel}`, async () => {
       const [, there] = (await this.command('PUBSUB', ask, channel)) as [string, number];
       return there === count;
@@ -128,8 +135,12 @@ export class RedisStage {
   /** Resolves once neither a lock nor a subscription is left; only counters of tokens stay. */
   async isEmpty(): Promise<void> {
     const isKept = (key: string) => key.startsWith('redisson_lock_token:');
-    await eventually('no key is left', async () => (await this.keys('')).every(isKept));
-    for (const channels of this.isCluster ? ['CHANNELS', 'SHARDCHANNELS'] : ['CHANNELS'])
+    await eventually('no key is left', async () => {
+      const left = (await this.keys('')).filter((key) => !isKept(key));
+      if (left.length > 0) throw new Error(left.join(' '));
+      return true;
+    });
+    for (const channels of this.#isSharded ? ['CHANNELS', 'SHARDCHANNELS'] : ['CHANNELS'])
       await eventually('no subscription is left', async () => {
         const listened = (await this.commands('PUBSUB', channels, 'redisson*')) as string[][];
         return listened.flat().length === 0;
@@ -142,6 +153,10 @@ export class RedisStage {
     for (const connection of this.#connections) connection.disconnect();
     for (const log of this.#logs) log.close();
     for (const opened of [this.#clients, this.#connections, this.#logs]) opened.clear();
+  }
+
+  get #isSharded(): boolean {
+    return this.isCluster && sinceRedis('7.0');
   }
 
   get #nodes(): { host: string; port: number }[] {

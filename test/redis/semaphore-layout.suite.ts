@@ -10,14 +10,13 @@ import { semaphoreNames } from './semaphore-names.js';
 
 /** What stands on the servers and goes over the wire; Redisson has to understand it. */
 export function semaphoreLayoutSuite(stage: () => RedisStage): void {
-  it('is a number, and nothing else once its requests are answered', async () => {
+  it('is a number, and nothing else but the record of its requests', async () => {
     const { mine, key } = stage();
     const semaphore = mine.plainSemaphore(key);
     await semaphore.trySetPermits(5);
     await semaphore.acquire({ permits: 2 });
     await semaphore.addPermits(3);
     await semaphore.release();
-    await eventually('no request is left', async () => (await stage().keys()).length === 1);
     expect(await stage().keys()).toEqual([key]);
     expect(await stage().command('GET', key)).toBe('7');
     expect(await stage().command('PTTL', key)).toBe(-1);
@@ -72,42 +71,53 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     const { key } = stage();
     await stage().command('SET', key, 3);
     for (let time = 0; time < 2; time++)
-      expect(await run(semaphoreAcquire, [key, request()], [2, 60_000])).toEqual([1, 0]);
+      expect(await run(semaphoreAcquire, [1, 1], 2)).toEqual([1, 0]);
     expect(await stage().command('GET', key)).toBe('1');
-    expect(await stage().command('PTTL', request())).toBeGreaterThan(0);
-    await stage().command('DEL', request());
+    expect(await stage().command('PTTL', requests())).toBeGreaterThan(0);
   });
 
   it('changes the number once for a request that is sent twice, and says so once', async () => {
     const { key } = stage();
-    const { channel } = semaphoreNames(key);
     const log = await stage().log();
-    const publish = stage().isCluster ? 'SPUBLISH' : 'PUBLISH';
     const outcomes: unknown[] = [];
-    for (const mode of ['release', 'drain', 'release-if-exists', 'add', 'try'])
+    for (const [i, mode] of ['release', 'drain', 'release-if-exists', 'add', 'try'].entries())
       for (let time = 0; time < 2; time++)
-        outcomes.push(
-          await run(semaphoreChange, [key, channel, request(mode)], [publish, mode, 4, 60_000]),
-        );
+        outcomes.push(await run(semaphoreChange, [i + 1, 1], ...messages(), mode, 4));
     expect(outcomes).toEqual([1, 1, 4, 4, 1, 1, 1, 1, 0, 0]);
     expect(await stage().command('GET', key)).toBe('8');
-    const messages = await log.published(key);
-    expect(messages.map((message) => message.split(' ').at(-1))).toEqual(['4', '4', '8']);
-    for (const mode of ['release', 'drain', 'release-if-exists', 'add', 'try'])
-      await stage().command('DEL', request(mode));
+    const published = await log.published(key);
+    expect(published.map((message) => message.split(' ').at(-1))).toEqual(['4', '4', '8']);
+  });
+
+  it('forgets requests that are settled, and refuses them when they come late', async () => {
+    const { key } = stage();
+    for (const number of [1, 2, 3])
+      await run(semaphoreChange, [number, 1], ...messages(), 'release', 1);
+    expect(await run(semaphoreChange, [5, 4], ...messages(), 'release', 1)).toBe(1);
+    expect(await stage().command('HLEN', requests())).toBe(2); // the fifth, and what is settled
+    const late = run(semaphoreChange, [3, 1], ...messages(), 'release', 1);
+    await expect(late).rejects.toThrow('GONE');
+    await expect(run(semaphoreAcquire, [2, 1], 1)).rejects.toThrow('GONE');
+    expect(await run(semaphoreChange, [4, 4], ...messages(), 'release', 1)).toBe(1);
+    expect(await stage().command('GET', key)).toBe('5');
   });
 
   it('gives back once what a request took, and nothing for one that took nothing', async () => {
     const { key } = stage();
-    const { channel } = semaphoreNames(key);
-    const publish = stage().isCluster ? 'SPUBLISH' : 'PUBLISH';
     await stage().command('SET', key, 3);
-    await run(semaphoreAcquire, [key, request()], [2, 60_000]);
-    expect(await run(semaphoreUndo, [key, request(), channel], [publish])).toBe(0);
-    expect(await run(semaphoreUndo, [key, request(), channel], [publish])).toBe(-1);
-    expect(await run(semaphoreAcquire, [key, request()], [4, 60_000])).toEqual([0, -1]);
-    expect(await run(semaphoreUndo, [key, request(), channel], [publish])).toBe(-1);
-    expect(await stage().keys()).toEqual([key]);
+    await run(semaphoreAcquire, [1, 1], 2);
+    expect(await run(semaphoreUndo, [1, 1], ...messages())).toBe(0);
+    expect(await run(semaphoreUndo, [1, 1], ...messages())).toBe(-1);
+    expect(await run(semaphoreAcquire, [2, 1], 4)).toEqual([0, -1]);
+    expect(await run(semaphoreUndo, [2, 1], ...messages())).toBe(-1);
+    expect(await stage().command('GET', key)).toBe('3');
+  });
+
+  it('takes nothing for a request that was undone before it came', async () => {
+    const { key } = stage();
+    await stage().command('SET', key, 3);
+    expect(await run(semaphoreUndo, [1, 1], ...messages())).toBe(-1);
+    expect(await run(semaphoreAcquire, [1, 1], 2)).toEqual([0, -1]);
     expect(await stage().command('GET', key)).toBe('3');
   });
 
@@ -138,11 +148,21 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     expect(await stage().command('DUMP', key)).toEqual(before);
   });
 
-  function request(id = '1'): string {
-    return semaphoreNames(stage().key).request + id;
+  function requests(): string {
+    return `${semaphoreNames(stage().key).requests}1`;
   }
 
-  function run({ source }: Script, keys: string[], args: (string | number)[]): Promise<unknown> {
-    return stage().command('EVAL', source, keys.length, ...keys, ...args);
+  function messages(): string[] {
+    return [stage().isCluster ? 'SPUBLISH' : 'PUBLISH', semaphoreNames(stage().key).channel];
+  }
+
+  /** Runs a script for the request of that number, when those below the second one are settled. */
+  function run(
+    { source }: Script,
+    [number, first]: [number, number],
+    ...args: (string | number)[]
+  ): Promise<unknown> {
+    const terms = [number, first, 60_000];
+    return stage().command('EVAL', source, 2, stage().key, requests(), ...terms, ...args);
   }
 }

@@ -12,6 +12,6 @@ export function semaphoreNames(key: string) {
     /** Those of ours who wait in the order of coming, and until when each is known to live. */
     queue: `interlock_permit_queue:{${key}}`,
     alive: `interlock_alive:{${key}}`,
-    request: `interlock_request:{${key}}:`,
+    requests: `interlock_requests:{${key}}:`,
   };
 }

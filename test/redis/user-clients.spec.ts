@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import {
   LockConnectionError,
@@ -10,6 +10,7 @@ import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
 import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
 import { eventually } from '../support/eventually.js';
+import { RedisProxy } from '../support/redis-proxy.js';
 import { RedisServer } from '../support/redis-server.js';
 import { RECIPES } from './recipes.js';
 
@@ -84,16 +85,29 @@ describe('A client of a user', () => {
     expect(String(refusal)).toMatch(/was closed before\. Hand over one that is open/);
   });
 
-  it('that has subscribed sends no commands, and who wants a lock is told so', async () => {
-    const user = server.client({ protocol: 2 });
+  it('that is closed later leaves the locks alone', async () => {
+    const user = server.client();
     const client = await connected({ client: user });
-    await user.subscribe('news');
     for (const [name, lock] of Object.entries(RECIPES)) {
-      const refusal = await lock(client, name)
-        .acquire()
-        .catch((error: unknown) => error);
-      expect(refusal).toBeInstanceOf(LockConnectionError);
-      expect(String(refusal)).toContain('Subscribe with a duplicate');
+      const held = await lock(client, name).acquire();
+      if (name === Object.keys(RECIPES)[0]) user.disconnect();
+      await held.release();
+      expect(held.signal.reason).not.toBeInstanceOf(LockLostError);
+    }
+    expect([user.status, client.status().health]).toEqual(['end', 'up']);
+  });
+
+  it('that would give up connecting is no reason for locks to do so', async () => {
+    const proxy = await RedisProxy.start(server);
+    try {
+      const user = server.client({ port: proxy.port, retryStrategy: () => null });
+      const client = await connected({ client: user });
+      proxy.cut();
+      await eventually('it has given up', () => user.status === 'end');
+      await (await client.mutex('goes on').acquire({ wait: 20_000 })).release();
+      await client.close();
+    } finally {
+      await proxy.stop();
     }
   });
 });
@@ -128,42 +142,49 @@ describe.each(Object.entries(RECIPES))(
   },
 );
 
-describe.each(Object.entries(RECIPES))('A user who closes a client under a %s', (name, lock) => {
-  const blocker = name === 'read lock' ? RECIPES['write lock']! : lock;
+describe.each(Object.entries(RECIPES))(
+  'A client that ioredis does not connect again, under a %s,',
+  (name, lock) => {
+    const blocker = name === 'read lock' ? RECIPES['write lock']! : lock;
+    let proxy: RedisProxy;
 
-  it.each(['disconnect', 'quit'] as const)('(%s) ends the wait of all who want it', async (how) => {
-    const user = server.client();
-    const holder = await connected({ connect: server.url });
-    const key = `${name}, closed by ${how}`;
-    await using _ = await blocker(holder, key).acquire();
-    const client = await connected({ client: user });
-    const wanted = lock(client, key);
-    const waits = [wanted.acquire(), wanted.acquire(), wanted.acquire({ wait: 20_000 })];
-    const ends = Promise.all(waits.map((wait) => wait.catch((error: unknown) => error)));
-    await eventually('it listens', async () => {
-      const channels = (await server.command('pubsub', 'channels')) as string[];
-      return channels.some((channel) => channel.includes(key));
+    beforeEach(async () => {
+      proxy = await RedisProxy.start(server);
     });
-    await user[how]();
+    afterEach(() => proxy.stop());
 
-    for (const end of await ends) {
-      expect(end).toBeInstanceOf(LockConnectionError);
-      expect(String(end)).toContain('was closed. Keep it open');
-    }
-    await expect(wanted.tryAcquire()).rejects.toBeInstanceOf(LockConnectionError);
-  });
+    const mortal = (options: RedisLockOptions = {}) => {
+      const { host, port } = proxy;
+      return connected({ connect: { host, port, retryStrategy: () => null }, ...options });
+    };
 
-  it('loses what was held, and release comes back', async () => {
-    const user = server.client();
-    const client = await connected({ client: user, watchdogTimeout: 300 });
-    const lease = await lock(client, 'held').acquire();
-    const lost = new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
-    user.disconnect();
-    await lost;
-    expect(lease.signal.reason).toBeInstanceOf(LockLostError);
-    await lease.release();
-  });
-});
+    it('ends the wait of all who want it', async () => {
+      const holder = await connected({ connect: server.url });
+      const key = `${name}, ended`;
+      await using _ = await blocker(holder, key).acquire();
+      const wanted = lock(await mortal(), key);
+      const waits = [wanted.acquire(), wanted.acquire(), wanted.acquire({ wait: 20_000 })];
+      const ends = Promise.all(waits.map((wait) => wait.catch((error: unknown) => error)));
+      await eventually('it listens', async () => {
+        const channels = (await server.command('pubsub', 'channels')) as string[];
+        return channels.some((channel) => channel.includes(key));
+      });
+      proxy.cut();
+
+      for (const end of await ends) expect(end).toBeInstanceOf(LockConnectionError);
+      await expect(wanted.tryAcquire()).rejects.toBeInstanceOf(LockConnectionError);
+    });
+
+    it('loses what was held, and release comes back', async () => {
+      const lease = await lock(await mortal({ watchdogTimeout: 300 }), 'held').acquire();
+      const lost = new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+      proxy.cut();
+      await lost;
+      expect(lease.signal.reason).toBeInstanceOf(LockLostError);
+      await lease.release();
+    });
+  },
+);
 
 describe('A client of our own', () => {
   it('is closed with the lock client, with everything that it has opened', async () => {

@@ -4,6 +4,7 @@ import { eventually } from './eventually.js';
 import { freePorts } from './free-ports.js';
 import { redisClusterNodes, type RedisClusterNode } from './redis-cluster-nodes.js';
 import { RedisServer } from './redis-server.js';
+import { sinceRedis } from './redis-version.js';
 import { replicated } from './replicated.js';
 
 const HOST = '127.0.0.1';
@@ -106,9 +107,12 @@ export class RedisCluster {
   /**
    * Moves the slot of the key, with all that is in it, to another master; resolves when every node knows.
    *
-   * @param meanwhile happens when the slot is moving, and what is in it is still on the old master
+   * @param meanwhile happens when the slot is moving, and what is in it is still on the old master, but for what it `move`s
    */
-  async migrate(key: string, meanwhile?: () => Promise<void>): Promise<void> {
+  async migrate(
+    key: string,
+    meanwhile?: (move: (name: string) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
     const from = await this.masterOf(key);
     const slot = (await from.command('CLUSTER', 'KEYSLOT', key)) as number;
     const masters = await this.masters();
@@ -117,10 +121,11 @@ export class RedisCluster {
     const [fromId, toId] = await Promise.all(ids);
     await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId!);
     await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId!);
-    await meanwhile?.();
+    const move = async (...names: string[]) =>
+      void (await from.command('MIGRATE', to.host, to.port, '', 0, 5_000, 'KEYS', ...names));
+    await meanwhile?.(move);
     const names = (await from.command('CLUSTER', 'GETKEYSINSLOT', slot, 1_000)) as string[];
-    if (names.length > 0)
-      await from.command('MIGRATE', to.host, to.port, '', 0, 5_000, 'KEYS', ...names);
+    if (names.length > 0) await move(...names);
     for (const server of [to, ...masters.filter((server) => server !== to)])
       await server.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId!);
     await this.moved(key, from);
@@ -189,16 +194,18 @@ async function all<T>(items: readonly T[], holds: (item: T) => Promise<boolean>)
 
 async function members(options: RedisClusterOptions): Promise<RedisServer[]> {
   const ports = await freePorts(2 * SIZE, HOST); // those of the bus would else lie among the ports of outgoing connections
+  const mayChooseBus = sinceRedis('7.0');
+  const busOf = (i: number) => (mayChooseBus ? ports[SIZE + i]! : ports[i]! + 10_000);
   const ids = Array.from({ length: SIZE }, () => randomBytes(20).toString('hex'));
   const nodes = ids.map<RedisClusterNode>((id, i) => ({
     id,
-    address: `${HOST}:${ports[i]}@${ports[SIZE + i]}`,
+    address: `${HOST}:${ports[i]}@${busOf(i)}`,
     masterId: i < MASTERS ? undefined : ids[i - MASTERS],
   }));
   return ids.map((id, i) => {
     const config = {
       'cluster-enabled': 'yes',
-      'cluster-port': `${ports[SIZE + i]}`,
+      ...(mayChooseBus && { 'cluster-port': `${busOf(i)}` }),
       'cluster-node-timeout': `${options.nodeTimeout ?? 1000}`,
       ...options.config,
     };

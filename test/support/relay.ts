@@ -13,7 +13,8 @@ export class Relay {
 
   private constructor(
     private readonly target: { readonly host: string; readonly port: number },
-    private readonly delay: number,
+    /** Each way, in milliseconds; what is sent from now on takes so long. */
+    public delay: number,
   ) {}
 
   /** @param delay each way, in milliseconds */

@@ -13,8 +13,7 @@ export class LockTimeoutError extends LockError {
 
   constructor(waitedMs: number, context: LockErrorContext = {}) {
     const { cause } = context;
-    const why =
-      cause === undefined ? '' : ` (${cause instanceof Error ? cause.message : String(cause)})`;
+    const why = cause instanceof Error ? ` (${cause.message})` : '';
     const advice =
       cause === undefined
         ? 'Retry later, raise `wait`, or hold the lock for a shorter time.'

@@ -66,9 +66,10 @@ export class ConnectionStates {
     return this.#refusals.isTold ? 'REFUSED' : 'CONNECTED';
   }
 
-  /** Why the server refuses scripts; `undefined` when it does not. */
-  get refusal(): Error | undefined {
-    return this.#refusals.last;
+  /** Why nothing is carried out now: the server refuses it, or there is no connection; `undefined` where nothing is known. */
+  get trouble(): Error | undefined {
+    if (this.isReady || this.#isLooking) return this.#refusals.last;
+    return new Error(`no connection to Redis: ${this.#lastError || 'it was closed'}`);
   }
 
   /** A script has run. */

@@ -23,6 +23,7 @@ export interface RedisCluster extends Omit<RedisNode, 'duplicate'> {
   /** The nodes of each slot as `host:port`, the master first. */
   readonly slots: readonly (readonly string[])[];
   nodes(role: 'all' | 'master'): RedisNode[];
+  /** A new client; of the same nodes where none are named. */
   duplicate(nodes: never[], override: object): RedisCluster;
 }
 

@@ -72,9 +72,9 @@ export class RedisConnection {
     return this.#states.suspendedAt;
   }
 
-  /** Why the server refuses scripts now, though it may not a moment later; `undefined` when it does not. */
-  get refusal(): Error | undefined {
-    return this.#states.refusal;
+  /** Why nothing is carried out now: the server refuses it, or there is no connection; `undefined` where nothing is known. */
+  get trouble(): Error | undefined {
+    return this.#states.trouble;
   }
 
   /** How often a connection that commands go through has closed; of a cluster, that of any node. */

@@ -9,7 +9,7 @@ const REFUSAL = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|BUSY|MISCO
 /** Answers of a cluster to a client that is none of a cluster: ioredis' `Cluster` never lets them through. */
 const OF_CLUSTER = /^(MOVED|ASK|CROSSSLOT)\b/;
 /** Redis before 7.0 puts this before an error that came up inside of a script. */
-const INSIDE_SCRIPT = /^ERR Error running script \(call to [^)]*\): @[^:]*: ?\d+: -?/;
+const INSIDE_SCRIPT = /^ERR Error running script \(call to \w+\): (@user_script: ?\d+: )+-?/;
 /** What a `Cluster` of ioredis says when it has asked often enough. */
 const REDIRECTIONS = /^Too many Cluster redirections\. Last error: ReplyError: /;
 

@@ -149,12 +149,11 @@ export class Contention {
     return left < 0 ? silence : Math.max(SHORTEST_SLEEP, Math.min(left, silence));
   }
 
-  /**
-   * What a wait has ended with. One that has run out gets the cause where it was not, or not only, others who were ahead.
-   */
+  /** What a wait has ended with; a time-out with its cause, where that was not, or not only, that others were ahead. */
   explained(error: unknown): unknown {
     const { client, connection } = this.context;
-    const cause = this.#failure ?? (this.#wasAnswered ? undefined : connection.refusal);
+    const isQueued = this.#wasAnswered && connection.isReady;
+    const cause = this.#failure ?? (isQueued ? undefined : connection.trouble);
     if (!(error instanceof LockTimeoutError) || cause === undefined) return error;
     const about = { key: this.key, client, cause };
     if (this.#wasAnswered || !isReply(cause)) return new LockTimeoutError(error.waitedMs, about);
@@ -166,7 +165,7 @@ export class Contention {
 
   /** The grant, or the ms after which to ask again. */
   async #ask(): Promise<Granted | number> {
-    const { clock, connection, client } = this.context;
+    const { clock, connection } = this.context;
     for (let late = 0; late < LATE_GRANTS; late += 1) {
       this.wait.throwIfEnded();
       let sentAt = 0;
@@ -177,9 +176,7 @@ export class Contention {
       };
       const failed = (error: unknown) => (this.#failure = error);
       const answer = await sendUntilAnswered(connection, send, this.wait, retryDelay, failed).catch(
-        (error: unknown) => {
-          throw this.#lasting(error, client);
-        },
+        (error: unknown) => this.#refuse(error),
       );
       this.#failure = undefined;
       this.commands.answered?.();
@@ -231,12 +228,12 @@ export class Contention {
     return reply as Answer;
   }
 
-  /** What to tell the caller about an error that will stay the same. */
-  #lasting(error: unknown, client: string): Error {
+  /** Throws what the caller gets for an error that will stay the same. */
+  #refuse(error: unknown): never {
+    const { client, connection } = this.context;
     const about = { key: this.key, client };
-    if (error instanceof LockError || !this.context.connection.hasEnded)
-      return lockErrorOf(error, about);
-    return new LockConnectionError(
+    if (error instanceof LockError || !connection.hasEnded) throw lockErrorOf(error, about);
+    throw new LockConnectionError(
       `The connection of lock client "${client}" was closed. Let its \`retryStrategy\` connect again for as long as locks are wanted.`,
       { ...about, cause: error },
     );

@@ -49,7 +49,7 @@ export function permitCommands(
     }),
     release: (holder, tombstone) => ({
       script: permitRelease,
-      keys: [raw, permitTimeouts, permitQueue, alive],
+      keys: [raw, permitTimeouts, permitQueue, alive, name.extended(holder)],
       args: [fieldOf(holder), holder, connection.publishCommand, semaphoreChannel, tombstone],
     }),
     token: (holder) => ({

@@ -63,7 +63,6 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.context.clock;
   }
 
-  /** The time on the clock that `deadline` is of. */
   get now(): number {
     return this.clock.now();
   }
@@ -177,24 +176,24 @@ export class RedisHold implements HoldBackend, Renewable {
 
   /** Leaves it to the server, whatever becomes of this process. */
   async #letRunOut(rest: number): Promise<undefined> {
+    this.#bury();
     const args = [this.field, rest, this.kind, (this.extension += 1), 1];
     const command = { script: lockRenew, keys: this.keys, args };
-    this.#bury();
     await this.context.releases.run(() => command, this.now + rest);
   }
 
   /** To be left when it ends, where a copy of its acquire may arrive later; else ''. */
   get #tombstone(): string {
-    const { context, grant, commands } = this;
-    const isInterrupted = context.connection.interruptions !== grant.interruptions;
-    return isInterrupted ? commands.tombstoneOf(grant.holder) : '';
+    const { interruptions, holder } = this.grant;
+    if (this.context.connection.interruptions === interruptions) return '';
+    return this.commands.tombstoneOf(holder);
   }
 
   /** Sees to it that a copy of its acquire takes nothing once the lease is over: it may not be released. */
   #bury(): void {
     if (this.#tombstone === '') return;
-    const command = { script: lockBury, keys: [this.keys[0]], args: [this.#tombstone] };
-    void this.context.releases.run(() => command, this.now + this.lease);
+    const bury = { script: lockBury, keys: [this.keys[0]], args: [this.#tombstone] };
+    void this.context.releases.run(() => bury, this.now + this.lease);
   }
 
   async #nextToken(): Promise<bigint> {
@@ -218,10 +217,8 @@ export class RedisHold implements HoldBackend, Renewable {
     const { clock, connection, renewal } = this.context;
     const ask = () => renewal.renewOne({ ...this.#renewable, lease: 0 });
     const bound = asLongAs(clock, () => this.hold.isLive);
-    const isHeld = await sendUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER).catch(
-      () => true, // as far as is known
-    );
-    if (!isHeld) this.gone();
+    const asked = sendUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER);
+    if (!(await asked.catch(() => true))) this.gone(); // it is held as far as is known
   }
 
   /** Sees to the renewal, or to the end, of the lease that it has now. */

@@ -46,7 +46,7 @@ local function renewPermits(timeouts, latest, holder, lease, number, sets)
 end
 
 local function renewAlone(lock, lease, number, sets)
-  local about = redis.call('hget', lock, 'nestjs-interlock') or '{}'
+  local about = redis.call('hget', lock, 'nestjs-interlock') or '{"since":0}'
   if isStale(lastOf(about), number, sets) then
     return
   end

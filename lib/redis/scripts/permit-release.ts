@@ -1,8 +1,8 @@
 // Made of permit-release.lua by `npm run scripts`; change that.
 import { Script } from '../connection/script.js';
 
-export const permitRelease = new Script('permit-release', `-- Gives permits back, or the place in the queue for them, and wakes who waits.
--- KEYS free, timeouts, queue, alive
+export const permitRelease = new Script('permit-release', `-- Gives permits back, or the place in the queue for them, and wakes the waiters.
+-- KEYS free, timeouts, queue, alive, number of the last extension
 -- ARGV holder (12 bytes, and how many permits in 4), holder as text, PUBLISH or SPUBLISH, channel, tombstone to leave or ''
 -- -> how many listen; -1: it had none
 -- A copy of an acquire may arrive after its holder has given the lock back or stopped waiting for it. A release leaves a
@@ -51,6 +51,7 @@ eachThousand(ARGV[1], function(ids)
 end)
 redis.call('lrem', queue, 1, ARGV[2])
 redis.call('zrem', alive, ARGV[2])
+redis.call('del', KEYS[5])
 local available = 0
 local listening = -1
 if released > 0 then

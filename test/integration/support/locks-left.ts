@@ -1,7 +1,5 @@
+import { FOR_LATE_COPIES } from '../../support/kept-keys.js';
 import type { RedisServer } from '../../support/redis-server.js';
-
-/** What is kept for a while where a copy of a request may arrive late, after an interruption. */
-const FOR_LATE_COPIES = /^interlock_(requests?|gone):/;
 
 /**
  * The keys on that server, but for the counters of fencing tokens, which stay, and for what late copies are known by, which

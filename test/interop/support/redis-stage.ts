@@ -5,6 +5,7 @@ import type { RedisActor } from './redis-actor.js';
 import type { RedisDeployment, RedisDeploymentKind } from './redis-deployment.js';
 import { redisNames } from './redis-names.js';
 import { startRedisDeployment } from './start-redis-deployment.js';
+import { FOR_LATE_COPIES } from '../../support/kept-keys.js';
 
 /** Starts a process on the Redis with these URLs. */
 export type StartPeer = (urls: readonly string[]) => Promise<Peer>;
@@ -77,9 +78,10 @@ export class RedisStage {
     return log;
   }
 
-  /** All keys of this lock. */
+  /** All keys of this lock, but for those by which late copies are known. */
   async keys(): Promise<string[]> {
-    return ((await this.command('KEYS', `*${this.name}*`)) as string[]).sort();
+    const keys = (await this.command('KEYS', `*${this.name}*`)) as string[];
+    return keys.filter((name) => !FOR_LATE_COPIES.test(name)).sort();
   }
 
   /**

@@ -42,7 +42,7 @@ class Held implements Renewable {
 /** The fields that a command renews. */
 function fieldsOf({ args }: SentCommand): unknown[] {
   const keys = Number(args[1]);
-  return args.slice(2 + keys).filter((_, i) => i % 4 === 0);
+  return args.slice(2 + keys).filter((_, i) => i % 5 === 0);
 }
 
 describe('Renewal', () => {
@@ -70,7 +70,7 @@ describe('Renewal', () => {
     expect(node.sent).toEqual([]);
     await clock.advance(0.1 * (LEASE / 3) + 1);
     expect(node.sent.map(fieldsOf)).toEqual([['a']]);
-    expect(node.last.args).toEqual([expect.any(String), 2, 'a', 'a', 'a', LEASE, 'alone', 0]);
+    expect(node.last.args).toEqual([expect.any(String), 2, 'a', 'a', 'a', LEASE, 'alone', 0, 0]);
   });
 
   it('goes on for as long as the hold is there', async () => {
@@ -135,9 +135,9 @@ describe('Renewal', () => {
     await clock.advance(900);
     hold('short', 300);
     await clock.runUntil(() => node.sent.length === 1);
-    expect(node.last.args.slice(-8)).toEqual([
-      ...['long', 3_000, 'alone', 0],
-      ...['short', 300, 'alone', 0],
+    expect(node.last.args.slice(-10)).toEqual([
+      ...['long', 3_000, 'alone', 0, 0],
+      ...['short', 300, 'alone', 0, 0],
     ]);
   });
 

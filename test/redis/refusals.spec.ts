@@ -1,0 +1,150 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { LockConnectionError, LockTimeoutError } from '../../lib/core/errors/index.js';
+import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import { eventually } from '../support/eventually.js';
+import { RedisServer } from '../support/redis-server.js';
+import { RECIPES } from './recipes.js';
+
+/** Bound of an acquire that is refused, in ms: so long that it is told meanwhile. */
+const WAIT = 1_500;
+
+interface Refusing {
+  readonly code: string;
+  begin(server: RedisServer): Promise<unknown>;
+  end(server: RedisServer): Promise<unknown>;
+}
+
+const REFUSALS: Record<string, Refusing> = {
+  'has no memory left': {
+    code: 'OOM',
+    begin: (server) => server.command('CONFIG', 'SET', 'maxmemory', 1),
+    end: (server) => server.command('CONFIG', 'SET', 'maxmemory', 0),
+  },
+  'has too few replicas to write': {
+    code: 'NOREPLICAS',
+    begin: (server) => server.command('CONFIG', 'SET', 'min-replicas-to-write', 1),
+    end: (server) => server.command('CONFIG', 'SET', 'min-replicas-to-write', 0),
+  },
+  'was made a replica': {
+    code: 'READONLY',
+    begin: (server) => server.command('REPLICAOF', server.host, 1),
+    end: (server) => server.command('REPLICAOF', 'NO', 'ONE'),
+  },
+};
+
+let server: RedisServer;
+let client: RedisLockClient;
+let states: string[];
+
+async function connected(connectTimeout = 15_000): Promise<RedisLockClient> {
+  states = [];
+  client = await createRedisLockClient('refused', { connect: server.url, connectTimeout });
+  client.on('connection', ({ state, reason }) => void states.push(`${state} ${reason}`));
+  await client.connect();
+  return client;
+}
+
+/** A fair lock first takes its holder out of the queue, and a script that has written is not stopped for want of memory. */
+const needsNoMemory = (code: string, name: string) => code === 'OOM' && name === 'fair mutex';
+
+/** What the promise rejects with. */
+async function errorOf(promise: Promise<unknown>): Promise<Error> {
+  const [outcome] = await Promise.allSettled([promise]);
+  if (outcome.status === 'fulfilled') throw new Error('It was granted.');
+  return outcome.reason as Error;
+}
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterEach(() => client.close());
+afterAll(() => server.stop());
+
+describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin, end }) => {
+  afterEach(() => end(server));
+
+  it.each(Object.entries(RECIPES).filter(([name]) => !needsNoMemory(code, name)))(
+    'who has waited for a %s in vain is told why nothing was answered',
+    async (name, lock) => {
+      await connected(WAIT);
+      await begin(server);
+      const [one, another] = [`${code} ${name}`, `${code} ${name}, too`];
+      const waits = {
+        [one]: lock(client, one).acquire({ wait: WAIT }),
+        [another]: lock(client, another).tryAcquire(),
+      };
+      for (const wait of Object.values(waits)) wait.catch(() => {}); // looked at one after the other
+      for (const [key, wait] of Object.entries(waits)) {
+        const error = await errorOf(wait);
+        expect(error).toBeInstanceOf(LockConnectionError);
+        expect(error).toMatchObject({ key, client: 'refused' });
+        expect(String(error.cause)).toContain(code);
+        expect(error.message).toContain(code);
+      }
+    },
+  );
+
+  it('it is told once, the health is degraded, and both are over with it', async () => {
+    await connected();
+    const told = () => states.filter((state) => state.startsWith('REFUSED'));
+    await begin(server);
+    const waiting = client.mutex(`${code} told`).acquire();
+    await eventually('it is told', () => told().length > 0);
+    expect(told()[0]).toContain(code);
+    expect(client.status()).toMatchObject({ health: 'degraded', state: 'REFUSED', waiting: 1 });
+    const before = states.length;
+    const since = performance.now();
+    await eventually('it was asked several times more', () => performance.now() - since > 3_500);
+    expect(states.slice(before)).toEqual([]);
+    expect(client.status()).toMatchObject({ health: 'degraded' });
+
+    await end(server);
+    await (await waiting).release();
+    await eventually('it is over', () => client.status().health === 'up');
+    expect(states.slice(before)).toEqual(['CONNECTED the server refuses nothing any more']);
+  });
+
+  it('an acquire that was answered before it began ends in time, and tells why it was not granted', async () => {
+    await connected();
+    const key = `${code} answered`;
+    const other = await createRedisLockClient('holder', { connect: server.url });
+    await other.connect();
+    await other.mutex(key).acquire({ lease: 200 });
+    const contended = new Promise<void>((resolve) => void client.on('contended', () => resolve()));
+    const waiting = errorOf(client.mutex(key).acquire({ wait: 2_500 }));
+    await contended;
+    await begin(server);
+    const error = await waiting;
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(String(error.cause)).toContain(code);
+    await end(server);
+    await other.close();
+  });
+
+  it('what was held goes on once it is over', async () => {
+    await connected();
+    const lease = await client.mutex(`${code} held`).acquire();
+    await begin(server);
+    await errorOf(client.mutex(`${code} other`).acquire({ wait: 300 }));
+    await end(server);
+    expect(lease.isHeld).toBe(true);
+    await lease.release();
+    await eventually('it is free', async () => (await server.command('EXISTS', lease.key)) === 0);
+  });
+});
+
+describe('A client that nobody asks for anything while a server refuses', () => {
+  it('is well again after a while: traffic may be kept away until it is', async () => {
+    await connected();
+    const { begin, end } = REFUSALS['has no memory left']!;
+    await begin(server);
+    try {
+      await errorOf(client.mutex('unasked').acquire({ wait: WAIT }));
+      expect(client.status().health).toBe('degraded');
+      await eventually('it is well', () => client.status().health === 'up');
+    } finally {
+      await end(server);
+    }
+  });
+});

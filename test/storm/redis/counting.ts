@@ -1,0 +1,125 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RedisSemaphore } from '../../../lib/redis/recipes/redis-semaphore.js';
+import type { CommandLog } from './command-log.js';
+import type { Findings } from './findings.js';
+import { outcomeOf, type Ledger, type Outcome } from './ledger.js';
+import type { StormClient } from './storm-client.js';
+
+const GATE_COUNT = 3;
+
+/** Does one operation after the other on a number, until it is over; resolves to how many there were. */
+export async function keepOn(
+  random: () => number,
+  isOver: () => boolean,
+  operate: () => Promise<unknown>,
+): Promise<number> {
+  let count = 0;
+  while (!isOver()) {
+    await delay(10 + random() * 100);
+    await operate();
+    count += 1;
+  }
+  return count;
+}
+
+/** Gives and takes permits that nobody owns, of which there are always enough. */
+export function changePool(
+  pool: RedisSemaphore,
+  ledger: Ledger,
+  random: () => number,
+): Promise<Outcome<unknown>> {
+  const permits = 1 + Math.floor(random() * 3);
+  const kind = random();
+  if (kind < 0.35) return ledger.count(pool.release(permits), permits);
+  if (kind < 0.7) return ledger.count(pool.tryAcquire({ permits }), -permits, (taken) => taken);
+  const sign = random() < 0.5 ? 1 : -1;
+  return ledger.count(pool.addPermits(sign * permits), sign * permits);
+}
+
+/** Takes permits that nobody owns and are few, and gives them back; finds more taken than there are. */
+export class PlainVisits {
+  #taken = 0;
+  #most: number;
+
+  constructor(
+    private readonly limit: number,
+    private readonly ledger: Ledger,
+    private readonly findings: Findings,
+  ) {
+    this.#most = limit;
+  }
+
+  async visit(semaphore: RedisSemaphore, random: () => number): Promise<void> {
+    const permits = 1 + Math.floor(random() * (this.limit - 1));
+    const signal = random() < 0.2 ? AbortSignal.timeout(Math.floor(random() * 300)) : undefined;
+    const wait = 50 + random() * 2_000;
+    const taking = semaphore.acquire({ permits, wait, signal });
+    const outcome = await this.ledger.count(taking, -permits);
+    if (typeof outcome === 'string') return;
+    this.#taken += permits;
+    if (this.#taken > this.#most)
+      this.findings.add('permits', `${semaphore.key}: ${this.#taken} taken of ${this.limit}`);
+    this.#most = Math.max(this.#most, this.#taken); // said once
+    await delay(random() * 50);
+    this.#taken -= permits;
+    await this.ledger.count(semaphore.release(permits), permits);
+  }
+}
+
+/**
+ * Closes a latch, counts it down and goes through, again and again. After an operation of unknown outcome, which may take
+ * effect later, it goes on with another latch.
+ */
+export class Gates {
+  /** How often one was opened. */
+  opened = 0;
+  /** The latches that it has left. */
+  readonly left: string[] = [];
+  #rounds = 0;
+
+  constructor(
+    private readonly clients: readonly StormClient[],
+    private readonly findings: Findings,
+    private readonly log: CommandLog,
+    private readonly random: () => number,
+  ) {}
+
+  /** Closes the latch that it is at, and opens it. */
+  async round(): Promise<void> {
+    const key = `gate${this.left.length + 1}`;
+    const since = performance.now();
+    const waiting = new AbortController();
+    const fault = await this.#round(key, waiting.signal);
+    waiting.abort();
+    if (fault === undefined) return void (this.opened += 1);
+    this.left.push(key);
+    if (fault === 'unknown' || this.log.isStale(key, since)) return; // what a replica answers may be out of date
+    const zero = performance.now() - this.findings.now;
+    this.findings.add('latch', `${key} ${fault}`, () => this.log.story(key, zero, [], 25));
+  }
+
+  /** What was wrong in one round, if anything was. */
+  async #round(key: string, signal: AbortSignal): Promise<string | undefined> {
+    const outcome = <T>(operation: Promise<T>) => outcomeOf(operation, this.findings, key);
+    const setter = this.clients[this.#rounds++ % this.clients.length]!.locks.countDownLatch(key);
+    const closed = await outcome(setter.trySetCount(GATE_COUNT));
+    if (typeof closed === 'string') return 'unknown';
+    if (!closed.answer) return 'is closed, although it was counted down to 0';
+
+    const left: number[] = [];
+    let begun = 0;
+    const through = outcome(setter.await({ wait: 20_000, signal }).then(() => begun));
+    while (begun < GATE_COUNT) {
+      await delay(this.random() * 60);
+      const { locks } = this.clients[Math.floor(this.random() * this.clients.length)]!;
+      begun += 1;
+      const counted = await outcome(locks.countDownLatch(key).countDown());
+      if (typeof counted === 'string') return 'unknown';
+      left.push(counted.answer);
+    }
+    if (left.join() !== '2,1,0') return `counts ${left.join()} instead of 2,1,0`;
+    const opened = await through;
+    if (typeof opened === 'string') return 'unknown';
+    return opened.answer < GATE_COUNT ? `opens after ${opened.answer} of ${GATE_COUNT}` : undefined;
+  }
+}

@@ -1,0 +1,234 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { seededRandom } from '../../support/seeded-random.js';
+import { Aftermath } from './aftermath.js';
+import { CommandLog } from './command-log.js';
+import { changePool, Gates, keepOn, PlainVisits } from './counting.js';
+import { Findings, type Finding } from './findings.js';
+import { GhostWatch } from './ghost-watch.js';
+import { LeaseWatch } from './lease-watch.js';
+import { Ledger } from './ledger.js';
+import { ExclusionJudge, PermitsJudge, type LockJudge } from './lock-judges.js';
+import { LockVisitor } from './lock-visits.js';
+import { PrimaryAndReplica } from './primary-and-replica.js';
+import { PrimaryView } from './primary-view.js';
+import { PERMITS, RECIPES } from './recipes.js';
+import { connectAll, type StormClient } from './storm-client.js';
+import { UnrulyProxy } from './unruly-proxy.js';
+import { Weather, type FaultRecord } from './weather.js';
+
+/** What a storm has shown so far. */
+export interface StormReport {
+  readonly seed: number;
+  /** In ms since the storm began. */
+  readonly at: number;
+  /** How often each recipe was granted, or did what it does. */
+  readonly grants: Readonly<Record<string, number>>;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly ofServers: readonly FaultRecord[];
+  readonly connections: number;
+  /** Commands that came to a server after their client had given the connection up, and those that came twice. */
+  readonly late: number;
+  readonly again: number;
+  /** Operations that ended with an error that says that their outcome is unknown. */
+  readonly unknown: number;
+  /** How often the servers were looked at. */
+  readonly looks: number;
+  readonly findings: readonly Finding[];
+}
+
+/** Visitors of one kind of lock, of each client. */
+const WORKERS = 2;
+const PLENTY = 100_000;
+/** How long what was begun may take to end after the storm, in ms. */
+const PATIENCE = 60_000;
+const ROUND = 10_000;
+const LOOK_EVERY = 40;
+
+/** All recipes on a primary that changes, by clients whose connections are unruly. */
+export class RedisStorm {
+  readonly findings = new Findings();
+  readonly #grants = new Map(RECIPES.map(({ name }) => [name, 0]));
+  readonly #judges = new Map<string, LockJudge>();
+  readonly #plain: Ledger;
+  readonly #pool: Ledger;
+  readonly #tally: Ledger;
+  readonly #resized: Ledger;
+  readonly #view: PrimaryView;
+  readonly #ghosts: GhostWatch;
+  readonly #leases: LeaseWatch;
+  readonly #weather: Weather;
+  readonly #gates: Gates;
+  #streams = 0;
+
+  private constructor(
+    readonly seed: number,
+    private readonly servers: PrimaryAndReplica,
+    private readonly log: CommandLog,
+    private readonly proxy: UnrulyProxy,
+    private readonly clients: readonly StormClient[],
+  ) {
+    const { findings } = this;
+    for (const { kind, keys } of RECIPES)
+      for (const key of keys)
+        this.#judges.set(
+          key,
+          kind === 'permits'
+            ? new PermitsJudge(key, PERMITS, findings, log)
+            : (this.#judges.get(key) ?? new ExclusionJudge(key, findings, log)),
+        );
+    this.#plain = new Ledger('plain', PERMITS, findings);
+    this.#pool = new Ledger('pool', PLENTY, findings);
+    this.#tally = new Ledger('tally', PLENTY, findings);
+    this.#resized = new Ledger('resized', PERMITS, findings);
+    this.#view = new PrimaryView(servers);
+    this.#leases = new LeaseWatch(this.#view, findings, log);
+    this.#ghosts = new GhostWatch(this.#view, RECIPES, findings, log);
+    this.#weather = new Weather(servers, proxy, findings, this.#random());
+    this.#gates = new Gates(clients, findings, log, this.#random());
+  }
+
+  static async start(seed: number): Promise<RedisStorm> {
+    const log = await CommandLog.open();
+    const servers = await PrimaryAndReplica.start();
+    const proxy = await UnrulyProxy.start(servers, log, seededRandom(seed));
+    const clients = await connectAll({ host: proxy.host, port: proxy.port });
+    const [{ locks }] = clients as [StormClient];
+    await locks.plainSemaphore('plain').trySetPermits(PERMITS);
+    await locks.plainSemaphore('pool').trySetPermits(PLENTY);
+    await locks.countDownLatch('tally').trySetCount(PLENTY);
+    await locks.semaphore('resized').setPermits(PERMITS);
+    return new RedisStorm(seed, servers, log, proxy, clients);
+  }
+
+  report(): StormReport {
+    const counted = {
+      plain: this.#plain,
+      pool: this.#pool,
+      tally: this.#tally,
+      resized: this.#resized,
+    };
+    const operations = Object.entries(counted).map(([name, { done }]) => [name, done] as const);
+    const { connections, late, again } = this.proxy.counts;
+    return {
+      seed: this.seed,
+      at: this.findings.now,
+      grants: {
+        ...Object.fromEntries([...this.#grants, ...operations]),
+        gates: this.#gates.opened,
+      },
+      faults: this.#weather.counts,
+      ofServers: this.#weather.ofServers,
+      connections,
+      late,
+      again,
+      unknown: Object.values(counted).reduce((sum, { unknown }) => sum + unknown, 0),
+      looks: this.#view.looks,
+      findings: this.findings.all,
+    };
+  }
+
+  /** Resolves when the storm is over and what it has left was looked at. */
+  async rage(duration: number, onRound: (report: StormReport) => void = () => {}): Promise<void> {
+    const endsAt = performance.now() + duration;
+    const isOver = () => performance.now() >= endsAt;
+    const rounds = setInterval(() => onRound(this.report()), ROUND);
+    const load = Promise.all(this.#load(isOver));
+    let isWatched = true;
+    const watch = this.#watch(() => !isWatched);
+    await this.#weather.rage(isOver);
+    await this.#inTime('what was begun', load);
+    await this.#inTime('the closing', Promise.all(this.clients.map(({ locks }) => locks.close())));
+    await this.#inTime('the last copies', this.proxy.drained());
+    isWatched = false;
+    await watch;
+    clearInterval(rounds);
+    await this.#inspect();
+  }
+
+  async #watch(isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      await delay(LOOK_EVERY);
+      await Promise.all([this.#ghosts.look(), this.#leases.look()]);
+    }
+  }
+
+  /** Ends all that it has started. */
+  async stop(): Promise<void> {
+    await Promise.all(this.clients.map(({ locks }) => locks.close()));
+    await this.proxy.stop();
+    await this.servers.stop();
+  }
+
+  #load(isOver: () => boolean): Promise<unknown>[] {
+    const { clients, findings } = this;
+    const grounds = {
+      judges: this.#judges,
+      ghosts: this.#ghosts,
+      leases: this.#leases,
+      findings,
+      grants: this.#grants,
+    };
+    const plain = new PlainVisits(PERMITS, this.#plain, findings);
+    const all = Array.from({ length: WORKERS }, () => clients).flat();
+    return all
+      .flatMap((client) => {
+        const { locks } = client;
+        const visitors = RECIPES.map((recipe) =>
+          new LockVisitor(recipe, client, grounds, this.#random()).work(isOver),
+        );
+        const random = this.#random();
+        const keep = (operate: () => Promise<unknown>) => keepOn(random, isOver, operate);
+        return [
+          ...visitors,
+          keep(() => plain.visit(locks.plainSemaphore('plain'), random)),
+          keep(() => changePool(locks.plainSemaphore('pool'), this.#pool, random)),
+          keep(() => this.#tally.count(locks.countDownLatch('tally').countDown(), -1)),
+          keep(() => this.#resize(client, random)),
+        ];
+      })
+      .concat(keepOn(this.#random(), isOver, () => this.#gates.round()));
+  }
+
+  /** One permit more or less, or one to have for a moment. */
+  async #resize({ locks }: StormClient, random: () => number): Promise<void> {
+    const semaphore = locks.semaphore('resized');
+    if (random() < 0.3) {
+      const lease = await semaphore.tryAcquire().catch(() => undefined);
+      await delay(random() * 20);
+      return lease?.release();
+    }
+    const more = random() < 0.5 ? 1 : -1;
+    await this.#resized.count(semaphore.addPermits(more), more);
+  }
+
+  async #inspect(): Promise<void> {
+    const { primary } = this.servers;
+    const read = (key: string) => async () => Number(await primary.command('GET', key));
+    const permitsOf = async (key: string) => {
+      const taken = await primary.command('ZCARD', `{${key}}:timeout`);
+      return Number(taken) + (await read(key)());
+    };
+    const locks = RECIPES.filter(({ kind }) => kind === 'permits').flatMap(({ keys }) => keys);
+    const numbers = ['plain', 'pool', 'tally', 'resized', ...locks, ...this.#gates.left];
+    await new Aftermath(primary, this.findings, this.log).inspect(numbers, [
+      [this.#plain, read('plain')],
+      [this.#pool, read('pool')],
+      [this.#tally, read('tally')],
+      [this.#resized, () => permitsOf('resized')],
+    ]);
+  }
+
+  /** What does not end is a finding, not the end of the storm. */
+  async #inTime(what: string, work: Promise<unknown>): Promise<void> {
+    const late = new AbortController();
+    const isLate = delay(PATIENCE, 'late', { signal: late.signal }).catch(() => {});
+    if ((await Promise.race([work, isLate])) === 'late')
+      this.findings.add('stuck', `${what} has not ended ${PATIENCE} ms after the storm`);
+    late.abort();
+  }
+
+  /** A stream of chance of its own, so that one that takes more leaves the others as they are. */
+  #random(): () => number {
+    return seededRandom(this.seed * 1_000 + (this.#streams += 1));
+  }
+}

@@ -1,0 +1,188 @@
+import type { Socket } from 'node:net';
+import { eventually } from '../../support/eventually.js';
+import { RespSplitter, type RespFrame } from '../../support/resp-splitter.js';
+import { replyText, type Arrival, type CommandLog, type LoggedCommand } from './command-log.js';
+import { SlowLane } from './slow-lane.js';
+
+/** What a connection through the proxy is made with. */
+export interface UnrulySettings {
+  readonly number: number;
+  readonly server: number;
+  readonly log: CommandLog;
+  readonly random: () => number;
+  /** Longest time from the end of the client's side to the arrival of what it had sent, in ms. */
+  readonly longestLate: number;
+  /** Of the connections that were given up, on so many commands are written a second time. */
+  readonly replayed: number;
+  /** Those too whose answers the client has had? */
+  readonly areAnsweredReplayed: boolean;
+  /** Is the server the primary now? */
+  isPrimary(): boolean;
+}
+
+interface Request {
+  readonly frame: RespFrame;
+  readonly entry: LoggedCommand;
+}
+
+interface Answer {
+  readonly bytes: Buffer;
+  readonly to?: LoggedCommand;
+}
+
+/** So many of the last commands of a connection may be written a second time. */
+const REMEMBERED = 50;
+/**
+ * Answered so long before the end, in ms, a command may still be written a second time. Less than the shortest lease has left
+ * then: a lease that ran out before anything was wrong with the connection leaves nothing that a copy could be told by.
+ */
+const REPEATED = 300;
+
+/**
+ * A connection through the proxy. It outlives its client's side: what the client had sent, and the server had not got, arrives
+ * some time later, as TCP goes on sending what was written to a socket that was closed since. In the same way the last
+ * commands, which the server has got, may arrive once more.
+ *
+ * What arrives once more are always the last commands before the end, all of them and in their order: a network that sends
+ * one packet again sends those behind it again too. They are those that the client was not answered, and by chance some
+ * before them: more than TCP would do, which delivers nothing twice.
+ */
+export class UnrulyConnection {
+  readonly requests: SlowLane<Request>;
+  readonly replies: SlowLane<Answer>;
+  /** Settles when nothing more comes to the server by it. */
+  readonly over: Promise<void>;
+  /** How many commands came to the server late, or again. */
+  late = 0;
+  again = 0;
+  client = '?';
+  readonly #unanswered: LoggedCommand[] = [];
+  readonly #sent: Request[] = [];
+  #isSubscriber = false;
+  #isDestroyed = false;
+
+  constructor(
+    private readonly near: Socket,
+    private readonly far: Socket,
+    private readonly settings: UnrulySettings,
+  ) {
+    this.requests = new SlowLane((request) => this.#write(request, 'at once'));
+    this.replies = new SlowLane((answer) => this.#tell(answer));
+    const [requests, replies] = [new RespSplitter(), new RespSplitter()];
+    for (const socket of [near, far]) socket.setNoDelay(true).on('error', () => {}); // `close` follows
+    near.on('data', (bytes: Buffer) => requests.push(bytes).forEach((frame) => this.#ask(frame)));
+    far.on('data', (bytes: Buffer) => replies.push(bytes).forEach((frame) => this.#reply(frame)));
+    far.on('close', () => near.destroy());
+    this.over = new Promise((resolve) => near.on('close', () => resolve(this.#end())));
+  }
+
+  get isOpen(): boolean {
+    return !this.near.destroyed;
+  }
+
+  /** Ends the client's side. */
+  cut(): void {
+    this.near.destroy();
+  }
+
+  /** Ends both sides: nothing more arrives. */
+  destroy(): void {
+    this.#isDestroyed = true;
+    this.near.destroy();
+    this.far.destroy();
+  }
+
+  /** From now on everything goes through at once. */
+  calm(): void {
+    for (const lane of [this.requests, this.replies]) {
+      lane.latency = 0;
+      lane.release();
+    }
+  }
+
+  #ask(frame: RespFrame): void {
+    const command = frame.value as readonly string[];
+    const [name = '', ...args] = command.map((part) => part.toLowerCase());
+    if (name === 'client' && args[0] === 'setname') this.client = args[1]!;
+    if (name.endsWith('subscribe')) this.#isSubscriber = true;
+    const { number, server, log } = this.settings;
+    const { client } = this;
+    const entry = { command, connection: number, client, server, sentAt: performance.now() };
+    this.requests.push({ frame, entry: log.add(entry) });
+  }
+
+  #reply(frame: RespFrame): void {
+    const isAnswer = !this.#isSubscriber && frame.type !== '>';
+    this.replies.push({ bytes: frame.bytes, to: isAnswer ? this.#answered(frame) : undefined });
+  }
+
+  #answered(frame: RespFrame): LoggedCommand | undefined {
+    const entry = this.#unanswered.shift();
+    if (!entry) return undefined;
+    entry.reply = replyText(frame);
+    entry.repliedAt = performance.now();
+    entry.isStale = !this.settings.isPrimary();
+    return entry;
+  }
+
+  #tell({ bytes, to }: Answer): void {
+    if (!this.near.writable) return;
+    this.near.write(bytes);
+    if (to) to.toldAt = performance.now();
+  }
+
+  #write({ frame, entry }: Request, arrival: Arrival): void {
+    if (!this.far.writable) return;
+    const isScript = entry.command[0]!.toLowerCase().startsWith('eval');
+    if (isScript && arrival !== 'again') this.#sent.push({ frame, entry });
+    if (this.#sent.length > REMEMBERED) this.#sent.shift();
+    entry.arrival = arrival;
+    entry.arrivedAt = performance.now();
+    this.#unanswered.push(entry);
+    this.far.write(frame.bytes);
+  }
+
+  /** The client's side has ended. */
+  async #end(): Promise<void> {
+    this.replies.takeAll();
+    const kept = this.requests.takeAll();
+    if (this.#isDestroyed) return;
+    const endedAt = performance.now();
+    const { random } = this.settings;
+    if (kept.length > 0 && !this.#isSubscriber) {
+      await this.#longWait();
+      for (const request of kept) this.#write(request, 'late');
+      this.late += kept.length;
+    }
+    if (random() < this.settings.replayed) {
+      await this.#longWait();
+      this.#replay(endedAt);
+    }
+    await this.#allAnswered();
+    this.far.destroy();
+  }
+
+  #replay(endedAt: number): void {
+    const { random, log, areAnsweredReplayed } = this.settings;
+    const since = areAnsweredReplayed ? endedAt - random() * REPEATED : Infinity;
+    const repeated = this.#sent.filter(({ entry: { toldAt = Infinity } }) => toldAt >= since);
+    for (const { frame, entry } of repeated) {
+      const { command, connection, client, server, sentAt } = entry;
+      const copy = log.add({ command, connection, client, server, sentAt });
+      this.#write({ frame, entry: copy }, 'again');
+    }
+    this.again += repeated.length;
+  }
+
+  /** Sooner rather than later: a copy does most harm while those are busy who wait for the same lock. */
+  #longWait(): Promise<void> {
+    const { random, longestLate } = this.settings;
+    return new Promise((resolve) => setTimeout(resolve, random() ** 2 * longestLate));
+  }
+
+  /** Redis forgets what a client has sent that ends before it is served: it may be paused or frozen. */
+  async #allAnswered(): Promise<void> {
+    const isAnswered = () => this.far.destroyed || this.#unanswered.length === 0;
+    if (!this.#isSubscriber) await eventually('it is answered', isAnswered).catch(() => {});
+  }
+}

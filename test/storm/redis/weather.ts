@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Findings } from './findings.js';
+import type { PrimaryAndReplica } from './primary-and-replica.js';
+import type { UnrulyConnection } from './unruly-connection.js';
+import type { UnrulyProxy } from './unruly-proxy.js';
+
+/** A fault that began, in ms since the storm began. */
+export interface FaultRecord {
+  readonly at: number;
+  readonly what: string;
+}
+
+type ServerFault = readonly [what: string, strike: (servers: PrimaryAndReplica) => Promise<void>];
+
+/** What happens to the connections and to the servers, by chance, until it is over. */
+export class Weather {
+  /** Of the servers: they are few, and all connections feel them. */
+  readonly ofServers: FaultRecord[] = [];
+  /** How many of each kind there were, those of connections too. */
+  readonly counts: Record<string, number> = {};
+
+  constructor(
+    private readonly servers: PrimaryAndReplica,
+    private readonly proxy: UnrulyProxy,
+    private readonly findings: Findings,
+    private readonly random: () => number,
+  ) {}
+
+  /** Resolves when it is over, and all is well again. */
+  async rage(isOver: () => boolean): Promise<void> {
+    await Promise.all([this.#ofConnections(isOver), this.#ofServers(isOver)]);
+    await this.proxy.calm();
+  }
+
+  async #ofConnections(isOver: () => boolean): Promise<void> {
+    const spells: Promise<void>[] = [];
+    while (!isOver()) {
+      await delay(this.#between(20, 200));
+      const { open } = this.proxy;
+      const victim = open[Math.floor(this.random() * open.length)];
+      if (victim) spells.push(this.#spell(victim));
+    }
+    await Promise.all(spells);
+  }
+
+  /** One fault of one connection, from its beginning to its end. */
+  async #spell(victim: UnrulyConnection): Promise<void> {
+    const { requests, replies } = victim;
+    const kind = this.random();
+    if (kind < 0.1) {
+      this.#count('cut');
+      return victim.cut();
+    }
+    if (kind < 0.4) return this.#slow(victim);
+    const held = kind < 0.7 ? [requests] : kind < 0.85 ? [replies] : [requests, replies];
+    this.#count(
+      held.length === 2 ? 'black hole' : held[0] === requests ? 'requests held' : 'replies held',
+    );
+    for (const lane of held) lane.hold();
+    await delay(this.#between(200, 2_500));
+    for (const lane of held) if (victim.isOpen) lane.release();
+  }
+
+  async #slow({ requests, replies }: UnrulyConnection): Promise<void> {
+    this.#count('slow');
+    requests.latency = this.#between(0, 1) ** 3 * 1_500;
+    replies.latency = this.#between(0, 1) ** 3 * 1_500;
+    await delay(this.#between(300, 3_000));
+    requests.latency = replies.latency = 0;
+  }
+
+  async #ofServers(isOver: () => boolean): Promise<void> {
+    const faults: readonly ServerFault[] = [
+      ['demotion', (servers) => servers.demote()],
+      ['no memory', (servers) => servers.refuse(this.#between(100, 700))],
+      ['pause', (servers) => servers.pause(this.#between(100, 900))],
+      ['freeze', (servers) => servers.freeze(this.#between(100, 1_200))],
+    ];
+    for (let n = 0; ; n++) {
+      const until = performance.now() + this.#between(1_000, 4_000);
+      while (performance.now() < until && !isOver()) await delay(50);
+      if (isOver()) return;
+      const [what, strike] = faults[n % 2 === 0 ? 0 : 1 + Math.floor(this.random() * 3)]!;
+      this.ofServers.push({ at: this.findings.now, what });
+      this.#count(what);
+      await strike(this.servers);
+    }
+  }
+
+  #count(what: string): void {
+    this.counts[what] = (this.counts[what] ?? 0) + 1;
+  }
+
+  #between(least: number, most: number): number {
+    return least + this.random() * (most - least);
+  }
+}
