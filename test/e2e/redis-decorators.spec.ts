@@ -34,6 +34,7 @@ import { RedisServer } from '../support/redis-server.js';
 import { Apps, clientOf } from './support/apps.js';
 import { expectHeld } from './support/expect-held.js';
 import { Room } from './support/room.js';
+import { KEPT } from '../support/kept-keys.js';
 
 interface Order {
   id: number;
@@ -162,8 +163,7 @@ describe.each(['a connection of its own', 'a client of the user'] as const)(
       room.open();
       await apps.close();
       expect(user.status).toBe('ready');
-      const kept = /^redisson_lock_token:/; // counters of tokens
-      expect((await user.keys('*')).filter((key) => !kept.test(key))).toEqual([]);
+      expect((await user.keys('*')).filter((key) => !KEPT.test(key))).toEqual([]);
       user.disconnect();
     });
     afterAll(() => server.stop());

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { LockName } from '../../lib/redis/connection/lock-name.js';
 import { permitAcquire } from '../../lib/redis/scripts/permit-acquire.js';
 import { permitRelease } from '../../lib/redis/scripts/permit-release.js';
 import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
@@ -144,6 +145,11 @@ export function permitExpirableSemaphoreLayoutSuite(stage: () => RedisStage): vo
     return semaphoreNames(stage().key);
   }
 
+  function ofHolder(holder: string) {
+    const name = new LockName(stage().key);
+    return { gone: name.gone(holder), extended: name.extended(holder) };
+  }
+
   function message(text: string): string {
     return `${publish()} ${names().channel} ${text}`;
   }
@@ -155,20 +161,26 @@ export function permitExpirableSemaphoreLayoutSuite(stage: () => RedisStage): vo
   function acquire(permits: number, lease = LONG_LEASE): Promise<unknown> {
     const { free, timeouts, channel, wanted, queue, alive } = names();
     const holder = holderOf(permits);
-    const args = [lease, holder, holder.toString('hex'), '', publish(), 0, 0, 30_000];
-    return run(permitAcquire, [free, timeouts, channel, wanted, queue, alive], args);
+    const text = holder.toString('hex');
+    const { gone } = ofHolder(text);
+    const args = [lease, holder, text, '', publish(), 0, 0, 30_000, channel, gone];
+    return run(permitAcquire, [free, timeouts, wanted, queue, alive], args);
   }
 
   function release(permits: number): Promise<unknown> {
     const { free, timeouts, channel, queue, alive } = names();
     const holder = holderOf(permits);
-    const args = [holder, holder.toString('hex'), publish()];
-    return run(permitRelease, [free, timeouts, channel, queue, alive], args);
+    const text = holder.toString('hex');
+    const { extended } = ofHolder(text);
+    const args = [holder, text, publish(), channel, ''];
+    return run(permitRelease, [free, timeouts, queue, alive, extended], args);
   }
 
   function renew(permits: number): Promise<unknown> {
-    const { free, timeouts } = names();
-    return run(lockRenew, [free, timeouts], [holderOf(permits), LONG_LEASE, 'permits']);
+    const { timeouts } = names();
+    const holder = holderOf(permits);
+    const { extended } = ofHolder(holder.toString('hex'));
+    return run(lockRenew, [timeouts, extended], [holder, LONG_LEASE, 'permits', 0, 0]);
   }
 
   function run({ source }: Script, keys: string[], args: (string | number | Buffer)[]) {

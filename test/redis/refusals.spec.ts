@@ -4,6 +4,7 @@ import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { eventually } from '../support/eventually.js';
 import { RedisServer } from '../support/redis-server.js';
+import { sinceRedis } from '../support/redis-version.js';
 import { RECIPES } from './recipes.js';
 
 /** Bound of an acquire that is refused, in ms: so long that it is told meanwhile. */
@@ -105,22 +106,29 @@ describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin,
     expect(states.slice(before)).toEqual(['CONNECTED the server refuses nothing any more']);
   });
 
-  it('an acquire that was answered before it began ends in time, and tells why it was not granted', async () => {
-    await connected();
-    const key = `${code} answered`;
-    const other = await createRedisLockClient('holder', { connect: server.url });
-    await other.connect();
-    await other.mutex(key).acquire({ lease: 200 });
-    const contended = new Promise<void>((resolve) => void client.on('contended', () => resolve()));
-    const waiting = errorOf(client.mutex(key).acquire({ wait: 2_500 }));
-    await contended;
-    await begin(server);
-    const error = await waiting;
-    expect(error).toBeInstanceOf(LockTimeoutError);
-    expect(String(error.cause)).toContain(code);
-    await end(server);
-    await other.close();
-  });
+  // As a replica, Redis 6.2 shows scripts locks that are over, and so goes on answering.
+  const answersOn = code === 'READONLY' && !sinceRedis('7.0');
+  (answersOn ? it.skip : it)(
+    'an acquire that was answered before it began ends in time, and tells why it was not granted',
+    async () => {
+      await connected();
+      const key = `${code} answered`;
+      const other = await createRedisLockClient('holder', { connect: server.url });
+      await other.connect();
+      await other.mutex(key).acquire({ lease: 200 });
+      const contended = new Promise<void>(
+        (resolve) => void client.on('contended', () => resolve()),
+      );
+      const waiting = errorOf(client.mutex(key).acquire({ wait: 2_500 }));
+      await contended;
+      await begin(server);
+      const error = await waiting;
+      expect(error).toBeInstanceOf(LockTimeoutError);
+      expect(String(error.cause)).toContain(code);
+      await end(server);
+      await other.close();
+    },
+  );
 
   it('what was held goes on once it is over', async () => {
     await connected();

@@ -11,6 +11,7 @@ import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
 import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
 import { eventually } from '../support/eventually.js';
 import { RedisProxy } from '../support/redis-proxy.js';
+import { KEPT } from '../support/kept-keys.js';
 import { RedisServer } from '../support/redis-server.js';
 import { RECIPES } from './recipes.js';
 
@@ -36,7 +37,7 @@ async function connected(options: RedisLockOptions): Promise<RedisLockClient> {
 /** Whatever there is of a lock, but for its counter of tokens. */
 async function keysOf(key: string): Promise<string[]> {
   const keys = (await server.command('keys', `*${key}*`)) as string[];
-  return keys.filter((name) => !name.startsWith('redisson_lock_token:'));
+  return keys.filter((name) => !KEPT.test(name));
 }
 
 /** What listens to a client, by event. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { eventually } from './eventually.js';
 import { freePorts } from './free-ports.js';
 import { RedisServer } from './redis-server.js';
+import { sinceRedis } from './redis-version.js';
 import { replicated } from './replicated.js';
 import { sentinelView, type SentinelView } from './sentinel-view.js';
 
@@ -148,8 +149,9 @@ async function members(
   return { servers, sentinels };
 }
 
-/** Lets a sentinel look around and talk to the others more often than once in two or ten seconds. */
+/** Lets a sentinel look around and talk to the others more often than once in two or ten seconds, where it can. */
 async function hasten(sentinel: RedisServer): Promise<void> {
+  if (!sinceRedis('7.0')) return;
   const periods = ['publish-period', 200, 'info-period', 200, 'ask-period', 200];
   await sentinel.command('SENTINEL', 'DEBUG', ...periods);
 }

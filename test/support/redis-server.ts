@@ -7,6 +7,7 @@ import { eventually } from './eventually.js';
 import { freePorts } from './free-ports.js';
 import { redisConfig, type RedisServerOptions } from './redis-config.js';
 import { parseRole, type RedisRole } from './redis-role.js';
+import { forThisRedis } from './since-redis-7.js';
 import { WatchedProcess } from './watched-process.js';
 
 const HOST = '127.0.0.1';
@@ -87,7 +88,7 @@ export class RedisServer {
     let fault: unknown;
     client.on('error', (error) => (fault = error));
     try {
-      return await client.call(name, ...args);
+      return await client.call(...forThisRedis(name, args));
     } catch (error) {
       throw fault ?? error; // why there is no connection says more than that there is none
     } finally {

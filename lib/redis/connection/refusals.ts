@@ -27,7 +27,8 @@ export interface RefusalsListener {
 export class Refusals {
   #last?: Error;
   #lastAt = 0;
-  #since = 0;
+  /** How often it was looked after. */
+  #ticks = 0;
   #hasSucceeded = false;
   #isTold = false;
   #timer?: Timer;
@@ -50,7 +51,7 @@ export class Refusals {
   add(error: Error): void {
     const now = this.clock.now();
     if (this.#last === undefined) {
-      this.#since = now;
+      this.#ticks = 0;
       this.#arm();
     }
     this.#last = error;
@@ -72,6 +73,7 @@ export class Refusals {
   }
 
   #tick(): void {
+    this.#ticks += 1;
     const now = this.clock.now();
     const quiet = now - this.#lastAt;
     const last = this.#last!;
@@ -83,7 +85,7 @@ export class Refusals {
     }
     this.#arm();
     const isRefusing = !this.#hasSucceeded || quiet < TICK;
-    if (this.#isTold || !isRefusing || now - this.#since < TOLD_AFTER) return;
+    if (this.#isTold || !isRefusing || this.#ticks * TICK < TOLD_AFTER) return;
     this.#isTold = true;
     this.listener.refused(last);
   }

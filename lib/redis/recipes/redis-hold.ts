@@ -51,12 +51,9 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#forget = context.holds.add(this.hold);
     this.#watch();
     if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
-    if (maxHold !== undefined)
-      this.#endOfHold = clock.setTimer(
-        () => this.#lose(`it was held for longer than its maxHold of ${maxHold} ms`),
-        maxHold,
-        true,
-      );
+    if (maxHold === undefined) return;
+    const end = () => this.#lose(`it was held for longer than its maxHold of ${maxHold} ms`);
+    this.#endOfHold = clock.setTimer(end, maxHold, true);
   }
 
   get clock(): Clock {
