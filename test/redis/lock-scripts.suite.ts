@@ -11,12 +11,14 @@ const OWNER = 'b983c153-7421-469a-addb-44fb92259a1b:1';
 /** The scripts: what happens when one is sent again, and when a server does not know it. */
 export function lockScriptsSuite(stage: () => RedisStage): void {
   describe('sent twice', () => {
-    it('an acquire counts once, and sets the lease anew', async () => {
+    it('an acquire counts once, and only makes the lease longer', async () => {
       const { key } = stage();
-      expect(await run(lockAcquire, [key], [5_000, OWNER, 'first'])).toEqual([1, 0]);
-      expect(await run(lockAcquire, [key], [60_000, OWNER, 'second'])).toEqual([1, 0]);
+      expect(await acquire([key], 60_000, 'first')).toEqual([1, 0]);
+      expect(await acquire([key], 5_000, 'second')).toEqual([1, 0]);
       expect(await stage().fields(key)).toEqual({ [OWNER]: '1', 'nestjs-interlock': 'first' });
       expect(await stage().command('PTTL', key)).toBeGreaterThan(50_000);
+      expect(await acquire([key], 120_000, 'third')).toEqual([1, 0]);
+      expect(await stage().command('PTTL', key)).toBeGreaterThan(110_000);
       await stage().command('DEL', key);
     });
 
@@ -24,7 +26,7 @@ export function lockScriptsSuite(stage: () => RedisStage): void {
       const { key } = stage();
       const { token } = stage().names;
       for (const about of ['first', 'second'])
-        expect(await run(lockAcquire, [key, token], [5_000, OWNER, about])).toEqual([1, 1]);
+        expect(await acquire([key, token], 5_000, about)).toEqual([1, 1]);
       expect(await stage().fields(key)).toMatchObject({ [OWNER]: '1' });
       expect(await stage().command('GET', token)).toBe('1');
       await stage().command('DEL', key);
@@ -32,23 +34,30 @@ export function lockScriptsSuite(stage: () => RedisStage): void {
 
     it('a release ends no other hold, and wakes nobody', async () => {
       const { theirs, key } = stage();
-      const { channel } = stage().names;
-      const publish = stage().isCluster ? 'spublish' : 'publish';
-      await run(lockAcquire, [key], [5_000, OWNER, '']);
-      expect(await run(lockRelease, [key, channel], [OWNER, publish])).toBe(0);
+      await acquire([key], 5_000, '');
+      expect(await release(key)).toBe(0);
       await using _ = await theirs.mutex(key).acquire();
       const log = await stage().log();
-      expect(await run(lockRelease, [key, channel], [OWNER, publish])).toBe(-1);
+      expect(await release(key)).toBe(-1);
       expect(await log.published(key)).toEqual([]);
       expect(await stage().command('EXISTS', key)).toBe(1);
     });
 
+    it('an acquire after a release that has left a tombstone takes nothing', async () => {
+      const { key } = stage();
+      await acquire([key], 5_000, '');
+      expect(await release(key, tombstone(key))).toBe(0);
+      await expect(acquire([key], 5_000, '')).rejects.toThrow('GONE');
+      expect(await stage().command('EXISTS', key)).toBe(0);
+      expect(await stage().command('PTTL', tombstone(key))).toBeGreaterThan(900_000);
+    });
+
     it('a renewal after the release takes nothing back', async () => {
       const { theirs, key } = stage();
-      expect(await run(lockRenew, [key, key], [OWNER, 60_000, 'alone'])).toEqual([0]);
+      expect(await renew(key, 60_000)).toEqual([0]);
       expect(await stage().keys()).toEqual([]);
       await using _ = await theirs.mutex(key).acquire({ lease: 5_000 });
-      expect(await run(lockRenew, [key, key], [OWNER, 60_000, 'alone'])).toEqual([0]);
+      expect(await renew(key, 60_000)).toEqual([0]);
       expect(await stage().command('PTTL', key)).toBeLessThanOrEqual(5_000);
     });
   });
@@ -95,6 +104,23 @@ export function lockScriptsSuite(stage: () => RedisStage): void {
       await lease.release();
     });
   });
+
+  function acquire(keys: string[], lease: number, about: string): Promise<unknown> {
+    return run(lockAcquire, keys, [lease, OWNER, about, 1, tombstone(keys[0]!)]);
+  }
+
+  function release(key: string, left = ''): Promise<unknown> {
+    const publish = stage().isCluster ? 'spublish' : 'publish';
+    return run(lockRelease, [key], [OWNER, publish, stage().names.channel, left]);
+  }
+
+  function renew(key: string, lease: number): Promise<unknown> {
+    return run(lockRenew, [key, key], [OWNER, lease, 'alone', 0, 0]);
+  }
+
+  function tombstone(key: string): string {
+    return `interlock_gone:{${key}}:${OWNER}`;
+  }
 
   function run(
     { source }: Script,

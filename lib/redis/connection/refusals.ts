@@ -84,7 +84,7 @@ export class Refusals {
       return;
     }
     this.#arm();
-    const isRefusing = !this.#hasSucceeded || quiet < TICK;
+    const isRefusing = !this.#hasSucceeded || quiet < 1.5 * TICK; // since the last tick, which came a little early or late
     if (this.#isTold || !isRefusing || this.#ticks * TICK < TOLD_AFTER) return;
     this.#isTold = true;
     this.listener.refused(last);

@@ -183,9 +183,10 @@ function weightOf({ kind, field }: Renewable): number {
 }
 
 /**
- * Does the server refuse the command for having several keys? A part of them has moved, while their slot is migrated; ioredis
- * tells of it in its own words where it has asked often.
+ * May the server refuse the command for having several keys? A part of them has moved, while their slot is migrated. Where
+ * ioredis has asked often, it tells in its own words what the last node has said: to ask again, or to ask another node.
  */
 function isOfSeveralKeys(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('TRYAGAIN');
+  if (!(error instanceof Error)) return false;
+  return /^TRYAGAIN|^Too many Cluster redirections\..* (TRYAGAIN|MOVED|ASK) /.test(error.message);
 }

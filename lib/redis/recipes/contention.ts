@@ -167,7 +167,6 @@ export class Contention {
   async #ask(): Promise<Granted | number> {
     const { clock, connection } = this.context;
     for (let late = 0; late < LATE_GRANTS; late += 1) {
-      this.wait.throwIfEnded();
       let sentAt = 0;
       const send = () => {
         this.wait.throwIfEnded();
@@ -175,9 +174,12 @@ export class Contention {
         return this.#send();
       };
       const failed = (error: unknown) => (this.#failure = error);
-      const answer = await sendUntilAnswered(connection, send, this.wait, retryDelay, failed).catch(
-        (error: unknown) => this.#refuse(error),
-      );
+      let answer: Answer;
+      try {
+        answer = await sendUntilAnswered(connection, send, this.wait, retryDelay, failed);
+      } catch (error) {
+        this.#refuse(error);
+      }
       this.#failure = undefined;
       this.commands.answered?.();
       const [isGranted, value, taken = 0] = answer;
@@ -240,10 +242,9 @@ export class Contention {
   }
 
   #tooSlow(): LockConnectionError {
-    const { client } = this.context;
     return new LockConnectionError(
       `Redis answers so late that a lease of ${this.request.lease} ms is half over. Give lock "${this.key}" a longer lease, or look after the server.`,
-      { key: this.key, client },
+      { key: this.key, client: this.context.client },
     );
   }
 }

@@ -5,30 +5,31 @@ export const WAITERS_ON_SERVER = 16;
 /** Names that are remembered as wanted; the oldest is forgotten first. */
 const CAPACITY = 10_000;
 
-const NOW = Promise.resolve();
-
 type Kind = LockCommands['line'];
+
+/** How many of a line ask the server. */
+const WIDTH = { contenders: 1, waiters: 1, queue: WAITERS_ON_SERVER };
 
 /** The lines of one client, by lock; and which locks other processes want too. */
 export class ContenderLines {
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = {
+    contenders: new Map<string, Line>(),
+    waiters: new Map<string, Line>(),
+    queue: new Map<string, Line>(),
+  };
   readonly #wanted = new WantedLocks();
 
   /** @internal Stands last in the line before that lock. */
-  join(kind: Kind, name: string): Place {
-    const id = idOf(kind, name);
-    let line = this.#lines.get(id);
-    if (line === undefined) {
-      const forget = () => void this.#lines.delete(id);
-      line = new Line(kind === 'queue' ? WAITERS_ON_SERVER : 1, forget);
-      this.#lines.set(id, line);
-    }
+  join(kind: Exclude<Kind, 'nobody'>, name: string): Place {
+    const lines = this.#lines[kind];
+    let line = lines.get(name);
+    if (line === undefined) lines.set(name, (line = new Line(lines, name, WIDTH[kind])));
     return line.join();
   }
 
   /** Is there no line before that lock? */
   isEmpty(kind: Kind, name: string): boolean {
-    return !this.#lines.has(idOf(kind, name));
+    return kind === 'nobody' || !this.#lines[kind].has(name);
   }
 
   /** Did other processes wait for that lock when we gave it back last? Then they go first the next time. */
@@ -40,8 +41,6 @@ export class ContenderLines {
     this.#wanted.set(name, isWanted);
   }
 }
-
-const idOf = (kind: Kind, name: string) => `${kind}:${name}`;
 
 /** The place of one acquire in the line of this process for its lock, where there is one and it has to stand in it. */
 export class LinePlace {
@@ -79,46 +78,61 @@ export class LinePlace {
 
   #join(): Place {
     const { line, raw } = this.commands;
-    return (this.#place = this.lines.join(line, raw));
+    return (this.#place = this.lines.join(line as Exclude<Kind, 'nobody'>, raw));
   }
 }
 
-interface Place {
-  readonly isFirst: boolean;
+/** One place in a {@link Line}. */
+class Place {
+  #first?: Promise<void>;
+  #moved?: () => void;
+
+  constructor(
+    private readonly line: Line,
+    public isFirst: boolean,
+  ) {}
+
   /** Resolves when it is among the first. */
-  readonly first: Promise<void>;
-  leave(): void;
+  get first(): Promise<void> {
+    this.#first ??= this.isFirst
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => (this.#moved = resolve));
+    return this.#first;
+  }
+
+  moveUp(): void {
+    this.isFirst = true;
+    this.#moved?.();
+  }
+
+  leave(): void {
+    this.line.leave(this);
+  }
 }
 
 /** The acquires of one process that want one lock, in the order in which they came; the first `width` ask the server. */
 class Line {
-  readonly #places: { isFirst: boolean; moveUp(): void }[] = [];
+  readonly #places: Place[] = [];
 
-  /** @param empty called when the last one has left; it is not used after that */
   constructor(
+    private readonly lines: Map<string, Line>,
+    private readonly name: string,
     private readonly width: number,
-    private readonly empty: () => void,
   ) {}
 
   join(): Place {
-    const isFirst = this.#places.length < this.width;
-    let moveUp = () => {};
-    const first = isFirst ? NOW : new Promise<void>((resolve) => (moveUp = () => resolve()));
-    const place = { isFirst, first, moveUp, leave: () => this.#leave(place) };
+    const place = new Place(this, this.#places.length < this.width);
     this.#places.push(place);
     return place;
   }
 
-  #leave(place: { isFirst: boolean; moveUp(): void }): void {
+  leave(place: Place): void {
     const index = this.#places.indexOf(place);
     if (index < 0) return;
     this.#places.splice(index, 1);
     const next = this.#places[this.width - 1];
-    if (next && !next.isFirst) {
-      next.isFirst = true;
-      next.moveUp();
-    }
-    if (this.#places.length === 0) this.empty();
+    if (next && !next.isFirst) next.moveUp();
+    if (this.#places.length === 0) this.lines.delete(this.name);
   }
 }
 

@@ -73,7 +73,7 @@ describe('What servers refuse', () => {
 
   it('is over some seconds after nothing was asked any more: traffic may depend on what is told', async () => {
     await asking(3_000, OOM);
-    await clock.advance(4_000);
+    await clock.advance(3_000);
     expect(refusals.last).toBe(OOM);
     await clock.advance(2_000);
     expect([refusals.last, told]).toEqual([undefined, [OOM.message, 'over']]);

@@ -225,6 +225,10 @@ describe('Renewal', () => {
       'by a client that has asked often',
       (command: SentCommand) => command.exhaust('TRYAGAIN Multiple'),
     ],
+    [
+      'by a client that was sent from one to the other',
+      (command: SentCommand) => command.exhaust('MOVED 16025 127.0.0.1:6381'),
+    ],
   ])(
     'is sent for each by itself when a command with several keys is refused %s',
     async (_, refuse) => {
