@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { lockAcquire } from '../../lib/redis/scripts/lock-acquire.js';
 import { eventually } from '../support/eventually.js';
 import { eventsOf } from './events-of.js';
 import type { RedisStageClient } from './redis-stage-client.js';
@@ -9,13 +10,13 @@ export function redisMultiLockScriptSuite(stage: () => RedisStage): void {
   const keyOf = (part: string) => `{${stage().key}}-${part}`;
   const multiOf = ({ locks }: RedisStageClient, ...parts: string[]) =>
     locks.multiLock(parts.map((part) => locks.mutex(keyOf(part))));
-  /** The keys of each script that the client sends meanwhile to take locks: those that free them name channels, too. */
+  /** The keys of each script that the client sends meanwhile to take locks. */
   const takenBy = async (client: RedisStageClient, work: () => Promise<unknown>) => {
     const before = client.requests.length;
     await work();
     const sent = client.requests.slice(before);
-    const keys = sent.map(([, , count, ...args]) => args.slice(0, Number(count)));
-    return keys.filter((names) => !names.some((name) => `${name}`.startsWith('redisson_')));
+    const taking = sent.filter(([, sha1]) => sha1 === lockAcquire.sha1);
+    return taking.map(([, , count, ...args]) => args.slice(0, Number(count)));
   };
 
   it('all are taken by one script', async () => {

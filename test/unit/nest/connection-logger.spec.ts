@@ -71,4 +71,14 @@ describe('The log of a connection', () => {
       'warn: Lock client "orders" cannot connect: server 1 of 3: connection closed; it goes on trying',
     ]);
   });
+
+  it('tells once that a server refuses, and once that it does no more', () => {
+    expect(
+      logOf(['CONNECTED', 'the servers answer'], ['REFUSED', 'OOM'], ['CONNECTED', 'it is over']),
+    ).toEqual([
+      'log: Lock client "orders": CONNECTED (the servers answer)',
+      'warn: Lock client "orders": REFUSED (OOM)',
+      'log: Lock client "orders": CONNECTED (it is over)',
+    ]);
+  });
 });
