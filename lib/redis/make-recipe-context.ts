@@ -4,7 +4,7 @@ import { Renewal } from './connection/renewal.js';
 import { ContenderLines } from './recipes/line.js';
 import { GuaranteedRelease } from './recipes/guaranteed-release.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
-import { RequestRecords } from './recipes/requests.js';
+import { RequestRecords } from './recipes/request-numbers.js';
 import type { RedisLockClientSettings } from './redis-lock-client-settings.js';
 import { warnOfRefusals } from './warn-of-refusals.js';
 

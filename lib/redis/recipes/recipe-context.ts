@@ -9,7 +9,7 @@ import type { Renewal } from '../connection/renewal.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';
 import type { ContenderLines } from './line.js';
 import type { GuaranteedRelease } from './guaranteed-release.js';
-import type { RequestRecords } from './requests.js';
+import type { RequestRecords } from './request-numbers.js';
 
 /** What one client shares with all of its recipes. Its identity is the scope of re-entry. Times in milliseconds. */
 export interface RecipeContext {

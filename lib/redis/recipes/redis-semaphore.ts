@@ -12,7 +12,8 @@ import { contend } from './contend.js';
 import type { Contention } from './contention.js';
 import type { ContentionCommands, LockCommands } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
-import { MEMORY, Requests, type RequestNumbers } from './requests.js';
+import { MEMORY, type RequestNumbers } from './request-numbers.js';
+import { Requests } from './requests.js';
 import { validateLease } from './validate-lease.js';
 
 /** A waiter looks after so many ms, whether or not it was woken. */
