@@ -33,13 +33,15 @@ export class GuaranteedRelease {
     until: number,
     after?: Promise<unknown>,
   ): Promise<number | undefined> {
-    const released = this.complete(command, until, after);
+    const released = this.#release(command, until, after);
+    const forget = this.#pending.add(released);
     return new Promise((resolve) => {
       const isSlow = after !== undefined || !this.connection.isReady;
       const timer = isSlow ? undefined : this.clock.setTimer(() => resolve(undefined), PATIENCE);
       if (isSlow) resolve(undefined);
       void released.then((answer) => {
         timer?.cancel();
+        forget();
         resolve(answer);
       });
     });
