@@ -47,6 +47,23 @@ describe('What the server remembers of a change that counts once', () => {
     expect(await semaphore.availablePermits()).toBe(0);
   });
 
+  it('is not more with each change while others wait', async () => {
+    const { mine, key } = stage();
+    const semaphore = mine.plainSemaphore(key);
+    const abort = new AbortController();
+    const waits = [1, 2, 3].map(() => semaphore.acquire({ permits: 50, signal: abort.signal }));
+    const ends = Promise.allSettled(waits);
+    const { proxy, isScript } = stage();
+    await eventually('all have asked', () => proxy.commands.filter(isScript).length >= 3);
+    for (let n = 0; n < 20; n++) {
+      await semaphore.release();
+      await semaphore.tryAcquire();
+    }
+    expect(await kept()).toBeLessThanOrEqual(FEW);
+    abort.abort();
+    await ends;
+  });
+
   it('ends by itself', async () => {
     const { mine, key, server } = stage();
     await mine.plainSemaphore(key).release();

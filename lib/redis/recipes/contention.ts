@@ -181,8 +181,8 @@ export class Contention {
         this.#refuse(error);
       }
       this.#failure = undefined;
-      this.commands.answered?.();
       const [isGranted, value, taken = 0] = answer;
+      this.commands.answered?.(isGranted === 1);
       if (isGranted !== 1) {
         this.#wasAnswered = true;
         this.#isOnServer = this.commands.queues && this.request.mayWait;

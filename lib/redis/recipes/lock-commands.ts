@@ -39,7 +39,7 @@ export interface ContentionCommands {
    */
   acquire(request: LockRequest): LockCommand;
   /** Called with each answer, where the next question must not be taken for the same. */
-  answered?(): void;
+  answered?(isGranted: boolean): void;
 }
 
 /** The same of the locks of this backend. */

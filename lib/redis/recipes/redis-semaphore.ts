@@ -183,7 +183,7 @@ export class RedisSemaphore {
         keys: [raw, question.numbers.record],
         args: [...question.terms(), permits],
       }),
-      answered: () => question.answered(),
+      answered: (isGranted) => question.answered(isGranted),
     };
   }
 }
@@ -197,13 +197,13 @@ class Question {
     this.number = numbers.next();
   }
 
-  answered(): void {
+  answered(isGranted: boolean): void {
     this.#isAnswered = true;
+    if (!isGranted) this.settle(); // what waits for long must not keep the answers to others remembered
   }
 
   terms(): readonly RedisArgument[] {
     if (this.#isAnswered) {
-      this.settle();
       this.number = this.numbers.next();
       this.#isAnswered = false;
     }
