@@ -36,7 +36,7 @@ export class RedLockHold implements HoldBackend {
   }
 
   add(lease: RedisLease): void {
-    if (this.#isOver) return void lease.release();
+    if (this.#isOver) return this.#release(lease); // there too it may have to be kept for a while
     this.#leases.push(lease);
     this.#stopListening.push(lease.hold.onLost(() => this.#check()));
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { lockRenew } from '../../../../lib/redis/scripts/lock-renew.js';
 import { RedLockOnFakes } from './red-lock-on-fakes.js';
 
 const LEASE = 10_000;
@@ -52,6 +53,33 @@ describe('The validity of a lock on five servers', () => {
     for (const asked of fakes.asked.slice(2)) asked.answer(GRANTED);
     const lease = await fakes.clock.runUntil(acquired);
     expect([lease.isHeld, fakes.clock.now()]).toEqual([true, 0]);
+  });
+
+  it('is kept for at least as long by servers that grant it when it was given back already', async () => {
+    const { fakes, client } = await connect();
+    const acquired = client.mutex('key').acquire({ lease: LEASE });
+    await fakes.clock.advance(0);
+    const [first, second, ...others] = fakes.asked;
+    for (const asked of others) asked.answer(GRANTED);
+    const lease = await fakes.clock.runUntil(acquired);
+    lease.hold.atLeast = 60_000;
+    void lease.release();
+    await fakes.clock.advance(0);
+    for (const asked of [first!, second!]) asked.answer(GRANTED);
+    await fakes.clock.advance(0);
+    const [late] = fakes.asked;
+    expect(late).not.toBe(first);
+    expect(late!.args).toEqual([
+      lockRenew.sha1,
+      2,
+      'key',
+      'key',
+      expect.anything(),
+      60_000,
+      'alone',
+      1,
+      1,
+    ]);
   });
 
   it('is not there when the event loop stood still until the grants were over', async () => {
