@@ -7,7 +7,6 @@ import { isNoScript, isUnknownCommand } from './redis-error.js';
 import { masterOfSlot } from './master-of-slot.js';
 import { Packets } from './packets.js';
 import type { ReplicaPolicy } from './replica-policy.js';
-import { RoundTrips } from './round-trips.js';
 import type { Script } from './script.js';
 import { serverWarning } from './server-warning.js';
 import { Subscriptions } from './subscriptions.js';
@@ -33,7 +32,8 @@ export class RedisConnection {
   #subscriptions?: Subscriptions;
   #isMeasuring = false;
   readonly #packets = new Packets();
-  readonly #roundTrips = new RoundTrips();
+  /** The least that was ever seen, in ms: a single answer may have had to wait for something else. */
+  #shortestRoundTrip = Infinity;
   readonly #readyListeners = new Set<() => void>();
   readonly #interruptions: Interruptions;
   readonly #states: ConnectionStates;
@@ -84,7 +84,7 @@ export class RedisConnection {
 
   /** Milliseconds that an answer takes at least, as far as that was seen. */
   get roundTrip(): number {
-    return this.#roundTrips.least;
+    return this.#shortestRoundTrip === Infinity ? 0 : this.#shortestRoundTrip;
   }
 
   /** Messages; from `connect` on. */
@@ -164,7 +164,7 @@ export class RedisConnection {
     const { clock } = this.settings;
     const sentAt = clock.now();
     const reply = await this.#call(command, ...args);
-    this.#roundTrips.add(clock.now() - sentAt);
+    this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, clock.now() - sentAt);
     return reply;
   }
 
@@ -212,7 +212,8 @@ export class RedisConnection {
 
   /** The answer of a script. */
   #done(reply: unknown, sentAt: number): unknown {
-    this.#roundTrips.add(this.settings.clock.now() - sentAt);
+    const took = this.settings.clock.now() - sentAt;
+    this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, took);
     this.#states.succeeded();
     return withNumbers(reply);
   }
