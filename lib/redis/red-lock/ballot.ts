@@ -55,9 +55,14 @@ export class Ballot {
     for (const lease of this.leases) tell(lease);
   }
 
+  /** Asks no longer those that have not answered: what they may have granted is given back by the part itself. */
+  stopAsking(): void {
+    this.#abort.abort();
+  }
+
   /** Gives back what was granted, and is granted yet. */
   giveBack(): void {
-    this.#abort.abort();
+    this.stopAsking();
     this.onGrant((lease) => void lease.release());
   }
 

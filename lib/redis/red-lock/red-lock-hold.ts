@@ -3,6 +3,7 @@ import { LockConnectionError, type LockLostError } from '../../core/errors/index
 import { Hold, type HoldBackend } from '../../core/hold.js';
 import type { LockIdentity } from '../../core/lock-identity.js';
 import type { RedisLease } from '../recipes/redis-lease.js';
+import type { Ballot } from './ballot.js';
 import { firstOf } from './first-of.js';
 import type { RedLockContext } from './red-lock-context.js';
 
@@ -22,20 +23,25 @@ export class RedLockHold implements HoldBackend {
   readonly #stopListening: (() => void)[] = [];
   #isOver = false;
 
-  /** @param ended called when the lock is free or lost, perhaps twice */
+  /**
+   * @param ballot that was won
+   * @param ended called when the lock is free or lost, perhaps twice
+   */
   constructor(
     private readonly context: RedLockContext,
     identity: LockIdentity,
     readonly key: string,
+    private readonly ballot: Ballot,
     private readonly ended: () => void,
     method?: string,
   ) {
     this.hold = new Hold(identity, { key, client: context.client }, this, method);
     this.heldSince = context.clock.now();
     this.#forget = context.holds.add(this.hold);
+    ballot.onGrant((lease) => this.#add(lease));
   }
 
-  add(lease: RedisLease): void {
+  #add(lease: RedisLease): void {
     if (this.#isOver) return this.#release(lease); // there too it may have to be kept for a while
     this.#leases.push(lease);
     this.#stopListening.push(lease.hold.onLost(() => this.#check()));
@@ -120,6 +126,8 @@ export class RedLockHold implements HoldBackend {
     this.#isOver = true;
     for (const stop of this.#stopListening.splice(0)) stop();
     for (const lease of this.#leases) this.#release(lease);
+    // Who asks next is not to find this one in its way at servers that are slow; one that keeps it `atLeast` so long does.
+    if (this.hold.atLeast === 0) this.ballot.stopAsking();
   }
 
   #release(lease: RedisLease): void {

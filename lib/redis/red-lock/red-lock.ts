@@ -89,17 +89,14 @@ export class RedLock implements Mutex {
         if (ballot === undefined) line.leave();
       }
       if (ballot === undefined) return undefined;
-      const { hold, add } = this.#hold(() => line.leave(), method);
-      ballot.onGrant(add);
-      return new RedLockLease(hold);
+      return new RedLockLease(this.#hold(ballot, () => line.leave(), method));
     });
   }
 
   /** @param ended called when the lock is free or lost */
-  #hold(ended: () => void, method?: string) {
+  #hold(ballot: Ballot, ended: () => void, method?: string): Hold<RedLockHold> {
     const { context, identity, key } = this;
-    const backend = new RedLockHold(context, identity, key, ended, method);
-    return { hold: backend.hold, add: backend.add.bind(backend) };
+    return new RedLockHold(context, identity, key, ballot, ended, method).hold;
   }
 
   #validate(options: RedisAcquireOptions): void {

@@ -55,6 +55,29 @@ describe('The validity of a lock on five servers', () => {
     expect([lease.isHeld, fakes.clock.now()]).toEqual([true, 0]);
   });
 
+  it('asks all five again after a release, also those that have not answered yet', async () => {
+    const { fakes, client } = await connect();
+    const mutex = client.mutex('key');
+    const acquired = mutex.acquire({ lease: LEASE });
+    await fakes.clock.advance(0);
+    const [first, second, ...others] = fakes.asked;
+    for (const asked of others) asked.answer(GRANTED);
+    const lease = await fakes.clock.runUntil(acquired);
+    const released = lease.release();
+    await fakes.clock.advance(0);
+    for (const asked of fakes.asked.slice(2)) asked.answer(1);
+    await fakes.clock.runUntil(released);
+    const tried = expect(mutex.tryAcquire({ lease: LEASE })).rejects.toMatchObject({
+      code: 'LOCK_KEY',
+    });
+    await fakes.clock.advance(0);
+    const asked = fakes.asked;
+    expect(asked.slice(0, 2)).not.toEqual([first, second]);
+    for (const each of asked.slice(3)) each.answer(GRANTED);
+    for (const each of asked.slice(0, 3)) each.refuse('WRONGTYPE not a hash');
+    await fakes.clock.runUntil(tried);
+  });
+
   it('is kept for at least as long by servers that grant it when it was given back already', async () => {
     const { fakes, client } = await connect();
     const acquired = client.mutex('key').acquire({ lease: LEASE });
