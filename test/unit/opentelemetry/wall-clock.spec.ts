@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 /** What the machine's clocks say: whole milliseconds since 1970, and milliseconds since the start of the process. */
-const machine = { time: 0, uptime: 0 };
+const machine = { time: 0, uptime: 0, interruption: { clock: 'time', ms: 0 } };
 
 describe('The clock of spans', () => {
   let wallClock: () => number;
@@ -9,8 +9,8 @@ describe('The clock of spans', () => {
   beforeEach(async () => {
     machine.time = 1_700_000_000_000;
     machine.uptime = 5_000;
-    jest.spyOn(Date, 'now').mockImplementation(() => Math.floor(machine.time));
-    jest.spyOn(performance, 'now').mockImplementation(() => machine.uptime);
+    jest.spyOn(Date, 'now').mockImplementation(() => Math.floor(read('time')));
+    jest.spyOn(performance, 'now').mockImplementation(() => read('uptime'));
     jest.resetModules();
     ({ wallClock } = await import('../../../lib/opentelemetry/wall-clock.js'));
   });
@@ -19,6 +19,15 @@ describe('The clock of spans', () => {
   const pass = (ms: number) => {
     machine.time += ms;
     machine.uptime += ms;
+  };
+
+  /** What that clock says; then comes the interruption, once. */
+  const read = (clock: 'time' | 'uptime') => {
+    const told = machine[clock];
+    const { interruption } = machine;
+    if (interruption.clock === clock) pass(interruption.ms);
+    if (interruption.clock === clock) machine.interruption = { clock, ms: 0 };
+    return told;
   };
 
   it('has fractions of a millisecond', () => {
@@ -36,6 +45,22 @@ describe('The clock of spans', () => {
       pass(0.3);
     }
   });
+
+  it.each(['time', 'uptime'] as const)(
+    'does not run backwards when the process is interrupted behind a reading of its %s',
+    (clock) => {
+      pass(0.5);
+      machine.interruption = { clock, ms: 0.9 };
+      let latest = wallClock();
+      for (let i = 0; i < 50; i++) {
+        pass(0.1);
+        const now = wallClock();
+        expect(now).toBeGreaterThanOrEqual(latest);
+        expect(Math.abs(now - machine.time)).toBeLessThan(1);
+        latest = now;
+      }
+    },
+  );
 
   it.each([3_600_000, -3_600_000])(
     'follows the clock of the machine when it is set by %d ms',
