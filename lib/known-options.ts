@@ -9,6 +9,7 @@ const COMMON = { name: true, backend: true, logOperations: true, shutdownTimeout
 const EMBEDDED: Record<keyof EmbeddedBackendOptions | 'name', true> = {
   ...COMMON,
   basePath: true,
+  literalPaths: true,
   wait: true,
 };
 
@@ -19,8 +20,11 @@ const ZOOKEEPER: Record<keyof ZooKeeperBackendOptions | 'name', true> = {
   basePath: true,
   connect: true,
   connectTimeout: true,
+  errorPolicy: true,
+  literalPaths: true,
   retryPolicy: true,
   sessionTimeout: true,
+  tickTime: true,
   wait: true,
 };
 

@@ -1,7 +1,7 @@
 import type { Wait } from './acquire-options.js';
 import type { HeldLease } from './held-lease.js';
 import type { Participant } from './participant.js';
-import type { WaitContext } from './open-wait.js';
+import type { WaitContext } from './run-wait.js';
 
 /** What a backend does for an election: it has a lock, and who holds that is elected. */
 export interface ElectionBackend {

@@ -58,7 +58,8 @@ export class HeldLease<B extends HoldBackend = HoldBackend> implements Lease {
   /** As `release`, by another one than who acts by it: its signal tells that. */
   withdraw(why: string): Promise<void> {
     const { signal } = this; // made now, for whoever asks for it later
-    if (!signal.aborted) this.#abort!.abort(new LockLostError(why, this.hold.context));
+    const error = new LockLostError(why, this.hold.context);
+    if (!signal.aborted) LeaseChain.leave(() => this.#abort!.abort(error));
     return this.release();
   }
 

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from './clock.js';
 import { LockLostError, type LockErrorContext } from './errors/index.js';
+import { LeaseChain } from './lease-chain.js';
 import type { LockSubject } from './lock-events.js';
 import type { LockIdentity } from './lock-identity.js';
 import { subjectOf } from './subject-of.js';
@@ -70,10 +71,14 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Tells every lease, once, that the lock may be somebody else's. */
   lose(why: string): void {
     if (this.#lost !== undefined || this.#freed !== undefined) return;
-    this.#lost = new LockLostError(why, this.context);
-    this.backend.lost(this.#lost);
-    for (const tell of [...(this.#losers ?? [])]) tell(this.#lost);
+    const error = (this.#lost = new LockLostError(why, this.context));
+    const losers = [...(this.#losers ?? [])];
     this.#losers = undefined;
+    // Who hears of it is in the scope of no lease: not in that of whoever happens to find out.
+    LeaseChain.leave(() => {
+      this.backend.lost(error);
+      for (const tell of losers) tell(error);
+    });
   }
 
   /** Calls `tell` when the hold is lost; the returned function takes that back. */

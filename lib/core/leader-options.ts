@@ -1,3 +1,6 @@
+/** What counts as a loss: an interrupted connection too, or that of the session only; Curator's `ConnectionStateErrorPolicy`. */
+export type ErrorPolicy = 'standard' | 'session';
+
 /** Options of an election. */
 export interface LeaderOptions {
   /**
@@ -17,5 +20,5 @@ export interface LeaderOptions {
    *
    * @default 'standard'
    */
-  readonly errorPolicy?: 'standard' | 'session';
+  readonly errorPolicy?: ErrorPolicy;
 }

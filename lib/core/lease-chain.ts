@@ -1,12 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Hold } from './hold.js';
 import { isSameLock } from './is-same-lock.js';
 import type { Lease } from './lease.js';
 import type { LockIdentity } from './lock-identity.js';
 
+/** The `Hold` of a lease, as far as the chain has to know it. */
+export interface ChainedHold {
+  readonly identity: LockIdentity;
+}
+
 /** A lease with the hold that tells which lock it is. */
 interface ChainedLease extends Lease {
-  readonly hold: Hold;
+  readonly hold: ChainedHold;
 }
 
 interface Link {
@@ -46,7 +50,7 @@ export const LeaseChain = {
    * The hold that an acquire of `identity` re-enters: that of a live lease of the same lock on the chain. Work that
    * outlives the release finds only dead ones and queues like anybody else; so does work whose lease was lost.
    */
-  find(identity: LockIdentity): Hold | undefined {
+  find(identity: LockIdentity): ChainedHold | undefined {
     for (let link = storage.getStore(); link !== undefined; link = link.outer) {
       const { hold, isHeld } = link.lease;
       if (isSameLock(hold.identity, identity) && isHeld) return hold;

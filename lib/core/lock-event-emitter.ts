@@ -1,3 +1,4 @@
+import { LeaseChain } from './lease-chain.js';
 import { lockChannels } from './lock-channels.js';
 import type { LockEvents } from './lock-events.js';
 
@@ -5,7 +6,8 @@ type Listener<E extends keyof LockEvents> = (event: LockEvents[E]) => void;
 
 /**
  * Delivers {@link LockEvents} synchronously, to listeners and to the diagnostics channels of the process. A listener that
- * throws is reported as a process warning and harms nobody.
+ * throws is reported as a process warning and harms nobody. They are in the scope of no lease, so that they do not enter the
+ * lock of whoever causes the event.
  */
 export class LockEventEmitter {
   readonly #listeners = new Map<keyof LockEvents, Set<Listener<never>>>();
@@ -30,6 +32,10 @@ export class LockEventEmitter {
   }
 
   emit<E extends keyof LockEvents>(event: E, value: LockEvents[E]): void {
+    if (this.isHeard(event)) LeaseChain.leave(() => this.#tell(event, value));
+  }
+
+  #tell<E extends keyof LockEvents>(event: E, value: LockEvents[E]): void {
     for (const listener of this.#listeners.get(event) ?? []) {
       try {
         (listener as Listener<E>)(value);

@@ -4,7 +4,7 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from './errors/index.js';
-import type { WaitContext } from './open-wait.js';
+import type { WaitContext } from './run-wait.js';
 import { WaitScope } from './wait-scope.js';
 
 /**

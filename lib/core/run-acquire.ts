@@ -1,7 +1,7 @@
 import type { LockEventEmitter } from './lock-event-emitter.js';
 import type { LockEvents, LockSubject } from './lock-events.js';
 import type { LockRecipe } from './lock-identity.js';
-import { openWait, type WaitContext, type WaitRequest } from './open-wait.js';
+import { openWait, type WaitContext, type WaitRequest } from './run-wait.js';
 import { subjectOf } from './subject-of.js';
 import type { WaitScope } from './wait-scope.js';
 

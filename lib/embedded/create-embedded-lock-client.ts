@@ -17,9 +17,9 @@ import { validateEmbeddedOptions } from './validate-embedded-options.js';
  */
 export function createEmbeddedLockClient(
   name: string,
-  { wait = 'forever', basePath = '/locks' }: EmbeddedLockOptions = {},
+  { wait = 'forever', basePath = '/locks', literalPaths = false }: EmbeddedLockOptions = {},
 ): ZooKeeperLockClient {
-  validateEmbeddedOptions({ wait, basePath }, name);
+  validateEmbeddedOptions({ wait, basePath, literalPaths }, name);
   const connection = new SessionConnection({
     transport: new EmbeddedTransport(new EmbeddedServer()),
     servers: embeddedServers,
@@ -32,6 +32,7 @@ export function createEmbeddedLockClient(
     events: new LockEventEmitter(name),
     clock: systemClock,
     basePath,
+    literalPaths,
     connectTimeout: 15_000,
     wait,
     retryPolicy: new RetryForever(50),

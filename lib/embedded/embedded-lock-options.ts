@@ -9,9 +9,15 @@ export interface EmbeddedLockOptions {
    */
   readonly wait?: Wait;
   /**
-   * Directory of all keys that are not paths themselves.
+   * Directory of all keys.
    *
    * @default '/locks'
    */
   readonly basePath?: string;
+  /**
+   * Is a key that starts with `/` the path itself? As on ZooKeeper.
+   *
+   * @default false
+   */
+  readonly literalPaths?: boolean;
 }

@@ -17,7 +17,7 @@ import { ZnodeTree } from './znode-tree.js';
  * Whatever reaches it comes through {@link receive}, one message after the other, and is dealt with at once. Watches are
  * told of a change before any answer that shows it is returned.
  *
- * `freeze`, `cut`, `expire`, `remove` and `collectContainers` are the accidents of a real server, for tests.
+ * `freeze`, `elect`, `cut`, `expire`, `remove` and `collectContainers` are the accidents of a real server, for tests.
  */
 export class EmbeddedServer {
   readonly tree = new ZnodeTree((path) => this.#collector.emptied(path));
@@ -68,9 +68,25 @@ export class EmbeddedServer {
 
   /** Carries a request out. `undefined`: its link has been hung up, and nothing is done. */
   process(request: Request, caller: Caller): Outcome | undefined {
+    if (caller.session.listener === caller.listener) this.#sessions.touch(caller.session);
+    return this.forwarded(request, caller);
+  }
+
+  /** The same for what another server of the ensemble has passed on: the session was heard of there, not here. */
+  forwarded(request: Request, caller: Caller): Outcome | undefined {
     if (caller.session.listener !== caller.listener) return undefined;
-    this.#sessions.touch(caller.session);
     return this.#processor.process(request, caller);
+  }
+
+  /** Another server tells that it has heard of a session, which it has granted that timeout. */
+  touch(id: string, timeout: number): void {
+    const session = this.#sessions.get(id);
+    if (session) this.#sessions.touch(session, timeout);
+  }
+
+  /** There is another leader: it gives every session the whole of its timeout. */
+  elect(): void {
+    this.receive(() => this.#sessions.touchAll());
   }
 
   /** The link is gone, and its watches with it; the session stays. */

@@ -50,15 +50,22 @@ export class SessionTable {
   negotiate(session: ServerSession, asked: number): void {
     if (this.tickTime === undefined) return;
     session.timeout = Math.min(Math.max(asked, 2 * this.tickTime), 20 * this.tickTime);
+    session.expiresAt = Infinity;
     this.touch(session);
-    this.#arm(session);
   }
 
   /** The session has been heard of. */
-  touch(session: ServerSession): void {
+  touch(session: ServerSession, timeout = session.timeout): void {
     if (this.tickTime === undefined) return;
-    const end = this.clock.now() + session.timeout;
+    const end = this.clock.now() + timeout;
+    const before = session.expiresAt;
     session.expiresAt = (Math.floor(end / this.tickTime) + 1) * this.tickTime;
+    if (session.expiresAt < before) this.#arm(session);
+  }
+
+  /** All have been heard of. */
+  touchAll(): void {
+    for (const session of this.#sessions.values()) this.touch(session);
   }
 
   /** Gives all sessions `ms` more. */

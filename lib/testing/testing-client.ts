@@ -23,8 +23,9 @@ export class TestingClient {
     options: LockTestingOptions,
     private readonly clock: TestingClock,
   ) {
-    const { wait = 'forever', basePath = '/locks', sessionTimeout = 30_000 } = options;
-    validateEmbeddedOptions({ wait, basePath }, name);
+    const { wait = 'forever', basePath = '/locks', literalPaths = false } = options;
+    const { sessionTimeout = 30_000, errorPolicy } = options;
+    validateEmbeddedOptions({ wait, basePath, literalPaths }, name);
     const server = (this.#server = new EmbeddedServer({ clock, tickTime: TICK_TIME }));
     const outbox = { push: (message: () => void) => void clock.setTimer(message, 0) };
     const locks = new ZooKeeperLockClient({
@@ -37,11 +38,14 @@ export class TestingClient {
         // A list without end, so that the next attempt to connect follows at once.
         servers: { size: Infinity, next: async () => ({ host: 'testing', port: 0 }) },
         sessionTimeout,
+        tickTime: TICK_TIME,
         clock,
       }),
       events: new LockEventEmitter(name),
       clock,
       basePath,
+      literalPaths,
+      errorPolicy,
       connectTimeout: 15_000,
       wait,
       retryPolicy: { nextDelay: () => 0 }, // each try waits for the connection first

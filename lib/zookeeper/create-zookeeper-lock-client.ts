@@ -25,13 +25,21 @@ export async function createZooKeeperLockClient(
     basePath = '/locks',
     wait = 'forever',
   } = options;
-  const { retryPolicy = new RetryForever(50), auth, acl } = options;
+  const {
+    retryPolicy = new RetryForever(50),
+    auth,
+    acl,
+    tickTime,
+    errorPolicy,
+    literalPaths,
+  } = options;
   const { servers, chroot } = parseConnectString(options.connect, name);
   const events = new LockEventEmitter(name);
   const connection = new SessionConnection({
     transport: await NativeTransport.load(name),
     servers: new ServerList(servers, Math.random),
     sessionTimeout,
+    tickTime,
     clock: systemClock,
     auth,
     onAttemptFailed: (reason) => events.emit('connection', { state: connection.state, reason }),
@@ -43,9 +51,11 @@ export async function createZooKeeperLockClient(
     clock: systemClock,
     chroot,
     basePath,
+    literalPaths,
     connectTimeout,
     wait,
     retryPolicy,
+    errorPolicy,
     acl,
   });
 }

@@ -5,8 +5,11 @@ export { ZooKeeperError } from './connection/zookeeper-error.js';
 export type { AtomicOptions } from './recipes/atomic-options.js';
 export type { AtomicStats } from './recipes/atomic-stats.js';
 export type { AtomicValue } from './recipes/atomic-value.js';
-export type { DistributedAtomicInteger } from './recipes/distributed-atomic-integer.js';
-export type { DistributedAtomicLong } from './recipes/distributed-atomic-long.js';
+export type {
+  DistributedAtomicInteger,
+  DistributedAtomicLong,
+  DistributedAtomicNumber,
+} from './recipes/distributed-atomic-number.js';
 export type { DistributedBarrier } from './recipes/distributed-barrier.js';
 export type { DistributedDoubleBarrier } from './recipes/distributed-double-barrier.js';
 export type { InterProcessMutex } from './recipes/inter-process-mutex.js';

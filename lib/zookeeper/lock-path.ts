@@ -2,19 +2,30 @@ import { LockKeyError } from '../core/errors/index.js';
 import { validateLockKey } from '../core/validate-lock-key.js';
 import { isCanonicalPath } from './connection/znode-path.js';
 
+/** Where a client has its locks. */
+export interface LockPathSettings {
+  readonly basePath: string;
+  /** See `ZooKeeperLockOptions`. Default: false. */
+  readonly literalPaths?: boolean;
+}
+
 /**
- * Directory of the lock `key`: one component under `basePath`, percent-encoded. A key that starts with `/` is the path
- * itself, for sharing with Curator.
+ * Directory of the lock `key`: one component under `basePath`, percent-encoded; with `literalPaths` a key that starts with `/`
+ * is the path itself.
  *
  * @throws LockKeyError
  */
-export function lockPath(basePath: string, key: string, client: string): string {
+export function lockPath(
+  { basePath, literalPaths = false }: LockPathSettings,
+  key: string,
+  client: string,
+): string {
   validateLockKey(key, { client });
-  if (!key.startsWith('/')) return `${basePath}/${encodeComponent(key)}`;
+  if (!literalPaths || !key.startsWith('/')) return `${basePath}/${encodeComponent(key)}`;
   if (isCanonicalPath(key)) return key;
   throw new LockKeyError(
     key,
-    'a key that starts with "/" is a path, which may have no empty, "." or ".." part, no "/" at its end and no control character',
+    'with `literalPaths` a key that starts with "/" is a path, which may have no empty, "." or ".." part, no "/" at its end and no control character',
     { client },
   );
 }

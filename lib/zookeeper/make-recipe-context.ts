@@ -19,10 +19,10 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     retryPolicy,
     wait,
     connectTimeout,
-    parents: new LockParents(connection, acl),
-    removals: new GuaranteedDelete(connection, (error) =>
+    parents: new LockParents(connection, name, acl),
+    removals: new GuaranteedDelete(connection, clock, (error) =>
       process.emitWarning(
-        `Lock client "${name}" may not remove a lock node, so the lock stays taken: ${error.message}`,
+        `Lock client "${name}" may not remove a lock node, so the lock stays taken: ${error.message}. It tries again for as long as its session lives; closing the client ends that.`,
       ),
     ),
     soleChildren: new SoleChildMemory(connection),

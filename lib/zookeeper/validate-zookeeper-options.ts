@@ -16,17 +16,21 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
     throw new LockOptionsError(option, shown, expected, { client });
   };
   parseConnectString(options.connect, client);
-  for (const option of ['sessionTimeout', 'connectTimeout'] as const) {
+  for (const option of ['sessionTimeout', 'connectTimeout', 'tickTime'] as const) {
     const ms = options[option];
     if (ms !== undefined && !(Number.isFinite(ms) && ms > 0 && ms <= LONGEST))
       refuse(option, 'milliseconds above 0 and below 2^31');
   }
-  const { basePath, wait, retryPolicy, auth, acl } = options;
+  const { basePath, literalPaths, wait, retryPolicy, errorPolicy, auth, acl } = options;
   if (basePath !== undefined && !isCanonicalPath(basePath))
     refuse('basePath', "a path such as '/locks', without a slash at its end");
+  if (literalPaths !== undefined && typeof literalPaths !== 'boolean')
+    refuse('literalPaths', 'true or false');
   validateAcquireOptions({ wait }, { client });
   if (retryPolicy !== undefined && typeof retryPolicy?.nextDelay !== 'function')
     refuse('retryPolicy', 'a RetryPolicy, such as new RetryForever(50)');
+  if (errorPolicy !== undefined && errorPolicy !== 'standard' && errorPolicy !== 'session')
+    refuse('errorPolicy', "'standard' or 'session'");
   if (auth !== undefined && !(Array.isArray(auth) && auth.every(isAuthInfo)))
     refuse('auth', "entries such as { scheme: 'digest', auth: 'user:password' }");
   if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0 && acl.every(isAclEntry)))

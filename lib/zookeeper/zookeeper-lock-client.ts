@@ -22,16 +22,24 @@ import { lockPath } from './lock-path.js';
 import { makeRecipeContext } from './make-recipe-context.js';
 import type { AtomicOptions } from './recipes/atomic-options.js';
 import { attemptRevoke } from './recipes/attempt-revoke.js';
-import { DistributedAtomicInteger } from './recipes/distributed-atomic-integer.js';
-import { DistributedAtomicLong } from './recipes/distributed-atomic-long.js';
+import {
+  DistributedAtomicNumber,
+  integerCodec,
+  longCodec,
+  type DistributedAtomicInteger,
+  type DistributedAtomicLong,
+} from './recipes/distributed-atomic-number.js';
 import { DistributedBarrier } from './recipes/distributed-barrier.js';
 import { DistributedDoubleBarrier } from './recipes/distributed-double-barrier.js';
 import { InterProcessMutex } from './recipes/inter-process-mutex.js';
 import { InterProcessReadWriteLock } from './recipes/inter-process-read-write-lock.js';
 import { InterProcessSemaphoreMutex } from './recipes/inter-process-semaphore-mutex.js';
 import { InterProcessSemaphoreV2 } from './recipes/inter-process-semaphore-v2.js';
-import { leaderLatchDriver } from './recipes/leader-latch-driver.js';
-import type { LockInternalsDriver } from './recipes/lock-internals-driver.js';
+import {
+  leaderLatchDriver,
+  type LockInternalsDriver,
+  standardLockInternalsDriver,
+} from './recipes/lock-drivers.js';
 import { LockInternals } from './recipes/lock-internals.js';
 import type { LockSettings } from './recipes/lock-settings.js';
 import { nodeData, type NodeOptions } from './recipes/node-data.js';
@@ -39,7 +47,6 @@ import { PathKinds } from './recipes/path-kinds.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
 import { SharedCount } from './recipes/shared-count.js';
 import { SharedValue } from './recipes/shared-value.js';
-import { standardLockInternalsDriver } from './recipes/standard-lock-internals-driver.js';
 import { ZooKeeperElection } from './recipes/zookeeper-election.js';
 import type { ZooKeeperLockClientSettings } from './zookeeper-lock-client-settings.js';
 import type { ZooKeeperSemaphoreOptions } from './zookeeper-semaphore-options.js';
@@ -56,12 +63,12 @@ export class ZooKeeperLockClient implements LockClient {
   readonly #lifecycle: ClientLifecycle;
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
-    const { name, connection, events, chroot = '', basePath } = settings;
+    const { name, connection, events, chroot = '' } = settings;
     this.name = name;
     this.#kinds = new PathKinds(name);
     this.#context = makeRecipeContext(settings);
     this.#lifecycle = new ClientLifecycle(settings, this.#context);
-    this[LOCK_SURVEY] = new ZooKeeperSurvey(this.#context, chroot, basePath);
+    this[LOCK_SURVEY] = new ZooKeeperSurvey(this.#context, chroot, settings);
     connection.onStateChange((state, reason) => events.emit('connection', { state, reason }));
   }
 
@@ -132,22 +139,16 @@ export class ZooKeeperLockClient implements LockClient {
 
   /** The 64-bit counter of that key. @throws LockKeyError, LockOptionsError */
   atomicLong(key: string, options: AtomicOptions = {}): DistributedAtomicLong {
-    return new DistributedAtomicLong(
-      this.#context,
-      this.#node(key, 'distributed atomic long'),
-      options,
-      (lock) => this.mutex(lock),
-    );
+    const settings = this.#node(key, 'distributed atomic long');
+    const own = [longCodec, this.#context, settings] as const;
+    return new DistributedAtomicNumber(...own, options, (lock) => this.mutex(lock));
   }
 
   /** The 32-bit counter of that key, which may be a shared count too. @throws LockKeyError, LockOptionsError */
   atomicInteger(key: string, options: AtomicOptions = {}): DistributedAtomicInteger {
-    return new DistributedAtomicInteger(
-      this.#context,
-      this.#node(key, 'shared count'),
-      options,
-      (lock) => this.mutex(lock),
-    );
+    const settings = this.#node(key, 'shared count');
+    const own = [integerCodec, this.#context, settings] as const;
+    return new DistributedAtomicNumber(...own, options, (lock) => this.mutex(lock));
   }
 
   /** The barrier of that key. @throws LockKeyError */
@@ -224,12 +225,10 @@ export class ZooKeeperLockClient implements LockClient {
   ): ZooKeeperElection {
     const id = leaderId(options, { key, client: this.name });
     const isUnnamed = recipe === 'leaderSelector' && id === ''; // as Curator writes it
-    const settings = this.#lock(key, isUnnamed ? {} : { data: id });
-    this.#kinds.claim(
-      settings.path,
-      recipe === 'leaderLatch' ? 'leader latch' : 'leader selector',
-      key,
-    );
+    // The node stays over an interruption, whatever ends a leadership: see `ZooKeeperElection`.
+    const settings = this.#lock(key, isUnnamed ? {} : { data: id }, 'session');
+    const kind = recipe === 'leaderLatch' ? 'leader latch' : 'leader selector';
+    this.#kinds.claim(settings.path, kind, key);
     const queue = new LockInternals(this.#context, recipe, driver, settings);
     return new ZooKeeperElection(this.#context, queue, id, options.errorPolicy);
   }
@@ -240,9 +239,9 @@ export class ZooKeeperLockClient implements LockClient {
     return settings;
   }
 
-  #lock(key: string, options: NodeOptions): LockSettings {
-    const { chroot = '', basePath } = this.settings;
-    const path = chroot + lockPath(basePath, key, this.name);
-    return { key, path, data: nodeData(options, { key, client: this.name }) };
+  #lock(key: string, options: NodeOptions, errorPolicy = this.settings.errorPolicy): LockSettings {
+    const { chroot = '' } = this.settings;
+    const path = chroot + lockPath(this.settings, key, this.name);
+    return { key, path, data: nodeData(options, { key, client: this.name }), errorPolicy };
   }
 }

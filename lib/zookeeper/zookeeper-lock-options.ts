@@ -1,4 +1,5 @@
 import type { Wait } from '../core/acquire-options.js';
+import type { ErrorPolicy } from '../core/leader-options.js';
 import type { AclEntry } from './connection/acl.js';
 import type { AuthInfo } from './connection/auth-info.js';
 import type { RetryPolicy } from './connection/retry/retry-policy.js';
@@ -18,17 +19,44 @@ export interface ZooKeeperLockOptions {
    */
   readonly sessionTimeout?: number;
   /**
+   * The `tickTime` of the servers, in their configuration. So late their leader may be told that a client lives, so much
+   * earlier we give a session up whose proofs fail to come. Set it where that of the servers is longer.
+   *
+   * @default 2000
+   */
+  readonly tickTime?: number;
+  /**
+   * What ends a hold of a lock, and with it a lease; Curator's `ConnectionStateErrorPolicy`. Elections have an option of their
+   * own.
+   *
+   * - `'session'`: the loss of the session, or of the lock node. An interrupted connection does not, for as long as the servers
+   *   keep the session.
+   * - `'standard'`: an interrupted connection too, as Curator recommends to everybody: what acts under the lock stops at the
+   *   first doubt. The lock is given back as soon as the servers can be reached.
+   *
+   * @default 'session'
+   */
+  readonly errorPolicy?: ErrorPolicy;
+  /**
    * Bound on the first connection, and on a `tryAcquire` without a `wait` that finds no connection.
    *
    * @default 15000
    */
   readonly connectTimeout?: number;
   /**
-   * Directory of all keys that are not paths themselves.
+   * Directory of all keys; each is one component in it, percent-encoded. To share locks with Apache Curator, give the
+   * directory that they are in.
    *
    * @default '/locks'
    */
   readonly basePath?: string;
+  /**
+   * Is a key that starts with `/` the path itself, wherever that is? For sharing locks with Apache Curator that are not all in
+   * one directory. Such a key reaches every node that `auth` may: never make it of what users send.
+   *
+   * @default false
+   */
+  readonly literalPaths?: boolean;
   /**
    * Bound of an acquire that names none.
    *
@@ -44,8 +72,9 @@ export interface ZooKeeperLockOptions {
   /** Credentials that every connection presents. */
   readonly auth?: readonly AuthInfo[];
   /**
-   * Access control list of the directories that this client makes; those that are there stay as they are. It keeps
-   * strangers from queueing, listing and deleting; the lock nodes inside are open, as the driver can make no others.
+   * Access control list of the nodes that stay, which this client makes: directories of locks, counters, shared values,
+   * barriers. Those that are there keep theirs. It keeps strangers from queueing, listing, deleting, and changing numbers; the
+   * lock nodes in the directories are open, as the driver can make no others.
    *
    * @default open to everybody
    */

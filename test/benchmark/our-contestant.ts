@@ -58,7 +58,10 @@ export class OurContestant implements Contestant {
   async #connected(count: number): Promise<ZooKeeperLockClient[]> {
     while (this.#clients.length < count) {
       const name = `benchmark-${this.#clients.length}`;
-      const client = await createZooKeeperLockClient(name, { connect: this.connectString });
+      const client = await createZooKeeperLockClient(name, {
+        connect: this.connectString,
+        literalPaths: true,
+      });
       await client.connect();
       this.#clients.push(client);
     }

@@ -9,7 +9,7 @@ import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
 import { ExponentialBackoffRetry } from '../../lib/zookeeper/connection/retry/exponential-backoff-retry.js';
 import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import type { AtomicValue } from '../../lib/zookeeper/recipes/atomic-value.js';
-import type { DistributedAtomicLong } from '../../lib/zookeeper/recipes/distributed-atomic-long.js';
+import type { DistributedAtomicLong } from '../../lib/zookeeper/recipes/distributed-atomic-number.js';
 import { afterReading } from './after-reading.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';

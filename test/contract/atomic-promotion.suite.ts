@@ -7,7 +7,7 @@ import {
 import { RetryForever } from '../../lib/zookeeper/connection/retry/retry-forever.js';
 import { RetryNTimes } from '../../lib/zookeeper/connection/retry/retry-n-times.js';
 import type { AtomicOptions } from '../../lib/zookeeper/recipes/atomic-options.js';
-import type { DistributedAtomicLong } from '../../lib/zookeeper/recipes/distributed-atomic-long.js';
+import type { DistributedAtomicLong } from '../../lib/zookeeper/recipes/distributed-atomic-number.js';
 import { eventually } from '../support/eventually.js';
 import { afterReading } from './after-reading.js';
 import type { Client } from './client.js';

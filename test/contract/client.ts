@@ -33,6 +33,7 @@ export class Client implements StageClient {
       transport: this.#transport,
       servers,
       sessionTimeout: 30_000,
+      tickTime: 500,
       clock: systemClock,
     });
     this.locks = new ZooKeeperLockClient({
@@ -42,6 +43,7 @@ export class Client implements StageClient {
       clock: systemClock,
       chroot: namespace && `/${namespace}`,
       basePath: '/locks',
+      literalPaths: true,
       connectTimeout: 15_000,
       wait,
       retryPolicy: new RetryForever(50),

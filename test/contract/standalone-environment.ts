@@ -71,6 +71,7 @@ export class StandaloneEnvironment implements ConnectionEnvironment {
       transport: await NativeTransport.load(),
       servers: new ServerList(servers, Math.random),
       sessionTimeout,
+      tickTime: 500,
       clock: systemClock,
       auth,
     });

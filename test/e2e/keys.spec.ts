@@ -90,7 +90,6 @@ describe.each(LOCK_KINDS)('The key of a method with @$decorator', (kind) => {
     ['a\0b', 'it contains a NUL character'],
     ['\ud800', 'it contains a lone surrogate'],
     ['é'.repeat(257), 'it takes 514 bytes, the most is 512'],
-    ['/a//b', 'a key that starts with "/" is a path'],
   ])('is refused when its function gives %j', async (id, why) => {
     const error = await errorOf(orders.asIs({ id }));
     expect(error).toBeInstanceOf(LockKeyError);

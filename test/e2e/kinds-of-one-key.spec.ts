@@ -30,7 +30,10 @@ function boot(...decorators: Decorator[]) {
     }
     return Orders;
   });
-  const imports = [LockModule.forRoot(), LockModule.forRoot({ name: 'archive' })];
+  const imports = [
+    LockModule.forRoot({ literalPaths: true }),
+    LockModule.forRoot({ name: 'archive' }),
+  ];
   return apps.boot({ imports, providers });
 }
 

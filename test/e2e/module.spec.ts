@@ -53,7 +53,7 @@ class ArchiveController extends Archive {}
 
 class EmbeddedOptions implements LockOptionsFactory {
   createLockOptions(): LockBackendOptions {
-    return { basePath: '/by-class' };
+    return { basePath: '/by-class', literalPaths: true };
   }
 }
 
@@ -98,7 +98,11 @@ describe('LockModule', () => {
     const app = await apps.boot({
       imports: [
         LockModule.forRootAsync({
-          imports: [ConfigModule.forRoot({ load: [() => ({ locks: { basePath: '/shop' } })] })],
+          imports: [
+            ConfigModule.forRoot({
+              load: [() => ({ locks: { basePath: '/shop', literalPaths: true } })],
+            }),
+          ],
           inject: [ConfigService],
           useFactory: (config: ConfigService) => config.getOrThrow<LockBackendOptions>('locks'),
         }),
@@ -186,7 +190,7 @@ describe('LockModule', () => {
       async run(): Promise<void> {}
     }
     const error = await errorOf(
-      apps.boot({ imports: [LockModule.forRoot()], providers: [Broken] }),
+      apps.boot({ imports: [LockModule.forRoot({ literalPaths: true })], providers: [Broken] }),
     );
     expect(error).toMatchObject({ code: 'LOCK_KEY', key: '/orders/' });
     expect(error?.message).toContain('(it is the key of Broken.run)');

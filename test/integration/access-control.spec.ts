@@ -71,6 +71,30 @@ describe('Locks whose directories are for one user only', () => {
     await expect(open.mutex('other').acquire()).rejects.toThrow(LockConnectionError);
   });
 
+  it('let no stranger change a number, a value or a barrier', async () => {
+    const ann = await connect(user('ann:secret'));
+    const limit = ann.sharedCount('limit', 1);
+    const mode = ann.sharedValue('mode', Buffer.from('on'));
+    await Promise.all([limit.start(), mode.start()]);
+    await ann.atomicLong('hits').increment();
+    await ann.barrier('import').setBarrier();
+    await ann.doubleBarrier('batch', 1).enter();
+    const { connection } = stranger;
+    await connection.sync('/');
+    const refused = { code: 'NOAUTH' };
+    const paths = ['limit', 'mode', 'hits', 'import', 'batch/ready'];
+    for (const path of paths.map((name) => `${basePath}/${name}`)) {
+      await expect(connection.getData(path)).rejects.toMatchObject(refused);
+      await expect(connection.setData(path, Buffer.alloc(4))).rejects.toMatchObject(refused);
+      await expect(connection.delete(path)).rejects.toMatchObject(refused);
+    }
+    const semaphore = ann.semaphore('seats', { permits: limit });
+    await using _ = await semaphore.acquire();
+    expect(await semaphore.tryAcquire()).toBeUndefined();
+    limit.close();
+    mode.close();
+  });
+
   it('tell a client with another password what is wrong', async () => {
     const ann = await connect(user('ann:secret'));
     await using _ = await ann.mutex('seats').acquire();

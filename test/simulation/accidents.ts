@@ -1,5 +1,7 @@
 import type { Request } from '../../lib/zookeeper/connection/transport.js';
 import type { Dice } from './dice.js';
+import type { Ensemble } from './ensemble/ensemble.js';
+import type { Follower } from './ensemble/follower.js';
 import type { QueuedNode } from './queued-node.js';
 import type { SimulatedClient } from './simulated-client.js';
 import { Timing } from './timing.js';
@@ -76,6 +78,7 @@ export class Accidents {
       'killed process': () => void (alive.length > 1 && client.kill()),
       'closed client': () => void (alive.length > 1 && client.process.isRunning && client.close()),
     };
+    if (world.ensemble && dice.chance(0.5)) return this.#happenTo(world.ensemble, period);
     if (world.counts.length > 0 && dice.chance(0.5)) this.#change(client);
     const kind = dice.pick([
       ...(Object.keys(kinds) as (keyof typeof kinds)[]),
@@ -83,6 +86,79 @@ export class Accidents {
     ]);
     world.history.note(kind, `${client.name} ${period.toFixed(0)}`);
     kinds[kind]();
+  }
+
+  /** What happens to ensembles only. */
+  #happenTo(ensemble: Ensemble, period: number): void {
+    const { world, dice } = this;
+    const follower = this.#holder()?.follower ?? dice.pick(ensemble.followers);
+    const kinds = {
+      'follower cut off': () => {
+        follower.cutOff();
+        if (dice.chance(0.3))
+          world.clock.setTimer(() => this.#isOver || follower.stop(), dice.time(2 * period));
+        this.#hinderFor(period, () => follower.recover());
+      },
+      'follower killed': () => {
+        follower.stop();
+        this.#hinderFor(period, () => follower.recover());
+      },
+      'leader deposed': () => this.#depose(ensemble, follower, period),
+      'timeouts configured': () => {
+        const server = dice.integer(0, 2);
+        ensemble.configure(server, 0.5);
+        this.#for(2 * period, () => ensemble.configure(server, 1));
+      },
+    };
+    const kind = dice.pick([
+      ...(Object.keys(kinds) as (keyof typeof kinds)[]),
+      ...(['follower cut off', 'follower cut off'] as const),
+    ]);
+    world.history.note(kind, period.toFixed(0));
+    kinds[kind]();
+  }
+
+  /** One whose turn it is somewhere. */
+  #holder(): SimulatedClient | undefined {
+    const { queues, clients } = this.world;
+    const owners = [...queues.values()].flatMap(({ first }) => first?.owner ?? []);
+    const holders = clients.filter((it) => owners.includes(it.connection.session?.id ?? ''));
+    return holders.length > 0 ? this.dice.pick(holders) : undefined;
+  }
+
+  /**
+   * A server takes itself for the leader until it has not heard of the others for `syncLimit` ticks. They need as long to
+   * notice where nothing tells them; else there is another leader at once, which only `standard` is safe from, and only where
+   * the sessions live longer than that.
+   */
+  #depose(ensemble: Ensemble, deposed: Follower, period: number): void {
+    const { world, dice } = this;
+    const others = ensemble.followers.filter((it) => it !== deposed);
+    const stepDown = () => {
+      deposed.stop();
+      deposed.recover();
+    };
+    deposed.depose();
+    if (world.errorPolicy === 'standard' && dice.chance(0.5)) {
+      world.server.elect();
+      return this.#hinderFor(dice.between(0, 1.8 * Timing.tick), stepDown);
+    }
+    const thaw = world.freezeServer();
+    for (const other of others) other.cutOff();
+    this.#for(period, () => {
+      thaw();
+      world.server.elect();
+      for (const other of others) other.recover();
+      stepDown();
+    });
+  }
+
+  #hinderFor(ms: number, repair: () => void): void {
+    const relieve = this.world.hinder();
+    this.#for(ms, () => {
+      repair();
+      relieve();
+    });
   }
 
   /** Has `repair` called after `ms`, or at the end. */

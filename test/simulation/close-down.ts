@@ -22,7 +22,7 @@ export async function closeDown(world: World): Promise<void> {
   await world.pass(expired);
   for (const { first } of queues) if (first) history.accuse(`${first.path} is left`);
   for (const observer of [...queues, ...counts, ...observers]) observer.stop();
-  const { watchCount } = server.tree;
+  const watchCount = server.tree.watchCount + (world.ensemble?.watchCount ?? 0);
   if (watchCount > 0) history.accuse(`${watchCount} watches are left on the server`);
   await clock.runUntil(() => clock.isIdle, 10 * 60_000); // but for containers, there is nothing to do any more
   const directories = new Set(queues.flatMap(({ directory }) => upwards(directory)));

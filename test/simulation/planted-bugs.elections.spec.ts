@@ -8,6 +8,7 @@ import { ZooKeeperElection } from '../../lib/zookeeper/recipes/zookeeper-electio
 import { LatchUser } from './elections/latch-user.js';
 import { SelectorUser } from './elections/selector-user.js';
 import { simulateElection } from './elections/simulate-election.js';
+import { answerSyncBySelf } from './ensemble/answer-sync-by-self.js';
 import { firstAccusation } from './first-accusation.js';
 
 const latches = (seed: number) => simulateElection(seed, (options) => new LatchUser(options));
@@ -37,6 +38,12 @@ describe('The simulation of elections catches', () => {
       jest.spyOn(ZooKeeperElection.prototype, 'isCertain', 'get').mockReturnValue(true);
       const violation = /(leads although|begins to lead while) the connection is interrupted/;
       expect(await firstAccusation(run, violation)).toBeDefined();
+    });
+
+    it('that takes the answer of a server that is cut off for a proof that its session lives', async () => {
+      answerSyncBySelf();
+      const violation = /says that it is held without its node|outlives its session/;
+      expect(await firstAccusation(run, violation, 1_000)).toBeDefined();
     });
 
     it('that does not ask the clock whether it leads', async () => {

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { GrantedNode } from '../../lib/zookeeper/recipes/granted-node.js';
 import { GuaranteedDelete } from '../../lib/zookeeper/recipes/guaranteed-delete.js';
 import { LockHold } from '../../lib/zookeeper/recipes/lock-hold.js';
 import { LockInternals } from '../../lib/zookeeper/recipes/lock-internals.js';
-import { predecessorOf } from '../../lib/zookeeper/recipes/predecessor-of.js';
+import { predecessorOf } from '../../lib/zookeeper/recipes/queue-order.js';
+import { NodeWatch } from '../../lib/zookeeper/recipes/node-watch.js';
 import { ProtectedNode } from '../../lib/zookeeper/recipes/protected-node.js';
-import { readLockDriver } from '../../lib/zookeeper/recipes/read-lock-driver.js';
+import { readLockDriver, writeLockDriver } from '../../lib/zookeeper/recipes/lock-drivers.js';
 import { SemaphoreGate } from '../../lib/zookeeper/recipes/semaphore-gate.js';
-import { writeLockDriver } from '../../lib/zookeeper/recipes/write-lock-driver.js';
+import { answerSyncBySelf } from './ensemble/answer-sync-by-self.js';
 import { firstViolation } from './first-violation.js';
 import { countedSemaphore } from './locks/counted-semaphore.js';
 import { multiLock } from './locks/multi-lock.js';
@@ -17,6 +17,8 @@ import { semaphore } from './locks/semaphore.js';
 import { semaphoreMutex } from './locks/semaphore-mutex.js';
 import { SketchedMultiLock, type Faults } from './sketched-multi-lock.js';
 import type { World } from './world.js';
+
+jest.setTimeout(600_000); // some need hundreds of schedules
 
 const oneMutex = (world: World) => [mutex(world, 'a')];
 const readersAndWriters = (world: World) => Object.values(readWriteLock(world, 'a'));
@@ -36,6 +38,12 @@ describe('The simulation catches', () => {
     it('that does not watch what it holds for long', async () => {
       jest.spyOn(LockHold.prototype, 'watch').mockReturnValue();
       expect(await firstViolation(lay, /says that it is held without its node/)).toBeDefined();
+    });
+
+    it('that takes the answer of a server that is cut off for a proof that its session lives', async () => {
+      answerSyncBySelf();
+      const violation = /says that it is held without its node|outlives its session/;
+      expect(await firstViolation(lay, violation, 1_000)).toBeDefined();
     });
 
     it('that forgets nodes whose create was not answered', async () => {
@@ -135,10 +143,10 @@ describe('The simulation catches', () => {
 
     it('whose waiters do not queue at the gate', async () => {
       jest.spyOn(SemaphoreGate.prototype, 'enter').mockResolvedValue({
-        node: Object.create(GrantedNode.prototype, {
+        watch: Object.create(NodeWatch.prototype, {
           isExclusive: { value: true },
           keepWatching: { value: () => Promise.resolve() },
-        }) as GrantedNode,
+        }) as NodeWatch,
         close: () => {},
       });
       expect(await firstViolation(twoPermits, /the gate is not its own/)).toBeDefined();

@@ -23,18 +23,22 @@ export interface Play {
  * clients are closed, and nothing is left.
  *
  * @param begin has users come to all clients of the world; the faults last for `duration`
+ * @param mayHaveFollowers may the server be one of an ensemble? Not where whoever looks on takes it for the only one
  * @returns how often each kind of event happened
  * @throws when a promise is broken
  */
 export async function runSchedule(
   seed: number,
   begin: (world: World, dice: Dice, duration: number) => Play,
+  mayHaveFollowers = true,
 ): Promise<ReadonlyMap<string, number>> {
   const dice = new Dice(seed, seed % 2 === 0 ? 0 : 10); // in every other one, many things happen at the same time
   const world = new World({
     dice,
     isAsking: dice.chance(0.5),
     containerInterval: dice.pick([100, 1_000, 60_000]),
+    hasFollowers: mayHaveFollowers && dice.chance(0.7),
+    errorPolicy: dice.pick(['session', 'standard']),
   });
   const sessionTimeout = dice.pick([1_000, 1_000, 2_000]);
   for (let left = dice.integer(2, 5); left > 0; left--)

@@ -1,13 +1,15 @@
 import type { Clock } from '../../lib/core/clock.js';
 import { LockEventEmitter } from '../../lib/core/lock-event-emitter.js';
-import type { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
-import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
-import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
+import type { ErrorPolicy } from '../../lib/core/leader-options.js';
 import { RetryForever } from '../../lib/zookeeper/connection/retry/retry-forever.js';
+import type { Servers } from '../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
+import type { Transport } from '../../lib/zookeeper/connection/transport.js';
 import { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
 import { FaultyTransport } from '../support/faulty-transport.js';
 import type { Dice } from './dice.js';
+import type { ClientServers } from './ensemble/ensemble.js';
+import type { Follower } from './ensemble/follower.js';
 import { ProcessTransport, type Eavesdropper } from './process-transport.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { Times } from './times.js';
@@ -16,7 +18,10 @@ import { Timing } from './timing.js';
 export interface SimulatedClientOptions {
   readonly name: string;
   readonly clock: Clock;
-  readonly server: EmbeddedServer;
+  /** To the servers. */
+  readonly transport: Transport;
+  readonly servers: Servers | ClientServers;
+  readonly errorPolicy: ErrorPolicy;
   readonly eavesdropper: Eavesdropper;
   readonly sessionTimeout: number;
   readonly dice: Dice;
@@ -40,15 +45,15 @@ export class SimulatedClient {
   #delay = 0;
 
   constructor(private readonly options: SimulatedClientOptions) {
-    const { name, clock, server, eavesdropper, sessionTimeout, dice } = options;
+    const { name, clock, transport, servers, eavesdropper, sessionTimeout, dice } = options;
     this.process = new SimulatedProcess(clock);
-    const embedded = new EmbeddedTransport(server, (flush) => clock.setTimer(flush, 0));
-    this.network = new FaultyTransport(embedded, clock);
+    this.network = new FaultyTransport(transport, clock);
     this.network.latency = () => this.#latency();
     this.connection = new SessionConnection({
       transport: new ProcessTransport(this.network, this.process, eavesdropper),
-      servers: embeddedServers,
+      servers,
       sessionTimeout,
+      tickTime: Timing.tick,
       clock: this.process,
       random: dice.random,
     });
@@ -61,9 +66,11 @@ export class SimulatedClient {
       events: new LockEventEmitter(),
       clock: this.process,
       basePath: '/locks',
+      literalPaths: true,
       connectTimeout: 3_000,
       wait: 'forever',
       retryPolicy: new RetryForever(Timing.retry),
+      errorPolicy: options.errorPolicy,
     });
     this.connection.start(); // not locks.connect(): that asks a real name service
   }
@@ -79,6 +86,11 @@ export class SimulatedClient {
   /** When the connection it has now came up. */
   get connectedAt(): number {
     return this.#connectedAt;
+  }
+
+  /** The server that it is, or was last, connected to, if that is a follower. */
+  get follower(): Follower | undefined {
+    return (this.options.servers as ClientServers).follower;
   }
 
   /** Since when nothing keeps this client and the server from hearing each other in time; `Infinity`: something does. */

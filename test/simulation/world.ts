@@ -1,10 +1,14 @@
+import type { ErrorPolicy } from '../../lib/core/leader-options.js';
 import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
+import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
+import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
 import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
 import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import type { Request } from '../../lib/zookeeper/connection/transport.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 import { currentOperation } from './current-operation.js';
 import type { Dice } from './dice.js';
+import { Ensemble } from './ensemble/ensemble.js';
 import { History } from './history.js';
 import { Judge } from './judge.js';
 import { LockQueue } from './lock-queue.js';
@@ -24,6 +28,10 @@ export interface WorldOptions {
   readonly isAsking: boolean;
   /** How often the server looks for empty containers, in milliseconds. */
   readonly containerInterval: number;
+  /** Is the server the leader of an ensemble? Default: it is the only one. */
+  readonly hasFollowers?: boolean;
+  /** Of the clients. Default: `session`. */
+  readonly errorPolicy?: ErrorPolicy;
 }
 
 /** A number that all clients see, as the world knows it. */
@@ -51,6 +59,7 @@ export interface WorldObserver {
 export class World {
   readonly clock = new VirtualClock();
   readonly server: EmbeddedServer;
+  readonly ensemble?: Ensemble;
   readonly history: History;
   readonly judge: Judge;
   readonly clients: SimulatedClient[] = [];
@@ -61,13 +70,14 @@ export class World {
   /** Called when a client has just sent a request. */
   onSent: (client: SimulatedClient, request: Request) => void = () => {};
   #freezes = 0;
-  #relieve: (() => void)[] = [];
+  #relieve = () => {};
 
   constructor(private readonly options: WorldOptions) {
     const { containerInterval, isAsking } = options;
     const { clock } = this;
-    const now = () => clock.now();
     this.server = new EmbeddedServer({ clock, tickTime: Timing.tick, containerInterval });
+    if (options.hasFollowers) this.ensemble = new Ensemble(this.server, clock);
+    const now = () => clock.now();
     this.history = new History(now);
     this.judge = new Judge(now, this.history, this.clients, isAsking);
   }
@@ -78,13 +88,16 @@ export class World {
   }
 
   addClient(sessionTimeout: number): SimulatedClient {
-    const { clock, server, options } = this;
+    const { clock, server, ensemble, options } = this;
+    const { dice, errorPolicy = 'session' } = options;
     const client: SimulatedClient = new SimulatedClient({
       name: `client ${this.clients.length}`,
       clock,
-      server,
+      transport: ensemble ?? new EmbeddedTransport(server, (flush) => clock.setTimer(flush, 0)),
+      servers: ensemble?.servers(dice) ?? embeddedServers,
+      errorPolicy,
       sessionTimeout,
-      dice: options.dice,
+      dice,
       eavesdropper: { sent: (request) => this.#sent(client, request) },
     });
     client.connection.onStateChange((state) => this.history.note(state, client.name));
@@ -137,16 +150,29 @@ export class World {
     await this.until(() => isOver);
   }
 
+  /** What ends a hold. */
+  get errorPolicy(): ErrorPolicy {
+    return this.options.errorPolicy ?? 'session';
+  }
+
+  /** Something stands between all clients and the servers; the returned function ends that. */
+  hinder(): () => void {
+    const relieve = this.clients.map((client) => client.hinder());
+    return () => {
+      for (const each of relieve) each();
+    };
+  }
+
   /** Stops the server, and its sessions' clocks with it; the returned function ends that. */
   freezeServer(): () => void {
     if (this.#freezes++ === 0) {
       this.server.freeze();
-      this.#relieve = this.clients.map((client) => client.hinder());
+      this.#relieve = this.hinder();
     }
     return () => {
       if (--this.#freezes > 0) return;
       this.server.thaw();
-      for (const relieve of this.#relieve) relieve();
+      this.#relieve();
     };
   }
 

@@ -19,6 +19,8 @@ export class FaultyLink implements TransportLink {
   /** The link at the server, once the request for it has arrived. */
   #arrived?: TransportLink;
   #isCut = false;
+  /** The server has stopped reading. */
+  #isDeaf = false;
   /** The owner has not left, nor been told of the end. */
   #isOpen = true;
   readonly #unanswered = new Set<{ readonly reply: Reply }>();
@@ -76,8 +78,12 @@ export class FaultyLink implements TransportLink {
   }
 
   #serve(request: Request, exchange: { readonly reply: Reply }): void {
+    if (this.#isDeaf) return;
     const fate = this.network.fate(request);
-    if (fate === 'lost') return this.cut('lost');
+    if (fate === 'lost') {
+      this.#isDeaf = true; // what follows on this connection is lost too, also where it was to be processed
+      return this.cut('lost');
+    }
     this.#arrived?.request(request, (rc, answer) =>
       this.#down.send(() => {
         if (this.#unanswered.delete(exchange)) exchange.reply(rc, answer);

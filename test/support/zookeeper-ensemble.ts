@@ -1,5 +1,6 @@
 import { eventually } from './eventually.js';
 import { freePorts } from './free-ports.js';
+import { SeverableLink } from './severable-link.js';
 import type { ZooKeeperServerOptions } from './zookeeper-config.js';
 import { ZooKeeperServer } from './zookeeper-server.js';
 
@@ -7,16 +8,23 @@ const HOST = '127.0.0.1';
 const SIZE = 3;
 const START_ATTEMPTS = 3;
 
+export interface ZooKeeperEnsembleOptions extends Omit<ZooKeeperServerOptions, 'host' | 'id'> {
+  /** Can servers be cut off from the leader? Default: false. */
+  readonly isSeverable?: boolean;
+}
+
 /** Three real ZooKeeper servers that elect a leader. */
 export class ZooKeeperEnsemble {
-  private constructor(readonly servers: readonly ZooKeeperServer[]) {}
+  private constructor(
+    readonly servers: readonly ZooKeeperServer[],
+    /** From each server to each other, where they can be severed. */
+    private readonly links: ReadonlyMap<ZooKeeperServer, readonly SeverableLink[]>,
+  ) {}
 
   /** Starts the servers on free ports; resolves when all of them serve. */
-  static async start(
-    options: Omit<ZooKeeperServerOptions, 'host' | 'id'> = {},
-  ): Promise<ZooKeeperEnsemble> {
+  static async start(options: ZooKeeperEnsembleOptions = {}): Promise<ZooKeeperEnsemble> {
     for (let attempt = 1; ; attempt++) {
-      const ensemble = new ZooKeeperEnsemble(await members(options));
+      const ensemble = await ZooKeeperEnsemble.make(options);
       try {
         await Promise.all(ensemble.servers.map((server) => server.restart()));
         return ensemble;
@@ -25,6 +33,36 @@ export class ZooKeeperEnsemble {
         if (attempt === START_ATTEMPTS) throw error; // else another process may have won a port
       }
     }
+  }
+
+  /** Servers that do not run yet, with the links between them. */
+  private static async make({
+    isSeverable = false,
+    ...options
+  }: ZooKeeperEnsembleOptions): Promise<ZooKeeperEnsemble> {
+    const ids = Array.from({ length: SIZE }, (_, i) => i + 1);
+    const ports = await freePorts(3 * SIZE + SIZE * SIZE, HOST);
+    const take = () => ports.splice(0, SIZE);
+    const [clients, quorums, elections] = [take(), take(), take()];
+    const links = new Map<ZooKeeperServer, readonly SeverableLink[]>();
+    for (const [i, id] of ids.entries()) {
+      const own: SeverableLink[] = [];
+      const peers: [string, string][] = [];
+      for (const [j, peer] of ids.entries()) {
+        const quorum = quorums[j]!;
+        const port = isSeverable && i !== j ? ports.shift()! : quorum;
+        if (port !== quorum) own.push(await SeverableLink.open(port, quorum));
+        peers.push([`server.${peer}`, `${HOST}:${port}:${elections[j]}`]);
+      }
+      const config = {
+        initLimit: 20,
+        syncLimit: 10,
+        ...Object.fromEntries(peers),
+        ...options.config,
+      };
+      links.set(new ZooKeeperServer(clients[i]!, { ...options, host: HOST, id, config }), own);
+    }
+    return new ZooKeeperEnsemble([...links.keys()], links);
   }
 
   /** `host:port,host:port,host:port` */
@@ -65,8 +103,19 @@ export class ZooKeeperEnsemble {
     return this.servers.find((_, i) => connections[i]!.includes(`sid=0x${session},`));
   }
 
+  /** From now on that server cannot reach the leader, nor any that becomes it; elections it hears of. For a `severable` one. */
+  cutOff(server: ZooKeeperServer): void {
+    for (const link of this.links.get(server)!) link.sever();
+  }
+
+  /** Ends `cutOff`. */
+  mend(): void {
+    for (const link of [...this.links.values()].flat()) link.mend();
+  }
+
   /** Ends all servers and removes their data. */
   async stop(): Promise<void> {
+    for (const link of [...this.links.values()].flat()) link.close();
     await Promise.all(this.servers.map((server) => server.stop()));
   }
 
@@ -78,17 +127,4 @@ export class ZooKeeperEnsemble {
   private roles() {
     return Promise.all(this.servers.map((server) => server.role()));
   }
-}
-
-async function members(options: ZooKeeperServerOptions): Promise<ZooKeeperServer[]> {
-  const ports = await freePorts(3 * SIZE, HOST);
-  const ids = Array.from({ length: SIZE }, (_, i) => i + 1);
-  const peers = ids.map((id) => {
-    const [quorum, election] = ports.slice(SIZE + 2 * (id - 1));
-    return [`server.${id}`, `${HOST}:${quorum}:${election}`];
-  });
-  const config = { initLimit: 20, syncLimit: 10, ...Object.fromEntries(peers), ...options.config };
-  return ids.map(
-    (id) => new ZooKeeperServer(ports[id - 1]!, { ...options, host: HOST, id, config }),
-  );
 }

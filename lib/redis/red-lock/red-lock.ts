@@ -109,9 +109,10 @@ export class RedLock implements Mutex {
   }
 
   #reenter({ signal }: RedisAcquireOptions): Hold<RedLockHold> | undefined {
-    const hold = this.isReentrant ? LeaseChain.find(this.identity) : undefined;
+    if (!this.isReentrant) return undefined;
+    const hold = LeaseChain.find(this.identity) as Hold<RedLockHold> | undefined; // the scope is ours, so the backend is
     if (hold && signal?.aborted)
       throw new LockAbortedError({ ...hold.context, cause: signal.reason });
-    return hold as Hold<RedLockHold> | undefined; // the scope is ours, so the backend is
+    return hold;
   }
 }

@@ -19,4 +19,6 @@ export const ReturnCode = {
   AUTHFAILED: -115,
   CLOSING: -116,
   SESSIONMOVED: -118,
+  QUOTAEXCEEDED: -125,
+  THROTTLEDOP: -127,
 } as const;

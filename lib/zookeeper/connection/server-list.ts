@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { ServerAddress } from './server-address.js';
@@ -19,6 +20,8 @@ export interface Servers {
 export class ServerList implements Servers {
   #round: ServerAddress[] = [];
   #lastOfRound?: ServerAddress;
+  /** Questions to the name service that have no answer yet: one that hangs is asked once, lest it takes up all threads. */
+  readonly #asked = new Map<string, Promise<LookupAddress[]>>();
 
   constructor(
     private readonly servers: readonly ServerAddress[],
@@ -33,12 +36,20 @@ export class ServerList implements Servers {
     if (this.#round.length === 0) this.#round = this.#shuffled();
     const server = this.#round.shift()!;
     if (isIP(server.host)) return server;
-    const [first, ...others] = (await lookup(server.host, { all: true })).map(({ address }) => ({
+    const [first, ...others] = (await this.#lookup(server.host)).map(({ address }) => ({
       host: address,
       port: server.port,
     }));
     this.#round.unshift(...others);
     return first!;
+  }
+
+  #lookup(host: string): Promise<LookupAddress[]> {
+    const asked = this.#asked.get(host);
+    if (asked) return asked;
+    const answer = lookup(host, { all: true }).finally(() => this.#asked.delete(host));
+    this.#asked.set(host, answer);
+    return answer;
   }
 
   #shuffled(): ServerAddress[] {

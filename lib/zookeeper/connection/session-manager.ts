@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../core/clock.js';
+import { LeaseChain } from '../../core/lease-chain.js';
 import type { AuthInfo } from './auth-info.js';
 import type { ConnectionState } from './connection-state.js';
 import { LiveLink } from './live-link.js';
@@ -13,6 +14,8 @@ export interface SessionManagerOptions {
   readonly servers: Servers;
   /** Asked for, in milliseconds; the servers negotiate. */
   readonly sessionTimeout: number;
+  /** Of the servers, in milliseconds. Default: 2,000. */
+  readonly tickTime?: number;
   readonly clock: Clock;
   readonly auth?: readonly AuthInfo[];
   /** In [0, 1); spreads the reconnects of many clients. Default: `Math.random`. */
@@ -23,6 +26,10 @@ export interface SessionManagerOptions {
 
 /** The longest that either part of an attempt to connect, the name or the connection, may take, in ms. */
 const LONGEST_ATTEMPT = 5_000;
+/** The same where there is no session to lose: the servers may grant more than what is asked for. */
+const FIRST_ATTEMPT = 1_000;
+/** A link that lasted for so long, in ms, was a good one: only after a worse one it goes on with the back-off. */
+const STEADY = 1_000;
 
 /**
  * Keeps one session alive over many links: attaches, detaches, attaches again, and opens a new session after a loss.
@@ -40,6 +47,7 @@ export class SessionManager {
   /** Counts the attempts to connect, so that a name that resolves too late opens nothing. */
   #attempt = 0;
   #failures = 0;
+  #upSince = Infinity;
   #wasConnected = false;
   /** Bounds the attempt under way, or runs until the next one. */
   #timer?: Timer;
@@ -79,8 +87,9 @@ export class SessionManager {
     return () => void this.#listeners.delete(entry);
   }
 
+  /** From here on it is the work of nobody who holds a lock: so are its timers, and what they lead to. */
   start(): void {
-    if (this.#state === 'CONNECTING' && this.#attempt === 0) this.#attach();
+    if (this.#state === 'CONNECTING' && this.#attempt === 0) LeaseChain.leave(() => this.#attach());
   }
 
   /** Resolves when the servers have been told, as far as they can be reached. Idempotent. */
@@ -133,7 +142,8 @@ export class SessionManager {
         onWatch: (type, path) => void (isCurrent() && this.onWatch(type, path)),
       },
     );
-    const answered = (sentAt: number) => void (isCurrent() && this.#session?.answered(sentAt));
+    const answered = (sentAt: number, byLeader: boolean) =>
+      void (isCurrent() && this.#session?.answered(sentAt, byLeader));
     const link = (this.#link = new LiveLink(transportLink, clock, answered, drop));
     const limit = this.#attemptLimit;
     this.#setTimer(limit, () => drop(`not connected within ${Math.round(limit)} ms`));
@@ -147,7 +157,8 @@ export class SessionManager {
     drop: (reason: string) => void,
   ): void {
     this.#adopt(credentials, openedAt);
-    link.send({ op: 'sync', path: '/' }).then(
+    if (this.#link !== link) return; // the timeout that was granted now is over already
+    link.sync().then(
       () => void (this.#link === link && this.#up(link)),
       (error: Error) => drop(error.message),
     );
@@ -156,8 +167,9 @@ export class SessionManager {
   /** Takes over the session that the servers named; where it is not the one we asked for, ours is gone. */
   #adopt({ id, password, timeout }: SessionCredentials, openedAt: number): void {
     const old = this.#session;
-    if (old?.id === id) return;
-    const session = new Session(id, password, timeout, this.options.clock, openedAt);
+    if (old?.id === id) return old.attached(timeout, openedAt);
+    const { clock, tickTime } = this.options;
+    const session = new Session(id, password, timeout, clock, openedAt, tickTime);
     this.#session = session;
     session.onEnd((reason) => this.#sessionEnded(session, reason));
     if (old === undefined) return;
@@ -169,10 +181,10 @@ export class SessionManager {
     const session = this.#session;
     if (!session?.isAlive) return; // its end has closed the link
     this.#timer?.cancel();
-    this.#failures = 0;
+    this.#upSince = this.options.clock.now();
     const state = this.#wasConnected ? 'RECONNECTED' : 'CONNECTED';
     this.#wasConnected = true;
-    link.watch(session.timeout);
+    link.watch(session.patience);
     this.#become(state, `session 0x${session.id}`);
   }
 
@@ -182,6 +194,7 @@ export class SessionManager {
     const wasConnected = this.isConnected;
     this.#link = undefined;
     this.#timer?.cancel();
+    if (wasConnected && this.options.clock.now() - this.#upSince >= STEADY) this.#failures = 0;
     if (wasConnected) this.#become('SUSPENDED', reason);
     link?.detach(this.#session);
     this.onUnwatched();
@@ -220,11 +233,13 @@ export class SessionManager {
   }
 
   get #attemptLimit(): number {
-    return Math.min(this.options.sessionTimeout / 3, LONGEST_ATTEMPT);
+    const { sessionTimeout } = this.options;
+    const third = (this.#session?.timeout ?? Math.max(sessionTimeout, 3 * FIRST_ATTEMPT)) / 3;
+    return Math.min(third, LONGEST_ATTEMPT);
   }
 
   #setTimer(ms: number, fn: () => void): void {
     this.#timer?.cancel();
-    this.#timer = this.options.clock.setTimer(fn, ms);
+    this.#timer = LeaseChain.leave(() => this.options.clock.setTimer(fn, ms));
   }
 }

@@ -5,48 +5,103 @@ import type { Clock, Timer } from '../../core/clock.js';
  * holder learns of its loss before the servers give its lock to somebody else.
  */
 const TRUSTED_SHARE = 0.95;
+/** How many requests are remembered for each tick that the servers may take to pass them on. */
+const TOUCHES = 8;
+
+/** Default of the `tickTime` of the servers, in ms: that of ZooKeeper's own sample configuration. */
+export const DEFAULT_TICK_TIME = 2_000;
+
+/** A request that the server we are connected to has heard. */
+interface Touch {
+  readonly sentAt: number;
+  readonly answeredAt: number;
+}
 
 /**
  * A session on the servers, as far as we may still rely on it.
  *
- * The servers count the timeout from when they last heard of us, which is never before we sent it. So until
- * `send time of the last answered request + timeout` they cannot have expired the session, whatever happens on the wire.
+ * It is the leader that expires it, the timeout after it was last told of us. It is told of a client of another server
+ * with that server's answer to a ping, every half tick; a request that is passed on (`sync`, a write) is no touch by
+ * itself, and a read does not even reach it. But all of that goes through one stream. So the answer to a `sync` that was sent
+ * at `t` proves that what the server had answered by `t - tickTime` has reached the leader, and since when it counts: not
+ * before that was sent. A server that is cut off, or falls behind, proves nothing.
+ *
+ * Two things it takes for granted: that a leader pings at least once a tick, and that who answers is the leader. One that
+ * was deposed without knowing may say so for `syncLimit` ticks: see `docs/zookeeper.md`.
  *
  * Invariant: once `isAlive` has been false it is false for ever, and every listener has been told.
  */
 export class Session {
+  #timeout: number;
   #safeUntil: number;
   #ended = false;
   #timer?: Timer;
+  /** What the leader need not have been told of yet; oldest first. */
+  #touches: Touch[] = [];
   readonly #listeners = new Set<(reason: string) => void>();
 
   /**
    * @param id hex id, as the servers know it
    * @param timeout negotiated timeout in milliseconds; `Infinity`: it cannot expire
-   * @param sentAt when the request was sent that the servers answered with this session
+   * @param tickTime of the servers, in milliseconds; what they negotiate is two of them or more
+   * @param sentAt when the request was sent that the leader answered with this session
    */
   constructor(
     readonly id: string,
     readonly password: string,
-    readonly timeout: number,
+    timeout: number,
     private readonly clock: Clock,
     sentAt: number,
+    private readonly tickTime = DEFAULT_TICK_TIME,
   ) {
-    this.#safeUntil = sentAt + timeout * TRUSTED_SHARE;
+    this.#timeout = timeout;
+    this.#safeUntil = this.#safeAfter(sentAt);
     this.#arm();
+  }
+
+  /** Negotiated, in milliseconds: the smallest that any server has granted. */
+  get timeout(): number {
+    return this.#timeout;
+  }
+
+  /** How long the leader may be silent, in milliseconds, before the session is doubtful. */
+  get patience(): number {
+    return this.#timeout === Infinity ? Infinity : this.#timeout - this.#lag;
   }
 
   /** Can the servers not have expired it? Asked of the clock, so that it also holds when the event loop was stalled. */
   get isAlive(): boolean {
     if (!this.#ended && this.clock.now() >= this.#safeUntil)
-      this.end(`no answer from the servers for ${Math.round(this.timeout * TRUSTED_SHARE)} ms`);
+      this.end(
+        `no proof for ${Math.round(this.#timeout * TRUSTED_SHARE)} ms that the servers still keep it`,
+      );
     return !this.#ended;
   }
 
-  /** A request sent at `sentAt` was answered. */
-  answered(sentAt: number): void {
-    if (this.isAlive)
-      this.#safeUntil = Math.max(this.#safeUntil, sentAt + this.timeout * TRUSTED_SHARE);
+  /**
+   * A request that was sent at `sentAt` was answered.
+   *
+   * @param byLeader the leader has dealt with it, not only the server that we are connected to
+   */
+  answered(sentAt: number, byLeader: boolean): void {
+    if (this.#timeout === Infinity || !this.isAlive) return;
+    if (byLeader) this.#confirm(sentAt - this.#lag);
+    const latest = this.#touches.at(-1);
+    if (latest === undefined || sentAt - latest.sentAt >= this.#lag / TOUCHES)
+      this.#touches.push({ sentAt, answeredAt: this.clock.now() });
+  }
+
+  /**
+   * It was attached to once more, by a request sent at `sentAt`: the leader has been told of it, and of the timeout that
+   * this server grants. What the server before has promised may still be told after that, so the smaller one counts.
+   */
+  attached(timeout: number, sentAt: number): void {
+    if (this.#timeout === Infinity || !this.isAlive) return;
+    this.#timeout = Math.min(this.#timeout, timeout);
+    this.#safeUntil = this.#safeAfter(sentAt);
+    this.#touches = []; // that server need not have passed them on
+    this.#timer?.cancel();
+    this.#arm();
   }
 
   /** It is over, for `reason`. Idempotent; the first reason is the one that is told. */
@@ -69,8 +124,26 @@ export class Session {
     return () => void this.#listeners.delete(entry);
   }
 
+  /** The longest, in ms, until the leader is told of a touch. No session has less than two ticks. */
+  get #lag(): number {
+    return Math.min(this.tickTime, this.#timeout / 2);
+  }
+
+  #safeAfter(touchedAt: number): number {
+    return touchedAt + this.#timeout * TRUSTED_SHARE;
+  }
+
+  /** The leader knows of what was answered by then. */
+  #confirm(answeredBy: number): void {
+    const known = this.#touches.findLastIndex(({ answeredAt }) => answeredAt <= answeredBy);
+    if (known < 0) return;
+    const { sentAt } = this.#touches[known]!;
+    this.#touches.splice(0, known + 1);
+    this.#safeUntil = Math.max(this.#safeUntil, this.#safeAfter(sentAt));
+  }
+
   #arm(): void {
-    if (this.timeout === Infinity) return;
+    if (this.#timeout === Infinity) return;
     this.#timer = this.clock.setTimer(
       () => {
         if (this.isAlive) this.#arm();

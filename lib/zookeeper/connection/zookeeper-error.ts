@@ -42,6 +42,11 @@ export class ZooKeeperError extends Error {
     return ZooKeeperError.isTransport(this.rc);
   }
 
+  /** It was not carried out, or the answer is missing, for want of a connection or of time: it may be tried again. */
+  get isTransient(): boolean {
+    return this.isConnectionLoss || this.rc === ReturnCode.THROTTLEDOP;
+  }
+
   /** Is this a code of a missing answer? */
   static isTransport(rc: number): boolean {
     return TRANSPORT.has(rc);

@@ -1,9 +1,12 @@
-import { leaderLatchDriver } from '../recipes/leader-latch-driver.js';
+import {
+  leaderLatchDriver,
+  READ_NAME,
+  readWriteSortKey,
+  standardLockInternalsDriver,
+  WRITE_NAME,
+} from '../recipes/lock-drivers.js';
 import { LEASE_NAME } from '../recipes/lease-turn.js';
-import { READ_NAME, readWriteSortKey, WRITE_NAME } from '../recipes/read-write-names.js';
-import { sortKey } from '../recipes/sort-key.js';
-import { sortedChildren } from '../recipes/sorted-children.js';
-import { standardLockInternalsDriver } from '../recipes/standard-lock-internals-driver.js';
+import { sortedChildren, sortKey } from '../recipes/queue-order.js';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 

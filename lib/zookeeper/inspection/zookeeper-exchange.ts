@@ -69,7 +69,7 @@ export class ZooKeeperExchange implements ReportExchange {
       } catch (error) {
         if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
         await parents.make(this.#answers);
-        await this.#create(this.#question, EMPTY, CreateMode.PERSISTENT);
+        await parents.create(this.#question, EMPTY).catch(unlessThere);
       }
   }
 
@@ -118,14 +118,8 @@ export class ZooKeeperExchange implements ReportExchange {
     } catch (error) {
       if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
       await parents.make(this.#answers);
-      await this.#create(this.#own, answer, CreateMode.EPHEMERAL);
+      await connection.create(this.#own, answer, CreateMode.EPHEMERAL).catch(unlessThere);
     }
-  }
-
-  async #create(path: string, data: Buffer, mode: CreateMode): Promise<void> {
-    await this.context.connection.create(path, data, mode).catch((error) => {
-      if (!ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) throw error;
-    });
   }
 
   async #untilStateChange(): Promise<void> {
@@ -138,4 +132,8 @@ export class ZooKeeperExchange implements ReportExchange {
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => this.context.clock.setTimer(resolve, ms, true));
   }
+}
+
+function unlessThere(error: unknown): void {
+  if (!ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) throw error;
 }

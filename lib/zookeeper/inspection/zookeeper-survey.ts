@@ -4,7 +4,7 @@ import type { ReportExchange } from '../../core/report-exchange.js';
 import type { SurveyedLock } from '../../core/surveyed-lock.js';
 import { ReturnCode } from '../connection/return-code.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
-import { lockPath } from '../lock-path.js';
+import { lockPath, type LockPathSettings } from '../lock-path.js';
 import { childrenOf } from '../recipes/children-of.js';
 import type { RecipeContext } from '../recipes/recipe-context.js';
 import { NodeFacts } from './node-facts.js';
@@ -18,13 +18,13 @@ export class ZooKeeperSurvey implements LockSurvey {
   constructor(
     private readonly context: RecipeContext,
     private readonly chroot: string,
-    private readonly basePath: string,
+    private readonly paths: LockPathSettings,
   ) {
     this.#facts = new NodeFacts(context.connection);
   }
 
   nameOf(key: string): string {
-    return this.chroot + lockPath(this.basePath, key, this.context.client);
+    return this.chroot + lockPath(this.paths, key, this.context.client);
   }
 
   keyOf(name: string): string {
@@ -67,7 +67,7 @@ export class ZooKeeperSurvey implements LockSurvey {
   }
 
   exchange(): ReportExchange {
-    const scope = encodeURIComponent(this.basePath);
+    const scope = encodeURIComponent(this.paths.basePath);
     return new ZooKeeperExchange(
       this.context,
       `${this.chroot}/nestjs-interlock/inspector/${scope}`,
@@ -75,7 +75,7 @@ export class ZooKeeperSurvey implements LockSurvey {
   }
 
   get #prefix(): string {
-    return `${this.chroot}${this.basePath}/`;
+    return `${this.chroot}${this.paths.basePath}/`;
   }
 
   async #remove(path: string): Promise<boolean> {

@@ -1,4 +1,3 @@
-import { CreateMode } from '../connection/create-mode.js';
 import { ReturnCode } from '../connection/return-code.js';
 import type { Session } from '../connection/session.js';
 import type { Stat } from '../connection/stat.js';
@@ -28,15 +27,23 @@ export class AtomicNode {
 
   /** As the server has it that we are connected to. Rejects as `untilAnswered` does. */
   read(): Promise<SeenNode> {
-    const { connection } = this.context;
-    return untilAnswered(this.context, this.settings.key, async () => {
+    const { connection, parents } = this.context;
+    const { key, path } = this.settings;
+    return untilAnswered(this.context, key, async () => {
+      await parents.settle(path);
       try {
-        return await connection.getData(this.settings.path);
+        return await connection.getData(path);
       } catch (error) {
         if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
         return undefined;
       }
     });
+  }
+
+  /** Resolves when what is read next is not older than this call. Rejects as `untilAnswered` does. */
+  catchUp(): Promise<void> {
+    const { key, path } = this.settings;
+    return untilAnswered(this.context, key, () => this.context.connection.sync(path));
   }
 
   /**
@@ -48,18 +55,18 @@ export class AtomicNode {
    */
   async replace(seen: SeenNode, bytes: Buffer): Promise<boolean> {
     const { context, settings } = this;
-    const { connection, client } = context;
+    const { connection, parents, client } = context;
     if (seen?.stat.version === -1) throw anyVersionError(settings, client);
     if (seen === undefined) await this.#makeParents();
     const { session } = connection;
     try {
       if (seen) await connection.setData(settings.path, bytes, seen.stat.version);
-      else await connection.create(settings.path, bytes, CreateMode.PERSISTENT);
+      else await parents.create(settings.path, bytes);
       return true;
     } catch (error) {
       if (!(error instanceof ZooKeeperError)) throw error;
       if (error.maybeDone) await this.#makeSure(error, seen, bytes, session);
-      else if (!error.isConnectionLoss && !OVERTAKEN.includes(error.rc)) throw error;
+      else if (!error.isTransient && !OVERTAKEN.includes(error.rc)) throw error;
       return false;
     }
   }

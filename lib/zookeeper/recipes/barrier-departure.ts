@@ -41,6 +41,7 @@ export class BarrierDeparture {
       try {
         const blocker = await this.#step();
         if (blocker === undefined) return;
+        retry.answered();
         await nextChangeOf(connection, `${directory.path}/${blocker}`, wait);
       } catch (error) {
         await retry.after(error);

@@ -1,4 +1,3 @@
-import { CreateMode } from '../connection/create-mode.js';
 import { ReturnCode } from '../connection/return-code.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import { childrenOf } from './children-of.js';
@@ -26,9 +25,9 @@ export class BarrierDirectory {
   }
 
   async open(): Promise<void> {
-    const { connection, nodeData } = this.context;
+    const { parents, nodeData } = this.context;
     try {
-      await connection.create(this.ready, nodeData, CreateMode.PERSISTENT);
+      await parents.create(this.ready, nodeData);
     } catch (error) {
       if (!ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) throw error;
     }

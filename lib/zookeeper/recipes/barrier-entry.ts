@@ -46,6 +46,7 @@ export class BarrierEntry {
         if (!this.#isSwept) await this.#sweep();
         else if (!member.belongsTo(connection.session)) await member.make(wait);
         else if (await this.#isOpen()) return;
+        this.bounds.retry.answered();
       } catch (error) {
         await mendDirectory(error, directory.path, parents, this.bounds);
       }

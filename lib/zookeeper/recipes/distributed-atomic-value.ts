@@ -82,7 +82,12 @@ export class DistributedAtomicValue {
     return this.#run(async (wait) => {
       const begun = this.context.clock.now();
       const change: Change = (now, exists) => (exists && now === expected ? value : undefined);
-      const { tries, ...outcome } = await this.#try(wait, UNTIL_IT_IS_ANOTHER, change);
+      let { tries, ...outcome } = await this.#try(wait, UNTIL_IT_IS_ANOTHER, change);
+      if (!outcome.succeeded) {
+        await this.#node.catchUp(); // the server that we are connected to may have been behind
+        const again = await this.#try(wait, UNTIL_IT_IS_ANOTHER, change);
+        ({ tries, ...outcome } = { ...again, tries: tries + again.tries });
+      }
       const optimisticTimeMs = this.context.clock.now() - begun;
       const promoted = { promotedLockTries: 0, promotedTimeMs: 0 };
       return { ...outcome, stats: { optimisticTries: tries, optimisticTimeMs, ...promoted } };

@@ -2,7 +2,6 @@ import type { AcquireOptions } from '../../core/acquire-options.js';
 import { runWait } from '../../core/run-wait.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
 import type { WaitScope } from '../../core/wait-scope.js';
-import { CreateMode } from '../connection/create-mode.js';
 import { ReturnCode } from '../connection/return-code.js';
 import { parentPath } from '../connection/znode-path.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
@@ -76,6 +75,7 @@ export class DistributedBarrier {
         // Once: our server may not have heard yet of what others have set. After a reconnect the connection sees to that.
         if (!isFresh) await wait.until(connection.sync(this.path));
         isFresh = true;
+        retry.answered();
         if (!(await nextChangeOf(connection, this.path, wait))) return;
       } catch (error) {
         await retry.after(error);
@@ -84,11 +84,12 @@ export class DistributedBarrier {
   }
 
   async #make(): Promise<void> {
-    const { connection, parents, nodeData } = this.context;
+    const { parents, nodeData } = this.context;
     for (let hasParent = true; ;) {
       try {
         if (!hasParent) await parents.make(parentPath(this.path));
-        await connection.create(this.path, nodeData, CreateMode.PERSISTENT);
+        await parents.settle(this.path);
+        await parents.create(this.path, nodeData);
         return;
       } catch (error) {
         if (ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) return;

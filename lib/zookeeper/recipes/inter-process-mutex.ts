@@ -6,7 +6,7 @@ import { useLease } from '../../core/use-lease.js';
 import { LockInternals } from './lock-internals.js';
 import type { LockSettings } from './lock-settings.js';
 import type { RecipeContext } from './recipe-context.js';
-import { standardLockInternalsDriver } from './standard-lock-internals-driver.js';
+import { standardLockInternalsDriver } from './lock-drivers.js';
 import type { ZooKeeperLease } from './zookeeper-lease.js';
 
 /**

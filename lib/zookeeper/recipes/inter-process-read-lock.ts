@@ -7,11 +7,10 @@ import type { LockIdentity } from '../../core/lock-identity.js';
 import { useLease } from '../../core/use-lease.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import { nodeName } from '../connection/znode-path.js';
-import { downgradeDriver } from './downgrade-driver.js';
+import { downgradeDriver, READ_NAME, readWriteSortKey } from './lock-drivers.js';
 import type { AttemptPlan, PlanOf } from './lock-attempt.js';
 import type { LockHold } from './lock-hold.js';
 import type { LockInternals } from './lock-internals.js';
-import { READ_NAME, readWriteSortKey } from './read-write-names.js';
 import type { ZooKeeperLease } from './zookeeper-lease.js';
 
 /** The shared half of an {@link InterProcessReadWriteLock}. */

@@ -2,10 +2,9 @@ import type { ReadWriteLock } from '../../core/read-write-lock.js';
 import { LockInternals } from './lock-internals.js';
 import type { LockSettings } from './lock-settings.js';
 import { InterProcessReadLock } from './inter-process-read-lock.js';
-import { readLockDriver } from './read-lock-driver.js';
+import { readLockDriver, writeLockDriver } from './lock-drivers.js';
 import type { RecipeContext } from './recipe-context.js';
 import { InterProcessWriteLock } from './inter-process-write-lock.js';
-import { writeLockDriver } from './write-lock-driver.js';
 
 /**
  * A fair, reentrant read/write lock on ZooKeeper, compatible on the wire with Curator's class of that name: readers and

@@ -1,6 +1,7 @@
 import type { AcquireOptions } from '../../core/acquire-options.js';
 import type { CountingSemaphore } from '../../core/counting-semaphore.js';
 import type { Lease } from '../../core/lease.js';
+import { LockOptionsError } from '../../core/errors/index.js';
 import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
 import type { PermitOptions } from '../../core/permit-options.js';
 import { useLease } from '../../core/use-lease.js';
@@ -15,9 +16,11 @@ import type { LockSettings } from './lock-settings.js';
 import type { RecipeContext } from './recipe-context.js';
 import { SemaphoreGate, type OpenGate } from './semaphore-gate.js';
 import type { SharedCountReader } from './shared-count-reader.js';
-import { sortKey } from './sort-key.js';
-import { sortedChildren } from './sorted-children.js';
+import { sortedChildren, sortKey } from './queue-order.js';
 import { ZooKeeperLease } from './zookeeper-lease.js';
+
+/** Permits of one acquire: each is a node that the servers create and remove, and everybody lists. */
+const MOST_AT_ONCE = 1_000;
 
 /** What a semaphore is made of. */
 export interface SemaphoreSettings extends LockSettings {
@@ -104,6 +107,13 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
     const about = { key, client: context.client };
     validateAcquireOptions(options, about);
     validatePermits(quantity, about, this.#most);
+    if (quantity > MOST_AT_ONCE)
+      throw new LockOptionsError(
+        'permits',
+        quantity,
+        `a whole number from 1 to ${MOST_AT_ONCE}: count in larger units`,
+        about,
+      );
     const request = { key, recipe: this.identity.recipe, options, mayWait };
     const held = await Acquisition.run(context, request, (acquisition) =>
       this.#take(acquisition, quantity),
@@ -124,7 +134,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
       let gate: OpenGate | undefined;
       try {
         if (acquisition.mayWait) gate = await this.#gate.enter(acquisition, () => attempt.wake());
-        const result = await attempt.run(gate?.node);
+        const result = await attempt.run(gate?.watch);
         acquisition.wait.throwIfEnded(); // a grant that comes too late is none
         const { session } = context.connection;
         const nodes = attempt.ordered.map((node) => ({ node }));
@@ -135,6 +145,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
             method: acquisition.method,
             session,
             nodes,
+            errorPolicy: settings.errorPolicy,
           });
         const removed = attempt.remove();
         if (result === 'busy') return void (await removed);

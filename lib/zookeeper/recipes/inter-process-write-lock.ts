@@ -5,7 +5,7 @@ import type { Lock } from '../../core/lock.js';
 import type { LockIdentity } from '../../core/lock-identity.js';
 import { useLease } from '../../core/use-lease.js';
 import type { LockInternals } from './lock-internals.js';
-import { WRITE_NAME } from './read-write-names.js';
+import { WRITE_NAME } from './lock-drivers.js';
 import type { ZooKeeperLease } from './zookeeper-lease.js';
 
 /** The exclusive half of an {@link InterProcessReadWriteLock}. */

@@ -1,10 +1,10 @@
 import type { WaitScope } from '../../core/wait-scope.js';
 import type { Acquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
-import type { GrantedNode } from './granted-node.js';
 import { LEASE_NAME, leaseTurn } from './lease-turn.js';
 import type { AttemptResult } from './lock-attempt.js';
 import { mendDirectory } from './mend-directory.js';
+import type { NodeWatch } from './node-watch.js';
 import { ProtectedNode } from './protected-node.js';
 import type { RecipeContext } from './recipe-context.js';
 import type { SharedCountReader } from './shared-count-reader.js';
@@ -52,7 +52,7 @@ export class LeaseAttempt {
    *
    * @param gate what keeps others from waiting beside us; when it is lost, the attempt comes back `gone`
    */
-  async run(gate?: GrantedNode): Promise<AttemptResult> {
+  async run(gate?: NodeWatch): Promise<AttemptResult> {
     const { connection, parents } = this.context;
     for (let isListening = false; ;) {
       this.#wait.throwIfEnded();
@@ -61,7 +61,10 @@ export class LeaseAttempt {
       const changed = new Promise<void>((resolve) => (this.#wake = resolve));
       const stop = isListening ? this.request.permits.onChange(this.#wake) : undefined;
       try {
+        const { directory } = this.request;
+        if (!parents.isSettled(directory)) await this.#wait.until(parents.settle(directory));
         const turn = await this.#turn(isListening ? this.#wake : undefined);
+        this.acquisition.retry.answered();
         if (turn === undefined) return 'gone';
         if (turn && this.#mayGrant) return 'granted';
         if (turn) continue;

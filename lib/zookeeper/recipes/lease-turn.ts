@@ -1,4 +1,4 @@
-import { sortKey } from './sort-key.js';
+import { sortKey } from './queue-order.js';
 
 /** What follows the UUID in the names of a semaphore's leases, as in Curator. */
 export const LEASE_NAME = 'lease-';
@@ -16,7 +16,8 @@ export function leaseTurn(
   own: readonly string[],
   permits: number,
 ): boolean | undefined {
-  if (own.some((name) => !children.includes(name))) return undefined;
+  const there = new Set(children);
+  if (own.some((name) => !there.has(name))) return undefined;
   const keys = children.map((name) => sortKey(name, LEASE_NAME));
   const last = own
     .map((name) => sortKey(name, LEASE_NAME))

@@ -4,7 +4,7 @@ import type { WatchEvent } from '../connection/watch-event.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { Acquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
-import type { LockInternalsDriver, Turn } from './lock-internals-driver.js';
+import type { LockInternalsDriver, Turn } from './lock-drivers.js';
 import { mendDirectory } from './mend-directory.js';
 import { NodeWatch } from './node-watch.js';
 import { ProtectedNode } from './protected-node.js';
@@ -83,19 +83,21 @@ export class LockAttempt {
       if (!connection.isConnected) await untilConnected(connection, this.#wait);
       if (!this.node.belongsTo(connection.session) || this.#ownWatch?.isGone) return 'gone';
       try {
+        const { parents } = this.context;
+        if (!parents.isSettled(this.directory))
+          await this.#wait.until(parents.settle(this.directory));
         const children = await this.#children();
+        this.acquisition.retry.answered();
         const turn = this.#driver.turnOf(children, this.node.name);
         if (turn === undefined) return 'gone';
         if (!this.node.isInOrder) throw this.acquisition.retry.outOfNumbers(this.directory);
-        if (turn.blocker === undefined) {
-          this.#lookBack(children);
-          if (this.#mayGrant()) return this.#granted();
-          continue;
-        }
-        if (!this.acquisition.mayWait) return 'busy';
-        this.acquisition.contended();
-        const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`, this.node.path!);
-        if (isGone && this.#isNext(turn) && this.#mayGrant()) return this.#granted();
+        if (turn.blocker !== undefined) {
+          if (!this.acquisition.mayWait) return 'busy';
+          this.acquisition.contended();
+          const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`);
+          if (!isGone || !this.#isNext(turn)) continue;
+        } else this.#lookBack(children);
+        if (this.#mayGrant()) return this.#granted();
       } catch (error) {
         const { parents } = this.context;
         await mendDirectory(error, this.directory, parents, this.acquisition);
@@ -161,25 +163,33 @@ export class LockAttempt {
     return children;
   }
 
-  /** Resolves when there is a reason to look again; true: `blocker` is gone, and the own node was there until after that. */
-  async #waitFor(blocker: string, own: string): Promise<boolean> {
+  /**
+   * Resolves when there is a reason to look again: true: `blocker` is gone, and the own node was there until after that.
+   *
+   * After a lost connection both watches are set anew. As long as the blocker is there nothing has to be looked at: its
+   * waiters, of which there may be thousands, would list the directory all at once.
+   */
+  async #waitFor(blocker: string): Promise<boolean> {
     const { connection } = this.context;
-    let wake!: (event?: WatchEvent) => void;
-    const woken = new Promise<WatchEvent | undefined>((resolve) => (wake = resolve));
-    this.#ownWatch ??= new NodeWatch(connection, own);
-    this.#ownWatch.onChange = () => wake();
-    try {
-      // getData, not exists: on a node that has gone, exists would leave a watch behind.
-      await this.#wait.until(
-        Promise.all([this.#ownWatch.arm(), connection.getData(blocker, wake)]),
-      );
-      const event = await this.#wait.until(woken);
-      return event?.type === 'deleted';
-    } catch (error) {
-      if (ZooKeeperError.is(error, ReturnCode.NONODE)) return false;
-      throw error;
-    } finally {
-      connection.unwatch(blocker, wake);
+    const own = (this.#ownWatch ??= new NodeWatch(this.context, this.node.path!));
+    while (this.node.belongsTo(connection.session) && !own.isGone) {
+      let wake!: (event?: WatchEvent) => void;
+      const woken = new Promise<WatchEvent | undefined>((resolve) => (wake = resolve));
+      own.onChange = () => wake();
+      try {
+        // The own node first. getData, not exists: on a node that has gone, exists would leave a watch behind.
+        await this.#wait.until(Promise.all([own.arm(), connection.getData(blocker, wake)]));
+        this.acquisition.retry.answered();
+        const event = await this.#wait.until(woken);
+        if (event?.type === 'deleted') return true;
+      } catch (error) {
+        if (ZooKeeperError.is(error, ReturnCode.NONODE)) return false;
+        await this.acquisition.retry.after(error);
+      } finally {
+        connection.unwatch(blocker, wake);
+      }
+      if (!connection.isConnected) await untilConnected(connection, this.#wait);
     }
+    return false;
   }
 }

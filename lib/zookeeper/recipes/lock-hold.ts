@@ -1,11 +1,12 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import type { LockLostError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend } from '../../core/hold.js';
+import type { ErrorPolicy } from '../../core/leader-options.js';
 import type { LockIdentity } from '../../core/lock-identity.js';
+import type { ConnectionState } from '../connection/connection-state.js';
 import type { Session } from '../connection/session.js';
-import { GrantedNode, type GrantedNodeOwner } from './granted-node.js';
 import type { WatchableHold } from './long-holds.js';
-import type { NodeWatch } from './node-watch.js';
+import { NodeWatch, type NodeOwner } from './node-watch.js';
 import type { ProtectedNode } from './protected-node.js';
 import type { RecipeContext } from './recipe-context.js';
 
@@ -20,18 +21,21 @@ export interface Grant {
   readonly session: Session;
   /** In the order of their numbers; with the watches that are set on them already. */
   readonly nodes: readonly { readonly node: ProtectedNode; readonly ownWatch?: NodeWatch }[];
-  /** Default: the transaction that created the last of the nodes. */
-  readonly token?: bigint;
+  /** Default: `session`. */
+  readonly errorPolicy?: ErrorPolicy;
   /** Called when the nodes are known to be gone after the release. */
   readonly onRemoved?: () => void;
+  /** Default: the transaction that created the last of the nodes. */
+  readonly token?: bigint;
 }
 
 /** A lock of this backend that is held: by one node, or by several which are lost as soon as one of them is. */
-export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
+export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   readonly hold: Hold<LockHold>;
   readonly heldSince: number;
   readonly #forget: () => void;
-  readonly #nodes: readonly GrantedNode[];
+  readonly #stopListening?: () => void;
+  readonly #watches: readonly NodeWatch[];
   readonly #revocationListeners = new Set<() => void>();
   #wasRevoked = false;
   /** Given back, and kept until then. */
@@ -41,15 +45,20 @@ export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
     private readonly context: RecipeContext,
     private readonly grant: Grant,
   ) {
-    const { identity, key, method, session, nodes } = grant;
+    const { identity, key, method, session, nodes, errorPolicy } = grant;
     const { connection, client, clock } = context;
     this.hold = new Hold(identity, { key, client }, this, method);
     this.heldSince = clock.now();
     this.#forget = context.holds.add(this.hold);
-    this.#nodes = nodes.map(
-      ({ node, ownWatch }) => new GrantedNode(connection, node, session, this, ownWatch),
+    this.#watches = nodes.map(
+      ({ node, ownWatch }) => ownWatch ?? new NodeWatch(context, node.path!),
     );
-    const areWatched = this.#nodes.every(({ isWatched }) => isWatched); // a reconnect may have disarmed them
+    for (const watch of this.#watches) watch.guard(session, this);
+    if (errorPolicy === 'standard')
+      this.#stopListening = connection.onStateChange((state, reason) =>
+        this.#suspended(state, reason),
+      );
+    const areWatched = this.#watches.every(({ isArmed }) => isArmed); // a reconnect may have disarmed them
     if (!areWatched) context.longHolds.add(this);
   }
 
@@ -59,7 +68,7 @@ export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
 
   /** Of the nodes. */
   get paths(): readonly string[] {
-    return this.#nodes.map(({ node }) => node.path!);
+    return this.#watches.map(({ path }) => path);
   }
 
   get holders(): readonly string[] {
@@ -72,21 +81,21 @@ export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
   }
 
   watch(): void {
-    for (const node of this.#nodes) void node.keepWatching();
+    for (const watch of this.#watches) void watch.keepWatching();
   }
 
   /** Resolves when the servers have told whether the nodes are there, or when the lock is lost. Never rejects. */
   async confirm(): Promise<void> {
-    await Promise.all(this.#nodes.map((node) => node.keepWatching()));
+    await Promise.all(this.#watches.map((watch) => watch.keepWatching()));
   }
 
   isExclusive(): boolean {
-    return this.#nodes.every(({ isExclusive }) => isExclusive);
+    return this.#watches.every(({ isExclusive }) => isExclusive);
   }
 
   async fencingToken(): Promise<bigint> {
     if (this.grant.token !== undefined) return this.grant.token;
-    const last = this.#nodes.at(-1)!;
+    const last = this.#watches.at(-1)!;
     if (last.czxid === undefined) await last.keepWatching();
     const { lost } = this.hold;
     if (lost) throw lost;
@@ -124,12 +133,20 @@ export class LockHold implements HoldBackend, WatchableHold, GrantedNodeOwner {
     this.#kept = clock.setTimer(() => void this.#remove(), rest, true);
   }
 
+  /** The servers may keep the session, and with it the nodes, which exclude everybody but are nobody's from now on. */
+  #suspended(state: ConnectionState, reason: string): void {
+    if (this.context.connection.isConnected) return;
+    this.nodeLost(`the connection is ${state} (${reason})`);
+    for (const { node } of this.grant.nodes) void this.context.removals.remove(node);
+  }
+
   async #remove(): Promise<void> {
     const { context, hold } = this;
+    this.#stopListening?.();
     const { onRemoved } = this.grant;
     const wasLost = hold.lost !== undefined;
-    for (const node of this.#nodes) node.stop();
-    const removed = this.#nodes.map(({ node }) => context.removals.remove(node)); // sent at once; the rest is done meanwhile
+    for (const watch of this.#watches) watch.stop();
+    const removed = this.grant.nodes.map(({ node }) => context.removals.remove(node)); // sent at once; the rest is done meanwhile
     context.longHolds.remove(this);
     this.#forget();
     const areGone = await Promise.all(removed);

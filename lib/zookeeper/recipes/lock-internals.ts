@@ -8,11 +8,11 @@ import { Acquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
 import type { AttemptPlan, PlanOf } from './lock-attempt.js';
 import { LockHold } from './lock-hold.js';
-import type { LockInternalsDriver } from './lock-internals-driver.js';
+import type { LockInternalsDriver } from './lock-drivers.js';
 import { LockQueue, type GrantedAttempt } from './lock-queue.js';
 import type { LockSettings } from './lock-settings.js';
 import type { RecipeContext } from './recipe-context.js';
-import { sortedChildren } from './sorted-children.js';
+import { sortedChildren } from './queue-order.js';
 import { ZooKeeperLease } from './zookeeper-lease.js';
 
 /**
@@ -101,7 +101,7 @@ export class LockInternals {
     planOf?: PlanOf,
   ): Promise<ZooKeeperLease | undefined> {
     const { context, identity, settings } = this;
-    const { key } = settings;
+    const { key, errorPolicy } = settings;
     const hold = ({ attempt, session, plan }: GrantedAttempt) =>
       new LockHold(context, {
         identity,
@@ -109,8 +109,9 @@ export class LockInternals {
         method: options.method,
         session,
         nodes: [attempt],
-        token: plan.token,
+        errorPolicy,
         onRemoved: () => attempt.removed(),
+        token: plan.token,
       });
     const request = {
       key,

@@ -1,3 +1,5 @@
+import type { ErrorPolicy } from '../../core/leader-options.js';
+
 /** What a client knows of a lock. */
 export interface LockSettings {
   /** As the user gave it. */
@@ -6,4 +8,6 @@ export interface LockSettings {
   readonly path: string;
   /** Of its nodes; default: that of the client. */
   readonly data?: Buffer;
+  /** What ends a hold on it beside its own loss. Default: the loss of the session only. */
+  readonly errorPolicy?: ErrorPolicy;
 }

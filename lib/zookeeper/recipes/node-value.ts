@@ -5,7 +5,7 @@ import type { Stat } from '../connection/stat.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import { anyVersionError } from './any-version-error.js';
 import type { LockSettings } from './lock-settings.js';
-import { nextStateChange } from './next-state-change.js';
+import { afterTransient } from './next-state-change.js';
 import { noNumberError } from './no-number-error.js';
 import type { NodeValueCodec } from './node-value-codec.js';
 import { orMakeNode } from './or-make-node.js';
@@ -131,10 +131,10 @@ export class NodeValue<T> {
         if (await connection.exists(this.settings.path, this.#hear)) await this.#read();
         return;
       } catch (error) {
-        const isLoss = error instanceof ZooKeeperError && error.isConnectionLoss;
-        const isGone = ZooKeeperError.is(error, ReturnCode.NONODE);
-        if (!isLoss && !isGone) return process.emitWarning(String(error));
-        if (!connection.isConnected) await nextStateChange(connection).changed;
+        if (ZooKeeperError.is(error, ReturnCode.NONODE)) continue;
+        const isTransient = error instanceof ZooKeeperError && error.isTransient;
+        if (!isTransient) return process.emitWarning(String(error));
+        await afterTransient(this.context, error);
       }
     }
   }

@@ -1,11 +1,23 @@
 import { ReturnCode } from '../connection/return-code.js';
+import type { Session } from '../connection/session.js';
 import type { WatchEvent } from '../connection/watch-event.js';
-import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { afterTransient } from './next-state-change.js';
+import type { RecipeContext } from './recipe-context.js';
 import { REVOKE_MESSAGE } from './revoke-message.js';
 
+/** Whom a watch tells what it hears from the grant on. */
+export interface NodeOwner {
+  /** The node is gone, or will be before we could know. */
+  nodeLost(why: string): void;
+  /** Somebody asks for what the node stands for. */
+  nodeRevoked(): void;
+}
+
 /**
- * Watches our own lock node, so that a stranger who deletes it, or asks for it, is noticed.
+ * Our own lock node, watched, so that a stranger who deletes it, or asks for it, is noticed: while it queues, and once it
+ * was granted, until its session ends. From then on the watch is set again after every reconnect, so that a node that went
+ * meanwhile is noticed then.
  *
  * The events of a session come in the order of their transactions: while this watch is armed, the loss of our own node is
  * told before that of any node deleted after it.
@@ -18,16 +30,17 @@ export class NodeWatch {
   /** The transaction that last asked for the lock. */
   #revokedBy = 0;
   #arming?: Promise<void>;
+  #session?: Session;
+  #owner?: NodeOwner;
+  #keeping?: Promise<void>;
+  #stopListening?: () => void;
 
-  /** Called when the node is gone (see `isGone`), or when the watch is no longer set and ought to be armed again. */
+  /** Called while it queues, when the node is gone (see `isGone`), or when the watch is no longer set. */
   onChange: () => void = () => {};
 
-  /** Called when somebody has written the revoke message into the node; once for each time it was seen written. */
-  onRevoked: () => void = () => {};
-
   constructor(
-    private readonly connection: ZooKeeperConnection,
-    private readonly path: string,
+    private readonly context: Pick<RecipeContext, 'connection' | 'clock'>,
+    readonly path: string,
   ) {}
 
   /** Set on the server, as far as we know. */
@@ -40,9 +53,9 @@ export class NodeWatch {
     return this.#isGone;
   }
 
-  /** Has anybody asked for the lock, as far as the node was read? */
-  get wasRevoked(): boolean {
-    return this.#revokedBy > 0;
+  /** Once granted: may it still give us the lock? Asked of the clock, not of an event that may come late. */
+  get isExclusive(): boolean {
+    return this.#session?.isAlive === true && !this.#isGone;
   }
 
   /** The transaction that created the node, once it was read: the fencing token. */
@@ -62,9 +75,46 @@ export class NodeWatch {
     await this.#arming;
   }
 
+  /** The node was granted, in that session: from now on `owner` hears of its loss, also of what was asked while it queued. */
+  guard(session: Session, owner: NodeOwner): void {
+    this.#session = session;
+    this.#owner = owner;
+    this.onChange = () => void this.keepWatching();
+    if (this.#revokedBy > 0) owner.nodeRevoked();
+    this.#stopListening = session.onEnd((why) => owner.nodeLost(`its session ended: ${why}`));
+  }
+
+  /** Arms the watch, over lost connections; resolves when it is set, or when the node is lost or given up. */
+  keepWatching(): Promise<void> {
+    if (this.#isGone) this.#owner?.nodeLost('somebody deleted its node');
+    this.#keeping ??= this.#keepArmed().finally(() => (this.#keeping = undefined));
+    return this.#keeping;
+  }
+
+  /** It is no longer ours to keep: we delete it ourselves, or its session has ended. What comes next is no loss. */
+  stop(): void {
+    this.#isStopped = true;
+    this.context.connection.unwatch(this.path, this.#hear);
+    this.#stopListening?.();
+  }
+
+  async #keepArmed(): Promise<void> {
+    const isDone = () => this.#isArmed && this.#czxid !== undefined;
+    while (!this.#isStopped && this.isExclusive && !isDone()) {
+      try {
+        await this.arm(); // tells by `onChange` when the node is gone
+      } catch (error) {
+        if (!(error instanceof ZooKeeperError)) throw error;
+        if (!error.isTransient)
+          return this.#owner?.nodeLost(`its node cannot be read (${error.message})`);
+        await afterTransient(this.context, error);
+      }
+    }
+  }
+
   async #read(): Promise<void> {
     try {
-      const { data, stat } = await this.connection.getData(this.path, this.#hear);
+      const { data, stat } = await this.context.connection.getData(this.path, this.#hear);
       this.#czxid = BigInt(stat.czxid);
       if (REVOKE_MESSAGE.equals(data)) this.#revoked(stat.mzxid);
     } catch (error) {
@@ -74,16 +124,10 @@ export class NodeWatch {
     }
   }
 
-  /** The node is no longer watched: we delete it ourselves, or its session has ended. */
-  stop(): void {
-    this.#isStopped = true;
-    this.connection.unwatch(this.path, this.#hear);
-  }
-
   #revoked(mzxid: number): void {
     if (this.#isStopped || mzxid === this.#revokedBy) return; // read again after a reconnect
     this.#revokedBy = mzxid;
-    this.onRevoked();
+    this.#owner?.nodeRevoked();
   }
 
   readonly #hear = (event: WatchEvent): void => {

@@ -1,4 +1,3 @@
-import { CreateMode } from '../connection/create-mode.js';
 import { ReturnCode } from '../connection/return-code.js';
 import { parentPath } from '../connection/znode-path.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
@@ -19,9 +18,10 @@ export function orMakeNode<T>(
   bytes: Buffer,
   send: () => Promise<T>,
 ): Promise<T> {
-  const { connection, parents } = context;
+  const { parents } = context;
   return untilAnswered(context, key, async () => {
     for (;;) {
+      await parents.settle(path);
       try {
         return await send();
       } catch (error) {
@@ -29,7 +29,7 @@ export function orMakeNode<T>(
       }
       try {
         await parents.make(parentPath(path));
-        await connection.create(path, bytes, CreateMode.PERSISTENT);
+        await parents.create(path, bytes);
       } catch (error) {
         if (!(error instanceof ZooKeeperError) || !MEANWHILE.includes(error.rc)) throw error;
       }

@@ -5,7 +5,7 @@ import { nodeName } from '../connection/znode-path.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import { childrenOf } from './children-of.js';
-import { sortKey } from './sort-key.js';
+import { sortKey } from './queue-order.js';
 
 const LAST_SEQUENCE = 2 ** 31 - 1;
 

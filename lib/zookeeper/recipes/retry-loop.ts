@@ -5,13 +5,21 @@ import { ZooKeeperError } from '../connection/zookeeper-error.js';
 
 /** One acquire's dealings with failed requests: sleeps and goes on, as the policy allows, or rejects. */
 export class RetryLoop {
+  /** Since the servers have answered last. */
   #retries = 0;
+  #failingSince?: number;
 
   constructor(
     private readonly policy: RetryPolicy,
     private readonly wait: WaitScope,
     private readonly context: LockErrorContext,
   ) {}
+
+  /** The servers have answered: the next failure is the first of another series. */
+  answered(): void {
+    this.#retries = 0;
+    this.#failingSince = undefined;
+  }
 
   /**
    * Resolves when the operation may be tried again after `error`.
@@ -22,8 +30,9 @@ export class RetryLoop {
   async after(error: unknown): Promise<void> {
     this.wait.throwIfEnded();
     if (!(error instanceof ZooKeeperError)) throw error;
-    if (!error.isConnectionLoss) throw this.#refused(error);
-    const delay = this.policy.nextDelay(this.#retries, this.wait.elapsed);
+    if (!error.isTransient) throw this.#refused(error);
+    this.#failingSince ??= this.wait.elapsed;
+    const delay = this.policy.nextDelay(this.#retries, this.wait.elapsed - this.#failingSince);
     if (delay === undefined) throw this.#givenUp(error);
     this.#retries += 1;
     await this.wait.sleep(delay);

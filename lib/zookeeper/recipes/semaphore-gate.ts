@@ -1,12 +1,12 @@
 import type { Acquisition } from './acquisition.js';
-import { GrantedNode } from './granted-node.js';
 import { LockQueue, type GrantedAttempt } from './lock-queue.js';
+import { NodeWatch } from './node-watch.js';
 import type { RecipeContext } from './recipe-context.js';
-import { standardLockInternalsDriver } from './standard-lock-internals-driver.js';
+import { standardLockInternalsDriver } from './lock-drivers.js';
 
 /** The gate, while it is ours. */
 export interface OpenGate {
-  readonly node: GrantedNode;
+  readonly watch: NodeWatch;
   /** Lets the next one in. The deletion goes out in this tick. */
   close(): void;
 }
@@ -34,13 +34,14 @@ export class SemaphoreGate {
   }
 
   #open({ attempt, session }: GrantedAttempt, onLost: () => void): OpenGate {
-    const { connection, removals } = this.context;
+    const { removals } = this.context;
     const owner = { nodeLost: onLost, nodeRevoked: () => {} };
-    const node = new GrantedNode(connection, attempt.node, session, owner, attempt.ownWatch);
+    const watch = attempt.ownWatch ?? new NodeWatch(this.context, attempt.node.path!);
+    watch.guard(session, owner);
     const close = () => {
-      node.stop();
+      watch.stop();
       void removals.remove(attempt.node).then((isGone) => isGone && attempt.removed());
     };
-    return { node, close };
+    return { watch, close };
   }
 }

@@ -31,7 +31,7 @@ export async function untilAnswered<T>(
       try {
         return await wait.until(send());
       } catch (error) {
-        if (!(error instanceof ZooKeeperError) || !error.isConnectionLoss) throw error;
+        if (!(error instanceof ZooKeeperError) || !error.isTransient) throw error;
         await retry.after(error);
       }
     }

@@ -20,6 +20,7 @@ export async function connectTo(server: EmbeddedServer): Promise<ZooKeeperLockCl
     events: new LockEventEmitter(),
     clock: systemClock,
     basePath: '/locks',
+    literalPaths: true,
     connectTimeout: 1_000,
     wait: 'forever',
     retryPolicy: new RetryForever(50),

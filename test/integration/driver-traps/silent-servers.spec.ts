@@ -38,8 +38,8 @@ describe('The connection to a server', () => {
   });
 
   it('that falls silent is given up within half the session timeout, with all that is unanswered', async () => {
-    const beats = proxy.requestCount(OpCode.exists);
-    await eventually('a heartbeat', () => proxy.requestCount(OpCode.exists) > beats);
+    const beats = proxy.requestCount(OpCode.sync);
+    await eventually('a heartbeat', () => proxy.requestCount(OpCode.sync) > beats);
     await client.connection.sync('/');
     proxy.hold();
     const start = performance.now();
@@ -56,8 +56,8 @@ describe('The connection to a server', () => {
   });
 
   it('that falls silent is given up within half the session timeout by a client that asks nothing', async () => {
-    const beats = proxy.requestCount(OpCode.exists);
-    await eventually('a heartbeat', () => proxy.requestCount(OpCode.exists) > beats);
+    const beats = proxy.requestCount(OpCode.sync);
+    await eventually('a heartbeat', () => proxy.requestCount(OpCode.sync) > beats);
     await client.connection.sync('/');
     proxy.hold();
     const start = performance.now();

@@ -1,4 +1,5 @@
 import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
+import type { ErrorPolicy } from '../../../lib/core/leader-options.js';
 import { systemClock } from '../../../lib/core/system-clock.js';
 import type { AuthInfo } from '../../../lib/zookeeper/connection/auth-info.js';
 import { parseConnectString } from '../../../lib/zookeeper/connection/connect-string.js';
@@ -15,6 +16,9 @@ export interface TestClientOptions {
   readonly name?: string;
   /** In milliseconds. Default 10,000. */
   readonly sessionTimeout?: number;
+  /** Of the servers, in milliseconds. Default 500, as `test/support` starts them. */
+  readonly tickTime?: number;
+  readonly errorPolicy?: ErrorPolicy;
   readonly auth?: readonly AuthInfo[];
   /** Hears of every attempt to connect that failed. */
   readonly onAttemptFailed?: (reason: string) => void;
@@ -32,12 +36,14 @@ export class TestClient {
 
   /** Starts a client; resolves when it is connected. */
   static async connect(connect: string, options: TestClientOptions = {}): Promise<TestClient> {
-    const { name = 'test', sessionTimeout = 10_000, auth, onAttemptFailed } = options;
+    const { name = 'test', sessionTimeout = 10_000, tickTime = 500 } = options;
+    const { auth, onAttemptFailed, errorPolicy } = options;
     const { servers, chroot } = parseConnectString(connect);
     const connection = new SessionConnection({
       transport: await NativeTransport.load(),
       servers: new ServerList(servers, Math.random),
       sessionTimeout,
+      tickTime,
       clock: systemClock,
       auth,
       onAttemptFailed,
@@ -49,9 +55,11 @@ export class TestClient {
       clock: systemClock,
       chroot,
       basePath: '/locks',
+      literalPaths: true,
       connectTimeout: 15_000,
       wait: 'forever',
       retryPolicy: new RetryForever(50),
+      errorPolicy,
     });
     await locks.connect();
     const client = new TestClient(locks, connection);

@@ -15,7 +15,7 @@ const PATH = '/locks/number';
  * @throws when a promise is broken
  */
 export function simulateCounter(seed: number, bits: 32 | 64): Promise<ReadonlyMap<string, number>> {
-  return runSchedule(seed, (world, dice, duration) => begin(world, dice, duration, bits));
+  return runSchedule(seed, (world, dice, duration) => begin(world, dice, duration, bits), false);
 }
 
 function begin(world: World, dice: Dice, duration: number, bits: 32 | 64): Play {

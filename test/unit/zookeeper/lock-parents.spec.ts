@@ -11,7 +11,12 @@ import { FaultyTransport } from '../../support/faulty-transport.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
 const EMPTY = Buffer.alloc(0);
-const ACL: AclEntry[] = [{ perms: 31, scheme: 'digest', id: 'app:hash' }];
+const ACL: AclEntry[] = [{ perms: 31, scheme: 'auth', id: '' }];
+const OURS = [{ perms: 31, scheme: 'digest', id: expect.stringMatching(/^app:/) }];
+const EVES: AclEntry[] = [
+  { perms: 31, scheme: 'digest', id: 'eve:hash' },
+  { perms: 15, scheme: 'world', id: 'anyone' },
+];
 
 describe('The directories of locks', () => {
   let clock: VirtualClock;
@@ -31,6 +36,7 @@ describe('The directories of locks', () => {
       servers: embeddedServers,
       sessionTimeout: Infinity,
       clock,
+      auth: [{ scheme: 'digest', auth: 'app:secret' }],
     });
     connection.start();
     await clock.runUntil(() => connection.isConnected);
@@ -43,7 +49,7 @@ describe('The directories of locks', () => {
 
   it('are made from the lowest missing one down, as containers without data', async () => {
     await run(connection.create('/a', EMPTY, CreateMode.PERSISTENT));
-    await run(new LockParents(connection).make('/a/b/c'));
+    await run(new LockParents(connection, 'unit').make('/a/b/c'));
     expect(asked().slice(1)).toEqual([
       'exists /a/b/c',
       'exists /a/b',
@@ -58,7 +64,7 @@ describe('The directories of locks', () => {
   });
 
   it('are made once by many who need them at once, and again for those who come later', async () => {
-    const parents = new LockParents(connection);
+    const parents = new LockParents(connection, 'unit');
     await run(Promise.all([1, 2, 3].map(() => parents.make('/a/b'))));
     expect(asked().filter((each) => each.startsWith('create'))).toEqual([
       'create /a',
@@ -70,7 +76,7 @@ describe('The directories of locks', () => {
   });
 
   it('may be made by somebody else in the middle', async () => {
-    const parents = new LockParents(connection);
+    const parents = new LockParents(connection, 'unit');
     const making = parents.make('/a/b');
     await clock.runUntil(() => asked().includes('exists /a'));
     void connection.create('/a', EMPTY, CreateMode.PERSISTENT);
@@ -80,7 +86,7 @@ describe('The directories of locks', () => {
   });
 
   it('may be collected in the middle: that fails, and the next attempt makes them', async () => {
-    const parents = new LockParents(connection);
+    const parents = new LockParents(connection, 'unit');
     const making = parents.make('/a/b');
     await clock.runUntil(() => asked().includes('create /a/b'));
     server.remove('/a');
@@ -92,11 +98,10 @@ describe('The directories of locks', () => {
   it('get the access control list; those that were there keep theirs', async () => {
     await run(connection.create('/a', EMPTY, CreateMode.PERSISTENT));
     const before = aclOf('/a');
-    const parents = new LockParents(connection, ACL);
-    await expect(run(parents.make('/a/b/c'))).rejects.toMatchObject({ code: 'NOAUTH' });
+    const parents = new LockParents(connection, 'unit', ACL);
+    await run(parents.make('/a/b/c'));
     expect(aclOf('/a')).toEqual(before);
-    expect(aclOf('/a/b')).toEqual(ACL); // and nobody without the password can make anything in it
-    expect(server.tree.get('/a/b/c')).toBeUndefined();
+    expect([aclOf('/a/b'), aclOf('/a/b/c')]).toEqual([OURS, OURS]);
   });
 
   it.each([
@@ -105,11 +110,61 @@ describe('The directories of locks', () => {
     ['setAcl', 'lost'],
     ['setAcl', 'unanswered'],
   ] as const)('get it although the connection broke at %s (%s)', async (op, fate) => {
-    const parents = new LockParents(connection, ACL);
+    const parents = new LockParents(connection, 'unit', ACL);
     network.once(fate, (request) => request.op === op);
     await expect(run(parents.make('/a'))).rejects.toMatchObject({ code: 'CONNECTIONLOSS' });
     await clock.runUntil(() => connection.isConnected);
     await run(parents.make('/a'));
-    expect(aclOf('/a')).toEqual(ACL);
+    expect(aclOf('/a')).toEqual(OURS);
+    expect(parents.isSettled('/a')).toBe(true);
+  });
+
+  it.each(['served', 'lost'] as const)(
+    'that somebody else has taken over are refused (the first list of ours is %s)',
+    async (fate) => {
+      const parents = new LockParents(connection, 'unit', ACL);
+      const refusal = {
+        code: 'LOCK_CONNECTION',
+        client: 'unit',
+        message: expect.stringContaining('/a'),
+      };
+      network.fate = ({ op }) => {
+        if (op !== 'setAcl') return 'served';
+        server.tree.get('/a')!.acl = EVES;
+        network.fate = () => 'served';
+        return fate;
+      };
+      const making = run(parents.make('/a/b'));
+      await expect(making).rejects.toMatchObject(
+        fate === 'served' ? refusal : { code: 'CONNECTIONLOSS' },
+      );
+      await clock.runUntil(() => connection.isConnected);
+      for (let left = 2; left > 0; left--)
+        await expect(run(parents.make('/a/b'))).rejects.toMatchObject(refusal);
+      expect([parents.isSettled('/a/b'), parents.isSettled('/ab')]).toEqual([false, true]);
+      server.remove('/a'); // an operator has found out
+      await run(parents.make('/a/b'));
+      expect(aclOf('/a/b')).toEqual(OURS);
+    },
+  );
+
+  it('may be nodes with data, which then get it too', async () => {
+    const parents = new LockParents(connection, 'unit', ACL);
+    await run(parents.create('/count', Buffer.from('5')));
+    expect(aclOf('/count')).toEqual(OURS);
+    await expect(run(parents.create('/count', EMPTY))).rejects.toMatchObject({
+      code: 'NODEEXISTS',
+    });
+    expect(parents.isSettled('/count')).toBe(true);
+  });
+
+  it('are made although the list could not be set, which is done before they are used again', async () => {
+    const parents = new LockParents(connection, 'unit', ACL);
+    network.once('lost', ({ op }) => op === 'setAcl');
+    await run(parents.create('/count', EMPTY));
+    expect(parents.isSettled('/count')).toBe(false);
+    await clock.runUntil(() => connection.isConnected);
+    await run(parents.settle('/count'));
+    expect(aclOf('/count')).toEqual(OURS);
   });
 });

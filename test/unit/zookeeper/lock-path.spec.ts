@@ -3,7 +3,9 @@ import { LockKeyError } from '../../../lib/core/errors/index.js';
 import { isCanonicalPath } from '../../../lib/zookeeper/connection/znode-path.js';
 import { lockPath } from '../../../lib/zookeeper/lock-path.js';
 
-const pathOf = (key: string) => lockPath('/locks', key, 'unit');
+const pathOf = (key: string) => lockPath({ basePath: '/locks' }, key, 'unit');
+const literalOf = (key: string) =>
+  lockPath({ basePath: '/locks', literalPaths: true }, key, 'unit');
 
 describe('The path of a lock', () => {
   it.each([
@@ -18,23 +20,30 @@ describe('The path of a lock', () => {
     ['a.b', '/locks/a.b'],
     ['ключ', '/locks/%D0%BA%D0%BB%D1%8E%D1%87'],
     ['🔒', '/locks/%F0%9F%94%92'],
-    ['/curator/orders', '/curator/orders'],
+    ['/curator/orders', '/locks/%2Fcurator%2Forders'],
+    ['/', '/locks/%2F'],
+    ['/a/../b', '/locks/%2Fa%2F..%2Fb'],
   ])('of the key %j is %j', (key, path) => expect(pathOf(key)).toBe(path));
 
   it('is one component that every server takes, and another one for another key', () => {
     const characters = Array.from({ length: 0x3000 }, (_, code) => String.fromCodePoint(code + 1));
-    const keys = characters.filter((key) => key !== '/').flatMap((it) => [it, `a${it}b`, it + it]);
+    const keys = characters.flatMap((it) => [it, `a${it}b`, it + it]);
     const paths = keys.map(pathOf);
     expect(paths.filter((path) => !isCanonicalPath(path))).toEqual([]);
     expect(paths.filter((path) => path.split('/').length !== 3)).toEqual([]);
     expect(new Set(paths).size).toBe(new Set(keys).size);
   });
 
+  it.each([
+    ['/curator/orders', '/curator/orders'],
+    ['a/b', '/locks/a%2Fb'],
+  ])('of the key %j is %j with literal paths', (key, path) => expect(literalOf(key)).toBe(path));
+
   it.each(['/', '/a/', '//a', '/a//b', '/.', '/a/..', '/a/./b', '/a\tb', '/🔒'])(
     'cannot be the literal %j',
     (key) => {
-      expect(() => pathOf(key)).toThrow(LockKeyError);
-      expect(() => pathOf(key)).toThrow(
+      expect(() => literalOf(key)).toThrow(LockKeyError);
+      expect(() => literalOf(key)).toThrow(
         expect.objectContaining({
           key,
           client: 'unit',

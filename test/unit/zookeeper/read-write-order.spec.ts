@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { downgradeDriver } from '../../../lib/zookeeper/recipes/downgrade-driver.js';
-import { readLockDriver } from '../../../lib/zookeeper/recipes/read-lock-driver.js';
-import { readWriteSortKey } from '../../../lib/zookeeper/recipes/read-write-names.js';
-import { sortedChildren } from '../../../lib/zookeeper/recipes/sorted-children.js';
-import { writeLockDriver } from '../../../lib/zookeeper/recipes/write-lock-driver.js';
+import {
+  downgradeDriver,
+  readLockDriver,
+  readWriteSortKey,
+  writeLockDriver,
+} from '../../../lib/zookeeper/recipes/lock-drivers.js';
+import { sortedChildren } from '../../../lib/zookeeper/recipes/queue-order.js';
 
 type Half = 'read' | 'write';
 

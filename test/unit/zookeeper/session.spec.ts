@@ -3,6 +3,7 @@ import { Session } from '../../../lib/zookeeper/connection/session.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
 const TIMEOUT = 10_000;
+const TICK = 2_000;
 
 describe('A session', () => {
   let clock: VirtualClock;
@@ -14,7 +15,7 @@ describe('A session', () => {
   });
 
   function begin(timeout = TIMEOUT, sentAt = clock.now()): Session {
-    const session = new Session('a1', 'secret', timeout, clock, sentAt);
+    const session = new Session('a1', 'secret', timeout, clock, sentAt, TICK);
     session.onEnd((reason) => ends.push({ at: clock.now(), reason }));
     return session;
   }
@@ -22,7 +23,9 @@ describe('A session', () => {
   it('tells of its end before the servers can expire it', async () => {
     begin();
     await clock.advance(TIMEOUT);
-    expect(ends).toEqual([{ at: 9_500, reason: 'no answer from the servers for 9500 ms' }]);
+    expect(ends).toEqual([
+      { at: 9_500, reason: 'no proof for 9500 ms that the servers still keep it' },
+    ]);
   });
 
   it('counts from when the answered request was sent, not from its answer', async () => {
@@ -32,24 +35,141 @@ describe('A session', () => {
     expect(ends.map(({ at }) => at)).toEqual([10_500]);
   });
 
-  it('lives as long as requests are answered', async () => {
-    const session = begin();
-    for (let sentAt = 0; sentAt < 60_000; sentAt += 3_000) {
-      await clock.advance(3_000);
-      session.answered(sentAt);
+  describe('whose requests are answered', () => {
+    /** A request that is sent now and answered after `ms`. */
+    async function exchange(session: Session, byLeader: boolean, ms = 0): Promise<void> {
+      const sentAt = clock.now();
+      await clock.advance(ms);
+      session.answered(sentAt, byLeader);
     }
-    expect(session.isAlive).toBe(true);
-    await clock.advance(TIMEOUT);
-    expect(ends.map(({ at }) => at)).toEqual([57_000 + 9_500]);
+
+    it('lives as long as the leader answers', async () => {
+      const session = begin();
+      for (let left = 20; left > 0; left--) {
+        await exchange(session, true, 100);
+        await clock.advance(1_400);
+      }
+      expect(session.isAlive).toBe(true);
+      await clock.advance(TIMEOUT);
+      // The last was sent at 28,500; of those that were answered a tick before, the last at 25,500.
+      expect(ends.map(({ at }) => at)).toEqual([25_500 + 9_500]);
+    });
+
+    it('is not kept alive by answers that the leader need not know of', async () => {
+      const session = begin();
+      for (let left = 90; left > 0; left--) {
+        await exchange(session, false, 50);
+        await clock.advance(50);
+      }
+      await clock.advance(TIMEOUT);
+      expect(ends.map(({ at }) => at)).toEqual([9_500]);
+    });
+
+    it.each([
+      [TICK - 1, 9_500],
+      [TICK, 3_000 + 9_500],
+    ])(
+      'counts from a read that was answered %d ms before the leader was asked',
+      async (ms, end) => {
+        const session = begin();
+        await clock.advance(3_000);
+        await exchange(session, false);
+        await clock.advance(ms);
+        await exchange(session, true, 500);
+        await clock.advance(TIMEOUT);
+        expect(ends.map(({ at }) => at)).toEqual([end]);
+      },
+    );
+
+    it('does not count from a read whose answer came late', async () => {
+      const session = begin();
+      await clock.advance(3_000);
+      const sentAt = clock.now();
+      await clock.advance(1_500);
+      session.answered(sentAt, false);
+      await clock.advance(1_000);
+      await exchange(session, true); // sent a tick after the read, but not after its answer
+      await clock.advance(TIMEOUT);
+      expect(ends.map(({ at }) => at)).toEqual([9_500]);
+    });
+
+    it('is not shortened by a late answer to an early request', async () => {
+      const session = begin();
+      await clock.advance(2_000);
+      await exchange(session, false);
+      await clock.advance(3_000);
+      session.answered(5_000, true);
+      session.answered(1_000, true);
+      await clock.advance(TIMEOUT);
+      expect(ends.map(({ at }) => at)).toEqual([2_000 + 9_500]);
+    });
+
+    it('remembers few of many requests, and each long enough', async () => {
+      const session = begin();
+      for (let left = 600; left > 0; left--) {
+        await exchange(session, true, 5);
+        await clock.advance(5);
+      }
+      await clock.advance(TIMEOUT);
+      const { at } = ends[0]!;
+      expect(at).toBeGreaterThanOrEqual(5_990 - TICK - TICK / 8 - 10 + 9_500);
+      expect(at).toBeLessThanOrEqual(5_990 - TICK + 9_500);
+    });
+
+    it('has two ticks at least, so that the lag is half of it at most', async () => {
+      const session = begin(2_000);
+      await exchange(session, false);
+      await clock.advance(1_000);
+      await exchange(session, true);
+      expect(session.patience).toBe(1_000);
+      await clock.advance(TIMEOUT);
+      expect(ends.map(({ at }) => at)).toEqual([1_900]);
+    });
   });
 
-  it('is not shortened by a late answer to an early request', async () => {
-    const session = begin();
-    await clock.advance(5_000);
-    session.answered(4_000);
-    session.answered(1_000);
-    await clock.advance(TIMEOUT);
-    expect(ends.map(({ at }) => at)).toEqual([13_500]);
+  describe('that is attached to again', () => {
+    it('counts from the request for that', async () => {
+      const session = begin();
+      await clock.advance(5_000);
+      session.attached(TIMEOUT, 4_000);
+      await clock.advance(TIMEOUT);
+      expect(ends.map(({ at }) => at)).toEqual([13_500]);
+    });
+
+    it('lives by a smaller timeout from then on', async () => {
+      const session = begin();
+      await clock.advance(1_000);
+      session.attached(4_000, 900);
+      expect([session.timeout, session.patience]).toEqual([4_000, 2_000]);
+      await clock.advance(TIMEOUT);
+      expect(ends.map(({ at }) => at)).toEqual([900 + 3_800]);
+    });
+
+    it('does not live by a greater one: the server before may have promised the smaller', async () => {
+      const session = begin(4_000);
+      await clock.advance(1_000);
+      session.attached(TIMEOUT, 1_000);
+      await clock.advance(TIMEOUT);
+      expect(ends.map(({ at }) => at)).toEqual([1_000 + 3_800]);
+    });
+
+    it('ends at once when a smaller one is over already', async () => {
+      const session = begin();
+      await clock.advance(5_000);
+      session.attached(4_000, 1_000);
+      expect(session.isAlive).toBe(false);
+    });
+
+    it('does not count from what the server before has answered', async () => {
+      const session = begin();
+      await clock.advance(3_000);
+      session.answered(3_000, false);
+      session.attached(TIMEOUT, 3_000);
+      await clock.advance(TICK);
+      session.answered(clock.now(), true);
+      await clock.advance(TIMEOUT);
+      expect(ends.map(({ at }) => at)).toEqual([3_000 + 9_500]);
+    });
   });
 
   it('is over by the clock even when the timer has not fired, and tells at that moment', () => {
@@ -65,9 +185,10 @@ describe('A session', () => {
   it('is never revived by an answer that comes after its end', async () => {
     const session = begin();
     clock.stall(9_500);
-    session.answered(9_400);
+    session.answered(9_400, true);
     expect(session.isAlive).toBe(false);
-    session.answered(clock.now());
+    session.answered(clock.now(), true);
+    session.attached(TIMEOUT, clock.now());
     await clock.advance(TIMEOUT);
     expect(session.isAlive).toBe(false);
     expect(ends).toHaveLength(1);

@@ -1,3 +1,19 @@
+/** What a child is ordered by: all that follows the last `lockName`, or the whole name of a stranger's node. */
+export function sortKey(child: string, lockName: string): string {
+  const at = child.lastIndexOf(lockName);
+  return at < 0 ? child : child.slice(at + lockName.length);
+}
+
+/** The children in the order of the queue: see `predecessorOf`. */
+export function sortedChildren(
+  children: readonly string[],
+  sortKey: (child: string) => string,
+): string[] {
+  const keyed = children.map((name) => ({ name, key: sortKey(name) }));
+  keyed.sort((a, b) => (a.key < b.key || (a.key === b.key && a.name < b.name) ? -1 : 1));
+  return keyed.map(({ name }) => name);
+}
+
 /** Who is ahead of a node in its queue. */
 export interface Predecessor {
   /** Is the node in the queue? */

@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
+import type { ErrorPolicy } from '../../../lib/core/leader-options.js';
+import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
+import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
+import type { RetryPolicy } from '../../../lib/zookeeper/connection/retry/retry-policy.js';
+import { RetryForever } from '../../../lib/zookeeper/connection/retry/retry-forever.js';
+import { RetryUntilElapsed } from '../../../lib/zookeeper/connection/retry/retry-until-elapsed.js';
+import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
+import type { ZooKeeperLease } from '../../../lib/zookeeper/recipes/zookeeper-lease.js';
+import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
+import { RecordingTransport } from '../../contract/recording-transport.js';
+import { FaultyTransport } from '../../support/faulty-transport.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+
+const WAITERS = 100;
+
+interface Visitor {
+  readonly locks: ZooKeeperLockClient;
+  readonly network: FaultyTransport;
+  readonly log: RecordingTransport;
+  readonly connection: SessionConnection;
+}
+
+describe('When the connection is lost for a moment', () => {
+  let clock: VirtualClock;
+  let server: EmbeddedServer;
+  let mine: Visitor;
+  let theirs: Visitor;
+
+  async function join(
+    retryPolicy: RetryPolicy = new RetryForever(50),
+    errorPolicy?: ErrorPolicy,
+  ): Promise<Visitor> {
+    const defer = (flush: () => void) => void clock.setTimer(flush, 0);
+    const network = new FaultyTransport(new EmbeddedTransport(server, defer), clock);
+    const log = new RecordingTransport(network);
+    const connection = new SessionConnection({
+      transport: log,
+      servers: embeddedServers,
+      sessionTimeout: 10_000,
+      tickTime: 500,
+      clock,
+    });
+    const locks = new ZooKeeperLockClient({
+      name: 'unit',
+      connection,
+      events: new LockEventEmitter(),
+      clock,
+      basePath: '/locks',
+      connectTimeout: 5_000,
+      wait: 'forever',
+      retryPolicy,
+      errorPolicy,
+      nodeData: Buffer.alloc(0),
+    });
+    await clock.runUntil(locks.connect());
+    return { locks, network, log, connection };
+  }
+
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    server = new EmbeddedServer({ clock, tickTime: 500 });
+    mine = await join();
+    theirs = await join();
+  });
+  afterEach(() => clock.runUntil(Promise.all([mine.locks.close(), theirs.locks.close()])));
+
+  /** Cuts its connection; resolves when it is back, with the kinds of the requests that were sent since. */
+  async function interrupt({ network, connection, log }: Visitor): Promise<string[]> {
+    const before = log.requests.length;
+    network.cut();
+    await clock.runUntil(() => connection.isConnected);
+    await clock.advance(1_000);
+    return log.requests.slice(before).map(({ op }) => op);
+  }
+
+  describe('those who wait', () => {
+    let held: ZooKeeperLease;
+    let order: number[];
+    let waiting: Promise<void>[];
+
+    beforeEach(async () => {
+      held = await clock.runUntil(theirs.locks.mutex('door').acquire());
+      order = [];
+      waiting = Array.from({ length: WAITERS }, (_, i) =>
+        mine.locks.mutex('door').using(() => void order.push(i)),
+      );
+      await clock.advance(1_000);
+    });
+
+    const inOrder = Array.from({ length: WAITERS }, (_, i) => i);
+
+    it('set their watches anew, and list nothing', async () => {
+      const sent = await interrupt(mine);
+      expect(sent.filter((op) => op === 'getChildren')).toEqual([]);
+      expect(sent.filter((op) => op === 'getData')).toHaveLength(2 * WAITERS);
+      await clock.runUntil(held.release());
+      await clock.runUntil(Promise.all(waiting));
+      expect(order).toEqual(inOrder);
+    });
+
+    it('look again where the one ahead has gone meanwhile', async () => {
+      mine.network.partition();
+      mine.network.cut();
+      await clock.runUntil(held.release());
+      mine.network.heal();
+      await clock.runUntil(() => mine.connection.isConnected);
+      await clock.runUntil(Promise.all(waiting));
+      expect(order).toEqual(inOrder);
+    });
+
+    it('queue again where their own node has gone meanwhile', async () => {
+      const [, second] = await clock.runUntil(theirs.locks.mutex('door').participants());
+      mine.network.partition();
+      mine.network.cut();
+      server.remove(second!);
+      mine.network.heal();
+      await clock.runUntil(() => mine.connection.isConnected);
+      await clock.advance(1_000);
+      await clock.runUntil(held.release());
+      await clock.runUntil(Promise.all(waiting));
+      expect(order).toEqual([...inOrder.slice(1), 0]);
+    });
+
+    it('are not counted as failing since they began to wait', async () => {
+      const patient = await join(new RetryUntilElapsed(500, 20));
+      const served = patient.locks.mutex('door').using(() => 'served');
+      for (let left = 4; left > 0; left--) {
+        await clock.advance(2_000);
+        await interrupt(patient);
+      }
+      await clock.runUntil(held.release());
+      await clock.runUntil(Promise.all(waiting));
+      expect(await clock.runUntil(served)).toBe('served');
+      await clock.runUntil(patient.locks.close());
+    });
+  });
+
+  describe('with the policy `standard`', () => {
+    let strict: Visitor;
+
+    beforeEach(async () => {
+      strict = await join(undefined, 'standard');
+    });
+    afterEach(() => clock.runUntil(strict.locks.close()));
+
+    it.each([
+      ['a mutex', () => strict.locks.mutex('door').acquire()],
+      ['a read lock', () => strict.locks.readWriteLock('door').readLock().acquire()],
+      ['a write lock', () => strict.locks.readWriteLock('door').writeLock().acquire()],
+      ['two permits', () => strict.locks.semaphore('door', { permits: 2 }).acquire({ permits: 2 })],
+      ['a semaphore mutex', () => strict.locks.semaphoreMutex('door').acquire()],
+    ])('%s is lost at once, and given back when the servers can be reached', async (_, acquire) => {
+      const lease = await clock.runUntil(acquire());
+      const { signal } = lease;
+      const session = strict.connection.session!;
+      strict.network.partition();
+      strict.network.cut();
+      await clock.runUntil(() => !strict.connection.isConnected);
+      expect([signal.aborted, lease.isHeld, session.isAlive]).toEqual([true, false, true]);
+      strict.network.heal();
+      await clock.runUntil(() => strict.connection.isConnected);
+      await clock.advance(1_000);
+      expect([session.isAlive, lease.isHeld]).toEqual([true, false]);
+      expect(lease.paths.filter((path) => server.tree.get(path))).toEqual([]);
+      await clock.runUntil(lease.release());
+    });
+
+    it('an election goes on as it does everywhere', async () => {
+      const latch = strict.locks.leaderLatch('door');
+      latch.start();
+      await clock.runUntil(latch.awaitLeadership());
+      const [node] = await clock.runUntil(latch.participants());
+      await interrupt(strict);
+      expect(await clock.runUntil(latch.participants())).toEqual([node]);
+      await clock.runUntil(latch.awaitLeadership());
+      await clock.runUntil(latch.close());
+    });
+  });
+});
