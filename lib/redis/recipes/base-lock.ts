@@ -3,7 +3,7 @@ import type { Hold } from '../../core/hold.js';
 import { isSameLock } from '../../core/is-same-lock.js';
 import { LeaseChain } from '../../core/lease-chain.js';
 import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
-import { runAcquire } from '../../core/run-acquire.js';
+import { runAcquire } from '../../core/run-wait.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import { withWait } from '../../core/with-wait.js';

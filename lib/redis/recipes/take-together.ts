@@ -1,6 +1,6 @@
 import type { Lock } from '../../core/lock.js';
 import type { TakeTogether } from '../../core/take-together.js';
-import { runAcquire } from '../../core/run-acquire.js';
+import { runAcquire } from '../../core/run-wait.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import { withWait } from '../../core/with-wait.js';
 import { slotOf } from '../connection/slot-of.js';

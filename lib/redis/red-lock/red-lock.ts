@@ -4,7 +4,7 @@ import { LeaseChain } from '../../core/lease-chain.js';
 import type { Lease } from '../../core/lease.js';
 import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
 import type { Mutex } from '../../core/mutex.js';
-import { runAcquire } from '../../core/run-acquire.js';
+import { runAcquire } from '../../core/run-wait.js';
 import { useLease } from '../../core/use-lease.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
 import { withWait } from '../../core/with-wait.js';

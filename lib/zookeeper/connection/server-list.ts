@@ -26,6 +26,7 @@ export class ServerList implements Servers {
   constructor(
     private readonly servers: readonly ServerAddress[],
     private readonly random: () => number,
+    private readonly resolve: typeof lookup = lookup,
   ) {}
 
   get size(): number {
@@ -47,7 +48,7 @@ export class ServerList implements Servers {
   #lookup(host: string): Promise<LookupAddress[]> {
     const asked = this.#asked.get(host);
     if (asked) return asked;
-    const answer = lookup(host, { all: true }).finally(() => this.#asked.delete(host));
+    const answer = this.resolve(host, { all: true }).finally(() => this.#asked.delete(host));
     this.#asked.set(host, answer);
     return answer;
   }

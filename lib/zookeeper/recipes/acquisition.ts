@@ -1,4 +1,4 @@
-import { runAcquire, type AcquireRequest as CoreAcquireRequest } from '../../core/run-acquire.js';
+import { runAcquire, type AcquireRequest as CoreAcquireRequest } from '../../core/run-wait.js';
 import type { WaitScope } from '../../core/wait-scope.js';
 import type { LockHold } from './lock-hold.js';
 import type { RecipeContext } from './recipe-context.js';
@@ -10,42 +10,32 @@ export interface AcquireRequest extends CoreAcquireRequest {
   readonly mayWait: boolean;
 }
 
-/** One acquire under way, whatever the recipe: what ends it, what it may retry, what it has told. */
-export class Acquisition {
+/** One acquire under way, whatever the recipe. */
+export interface Acquisition {
+  /** What ends it. */
+  readonly wait: WaitScope;
+  /** What it may try again. */
   readonly retry: RetryLoop;
-
-  private constructor(
-    context: RecipeContext,
-    private readonly request: AcquireRequest,
-    readonly wait: WaitScope,
-    /** Others are ahead, and it begins to wait. */
-    readonly contended: () => void,
-  ) {
-    const about = { key: request.key, client: context.client };
-    this.retry = new RetryLoop(context.retryPolicy, wait, about);
-  }
-
-  get mayWait(): boolean {
-    return this.request.mayWait;
-  }
-
+  readonly mayWait: boolean;
   /** Who asks. */
-  get method(): string | undefined {
-    return this.request.options.method;
-  }
+  readonly method?: string;
+  /** Others are ahead, and it begins to wait. */
+  contended(): void;
+}
 
-  /**
-   * Runs `work` as an acquire, and tells its events; settles as it does.
-   *
-   * @param work resolves to the hold, or to `undefined` where it may not wait
-   */
-  static run(
-    context: RecipeContext,
-    request: AcquireRequest,
-    work: (acquisition: Acquisition) => Promise<LockHold | undefined>,
-  ): Promise<LockHold | undefined> {
-    return runAcquire(context, request, (wait, contended) =>
-      work(new Acquisition(context, request, wait, contended)),
-    );
-  }
+/**
+ * Runs `work` as an acquire, and tells its events; settles as it does.
+ *
+ * @param work resolves to the hold, or to `undefined` where it may not wait
+ */
+export function runAcquisition(
+  context: RecipeContext,
+  request: AcquireRequest,
+  work: (acquisition: Acquisition) => Promise<LockHold | undefined>,
+): Promise<LockHold | undefined> {
+  const { key, mayWait, options } = request;
+  return runAcquire(context, request, (wait, contended) => {
+    const retry = new RetryLoop(context.retryPolicy, wait, { key, client: context.client });
+    return work({ wait, retry, mayWait, method: options.method, contended });
+  });
 }

@@ -7,7 +7,7 @@ import type { PermitOptions } from '../../core/permit-options.js';
 import { useLease } from '../../core/use-lease.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
 import { validatePermits } from '../../core/validate-permits.js';
-import { Acquisition } from './acquisition.js';
+import { runAcquisition, type Acquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
 import { LeaseAttempt } from './lease-attempt.js';
 import { LEASE_NAME } from './lease-turn.js';
@@ -115,7 +115,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
         about,
       );
     const request = { key, recipe: this.identity.recipe, options, mayWait };
-    const held = await Acquisition.run(context, request, (acquisition) =>
+    const held = await runAcquisition(context, request, (acquisition) =>
       this.#take(acquisition, quantity),
     );
     return held && new ZooKeeperLease(held.hold);

@@ -4,7 +4,7 @@ import type { Hold } from '../../core/hold.js';
 import { LeaseChain } from '../../core/lease-chain.js';
 import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
 import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
-import { Acquisition } from './acquisition.js';
+import { runAcquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
 import type { AttemptPlan, PlanOf } from './lock-attempt.js';
 import { LockHold } from './lock-hold.js';
@@ -120,7 +120,7 @@ export class LockInternals {
       mayWait,
       isInside: planOf !== undefined,
     };
-    const held = await Acquisition.run(context, request, (acquisition) =>
+    const held = await runAcquisition(context, request, (acquisition) =>
       this.#queue.enter(acquisition, planOf ?? (() => this.newcomerPlan()), hold),
     );
     return held && new ZooKeeperLease(held.hold);

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import type { LookupAddress } from 'node:dns';
+import type { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { reconnectDelay } from '../../../lib/zookeeper/connection/reconnect-delay.js';
 import { ServerList } from '../../../lib/zookeeper/connection/server-list.js';
@@ -30,6 +32,23 @@ describe('A list of servers', () => {
     );
     for (const server of SERVERS)
       expect(first.filter((each) => each === server).length).toBeGreaterThan(10);
+  });
+
+  it('asks a name service that hangs once only, however often it is tried', async () => {
+    let asked = 0;
+    let tell!: (addresses: LookupAddress[]) => void;
+    const answer = new Promise<LookupAddress[]>((resolve) => (tell = resolve));
+    const hanging = (() => {
+      asked += 1;
+      return answer;
+    }) as unknown as typeof lookup;
+    const list = new ServerList([{ host: 'zk', port: 2181 }], Math.random, hanging);
+    const tries = [list.next(), list.next(), list.next()];
+    expect(asked).toBe(1);
+    tell([{ address: '10.0.0.1', family: 4 }]);
+    expect((await Promise.all(tries)).map(({ host }) => host)).toEqual(Array(3).fill('10.0.0.1'));
+    await list.next();
+    expect(asked).toBe(2);
   });
 
   it('resolves names to addresses', async () => {
