@@ -8,11 +8,7 @@ import { DistributedAtomicValue } from './distributed-atomic-value.js';
 import type { LockSettings } from './lock-settings.js';
 import type { RecipeContext } from './recipe-context.js';
 
-/**
- * What users give and get for a number of that many bits.
- *
- * @internal
- */
+/** What users give and get for a number of that many bits. */
 export interface NumberCodec<N, I> {
   readonly kind: AtomicKind;
   /** @throws LockOptionsError naming the argument */
