@@ -74,7 +74,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     const error = (this.#lost = new LockLostError(why, this.context));
     const losers = [...(this.#losers ?? [])];
     this.#losers = undefined;
-    // Who hears of it is in the scope of no lease: not in that of whoever happens to find out.
+    // Listeners run in no lease's scope: the loss may be detected inside of another one's.
     LeaseChain.leave(() => {
       this.backend.lost(error);
       for (const tell of losers) tell(error);

@@ -6,8 +6,8 @@ type Listener<E extends keyof LockEvents> = (event: LockEvents[E]) => void;
 
 /**
  * Delivers {@link LockEvents} synchronously, to listeners and to the diagnostics channels of the process. A listener that
- * throws is reported as a process warning and harms nobody. They are in the scope of no lease, so that they do not enter the
- * lock of whoever causes the event.
+ * throws is reported as a process warning and harms nobody. Listeners run in no lease's scope, so that they do not
+ * re-enter the lock of the code that causes the event.
  */
 export class LockEventEmitter {
   readonly #listeners = new Map<keyof LockEvents, Set<Listener<never>>>();

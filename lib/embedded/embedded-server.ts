@@ -78,7 +78,7 @@ export class EmbeddedServer {
     return this.#processor.process(request, caller);
   }
 
-  /** Another server tells that it has heard of a session, which it has granted that timeout. */
+  /** A touch at another server of the ensemble, with the timeout that it granted. */
   touch(id: string, timeout: number): void {
     const session = this.#sessions.get(id);
     if (session) this.#sessions.touch(session, timeout);

@@ -126,7 +126,7 @@ export class RedLockHold implements HoldBackend {
     this.#isOver = true;
     for (const stop of this.#stopListening.splice(0)) stop();
     for (const lease of this.#leases) this.#release(lease);
-    // Who asks next is not to find this one in its way at servers that are slow; one that keeps it `atLeast` so long does.
+    // The next acquire must not queue behind requests to slow servers, unless the lock is kept for its `atLeast`.
     if (this.hold.atLeast === 0) this.ballot.stopAsking();
   }
 

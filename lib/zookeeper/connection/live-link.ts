@@ -89,8 +89,8 @@ export class LiveLink {
   }
 
   /**
-   * Asks the leader for a sign of life when there was none for a sixth of `patience`, and tells when nothing was
-   * answered for a third: so a server that falls silent, or is cut off from the leader, is noticed within half of it, and the
+   * Asks the leader for a sign of life when there was none for a sixth of `patience`, and calls `onLost` when nothing
+   * was answered for a third: so a server that falls silent, or is cut off from the leader, is noticed within half of it, and the
    * other half is left for finding another one.
    *
    * @param patience how long the session can do without, in ms
@@ -141,7 +141,7 @@ export class LiveLink {
 
   #beat(patience: number): void {
     if (this.clock.now() >= this.#beatAt(patience))
-      this.send({ op: 'sync', path: '/' }).catch(() => {}); // a lost link tells its owner by itself
+      this.send({ op: 'sync', path: '/' }).catch(() => {}); // a lost link calls `onLost`
     this.watch(patience);
   }
 

@@ -87,7 +87,7 @@ export class SessionManager {
     return () => void this.#listeners.delete(entry);
   }
 
-  /** From here on it is the work of nobody who holds a lock: so are its timers, and what they lead to. */
+  /** Connects in no lease's scope, so that timers and callbacks have none either. */
   start(): void {
     if (this.#state === 'CONNECTING' && this.#attempt === 0) LeaseChain.leave(() => this.#attach());
   }

@@ -20,23 +20,23 @@ interface Touch {
 /**
  * A session on the servers, as far as we may still rely on it.
  *
- * It is the leader that expires it, the timeout after it was last told of us. It is told of a client of another server
- * with that server's answer to a ping, every half tick; a request that is passed on (`sync`, a write) is no touch by
- * itself, and a read does not even reach it. But all of that goes through one stream. So the answer to a `sync` that was sent
- * at `t` proves that what the server had answered by `t - tickTime` has reached the leader, and since when it counts: not
- * before that was sent. A server that is cut off, or falls behind, proves nothing.
+ * The leader expires the session, one timeout after its last touch. Touches at a follower reach the leader with the
+ * follower's answer to a ping, every half tick; a forwarded request (`sync`, a write) is no touch by itself, and a read is
+ * not forwarded. Both use one stream. So the answer to a `sync` sent at `t` proves that every touch which the follower had
+ * answered by `t - tickTime` has reached the leader, not before it was sent. A follower that is cut off, or lags, proves
+ * nothing.
  *
- * Two things it takes for granted: that a leader pings at least once a tick, and that who answers is the leader. One that
- * was deposed without knowing may say so for `syncLimit` ticks: see `docs/zookeeper.md`.
+ * Assumptions: the leader pings at least once a tick, and a `sync` is answered by the current leader. A deposed one may
+ * answer for `syncLimit` ticks: see `docs/zookeeper.md`.
  *
- * Invariant: once `isAlive` has been false it is false for ever, and every listener has been told.
+ * Invariant: once `isAlive` has been false it is false for ever, and every listener has been called.
  */
 export class Session {
   #timeout: number;
   #safeUntil: number;
   #ended = false;
   #timer?: Timer;
-  /** What the leader need not have been told of yet; oldest first. */
+  /** Touches that may not have reached the leader yet; oldest first. */
   #touches: Touch[] = [];
   readonly #listeners = new Set<(reason: string) => void>();
 
@@ -92,8 +92,8 @@ export class Session {
   }
 
   /**
-   * It was attached to once more, by a request sent at `sentAt`: the leader has been told of it, and of the timeout that
-   * this server grants. What the server before has promised may still be told after that, so the smaller one counts.
+   * The session was re-attached by a request sent at `sentAt`, which touches it at the leader with this server's timeout. A
+   * touch with the former timeout may still arrive after that, so the smaller one counts.
    */
   attached(timeout: number, sentAt: number): void {
     if (this.#timeout === Infinity || !this.isAlive) return;
@@ -124,7 +124,7 @@ export class Session {
     return () => void this.#listeners.delete(entry);
   }
 
-  /** The longest, in ms, until the leader is told of a touch. No session has less than two ticks. */
+  /** The longest that a touch takes to the leader, in ms. No session has less than two ticks. */
   get #lag(): number {
     return Math.min(this.tickTime, this.#timeout / 2);
   }

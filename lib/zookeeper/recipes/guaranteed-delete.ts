@@ -29,7 +29,7 @@ export class GuaranteedDelete {
   #underWay = 0;
   #tellDrained?: () => void;
 
-  /** @param onRefused told once of a node that the servers do not let us remove, e.g. for want of permission */
+  /** @param onRefused called once for each node whose deletion the servers refuse, e.g. for want of permission */
   constructor(
     private readonly connection: ZooKeeperConnection,
     private readonly clock: Clock,
@@ -61,7 +61,7 @@ export class GuaranteedDelete {
     for (let pause = SHORTEST_PAUSE; outcome instanceof ZooKeeperError;) {
       if (!outcome.isTransient && !wasRefused) {
         wasRefused = true;
-        this.#done(); // nobody is to wait for an operator
+        this.#done(); // `drained` must not wait for an operator
         this.onRefused(outcome);
       }
       if (!outcome.isConnectionLoss) {

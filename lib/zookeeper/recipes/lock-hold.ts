@@ -133,7 +133,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     this.#kept = clock.setTimer(() => void this.#remove(), rest, true);
   }
 
-  /** The servers may keep the session, and with it the nodes, which exclude everybody but are nobody's from now on. */
+  /** The session may survive, and its nodes with it: they are deleted, as the lease has ended. */
   #suspended(state: ConnectionState, reason: string): void {
     if (this.context.connection.isConnected) return;
     this.nodeLost(`the connection is ${state} (${reason})`);

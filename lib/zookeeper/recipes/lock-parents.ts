@@ -14,7 +14,7 @@ const EMPTY = Buffer.alloc(0);
  * there is left as it is. The servers collect a container some time after its last child has gone.
  *
  * Invariant: while a node that we have made is not known to carry the list, it is in `#open`, and nothing is done in or below
- * it: the driver can set a list in a second request only, and whoever comes in between may set one of his own.
+ * it: the driver sets a list in a second request only, and another client may set its own in between.
  */
 export class LockParents {
   readonly #open = new Set<string>();
@@ -71,7 +71,7 @@ export class LockParents {
     try {
       await this.#protect(path);
     } catch (error) {
-      if (!(error instanceof ZooKeeperError)) throw error; // else whoever uses it next will see to it
+      if (!(error instanceof ZooKeeperError)) throw error; // else `settle` sets it before the next use
     }
   }
 
@@ -99,8 +99,8 @@ export class LockParents {
   }
 
   /**
-   * We have made it open to everybody: who refuses us is the list of somebody else. Or our own, where an earlier answer went
-   * missing and it does not make us administrators; but that cannot be told from the first.
+   * The node was created open, so NOAUTH comes from another client's list; or from ours, where an earlier answer was lost and
+   * the list does not grant us ADMIN. The two cannot be distinguished.
    */
   async #protect(path: string): Promise<void> {
     try {

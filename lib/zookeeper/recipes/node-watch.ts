@@ -6,7 +6,7 @@ import { afterTransient } from './next-state-change.js';
 import type { RecipeContext } from './recipe-context.js';
 import { REVOKE_MESSAGE } from './revoke-message.js';
 
-/** Whom a watch tells what it hears from the grant on. */
+/** Notified by the watch of a granted node. */
 export interface NodeOwner {
   /** The node is gone, or will be before we could know. */
   nodeLost(why: string): void;
@@ -102,7 +102,7 @@ export class NodeWatch {
     const isDone = () => this.#isArmed && this.#czxid !== undefined;
     while (!this.#isStopped && this.isExclusive && !isDone()) {
       try {
-        await this.arm(); // tells by `onChange` when the node is gone
+        await this.arm(); // calls `onChange` when the node is gone
       } catch (error) {
         if (!(error instanceof ZooKeeperError)) throw error;
         if (!error.isTransient)
