@@ -34,6 +34,18 @@ describe('A late copy of an acquire takes nothing for a holder that has gone:', 
       await isFree();
     });
 
+    it('that was released when the server had no memory left', async () => {
+      const { mine, key, server } = stage();
+      await warm(of, mine);
+      const [lease, copy] = await stage().late(() => of(mine, key).acquire());
+      await server.command('CONFIG', 'SET', 'maxmemory', 1);
+      await lease.release();
+      await mine.close();
+      await server.command('CONFIG', 'SET', 'maxmemory', 0);
+      await stage().arrive(copy);
+      await isFree();
+    });
+
     it('whose grant was lost, and that was released', async () => {
       const { mine, key, proxy } = stage();
       await warm(of, mine);
