@@ -133,9 +133,9 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     this.#kept = clock.setTimer(() => void this.#remove(), rest, true);
   }
 
-  /** The session may survive, and its nodes with it: they are deleted, as the lease has ended. */
+  /** The session may survive, and its nodes with it: they are deleted, as the lease has ended; but not those that are kept. */
   #suspended(state: ConnectionState, reason: string): void {
-    if (this.context.connection.isConnected) return;
+    if (this.context.connection.isConnected || this.#kept !== undefined) return;
     this.nodeLost(`the connection is ${state} (${reason})`);
     for (const { node } of this.grant.nodes) void this.context.removals.remove(node);
   }

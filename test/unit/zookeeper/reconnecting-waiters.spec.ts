@@ -168,6 +168,16 @@ describe('When the connection is lost for a moment', () => {
       await clock.runUntil(lease.release());
     });
 
+    it('what is kept after its release stays until its time is over', async () => {
+      const lease = await clock.runUntil(strict.locks.mutex('door').acquire());
+      lease.hold.atLeast = 30_000;
+      await clock.runUntil(lease.release());
+      await interrupt(strict);
+      expect(lease.paths.filter((path) => server.tree.get(path))).toEqual(lease.paths);
+      await clock.advance(30_000);
+      expect(lease.paths.filter((path) => server.tree.get(path))).toEqual([]);
+    });
+
     it('an election goes on as it does everywhere', async () => {
       const latch = strict.locks.leaderLatch('door');
       latch.start();
