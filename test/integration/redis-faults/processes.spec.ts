@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { lockRenew } from '../../../lib/redis/scripts/lock-renew.js';
 import { eventually } from '../../support/eventually.js';
@@ -67,10 +68,19 @@ describe('A process', () => {
     await eventually('a renewal is on its way', () => renewals() > before);
   }
 
+  /** Takes the lock of a holder that stands still; resolves when the leases that it took later are over, too. */
+  async function takeOver(): Promise<RedisLease> {
+    const lease = await locks.mutex(key).acquire();
+    const others = [`${key} renewed`, `${key} fixed`];
+    const areOver = async () => (await server.command('EXISTS', ...others)) === 0;
+    await eventually('its other leases are over', areOver);
+    return lease;
+  }
+
   it('that was frozen for longer than its lease knows it at once, somebody else holds it', async () => {
     const holder = await startWatchedHolder();
     holder.freeze();
-    const lease = await locks.mutex(key).acquire();
+    const lease = await takeOver();
     holder.thaw();
     expect(await holder.next()).toEqual(TRUTH);
     expect(lease.isHeld).toBe(true);
@@ -81,7 +91,7 @@ describe('A process', () => {
     const holder = await startWatchedHolder();
     await stall();
     holder.freeze();
-    const lease = await locks.mutex(key).acquire();
+    const lease = await takeOver();
     proxy.resume();
     holder.thaw();
     expect(await holder.next()).toEqual(TRUTH);
