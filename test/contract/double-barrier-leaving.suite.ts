@@ -104,7 +104,7 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     await Promise.all(members.map((barrier) => barrier.enter({ wait: 60_000 })));
     const [stays, ...leave] = members;
     const left = leave.map((barrier) => barrier.leave({ wait: 200 }));
-    for (const over of left) await expect(over).rejects.toBeInstanceOf(LockTimeoutError);
+    await Promise.all(left.map((over) => expect(over).rejects.toBeInstanceOf(LockTimeoutError)));
     await barriers.becomes(1);
     await stays!.leave({ wait: 60_000 });
     await barriers.expectEmpty();

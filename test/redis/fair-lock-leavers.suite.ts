@@ -52,7 +52,9 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     const { lease: next } = await stage().queue(mine, mine.mutex(key, FAIR));
     await theirs.close();
     expect((await fairQueue(stage())).waiters).toHaveLength(1);
-    for (const waiter of closed) await expect(waiter).rejects.toThrow(LockClientClosedError);
+    await Promise.all(
+      closed.map((waiter) => expect(waiter).rejects.toThrow(LockClientClosedError)),
+    );
     await expectServedAtOnce(() => lease.release(), next);
   });
 

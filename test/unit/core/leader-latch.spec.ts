@@ -135,7 +135,7 @@ describe('A leader latch', () => {
       latch.start();
       const waits = [latch.awaitLeadership(), latch.awaitLeadership()];
       election.candidacies[0]!.reject(failure);
-      for (const wait of waits) await expect(wait).rejects.toBe(failure);
+      await Promise.all(waits.map((wait) => expect(wait).rejects.toBe(failure)));
       await election.clock.advance(999);
       expect(election.candidacies).toHaveLength(1);
       const later = latch.awaitLeadership();
