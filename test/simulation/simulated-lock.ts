@@ -1,4 +1,4 @@
-import type { LockErrorCode } from '../../lib/core/errors/lock-error-code.js';
+import type { LockErrorCode } from '../../lib/core/errors/lock-error.js';
 import type { Lock } from '../../lib/core/lock.js';
 import type { LockQueue } from './lock-queue.js';
 import type { ObservedHold } from './observed-hold.js';

@@ -1,19 +1,26 @@
-export type { LockErrorCode } from './lock-error-code.js';
-export * from './lock-error.js';
-export * from './barrier-state.error.js';
-export * from './counter-overflow.error.js';
-export * from './election-closed.error.js';
-export * from './lock-aborted.error.js';
-export * from './lock-client-closed.error.js';
-export * from './lock-client-duplicate.error.js';
-export * from './lock-client-unknown.error.js';
-export * from './lock-connection.error.js';
-export * from './lock-decorator-target.error.js';
-export * from './lock-interceptor-missing.error.js';
-export * from './lock-key.error.js';
-export * from './lock-lost.error.js';
-export * from './lock-not-held.error.js';
-export * from './lock-options.error.js';
-export * from './lock-timeout.error.js';
-export * from './lock-upgrade.error.js';
-export * from './shared-value-closed.error.js';
+export { LockError, type LockErrorCode, type LockErrorContext } from './lock-error.js';
+export {
+  BarrierStateError,
+  CounterOverflowError,
+  ElectionClosedError,
+  SharedValueClosedError,
+} from './recipe-errors.js';
+export {
+  LockAbortedError,
+  LockLostError,
+  LockNotHeldError,
+  LockTimeoutError,
+  LockUpgradeError,
+} from './acquire-errors.js';
+export {
+  LockClientClosedError,
+  LockClientDuplicateError,
+  LockClientUnknownError,
+  LockConnectionError,
+} from './client-errors.js';
+export {
+  LockDecoratorTargetError,
+  LockInterceptorMissingError,
+  LockKeyError,
+  LockOptionsError,
+} from './usage-errors.js';

@@ -1,0 +1,55 @@
+import { contextText, LockError, type LockErrorContext } from './lock-error.js';
+
+/** The client is shutting down or closed: it grants nothing any more, and its waiters end with this. */
+export class LockClientClosedError extends LockError {
+  static override readonly code = 'LOCK_CLIENT_CLOSED';
+
+  constructor(context: LockErrorContext = {}) {
+    super(
+      'LOCK_CLIENT_CLOSED',
+      `${contextText(context)} cannot be acquired: the client is closing. Let the work end, or start it again in another process.`,
+      context,
+    );
+  }
+}
+
+/** Two lock clients of one app have the same name. */
+export class LockClientDuplicateError extends LockError {
+  static override readonly code = 'LOCK_CLIENT_DUPLICATE';
+
+  constructor(client: string) {
+    super(
+      'LOCK_CLIENT_DUPLICATE',
+      `Two lock clients are called "${client}". LockModule is global: import it once per client, and name every further one: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').`,
+      { client },
+    );
+  }
+}
+
+/** No lock client of that name is registered. */
+export class LockClientUnknownError extends LockError {
+  static override readonly code = 'LOCK_CLIENT_UNKNOWN';
+
+  /**
+   * @param known names of the clients that there are
+   * @param method class and method that asked for it, e.g. `Orders.pay`
+   */
+  constructor(client: string, known: readonly string[], method?: string) {
+    const asked = method === undefined ? '' : `, which ${method} asks for`;
+    const there = known.length === 0 ? 'none' : known.map((name) => `"${name}"`).join(', ');
+    super(
+      'LOCK_CLIENT_UNKNOWN',
+      `There is no lock client "${client}"${asked}; registered: ${there}. Register it with LockModule.forRoot({ name: '${client}' }), or name one of those.`,
+      { client },
+    );
+  }
+}
+
+/** The servers could not be reached, or refused what was asked. `message` says which and what to do. */
+export class LockConnectionError extends LockError {
+  static override readonly code = 'LOCK_CONNECTION';
+
+  constructor(message: string, context: LockErrorContext = {}) {
+    super('LOCK_CONNECTION', message, context);
+  }
+}

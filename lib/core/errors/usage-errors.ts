@@ -1,0 +1,82 @@
+import { LockError, type LockErrorContext, shownValue } from './lock-error.js';
+
+/** An option is out of its range. */
+export class LockOptionsError extends LockError {
+  static override readonly code = 'LOCK_OPTIONS';
+
+  /** Name of the option. */
+  readonly option: string;
+  /** What was given for it. */
+  readonly value: unknown;
+  /** What to give instead. */
+  readonly expected: string;
+
+  constructor(option: string, value: unknown, expected: string, context: LockErrorContext = {}) {
+    super(
+      'LOCK_OPTIONS',
+      `Option \`${option}\` is ${shownValue(value)}. Give ${expected}.`,
+      context,
+    );
+    this.option = option;
+    this.value = value;
+    this.expected = expected;
+  }
+}
+
+/** A decorator stands where it cannot lock, or have the method called. */
+export class LockDecoratorTargetError extends LockError {
+  static override readonly code = 'LOCK_DECORATOR_TARGET';
+
+  /** Class and method, e.g. `Orders.pay`. */
+  readonly method: string;
+
+  /**
+   * @param advice what to do instead, as a sentence
+   * @param does what the decorator would have done with the method
+   */
+  constructor(
+    decorator: string,
+    method: string,
+    why: string,
+    advice: string,
+    does: 'lock' | 'call' = 'lock',
+  ) {
+    super('LOCK_DECORATOR_TARGET', `@${decorator} cannot ${does} ${method}: ${why}. ${advice}`);
+    this.method = method;
+  }
+}
+
+/** A locked method was called on an instance that Nest has not wired. The method was not run. */
+export class LockInterceptorMissingError extends LockError {
+  static override readonly code = 'LOCK_INTERCEPTOR_MISSING';
+
+  /** Class and method, e.g. `Orders.pay`. */
+  readonly method: string;
+
+  constructor(method: string) {
+    super(
+      'LOCK_INTERCEPTOR_MISSING',
+      `${method} was not run: its instance has no LockInterceptor to take the lock. Let Nest create the instance, in an app or TestingModule that imports LockModule, and call the method on it.`,
+    );
+    this.method = method;
+  }
+}
+
+/** The key cannot name a lock. */
+export class LockKeyError extends LockError {
+  static override readonly code = 'LOCK_KEY';
+
+  /** What was given as the key. */
+  readonly value: unknown;
+  /** What is wrong with it. */
+  readonly why: string;
+
+  constructor(key: unknown, why: string, context: LockErrorContext = {}) {
+    super('LOCK_KEY', `${shownValue(key)} cannot be the key of a lock: ${why}.`, {
+      ...context,
+      key: typeof key === 'string' ? key : undefined,
+    });
+    this.value = key;
+    this.why = why;
+  }
+}
