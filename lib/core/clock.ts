@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 /** A pending timer. */
 export interface Timer {
   /** Stops it; harmless once it has fired. */
@@ -20,3 +22,23 @@ export interface Clock {
    */
   setTimer(fn: () => void, ms: number, background?: boolean): Timer;
 }
+
+/** The longest delay that `setTimeout` takes; beyond it, it fires at once. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
+
+/** The clock of the machine: `performance.now` and `setTimeout`. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  setTimer(fn, ms, background = false): Timer {
+    let remaining = ms;
+    let handle: NodeJS.Timeout;
+    const arm = () => {
+      const step = Math.min(remaining, LONGEST_TIMEOUT);
+      remaining -= step;
+      handle = setTimeout(() => (remaining > 0 ? arm() : fn()), step);
+      if (background) handle.unref();
+    };
+    arm();
+    return { cancel: () => clearTimeout(handle) };
+  },
+};

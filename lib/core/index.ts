@@ -1,25 +1,28 @@
-export * from './acquire-options.js';
-export * from './clock.js';
-export * from './counting-semaphore.js';
-export * from './current-lease.js';
+export type {
+  AcquireOptions,
+  CountingSemaphore,
+  Lock,
+  LockIdentity,
+  LockRecipe,
+  Mutex,
+  PermitOptions,
+  ReadWriteLock,
+  SemaphoreOptions,
+  Wait,
+} from './lock.js';
+export type { Clock, Timer } from './clock.js';
+export { currentLease } from './internal/lease-scope.js';
 export * from './errors/index.js';
-export * from './leader-latch.js';
-export * from './leader-options.js';
-export * from './leader-selector.js';
-export * from './leader-selector-options.js';
-export * from './leadership.js';
+export { LeaderLatch } from './election/leader-latch.js';
+export type { ErrorPolicy, LeaderOptions, Participant } from './election/election-backend.js';
+export {
+  LeaderSelector,
+  type LeaderSelectorOptions,
+  type TakeLeadership,
+} from './election/leader-selector.js';
+export type { Leadership } from './election/leader-term.js';
 export * from './lease.js';
-export * from './lock.js';
-export * from './lock-activity.js';
-export * from './lock-client.js';
-export * from './lock-client-status.js';
-export * from './lock-diagnostics.js';
-export * from './lock-events.js';
-export * from './lock-identity.js';
-export * from './multi-lease.js';
-export * from './multi-lock.js';
-export * from './mutex.js';
-export * from './participant.js';
-export * from './permit-options.js';
-export * from './read-write-lock.js';
-export * from './semaphore-options.js';
+export type { LockActivity, LockClient, LockClientStatus } from './lock-client.js';
+export type { LockDiagnostics, LockEvents, LockSubject } from './lock-events.js';
+export { MultiLease } from './internal/multi-lease.js';
+export { MultiLock, type MultiLockOptions } from './multi-lock.js';

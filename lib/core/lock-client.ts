@@ -1,15 +1,50 @@
-import type { CountingSemaphore } from './counting-semaphore.js';
-import type { LeaderLatch } from './leader-latch.js';
-import type { LeaderOptions } from './leader-options.js';
-import type { LeaderSelectorOptions } from './leader-selector-options.js';
-import type { LeaderSelector, TakeLeadership } from './leader-selector.js';
-import type { Lock } from './lock.js';
-import type { LockActivity } from './lock-activity.js';
-import type { LockClientStatus } from './lock-client-status.js';
-import type { LockEvents } from './lock-events.js';
-import type { Mutex } from './mutex.js';
-import type { ReadWriteLock } from './read-write-lock.js';
-import type { SemaphoreOptions } from './semaphore-options.js';
+import type { LeaderOptions } from './election/election-backend.js';
+import type { LeaderLatch } from './election/leader-latch.js';
+import type {
+  LeaderSelector,
+  LeaderSelectorOptions,
+  TakeLeadership,
+} from './election/leader-selector.js';
+import type { LockEvents, LockSubject } from './lock-events.js';
+import type { CountingSemaphore, Lock, Mutex, ReadWriteLock, SemaphoreOptions } from './lock.js';
+
+/** How a lock client is. */
+export interface LockClientStatus {
+  /**
+   * - `up`: it grants locks.
+   * - `degraded`: the connection is interrupted, or the server refuses to lock anything for now, but what is held may still
+   *   be; of several independent servers a minority is not connected.
+   * - `down`: not connected yet, its locks are lost, too few servers are connected, or it is closed.
+   */
+  readonly health: 'up' | 'degraded' | 'down';
+  /** State of the connection, for operators. */
+  readonly state: string;
+  /** Of ZooKeeper, where there is one. */
+  readonly sessionId?: string;
+  /** Of several independent Redis servers. */
+  readonly servers?: { readonly connected: number; readonly total: number };
+  /** Locks held and not lost; of each multi-lock its parts. A leader holds its election. */
+  readonly held: number;
+  /** Acquires under way; see `LockClient.activity`. Who stands for election and does not lead counts. */
+  readonly waiting: number;
+}
+
+/**
+ * What one acquire of a client is at: it is under way, or what it was granted is held.
+ *
+ * A multi-lock holds each of its parts; those that are taken together with one script are waited for as one, with its `key`.
+ */
+export interface LockActivity extends LockSubject {
+  readonly state: 'waiting' | 'held';
+  /** How long it has been so, in ms. */
+  readonly forMs: number;
+  /** Name of the lock on the servers; on ZooKeeper its path. Known once it is held. */
+  readonly name?: string;
+  /** Who holds, as the servers know it: on ZooKeeper the paths of its nodes, on Redis the ids of its holders. */
+  readonly holders: readonly string[];
+  /** On Redis, where it came with the grant or was asked for. */
+  readonly fencingToken?: bigint;
+}
 
 /** One connection's worth of locks; injectable as `@InjectLockClient(name)`. */
 export interface LockClient {

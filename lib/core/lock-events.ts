@@ -1,5 +1,5 @@
 import type { LockLostError } from './errors/index.js';
-import type { LockRecipe } from './lock-identity.js';
+import { isElection, type LockRecipe } from './lock.js';
 
 /** Which lock an event is about, and whose. */
 export interface LockSubject {
@@ -31,4 +31,30 @@ export interface LockEvents {
     /** Of several independent servers, which one: 1 is the first of `nodes`. */
     readonly server?: number;
   };
+}
+
+/**
+ * The messages of the channels of `node:diagnostics_channel`: what each client of the process tells its listeners, and the
+ * name of the client.
+ *
+ * @example
+ * ```ts
+ * subscribe('nestjs-interlock:lost', (message) => {
+ *   const { client, key } = message as LockDiagnostics['nestjs-interlock:lost'];
+ * });
+ * ```
+ */
+export type LockDiagnostics = {
+  readonly [E in keyof LockEvents as `nestjs-interlock:${E}`]: LockEvents[E] & {
+    readonly client: string;
+  };
+};
+
+/**
+ * A new object. What is added to it at every acquire or release is assigned, not spread: see `withWait`.
+ *
+ * @param asker the `method` of the acquire; in an election it is the id of the participant, which is no piece of code
+ */
+export function subjectOf(key: string, recipe: LockRecipe, asker?: string): LockSubject {
+  return isElection(recipe) ? { key, recipe, participant: asker } : { key, recipe, method: asker };
 }

@@ -1,17 +1,20 @@
-import type { AcquireOptions, Wait } from './acquire-options.js';
-import type { Clock } from './clock.js';
+import { type Clock, systemClock } from './clock.js';
 import { LockTimeoutError } from './errors/index.js';
+import { withWait } from './internal/acquire.js';
+import { useLease } from './internal/lease-handle.js';
+import { MultiHold, MultiLease, orderedLocks } from './internal/multi-lease.js';
+import { validateAcquireOptions } from './internal/validation.js';
 import type { Lease } from './lease.js';
-import type { Lock } from './lock.js';
-import type { LockIdentity } from './lock-identity.js';
-import { MultiHold } from './multi-hold.js';
-import { MultiLease } from './multi-lease.js';
-import { orderedLocks } from './ordered-locks.js';
-import { systemClock } from './system-clock.js';
-import type { TakeTogether } from './take-together.js';
-import { useLease } from './use-lease.js';
-import { validateAcquireOptions } from './validate-acquire-options.js';
-import { withWait } from './with-wait.js';
+import type { AcquireOptions, Lock, LockIdentity, Wait } from './lock.js';
+
+/**
+ * Takes all of certain locks, or none: resolves to their leases in their order, or to `undefined` where others hold one of
+ * them and it may not wait. Rejects as `Lock.acquire`.
+ */
+export type TakeTogether = (
+  options: AcquireOptions,
+  mayWait: boolean,
+) => Promise<readonly Lease[] | undefined>;
 
 /** Options of a {@link MultiLock}. */
 export interface MultiLockOptions {

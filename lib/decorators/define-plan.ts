@@ -1,4 +1,4 @@
-import { validateLockKey } from '../core/validate-lock-key.js';
+import { validateLockKey } from '../core/internal/validation.js';
 import { nameMethod } from '../interceptors/name-method.js';
 import { targetsOf } from '../interceptors/targets-of.js';
 import { validateLockTarget } from '../interceptors/validate-lock-target.js';

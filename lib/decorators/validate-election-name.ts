@@ -1,5 +1,5 @@
 import { LockKeyError } from '../core/index.js';
-import { validateLockKey } from '../core/validate-lock-key.js';
+import { validateLockKey } from '../core/internal/validation.js';
 import { compileKeyTemplate } from './compile-key-template.js';
 
 /**

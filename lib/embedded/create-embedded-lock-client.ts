@@ -1,5 +1,5 @@
-import { LockEventEmitter } from '../core/lock-event-emitter.js';
-import { systemClock } from '../core/system-clock.js';
+import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
+import { systemClock } from '../core/clock.js';
 import { RetryForever } from '../zookeeper/connection/retry/retry-forever.js';
 import { SessionConnection } from '../zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';

@@ -1,4 +1,4 @@
-import type { Wait } from '../core/acquire-options.js';
+import type { Wait } from '../core/lock.js';
 
 /** Options of a lock client on the embedded tree. */
 export interface EmbeddedLockOptions {

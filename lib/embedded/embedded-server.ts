@@ -1,5 +1,4 @@
-import type { Clock } from '../core/clock.js';
-import { systemClock } from '../core/system-clock.js';
+import { type Clock, systemClock } from '../core/clock.js';
 import type { LinkListener, OpenOptions, Request } from '../zookeeper/connection/transport.js';
 import type { Caller } from './caller.js';
 import { ContainerCollector } from './container-collector.js';

@@ -1,5 +1,5 @@
 import { LockOptionsError } from '../core/errors/index.js';
-import { validateAcquireOptions } from '../core/validate-acquire-options.js';
+import { validateAcquireOptions } from '../core/internal/validation.js';
 import { isCanonicalPath } from '../zookeeper/connection/znode-path.js';
 import type { EmbeddedLockOptions } from './embedded-lock-options.js';
 

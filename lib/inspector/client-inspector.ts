@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LockClient } from '../core/index.js';
-import { LOCK_SURVEY, type LockSurvey } from '../core/lock-survey.js';
-import type { ReportExchange } from '../core/report-exchange.js';
+import { LOCK_SURVEY, type LockSurvey, type ReportExchange } from '../core/lock-inspection.js';
 import { answerWithin } from './answer-within.js';
 import { LockCounts } from './lock-counts.js';
 import type { InspectedClient } from './lock-inspector-snapshot.interface.js';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import type { LockSurvey } from '../core/lock-survey.js';
-import type { PlacedActivity } from '../core/placed-activity.js';
+import type { LockSurvey } from '../core/lock-inspection.js';
+import type { PlacedActivity } from '../core/internal/client-activity.js';
 import type { LockCounts } from './lock-counts.js';
 import { SHOWN_OF_PARTICIPANT } from './lock-inspector.constants.js';
 import type { ProcessReport, ReportedActivity } from './process-report.js';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { HeldLease } from '../core/held-lease.js';
+import { HeldLease } from '../core/internal/lease-handle.js';
 import { LockOptionsError, type Lease, type LockLostError } from '../core/index.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 

@@ -1,6 +1,5 @@
 import type { Lease } from '../core/index.js';
-import { lossOf } from '../core/loss-of.js';
-import { useLease } from '../core/use-lease.js';
+import { lossOf, useLease } from '../core/internal/lease-handle.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { tellLoss } from './tell-loss.js';
 import { untilLost } from './until-lost.js';

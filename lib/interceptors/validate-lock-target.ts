@@ -1,5 +1,5 @@
 import { LockOptionsError } from '../core/index.js';
-import { validatePermits } from '../core/validate-permits.js';
+import { validatePermits } from '../core/internal/validation.js';
 import type { LockTarget } from '../interfaces/lock-target.interface.js';
 
 const RECIPES: readonly unknown[] = [undefined, 'mutex', 'readLock', 'writeLock', 'semaphore'];

@@ -1,5 +1,5 @@
 import { trace } from '@opentelemetry/api';
-import { isElection } from '../core/is-election.js';
+import { isElection } from '../core/lock.js';
 import type { LockClient, LockSubject } from '../index.js';
 import { attributesOf } from './attributes-of.js';
 import type { LockTelemetryOptions } from './lock-telemetry-options.js';

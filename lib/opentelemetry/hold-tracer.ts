@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { context, isSpanContextValid, trace, type Attributes, type Span } from '@opentelemetry/api';
-import { lossOf } from '../core/loss-of.js';
+import { lossOf } from '../core/internal/lease-handle.js';
 import { currentLease, type Lease, type LockPlan, type LockTracer } from '../index.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 import { attributesOf } from './attributes-of.js';

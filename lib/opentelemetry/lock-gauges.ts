@@ -1,5 +1,5 @@
 import { metrics, type BatchObservableCallback } from '@opentelemetry/api';
-import { isElection } from '../core/is-election.js';
+import { isElection } from '../core/lock.js';
 import type { LockClient } from '../index.js';
 import { SCOPE } from './lock-telemetry.constants.js';
 import type { MeasurementBuffer } from './measurement-buffer.js';

@@ -1,5 +1,5 @@
 import { metrics } from '@opentelemetry/api';
-import { isElection } from '../core/is-election.js';
+import { isElection } from '../core/lock.js';
 import { LockTimeoutError, type LockClient } from '../index.js';
 import { attributesOf } from './attributes-of.js';
 import { errorType } from './error-type.js';

@@ -1,6 +1,6 @@
 import { LockConnectionError, LockError, LockTimeoutError } from '../core/errors/index.js';
-import type { LockEventEmitter } from '../core/lock-event-emitter.js';
-import { WaitScope, type WaitScopeContext } from '../core/wait-scope.js';
+import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
+import { WaitScope, type WaitScopeContext } from '../core/internal/wait-scope.js';
 import type { RedisConnection } from './connection/redis-connection.js';
 
 /** Connects a client within `connectTimeout` ms; closes the connection where that fails. */

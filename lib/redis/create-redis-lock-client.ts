@@ -1,6 +1,6 @@
-import { LazyClock } from '../core/lazy-clock.js';
-import { LockEventEmitter } from '../core/lock-event-emitter.js';
-import { systemClock } from '../core/system-clock.js';
+import { LazyClock } from '../core/internal/timer-wheel.js';
+import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
+import { systemClock } from '../core/clock.js';
 import { makeConnection } from './make-connection.js';
 import { RedisLockClient } from './redis-lock-client.js';
 import type { RedisLockOptions } from './redis-lock-options.js';

@@ -1,5 +1,5 @@
-import type { LockEventEmitter } from '../core/lock-event-emitter.js';
-import { systemClock } from '../core/system-clock.js';
+import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
+import { systemClock } from '../core/clock.js';
 import { RedisConnection } from './connection/redis-connection.js';
 import { makeClient } from './make-client.js';
 import type { RedisLockOptions } from './redis-lock-options.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Bag } from '../core/bag.js';
+import { Bag } from '../core/internal/swap-remove-set.js';
 import { Renewal } from './connection/renewal.js';
 import { ContenderLines } from './recipes/line.js';
 import { GuaranteedRelease } from './recipes/guaranteed-release.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.js';
-import type { LockEventEmitter } from '../core/lock-event-emitter.js';
+import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import type { RedisConnection } from './connection/redis-connection.js';
 import type { RedisLockOptions } from './redis-lock-options.js';
 

@@ -1,25 +1,21 @@
-import { activityOf } from '../core/activity-of.js';
+import { activityOf, statusOf } from '../core/internal/client-activity.js';
 import { LockClientClosedError, LockKeyError } from '../core/errors/index.js';
-import { giveEverythingBack } from '../core/give-everything-back.js';
-import { leaderId } from '../core/leader-id.js';
-import { LeaderLatch } from '../core/leader-latch.js';
-import type { LeaderOptions } from '../core/leader-options.js';
-import type { LeaderSelectorOptions } from '../core/leader-selector-options.js';
-import { LeaderSelector, type TakeLeadership } from '../core/leader-selector.js';
+import { giveEverythingBack, roundTrip } from '../core/internal/client-lifecycle.js';
+import { leaderId, type LeaderOptions } from '../core/election/election-backend.js';
+import { LeaderLatch } from '../core/election/leader-latch.js';
+import {
+  LeaderSelector,
+  type LeaderSelectorOptions,
+  type TakeLeadership,
+} from '../core/election/leader-selector.js';
 import type { Lock } from '../core/lock.js';
-import type { LockActivity } from '../core/lock-activity.js';
-import type { LockClient } from '../core/lock-client.js';
-import type { LockClientStatus } from '../core/lock-client-status.js';
+import type { LockActivity, LockClient, LockClientStatus } from '../core/lock-client.js';
 import type { LockEvents } from '../core/lock-events.js';
-import { LockKinds } from '../core/lock-kinds.js';
-import { LOCK_SURVEY, type LockSurvey } from '../core/lock-survey.js';
+import { LockKinds, SemaphorePermits } from '../core/internal/key-uses.js';
+import { LOCK_SURVEY, type LockSurvey } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
-import { roundTrip } from '../core/round-trip.js';
-import { SemaphorePermits } from '../core/semaphore-permits.js';
-import { statusOf } from '../core/status-of.js';
-import { validateLockKey } from '../core/validate-lock-key.js';
-import { validatePermits } from '../core/validate-permits.js';
-import { within } from '../core/within.js';
+import { validateLockKey, validatePermits } from '../core/internal/validation.js';
+import { within } from '../core/internal/timers.js';
 import { connectToRedis } from './connect-to-redis.js';
 import { hashTag } from './connection/hash-tag.js';
 import { LockName } from './connection/lock-name.js';

@@ -1,4 +1,4 @@
-import type { Wait } from '../core/acquire-options.js';
+import type { Wait } from '../core/lock.js';
 import type { RedisClient, RedisNode } from './connection/redis-client.js';
 import type { ReplicaPolicy } from './connection/replica-policy.js';
 

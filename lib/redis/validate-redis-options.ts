@@ -1,5 +1,5 @@
 import { LockOptionsError } from '../core/errors/index.js';
-import { validateAcquireOptions } from '../core/validate-acquire-options.js';
+import { validateAcquireOptions } from '../core/internal/validation.js';
 import { validateLease } from './recipes/validate-lease.js';
 import type { RedisLockOptions } from './redis-lock-options.js';
 import { validateNodes } from './validate-nodes.js';

@@ -1,9 +1,7 @@
-import type { AcquireOptions } from '../core/acquire-options.js';
+import type { AcquireOptions, Lock } from '../core/lock.js';
 import type { Clock } from '../core/clock.js';
-import { HeldLease } from '../core/held-lease.js';
+import { HeldLease, useLease } from '../core/internal/lease-handle.js';
 import type { Lease } from '../core/lease.js';
-import type { Lock } from '../core/lock.js';
-import { useLease } from '../core/use-lease.js';
 import { validateLease } from '../redis/recipes/validate-lease.js';
 import { standIn } from './stand-in.js';
 

@@ -1,4 +1,4 @@
-import type { ErrorPolicy } from '../core/leader-options.js';
+import type { ErrorPolicy } from '../core/election/election-backend.js';
 import type { EmbeddedLockOptions } from '../embedded/embedded-lock-options.js';
 
 /** What a client in virtual time takes from the options of the client that it stands for. The others change nothing. */

@@ -4,8 +4,7 @@ import {
   LockClientUnknownError,
   LockOptionsError,
 } from '../core/errors/index.js';
-import type { LockActivity } from '../core/lock-activity.js';
-import type { LockClient } from '../core/lock-client.js';
+import type { LockActivity, LockClient } from '../core/lock-client.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 import type { LockTestingOptions } from './lock-testing-options.js';
 import { TestingClient } from './testing-client.js';

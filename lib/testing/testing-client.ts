@@ -1,5 +1,5 @@
 import type { LockClient } from '../core/lock-client.js';
-import { LockEventEmitter } from '../core/lock-event-emitter.js';
+import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { EmbeddedLink } from '../embedded/embedded-link.js';
 import { EmbeddedServer } from '../embedded/embedded-server.js';
 import { validateEmbeddedOptions } from '../embedded/validate-embedded-options.js';

@@ -3,9 +3,9 @@ import {
   LockConnectionError,
   LockTimeoutError,
 } from '../core/errors/index.js';
-import { giveEverythingBack } from '../core/give-everything-back.js';
-import { WaitScope } from '../core/wait-scope.js';
-import { within } from '../core/within.js';
+import { giveEverythingBack } from '../core/internal/client-lifecycle.js';
+import { WaitScope } from '../core/internal/wait-scope.js';
+import { within } from '../core/internal/timers.js';
 import { localAddress } from './local-address.js';
 import type { RecipeContext } from './recipes/recipe-context.js';
 import { untilConnected } from './recipes/until-connected.js';

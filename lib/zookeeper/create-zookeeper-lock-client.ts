@@ -1,5 +1,5 @@
-import { LockEventEmitter } from '../core/lock-event-emitter.js';
-import { systemClock } from '../core/system-clock.js';
+import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
+import { systemClock } from '../core/clock.js';
 import { parseConnectString } from './connection/connect-string.js';
 import { NativeTransport } from './connection/native-transport.js';
 import { RetryForever } from './connection/retry/retry-forever.js';

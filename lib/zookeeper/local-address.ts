@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import type { Clock } from '../core/clock.js';
-import { within } from '../core/within.js';
+import { within } from '../core/internal/timers.js';
 
 /** The most time that the name service gets, in ms: the data is only for people who look at the nodes. */
 const PATIENCE = 1_000;

@@ -1,5 +1,5 @@
 import { LockKeyError } from '../core/errors/index.js';
-import { validateLockKey } from '../core/validate-lock-key.js';
+import { validateLockKey } from '../core/internal/validation.js';
 import { isCanonicalPath } from './connection/znode-path.js';
 
 /** Where a client has its locks. */

@@ -1,4 +1,4 @@
-import { Bag } from '../core/bag.js';
+import { Bag } from '../core/internal/swap-remove-set.js';
 import { GuaranteedDelete } from './recipes/guaranteed-delete.js';
 import { LockParents } from './recipes/lock-parents.js';
 import { LongHolds } from './recipes/long-holds.js';

@@ -1,5 +1,5 @@
 import { LockOptionsError } from '../core/errors/index.js';
-import { validateAcquireOptions } from '../core/validate-acquire-options.js';
+import { validateAcquireOptions } from '../core/internal/validation.js';
 import { Permission, type AclEntry } from './connection/acl.js';
 import type { AuthInfo } from './connection/auth-info.js';
 import { parseConnectString } from './connection/connect-string.js';

@@ -1,7 +1,7 @@
-import type { Wait } from '../core/acquire-options.js';
+import type { Wait } from '../core/lock.js';
 import type { Clock } from '../core/clock.js';
-import type { ErrorPolicy } from '../core/leader-options.js';
-import type { LockEventEmitter } from '../core/lock-event-emitter.js';
+import type { ErrorPolicy } from '../core/election/election-backend.js';
+import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import type { AclEntry } from './connection/acl.js';
 import type { RetryPolicy } from './connection/retry/retry-policy.js';
 import type { ZooKeeperConnection } from './connection/zookeeper-connection.js';

@@ -1,21 +1,19 @@
-import { activityOf } from '../core/activity-of.js';
+import { activityOf, statusOf } from '../core/internal/client-activity.js';
 import { LockClientClosedError } from '../core/errors/index.js';
-import { leaderId } from '../core/leader-id.js';
-import { LeaderLatch } from '../core/leader-latch.js';
-import type { LeaderOptions } from '../core/leader-options.js';
-import type { LeaderSelectorOptions } from '../core/leader-selector-options.js';
-import { LeaderSelector, type TakeLeadership } from '../core/leader-selector.js';
+import { leaderId, type LeaderOptions } from '../core/election/election-backend.js';
+import { LeaderLatch } from '../core/election/leader-latch.js';
+import {
+  LeaderSelector,
+  type LeaderSelectorOptions,
+  type TakeLeadership,
+} from '../core/election/leader-selector.js';
 import type { Lock } from '../core/lock.js';
-import type { LockActivity } from '../core/lock-activity.js';
-import type { LockClient } from '../core/lock-client.js';
-import type { LockClientStatus } from '../core/lock-client-status.js';
+import type { LockActivity, LockClient, LockClientStatus } from '../core/lock-client.js';
 import type { LockEvents } from '../core/lock-events.js';
-import { LOCK_SURVEY, type LockSurvey } from '../core/lock-survey.js';
+import { LOCK_SURVEY, type LockSurvey } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
-import { refuseLease } from '../core/refuse-lease.js';
-import { roundTrip } from '../core/round-trip.js';
-import { statusOf } from '../core/status-of.js';
-import { validatePermits } from '../core/validate-permits.js';
+import { refuseLease, validatePermits } from '../core/internal/validation.js';
+import { roundTrip } from '../core/internal/client-lifecycle.js';
 import { ClientLifecycle } from './client-lifecycle.js';
 import { ZooKeeperSurvey } from './inspection/zookeeper-survey.js';
 import { lockPath } from './lock-path.js';

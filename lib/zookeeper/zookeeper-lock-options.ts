@@ -1,5 +1,5 @@
-import type { Wait } from '../core/acquire-options.js';
-import type { ErrorPolicy } from '../core/leader-options.js';
+import type { Wait } from '../core/lock.js';
+import type { ErrorPolicy } from '../core/election/election-backend.js';
 import type { AclEntry } from './connection/acl.js';
 import type { AuthInfo } from './connection/auth-info.js';
 import type { RetryPolicy } from './connection/retry/retry-policy.js';

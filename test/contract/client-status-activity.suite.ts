@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
-import type { LockActivity } from '../../lib/core/lock-activity.js';
+import type { LockActivity } from '../../lib/core/lock-client.js';
 import { eventually } from '../support/eventually.js';
 import type { LockStage } from './lock-stage.js';
 import type { StageClient } from './stage-client.js';

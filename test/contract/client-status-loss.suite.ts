@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { LockClientStatus } from '../../lib/core/lock-client-status.js';
-import type { LockClient } from '../../lib/core/lock-client.js';
+import type { LockClient, LockClientStatus } from '../../lib/core/lock-client.js';
 import { eventually } from '../support/eventually.js';
 
 /** Servers of one client, whose locks are lost 2 s after the servers. */

@@ -1,7 +1,6 @@
-import { LockEventEmitter } from '../../lib/core/lock-event-emitter.js';
-import type { Lock } from '../../lib/core/lock.js';
-import type { Mutex } from '../../lib/core/mutex.js';
-import { systemClock } from '../../lib/core/system-clock.js';
+import { LockEventEmitter } from '../../lib/core/internal/lock-event-emitter.js';
+import type { Lock, Mutex } from '../../lib/core/lock.js';
+import { systemClock } from '../../lib/core/clock.js';
 import { RetryForever } from '../../lib/zookeeper/connection/retry/retry-forever.js';
 import type { Servers } from '../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';

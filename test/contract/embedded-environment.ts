@@ -1,4 +1,4 @@
-import { systemClock } from '../../lib/core/system-clock.js';
+import { systemClock } from '../../lib/core/clock.js';
 import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import type { EmbeddedServerOptions } from '../../lib/embedded/embedded-server-options.js';
 import { embeddedServers } from '../../lib/embedded/embedded-servers.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Lease } from '../../lib/core/lease.js';
-import type { LeaderLatch } from '../../lib/core/leader-latch.js';
+import type { LeaderLatch } from '../../lib/core/election/leader-latch.js';
 import { eventually } from '../support/eventually.js';
 import { expectLost } from './expect-lost.js';
 import type { LeaderElectionGround, MortalClient } from './leader-election-ground.js';

@@ -7,8 +7,8 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
-import type { LeaderLatch } from '../../lib/core/leader-latch.js';
-import type { Leadership } from '../../lib/core/leadership.js';
+import type { LeaderLatch } from '../../lib/core/election/leader-latch.js';
+import type { Leadership } from '../../lib/core/election/leader-term.js';
 import { eventually } from '../support/eventually.js';
 import type { LockStage } from './lock-stage.js';
 

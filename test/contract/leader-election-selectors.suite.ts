@@ -1,5 +1,5 @@
 import { expect, it, jest } from '@jest/globals';
-import { currentLease } from '../../lib/core/current-lease.js';
+import { currentLease } from '../../lib/core/internal/lease-scope.js';
 import { ElectionClosedError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { Deferred } from '../support/deferred.js';

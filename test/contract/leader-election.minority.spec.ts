@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockConnectionError } from '../../lib/core/errors/index.js';
-import type { LeaderLatch } from '../../lib/core/leader-latch.js';
+import type { LeaderLatch } from '../../lib/core/election/leader-latch.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { onRedLock } from '../redis/red-lock-stage.js';
 import { eventually } from '../support/eventually.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { LeaderLatch } from '../../lib/core/leader-latch.js';
+import type { LeaderLatch } from '../../lib/core/election/leader-latch.js';
 import { TestClient } from '../integration/support/test-client.js';
 import { eventually } from '../support/eventually.js';
 import { ZooKeeperEnsemble } from '../support/zookeeper-ensemble.js';

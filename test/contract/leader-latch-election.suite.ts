@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { hostname } from 'node:os';
 import { LockAbortedError, LockTimeoutError } from '../../lib/core/errors/index.js';
-import type { LeaderLatch } from '../../lib/core/leader-latch.js';
+import type { LeaderLatch } from '../../lib/core/election/leader-latch.js';
 import { CriticalSection } from '../integration/support/critical-section.js';
 import { isSettled } from '../support/is-settled.js';
 import { LeaderLatchStage } from './leader-latch-stage.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockKeyError, LockOptionsError } from '../../lib/core/errors/index.js';
-import type { LeaderOptions } from '../../lib/core/leader-options.js';
+import type { LeaderOptions } from '../../lib/core/election/election-backend.js';
 import type { Client } from './client.js';
 import { LeaderLatchStage } from './leader-latch-stage.js';
 import type { Stage } from './stage.js';

@@ -1,7 +1,7 @@
 import { expect, it, jest } from '@jest/globals';
-import { currentLease } from '../../lib/core/current-lease.js';
+import { currentLease } from '../../lib/core/internal/lease-scope.js';
 import { LockLostError } from '../../lib/core/errors/index.js';
-import type { Leadership } from '../../lib/core/leadership.js';
+import type { Leadership } from '../../lib/core/election/leader-term.js';
 import { Deferred } from '../support/deferred.js';
 import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';

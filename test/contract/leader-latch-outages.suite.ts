@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockLostError } from '../../lib/core/errors/index.js';
-import type { LeaderLatch } from '../../lib/core/leader-latch.js';
+import type { LeaderLatch } from '../../lib/core/election/leader-latch.js';
 import { eventually } from '../support/eventually.js';
 import { Client } from './client.js';
 import { LeaderLatchStage } from './leader-latch-stage.js';

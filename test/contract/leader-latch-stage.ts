@@ -1,5 +1,5 @@
-import type { LeaderLatch } from '../../lib/core/leader-latch.js';
-import type { LeaderOptions } from '../../lib/core/leader-options.js';
+import type { LeaderLatch } from '../../lib/core/election/leader-latch.js';
+import type { LeaderOptions } from '../../lib/core/election/election-backend.js';
 import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';

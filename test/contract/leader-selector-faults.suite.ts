@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { LeaderSelector } from '../../lib/core/leader-selector.js';
+import type { LeaderSelector } from '../../lib/core/election/leader-selector.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { eventually } from '../support/eventually.js';
 import { expectLost } from './expect-lost.js';

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { hostname } from 'node:os';
 import { LockKeyError, LockOptionsError } from '../../lib/core/errors/index.js';
-import type { LeaderSelectorOptions } from '../../lib/core/leader-selector-options.js';
+import type { LeaderSelectorOptions } from '../../lib/core/election/leader-selector.js';
 import { eventually } from '../support/eventually.js';
 import { LeaderSelectorReign } from './leader-selector-reign.js';
 import type { Stage } from './stage.js';

@@ -1,5 +1,5 @@
-import type { TakeLeadership } from '../../lib/core/leader-selector.js';
-import type { Leadership } from '../../lib/core/leadership.js';
+import type { TakeLeadership } from '../../lib/core/election/leader-selector.js';
+import type { Leadership } from '../../lib/core/election/leader-term.js';
 import { CriticalSection } from '../integration/support/critical-section.js';
 import { Deferred } from '../support/deferred.js';
 import { eventually } from '../support/eventually.js';

@@ -1,6 +1,6 @@
 import { expect, it, jest } from '@jest/globals';
-import { currentLease } from '../../lib/core/current-lease.js';
-import type { LeaderSelector } from '../../lib/core/leader-selector.js';
+import { currentLease } from '../../lib/core/internal/lease-scope.js';
+import type { LeaderSelector } from '../../lib/core/election/leader-selector.js';
 import { LeaderSelectorReign } from './leader-selector-reign.js';
 import { Deferred } from '../support/deferred.js';
 import { eventually } from '../support/eventually.js';

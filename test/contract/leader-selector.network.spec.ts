@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Lease } from '../../lib/core/lease.js';
-import type { LeaderSelector } from '../../lib/core/leader-selector.js';
-import type { LeaderSelectorOptions } from '../../lib/core/leader-selector-options.js';
+import type {
+  LeaderSelector,
+  LeaderSelectorOptions,
+} from '../../lib/core/election/leader-selector.js';
 import { TestClient } from '../integration/support/test-client.js';
 import { attachSession } from '../support/attach-session.js';
 import { eventually } from '../support/eventually.js';

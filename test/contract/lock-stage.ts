@@ -1,6 +1,5 @@
-import type { AcquireOptions } from '../../lib/core/acquire-options.js';
+import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import type { Lease } from '../../lib/core/lease.js';
-import type { Lock } from '../../lib/core/lock.js';
 import type { StageClient, StageClientOptions } from './stage-client.js';
 
 /** What the tests of a suite stand on, whatever the backend: two clients, and a key that nobody used before. */

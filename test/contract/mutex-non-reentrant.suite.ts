@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { currentLease } from '../../lib/core/current-lease.js';
+import { currentLease } from '../../lib/core/internal/lease-scope.js';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { LockStage } from './lock-stage.js';
 

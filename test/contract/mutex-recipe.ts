@@ -1,4 +1,4 @@
-import type { Mutex } from '../../lib/core/mutex.js';
+import type { Mutex } from '../../lib/core/lock.js';
 import type { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
 
 /** A recipe that is to do what every mutex does. */

@@ -1,7 +1,6 @@
-import type { AcquireOptions } from '../../lib/core/acquire-options.js';
+import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import type { Lease } from '../../lib/core/lease.js';
 import type { LockClient } from '../../lib/core/lock-client.js';
-import type { Lock } from '../../lib/core/lock.js';
 import { nextEvent } from './next-event.js';
 
 /** Has a client queue for a lock of its; resolves when it does, with the lease to come. */

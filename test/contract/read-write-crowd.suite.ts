@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { LockAbortedError, LockTimeoutError } from '../../lib/core/errors/index.js';
-import type { AcquireOptions } from '../../lib/core/acquire-options.js';
+import type { AcquireOptions } from '../../lib/core/lock.js';
 import { eventually } from '../support/eventually.js';
 import { seededRandom } from '../support/seeded-random.js';
 import type { LockStage } from './lock-stage.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { currentLease } from '../../lib/core/current-lease.js';
+import { currentLease } from '../../lib/core/internal/lease-scope.js';
 import { LockTimeoutError, LockUpgradeError } from '../../lib/core/errors/index.js';
 import type { Lock } from '../../lib/core/lock.js';
 import { eventually } from '../support/eventually.js';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Mutex } from '../../lib/core/mutex.js';
+import type { Mutex } from '../../lib/core/lock.js';
 import { createRedLockClient } from '../../lib/redis/red-lock/create-red-lock-client.js';
 import type { RedLockClient } from '../../lib/redis/red-lock/red-lock-client.js';
 import { asOwn } from '../support/as-own.js';

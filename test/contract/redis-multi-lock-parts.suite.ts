@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { currentLease } from '../../lib/core/current-lease.js';
+import { currentLease } from '../../lib/core/internal/lease-scope.js';
 import {
   LockAbortedError,
   LockOptionsError,

@@ -1,4 +1,4 @@
-import type { Mutex } from '../../lib/core/mutex.js';
+import type { Mutex } from '../../lib/core/lock.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 
 /** How a multi-lock on Redis takes its parts, which depends on what these are; and such a part. */

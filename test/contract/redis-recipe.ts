@@ -1,4 +1,4 @@
-import type { Mutex } from '../../lib/core/mutex.js';
+import type { Mutex } from '../../lib/core/lock.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 
 /** Which locks of a client on Redis a suite is about. */

@@ -1,6 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { Lock } from '../../lib/core/lock.js';
-import type { Mutex } from '../../lib/core/mutex.js';
+import type { Lock, Mutex } from '../../lib/core/lock.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { asOwn } from '../support/as-own.js';

@@ -1,7 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { AcquireOptions } from '../../lib/core/acquire-options.js';
+import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import type { Lease } from '../../lib/core/lease.js';
-import type { Lock } from '../../lib/core/lock.js';
 import { LockName } from '../../lib/redis/connection/lock-name.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';

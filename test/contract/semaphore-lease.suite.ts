@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AsyncResource } from 'node:async_hooks';
-import { currentLease } from '../../lib/core/current-lease.js';
+import { currentLease } from '../../lib/core/internal/lease-scope.js';
 import { LockNotHeldError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { eventually } from '../support/eventually.js';

@@ -1,6 +1,5 @@
-import type { CountingSemaphore } from '../../lib/core/counting-semaphore.js';
+import type { CountingSemaphore, PermitOptions } from '../../lib/core/lock.js';
 import type { Lease } from '../../lib/core/lease.js';
-import type { PermitOptions } from '../../lib/core/permit-options.js';
 import type { SemaphoreState } from './semaphore-state.js';
 import type { StageClient } from './stage-client.js';
 

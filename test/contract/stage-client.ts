@@ -1,7 +1,5 @@
-import type { Wait } from '../../lib/core/acquire-options.js';
+import type { Lock, Mutex, Wait } from '../../lib/core/lock.js';
 import type { LockClient } from '../../lib/core/lock-client.js';
-import type { Lock } from '../../lib/core/lock.js';
-import type { Mutex } from '../../lib/core/mutex.js';
 
 export interface StageClientOptions {
   /** Default: `'forever'`. */

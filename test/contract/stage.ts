@@ -1,7 +1,6 @@
-import { systemClock } from '../../lib/core/system-clock.js';
-import type { AcquireOptions } from '../../lib/core/acquire-options.js';
+import { systemClock } from '../../lib/core/clock.js';
+import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import type { Lease } from '../../lib/core/lease.js';
-import type { Lock } from '../../lib/core/lock.js';
 import { Permission } from '../../lib/zookeeper/connection/acl.js';
 import { ReturnCode } from '../../lib/zookeeper/connection/return-code.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../lib/core/system-clock.js';
+import { systemClock } from '../../lib/core/clock.js';
 import { parseConnectString } from '../../lib/zookeeper/connection/connect-string.js';
 import { NativeTransport } from '../../lib/zookeeper/connection/native-transport.js';
 import { ServerList } from '../../lib/zookeeper/connection/server-list.js';

@@ -1,5 +1,5 @@
 import type { Lease } from '../../lib/core/lease.js';
-import type { PermitOptions } from '../../lib/core/permit-options.js';
+import type { PermitOptions } from '../../lib/core/lock.js';
 import type { InterProcessSemaphoreV2 } from '../../lib/zookeeper/recipes/inter-process-semaphore-v2.js';
 import type { SharedCountReader } from '../../lib/zookeeper/recipes/shared-count-reader.js';
 import type { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { systemClock } from '../../lib/core/system-clock.js';
+import { systemClock } from '../../lib/core/clock.js';
 import { NativeTransport } from '../../lib/zookeeper/connection/native-transport.js';
 import { ServerList } from '../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';

@@ -1,7 +1,6 @@
-import type { AcquireOptions } from '../../lib/core/acquire-options.js';
+import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import type { Lease } from '../../lib/core/lease.js';
-import type { Lock } from '../../lib/core/lock.js';
-import { useLease } from '../../lib/core/use-lease.js';
+import { useLease } from '../../lib/core/internal/lease-handle.js';
 import { currentOperation } from './current-operation.js';
 import type { Judge } from './judge.js';
 import type { SimulatedClient } from './simulated-client.js';

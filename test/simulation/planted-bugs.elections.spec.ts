@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { LeaderLatch } from '../../lib/core/leader-latch.js';
-import { LeaderTerm } from '../../lib/core/leader-term.js';
+import { LeaderLatch } from '../../lib/core/election/leader-latch.js';
+import { LeaderTerm } from '../../lib/core/election/leader-term.js';
 import { GuaranteedDelete } from '../../lib/zookeeper/recipes/guaranteed-delete.js';
 import { LockHold } from '../../lib/zookeeper/recipes/lock-hold.js';
 import { ProtectedNode } from '../../lib/zookeeper/recipes/protected-node.js';

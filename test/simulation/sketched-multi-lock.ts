@@ -1,11 +1,9 @@
-import type { AcquireOptions } from '../../lib/core/acquire-options.js';
+import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import type { Clock } from '../../lib/core/clock.js';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
-import type { Lock } from '../../lib/core/lock.js';
-import { MultiHold } from '../../lib/core/multi-hold.js';
-import { MultiLease } from '../../lib/core/multi-lease.js';
-import { useLease } from '../../lib/core/use-lease.js';
+import { MultiHold, MultiLease } from '../../lib/core/internal/multi-lease.js';
+import { useLease } from '../../lib/core/internal/lease-handle.js';
 
 /** What is wrong with a {@link SketchedMultiLock}. Default: nothing. */
 export interface Faults {

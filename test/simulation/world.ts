@@ -1,4 +1,4 @@
-import type { ErrorPolicy } from '../../lib/core/leader-options.js';
+import type { ErrorPolicy } from '../../lib/core/election/election-backend.js';
 import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
-import type { Mutex } from '../../lib/core/mutex.js';
+import type { Mutex } from '../../lib/core/lock.js';
 import type { ExclusiveFile } from './exclusive-file.js';
 
 /** What came of it. */

@@ -1,5 +1,5 @@
 import { LockConnectionError } from '../../core/errors/index.js';
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isRedisCluster, type RedisArgument, type RedisNode } from './redis-client.js';
 import { ConnectionStates, type ConnectionStatesSettings } from './connection-states.js';
 import { Interruptions } from './interruptions.js';

@@ -1,4 +1,4 @@
-import { Bag } from '../../core/bag.js';
+import { Bag } from '../../core/internal/swap-remove-set.js';
 import type { Clock, Timer } from '../../core/clock.js';
 import { lockRenew } from '../scripts/lock-renew.js';
 import type { RedisConnection } from './redis-connection.js';

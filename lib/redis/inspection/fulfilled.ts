@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.js';
-import { within } from '../../core/within.js';
+import { within } from '../../core/internal/timers.js';
 
 /** What those answer that do within `ms`; rejects when none does. */
 export async function fulfilled<T>(

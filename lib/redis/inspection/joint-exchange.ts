@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.js';
-import type { ReportExchange } from '../../core/report-exchange.js';
+import type { ReportExchange } from '../../core/lock-inspection.js';
 import { fulfilled } from './fulfilled.js';
 
 /** One exchange over several servers: it works while one of them does. The same report may come by each. */

@@ -1,4 +1,4 @@
-import type { SurveyedLock, SurveyedParty } from '../../core/surveyed-lock.js';
+import type { SurveyedLock, SurveyedParty } from '../../core/lock-inspection.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import { holdersOf } from '../recipes/holders-of.js';

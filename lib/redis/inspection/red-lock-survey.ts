@@ -1,7 +1,11 @@
-import type { KnownLocks, LockSurvey } from '../../core/lock-survey.js';
-import { placedActivityOf, type PlacedActivity } from '../../core/placed-activity.js';
-import type { ReportExchange } from '../../core/report-exchange.js';
-import type { SurveyedLock, SurveyedParty } from '../../core/surveyed-lock.js';
+import type {
+  KnownLocks,
+  LockSurvey,
+  ReportExchange,
+  SurveyedLock,
+  SurveyedParty,
+} from '../../core/lock-inspection.js';
+import { placedActivityOf, type PlacedActivity } from '../../core/internal/client-activity.js';
 import type { RedLockContext } from '../red-lock/red-lock-context.js';
 import { JointExchange } from './joint-exchange.js';
 import { fulfilled } from './fulfilled.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ReportExchange } from '../../core/report-exchange.js';
+import type { ReportExchange } from '../../core/lock-inspection.js';
 import type { Channel } from '../connection/channel.js';
 import type { RecipeContext } from '../recipes/recipe-context.js';
 import { expectReady } from './expect-ready.js';

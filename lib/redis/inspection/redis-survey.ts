@@ -1,7 +1,10 @@
-import type { KnownLocks, LockSurvey } from '../../core/lock-survey.js';
-import { placedActivityOf, type PlacedActivity } from '../../core/placed-activity.js';
-import type { ReportExchange } from '../../core/report-exchange.js';
-import type { SurveyedLock } from '../../core/surveyed-lock.js';
+import type {
+  KnownLocks,
+  LockSurvey,
+  ReportExchange,
+  SurveyedLock,
+} from '../../core/lock-inspection.js';
+import { placedActivityOf, type PlacedActivity } from '../../core/internal/client-activity.js';
 import { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipes/recipe-context.js';
 import { expectReady } from './expect-ready.js';

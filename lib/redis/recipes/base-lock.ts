@@ -1,12 +1,10 @@
 import { LockAbortedError, LockOptionsError } from '../../core/errors/index.js';
-import type { Hold } from '../../core/hold.js';
-import { isSameLock } from '../../core/is-same-lock.js';
-import { LeaseChain } from '../../core/lease-chain.js';
-import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
-import { runAcquire } from '../../core/run-wait.js';
-import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
-import type { WaitScope } from '../../core/wait-scope.js';
-import { withWait } from '../../core/with-wait.js';
+import type { Hold } from '../../core/internal/hold.js';
+import { isSameLock, type LockIdentity, type LockRecipe } from '../../core/lock.js';
+import { LeaseChain } from '../../core/internal/lease-scope.js';
+import { runAcquire, withWait } from '../../core/internal/acquire.js';
+import { validateAcquireOptions } from '../../core/internal/validation.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { contend } from './contend.js';
 import type { Contention, Granted } from './contention.js';
 import type { LockCommands } from './lock-commands.js';

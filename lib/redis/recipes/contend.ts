@@ -1,4 +1,4 @@
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { Contention, type Granted } from './contention.js';
 import { LinePlace } from './line.js';
 import type { ContentionCommands, LockCommands, LockRequest } from './lock-commands.js';

@@ -1,6 +1,6 @@
 import type { Timer } from '../../core/clock.js';
 import { LockConnectionError, LockError, LockTimeoutError } from '../../core/errors/index.js';
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Channel } from '../connection/channel.js';
 import { isReply, lockErrorOf, replyText } from '../connection/redis-error.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';

@@ -1,4 +1,4 @@
-import { Bag } from '../../core/bag.js';
+import { Bag } from '../../core/internal/swap-remove-set.js';
 import type { Clock } from '../../core/clock.js';
 import { isOtherType, isPassing, isReply } from '../connection/redis-error.js';
 import type { RedisConnection } from '../connection/redis-connection.js';

@@ -1,9 +1,9 @@
-import type { Wait } from '../../core/acquire-options.js';
-import type { Bag } from '../../core/bag.js';
-import type { ClientHold } from '../../core/client-hold.js';
+import type { Wait } from '../../core/lock.js';
+import type { Bag } from '../../core/internal/swap-remove-set.js';
+import type { ClientHold } from '../../core/internal/hold.js';
 import type { Clock } from '../../core/clock.js';
-import type { LockEventEmitter } from '../../core/lock-event-emitter.js';
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import type { Renewal } from '../connection/renewal.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';

@@ -1,4 +1,4 @@
-import type { AcquireOptions } from '../../core/acquire-options.js';
+import type { AcquireOptions } from '../../core/lock.js';
 
 /** Options of `acquire` and `using` on Redis. Times in milliseconds. */
 export interface RedisAcquireOptions extends AcquireOptions {

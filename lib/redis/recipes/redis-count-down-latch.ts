@@ -1,7 +1,6 @@
-import type { AcquireOptions } from '../../core/acquire-options.js';
-import { runWait } from '../../core/run-wait.js';
-import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
-import { validatePermits } from '../../core/validate-permits.js';
+import type { AcquireOptions } from '../../core/lock.js';
+import { runWait } from '../../core/internal/acquire.js';
+import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';
 import { latchAwait } from '../scripts/latch-await.js';

@@ -1,7 +1,6 @@
-import type { AcquireOptions } from '../../core/acquire-options.js';
-import type { ElectionBackend } from '../../core/election-backend.js';
-import type { HeldLease } from '../../core/held-lease.js';
-import type { Participant } from '../../core/participant.js';
+import type { AcquireOptions } from '../../core/lock.js';
+import type { ElectionBackend, Participant } from '../../core/election/election-backend.js';
+import type { HeldLease } from '../../core/internal/lease-handle.js';
 
 /** A lock that does not re-enter, and who holds it, by the `method` that it asked with. */
 export interface ElectionLock {

@@ -1,4 +1,4 @@
-import type { LockIdentity } from '../../core/lock-identity.js';
+import type { LockIdentity } from '../../core/lock.js';
 import type { LockCommand } from './lock-commands.js';
 import type { SharedToken } from './shared-token.js';
 

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LockNotHeldError, type LockLostError } from '../../core/errors/index.js';
-import { Hold, type HoldBackend } from '../../core/hold.js';
+import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { Registration, Renewable } from '../connection/renewable.js';
 import { asLongAs, sendUntilAnswered } from '../connection/send-until-answered.js';
 import { lockBury } from '../scripts/lock-bury.js';

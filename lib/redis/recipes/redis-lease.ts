@@ -1,4 +1,4 @@
-import { HeldLease } from '../../core/held-lease.js';
+import { HeldLease } from '../../core/internal/lease-handle.js';
 import { validateLease } from './validate-lease.js';
 import type { RedisHold } from './redis-hold.js';
 

@@ -1,7 +1,6 @@
 import type { Lease } from '../../core/lease.js';
-import type { LockIdentity } from '../../core/lock-identity.js';
-import type { Mutex } from '../../core/mutex.js';
-import { useLease } from '../../core/use-lease.js';
+import type { LockIdentity, Mutex } from '../../core/lock.js';
+import { useLease } from '../../core/internal/lease-handle.js';
 import type { LockName } from '../connection/lock-name.js';
 import { lockForceUnlock } from '../scripts/lock-force-unlock.js';
 import type { BaseLock } from './base-lock.js';

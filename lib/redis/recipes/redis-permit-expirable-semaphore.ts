@@ -1,9 +1,8 @@
-import type { CountingSemaphore } from '../../core/counting-semaphore.js';
+import type { CountingSemaphore, LockIdentity } from '../../core/lock.js';
 import { LockNotHeldError } from '../../core/errors/index.js';
 import type { Lease } from '../../core/lease.js';
-import type { LockIdentity } from '../../core/lock-identity.js';
-import { useLease } from '../../core/use-lease.js';
-import { validatePermits } from '../../core/validate-permits.js';
+import { useLease } from '../../core/internal/lease-handle.js';
+import { validatePermits } from '../../core/internal/validation.js';
 import type { RedisArgument } from '../connection/redis-client.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';

@@ -1,4 +1,4 @@
-import type { PermitOptions } from '../../core/permit-options.js';
+import type { PermitOptions } from '../../core/lock.js';
 import type { RedisAcquireOptions } from './redis-acquire-options.js';
 
 /** Options of an acquire on a semaphore on Redis. */

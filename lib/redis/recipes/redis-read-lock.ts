@@ -1,7 +1,6 @@
 import type { Lease } from '../../core/lease.js';
-import type { Lock } from '../../core/lock.js';
-import type { LockIdentity } from '../../core/lock-identity.js';
-import { useLease } from '../../core/use-lease.js';
+import type { Lock, LockIdentity } from '../../core/lock.js';
+import { useLease } from '../../core/internal/lease-handle.js';
 import type { BaseLock } from './base-lock.js';
 import type { RedisAcquireOptions } from './redis-acquire-options.js';
 import type { RedisHold } from './redis-hold.js';

@@ -1,4 +1,4 @@
-import type { ReadWriteLock } from '../../core/read-write-lock.js';
+import type { ReadWriteLock } from '../../core/lock.js';
 import type { LockName } from '../connection/lock-name.js';
 import { readWriteForceUnlock } from '../scripts/read-write-force-unlock.js';
 import { BaseLock } from './base-lock.js';

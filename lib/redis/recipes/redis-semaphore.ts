@@ -1,7 +1,6 @@
-import type { PermitOptions } from '../../core/permit-options.js';
-import { runWait } from '../../core/run-wait.js';
-import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
-import { validatePermits } from '../../core/validate-permits.js';
+import type { PermitOptions } from '../../core/lock.js';
+import { runWait } from '../../core/internal/acquire.js';
+import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RedisArgument } from '../connection/redis-client.js';
 import { semaphoreAcquire } from '../scripts/semaphore-acquire.js';

@@ -1,8 +1,7 @@
 import type { Lock } from '../../core/lock.js';
-import type { TakeTogether } from '../../core/take-together.js';
-import { runAcquire } from '../../core/run-wait.js';
-import type { WaitScope } from '../../core/wait-scope.js';
-import { withWait } from '../../core/with-wait.js';
+import type { TakeTogether } from '../../core/multi-lock.js';
+import { runAcquire, withWait } from '../../core/internal/acquire.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { slotOf } from '../connection/slot-of.js';
 import { aboutUs } from './about-us.js';
 import { contend } from './contend.js';

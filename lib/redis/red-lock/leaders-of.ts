@@ -1,5 +1,5 @@
 import { LockConnectionError } from '../../core/errors/index.js';
-import { within } from '../../core/within.js';
+import { within } from '../../core/internal/timers.js';
 import type { RedisLock } from '../recipes/redis-lock.js';
 import type { RedLockContext } from './red-lock-context.js';
 

@@ -4,7 +4,7 @@ import {
   LockError,
   LockTimeoutError,
 } from '../../core/errors/index.js';
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isRefusal } from '../connection/redis-error.js';
 import type { RedisAcquireOptions } from '../recipes/redis-acquire-options.js';
 import type { RedisLease } from '../recipes/redis-lease.js';

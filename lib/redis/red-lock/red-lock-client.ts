@@ -1,5 +1,5 @@
-import { activityOf } from '../../core/activity-of.js';
-import { Bag } from '../../core/bag.js';
+import { activityOf, statusOf } from '../../core/internal/client-activity.js';
+import { Bag } from '../../core/internal/swap-remove-set.js';
 import type { Clock } from '../../core/clock.js';
 import {
   LockClientClosedError,
@@ -8,26 +8,23 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../core/errors/index.js';
-import { giveEverythingBack } from '../../core/give-everything-back.js';
-import { leaderId } from '../../core/leader-id.js';
-import { LeaderLatch } from '../../core/leader-latch.js';
-import type { LeaderOptions } from '../../core/leader-options.js';
-import type { LeaderSelectorOptions } from '../../core/leader-selector-options.js';
-import { LeaderSelector, type TakeLeadership } from '../../core/leader-selector.js';
-import type { LockRecipe } from '../../core/lock-identity.js';
-import type { Lock } from '../../core/lock.js';
-import type { LockActivity } from '../../core/lock-activity.js';
-import type { LockClient } from '../../core/lock-client.js';
-import type { LockClientStatus } from '../../core/lock-client-status.js';
-import type { LockEventEmitter } from '../../core/lock-event-emitter.js';
+import { giveEverythingBack, roundTrip } from '../../core/internal/client-lifecycle.js';
+import { leaderId, type LeaderOptions } from '../../core/election/election-backend.js';
+import { LeaderLatch } from '../../core/election/leader-latch.js';
+import {
+  LeaderSelector,
+  type LeaderSelectorOptions,
+  type TakeLeadership,
+} from '../../core/election/leader-selector.js';
+import type { Lock, LockRecipe } from '../../core/lock.js';
+import type { LockActivity, LockClient, LockClientStatus } from '../../core/lock-client.js';
+import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import type { LockEvents } from '../../core/lock-events.js';
-import { LockKinds } from '../../core/lock-kinds.js';
-import { LOCK_SURVEY, type LockSurvey } from '../../core/lock-survey.js';
+import { LockKinds } from '../../core/internal/key-uses.js';
+import { LOCK_SURVEY, type LockSurvey } from '../../core/lock-inspection.js';
 import { MultiLock } from '../../core/multi-lock.js';
-import { roundTrip } from '../../core/round-trip.js';
-import { statusOf } from '../../core/status-of.js';
-import { WaitScope } from '../../core/wait-scope.js';
-import { within } from '../../core/within.js';
+import { WaitScope } from '../../core/internal/wait-scope.js';
+import { within } from '../../core/internal/timers.js';
 import { RedLockSurvey } from '../inspection/red-lock-survey.js';
 import { ContenderLines } from '../recipes/line.js';
 import { RedisElection } from '../recipes/redis-election.js';

@@ -1,7 +1,7 @@
-import type { Wait } from '../../core/acquire-options.js';
-import type { Bag } from '../../core/bag.js';
-import type { ClientHold } from '../../core/client-hold.js';
-import type { AcquireContext } from '../../core/run-wait.js';
+import type { Wait } from '../../core/lock.js';
+import type { Bag } from '../../core/internal/swap-remove-set.js';
+import type { ClientHold } from '../../core/internal/hold.js';
+import type { AcquireContext } from '../../core/internal/acquire.js';
 import type { ContenderLines } from '../recipes/line.js';
 
 /** What one client shares with all of its locks. Its identity is the scope of re-entry. Times in milliseconds. */

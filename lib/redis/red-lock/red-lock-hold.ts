@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.js';
 import { LockConnectionError, type LockLostError } from '../../core/errors/index.js';
-import { Hold, type HoldBackend } from '../../core/hold.js';
-import type { LockIdentity } from '../../core/lock-identity.js';
+import { Hold, type HoldBackend } from '../../core/internal/hold.js';
+import type { LockIdentity } from '../../core/lock.js';
 import type { RedisLease } from '../recipes/redis-lease.js';
 import type { Ballot } from './ballot.js';
 import { firstOf } from './first-of.js';

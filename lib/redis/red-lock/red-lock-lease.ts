@@ -1,4 +1,4 @@
-import { HeldLease } from '../../core/held-lease.js';
+import { HeldLease } from '../../core/internal/lease-handle.js';
 import type { RedLockHold } from './red-lock-hold.js';
 
 /** A lease on a {@link RedLock}. */

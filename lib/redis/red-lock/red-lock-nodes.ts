@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LockOptionsError } from '../../core/errors/index.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
-import type { LockEventEmitter } from '../../core/lock-event-emitter.js';
+import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import type { RedisLockClient } from '../redis-lock-client.js';
 import { firstOf } from './first-of.js';
 

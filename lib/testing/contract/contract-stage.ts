@@ -1,9 +1,8 @@
 import { AssertionError } from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AcquireOptions } from '../../core/acquire-options.js';
+import type { AcquireOptions, Lock } from '../../core/lock.js';
 import type { Lease } from '../../core/lease.js';
-import type { Lock } from '../../core/lock.js';
 import type { LockClient } from '../../core/lock-client.js';
 import type { ContractOptions } from './contract-options.js';
 import type { ContractRunner } from './contract-runner.js';

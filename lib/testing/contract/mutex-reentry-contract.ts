@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { currentLease } from '../../core/current-lease.js';
+import { currentLease } from '../../core/internal/lease-scope.js';
 import { LockTimeoutError } from '../../core/errors/index.js';
 import type { ContractRunner } from './contract-runner.js';
 import type { ContractStage } from './contract-stage.js';

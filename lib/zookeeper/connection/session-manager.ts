@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../core/clock.js';
-import { LeaseChain } from '../../core/lease-chain.js';
+import { LeaseChain } from '../../core/internal/lease-scope.js';
 import type { AuthInfo } from './auth-info.js';
 import type { ConnectionState } from './connection-state.js';
 import { LiveLink } from './live-link.js';

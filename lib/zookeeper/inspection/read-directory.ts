@@ -1,4 +1,4 @@
-import type { SurveyedLock, SurveyedParty } from '../../core/surveyed-lock.js';
+import type { SurveyedLock, SurveyedParty } from '../../core/lock-inspection.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { childrenOf } from '../recipes/children-of.js';
 import type { NodeFact, NodeFacts } from './node-facts.js';

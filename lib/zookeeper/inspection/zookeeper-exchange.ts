@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ReportExchange } from '../../core/report-exchange.js';
+import type { ReportExchange } from '../../core/lock-inspection.js';
 import { CreateMode } from '../connection/create-mode.js';
 import { ReturnCode } from '../connection/return-code.js';
 import type { WatchEvent } from '../connection/watch-event.js';

@@ -1,5 +1,8 @@
-import { runAcquire, type AcquireRequest as CoreAcquireRequest } from '../../core/run-wait.js';
-import type { WaitScope } from '../../core/wait-scope.js';
+import {
+  runAcquire,
+  type AcquireRequest as CoreAcquireRequest,
+} from '../../core/internal/acquire.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { LockHold } from './lock-hold.js';
 import type { RecipeContext } from './recipe-context.js';
 import { RetryLoop } from './retry-loop.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { CreateMode } from '../connection/create-mode.js';
 import { ReturnCode } from '../connection/return-code.js';
 import type { Session } from '../connection/session.js';

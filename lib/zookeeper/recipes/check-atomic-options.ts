@@ -1,5 +1,5 @@
 import { LockOptionsError, type LockErrorContext } from '../../core/errors/index.js';
-import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
+import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { RetryPolicy } from '../connection/retry/retry-policy.js';
 import type { AtomicOptions } from './atomic-options.js';
 

@@ -1,5 +1,5 @@
 import { LockOptionsError, type LockErrorContext } from '../../core/errors/index.js';
-import type { Mutex } from '../../core/mutex.js';
+import type { Mutex } from '../../core/lock.js';
 import { AtomicKind } from './atomic-kind.js';
 import type { AtomicOptions } from './atomic-options.js';
 import type { AtomicValue } from './atomic-value.js';

@@ -1,8 +1,8 @@
 import type { Lease } from '../../core/lease.js';
-import type { Mutex } from '../../core/mutex.js';
+import type { Mutex } from '../../core/lock.js';
 import { CounterOverflowError, LockTimeoutError } from '../../core/errors/index.js';
-import { runWait } from '../../core/run-wait.js';
-import type { WaitScope } from '../../core/wait-scope.js';
+import { runWait } from '../../core/internal/acquire.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { BoundedExponentialBackoffRetry } from '../connection/retry/bounded-exponential-backoff-retry.js';
 import type { RetryPolicy } from '../connection/retry/retry-policy.js';
 import type { AtomicKind } from './atomic-kind.js';

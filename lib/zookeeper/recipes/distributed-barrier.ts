@@ -1,7 +1,7 @@
-import type { AcquireOptions } from '../../core/acquire-options.js';
-import { runWait } from '../../core/run-wait.js';
-import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { AcquireOptions } from '../../core/lock.js';
+import { runWait } from '../../core/internal/acquire.js';
+import { validateAcquireOptions } from '../../core/internal/validation.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { ReturnCode } from '../connection/return-code.js';
 import { parentPath } from '../connection/znode-path.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';

@@ -1,8 +1,7 @@
-import type { AcquireOptions } from '../../core/acquire-options.js';
+import type { AcquireOptions } from '../../core/lock.js';
 import { BarrierStateError } from '../../core/errors/index.js';
-import { runWait } from '../../core/run-wait.js';
-import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
-import { validatePermits } from '../../core/validate-permits.js';
+import { runWait } from '../../core/internal/acquire.js';
+import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
 import type { Acquisition } from './acquisition.js';
 import { BarrierDeparture } from './barrier-departure.js';
 import { BarrierDirectory } from './barrier-directory.js';

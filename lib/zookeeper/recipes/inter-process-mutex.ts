@@ -1,8 +1,6 @@
-import type { AcquireOptions } from '../../core/acquire-options.js';
+import type { AcquireOptions, LockIdentity, Mutex } from '../../core/lock.js';
 import type { Lease } from '../../core/lease.js';
-import type { LockIdentity } from '../../core/lock-identity.js';
-import type { Mutex } from '../../core/mutex.js';
-import { useLease } from '../../core/use-lease.js';
+import { useLease } from '../../core/internal/lease-handle.js';
 import { LockInternals } from './lock-internals.js';
 import type { LockSettings } from './lock-settings.js';
 import type { RecipeContext } from './recipe-context.js';

@@ -1,11 +1,9 @@
-import type { AcquireOptions } from '../../core/acquire-options.js';
+import type { AcquireOptions, Lock, LockIdentity } from '../../core/lock.js';
 import { LockLostError } from '../../core/errors/index.js';
-import type { Hold } from '../../core/hold.js';
+import type { Hold } from '../../core/internal/hold.js';
 import type { Lease } from '../../core/lease.js';
-import type { Lock } from '../../core/lock.js';
-import type { LockIdentity } from '../../core/lock-identity.js';
-import { useLease } from '../../core/use-lease.js';
-import type { WaitScope } from '../../core/wait-scope.js';
+import { useLease } from '../../core/internal/lease-handle.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { nodeName } from '../connection/znode-path.js';
 import { downgradeDriver, READ_NAME, readWriteSortKey } from './lock-drivers.js';
 import type { AttemptPlan, PlanOf } from './lock-attempt.js';

@@ -1,4 +1,4 @@
-import type { ReadWriteLock } from '../../core/read-write-lock.js';
+import type { ReadWriteLock } from '../../core/lock.js';
 import { LockInternals } from './lock-internals.js';
 import type { LockSettings } from './lock-settings.js';
 import { InterProcessReadLock } from './inter-process-read-lock.js';

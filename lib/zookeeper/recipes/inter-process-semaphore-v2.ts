@@ -1,12 +1,14 @@
-import type { AcquireOptions } from '../../core/acquire-options.js';
-import type { CountingSemaphore } from '../../core/counting-semaphore.js';
+import type {
+  AcquireOptions,
+  CountingSemaphore,
+  LockIdentity,
+  LockRecipe,
+  PermitOptions,
+} from '../../core/lock.js';
 import type { Lease } from '../../core/lease.js';
 import { LockOptionsError } from '../../core/errors/index.js';
-import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
-import type { PermitOptions } from '../../core/permit-options.js';
-import { useLease } from '../../core/use-lease.js';
-import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
-import { validatePermits } from '../../core/validate-permits.js';
+import { useLease } from '../../core/internal/lease-handle.js';
+import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
 import { runAcquisition, type Acquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
 import { LeaseAttempt } from './lease-attempt.js';

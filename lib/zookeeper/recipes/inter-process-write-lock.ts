@@ -1,9 +1,7 @@
-import type { AcquireOptions } from '../../core/acquire-options.js';
+import type { AcquireOptions, Lock, LockIdentity } from '../../core/lock.js';
 import { LockUpgradeError } from '../../core/errors/index.js';
 import type { Lease } from '../../core/lease.js';
-import type { Lock } from '../../core/lock.js';
-import type { LockIdentity } from '../../core/lock-identity.js';
-import { useLease } from '../../core/use-lease.js';
+import { useLease } from '../../core/internal/lease-handle.js';
 import type { LockInternals } from './lock-internals.js';
 import { WRITE_NAME } from './lock-drivers.js';
 import type { ZooKeeperLease } from './zookeeper-lease.js';

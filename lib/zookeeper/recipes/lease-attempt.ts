@@ -1,4 +1,4 @@
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Acquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
 import { LEASE_NAME, leaseTurn } from './lease-turn.js';

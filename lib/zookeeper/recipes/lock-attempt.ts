@@ -1,4 +1,4 @@
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { ReturnCode } from '../connection/return-code.js';
 import type { WatchEvent } from '../connection/watch-event.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import type { LockLostError } from '../../core/errors/index.js';
-import { Hold, type HoldBackend } from '../../core/hold.js';
-import type { ErrorPolicy } from '../../core/leader-options.js';
-import type { LockIdentity } from '../../core/lock-identity.js';
+import { Hold, type HoldBackend } from '../../core/internal/hold.js';
+import type { ErrorPolicy } from '../../core/election/election-backend.js';
+import type { LockIdentity } from '../../core/lock.js';
 import type { ConnectionState } from '../connection/connection-state.js';
 import type { Session } from '../connection/session.js';
 import type { WatchableHold } from './long-holds.js';

@@ -1,9 +1,8 @@
-import type { AcquireOptions } from '../../core/acquire-options.js';
+import type { AcquireOptions, LockIdentity, LockRecipe } from '../../core/lock.js';
 import { LockAbortedError, LockClientClosedError } from '../../core/errors/index.js';
-import type { Hold } from '../../core/hold.js';
-import { LeaseChain } from '../../core/lease-chain.js';
-import type { LockIdentity, LockRecipe } from '../../core/lock-identity.js';
-import { validateAcquireOptions } from '../../core/validate-acquire-options.js';
+import type { Hold } from '../../core/internal/hold.js';
+import { LeaseChain } from '../../core/internal/lease-scope.js';
+import { validateAcquireOptions } from '../../core/internal/validation.js';
 import { runAcquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
 import type { AttemptPlan, PlanOf } from './lock-attempt.js';

@@ -1,4 +1,4 @@
-import type { ErrorPolicy } from '../../core/leader-options.js';
+import type { ErrorPolicy } from '../../core/election/election-backend.js';
 
 /** What a client knows of a lock. */
 export interface LockSettings {

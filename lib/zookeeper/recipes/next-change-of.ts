@@ -1,4 +1,4 @@
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { ReturnCode } from '../connection/return-code.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';

@@ -1,5 +1,5 @@
 import { LockClientClosedError, SharedValueClosedError } from '../../core/errors/index.js';
-import { Listeners } from '../../core/listeners.js';
+import { Listeners } from '../../core/internal/listeners.js';
 import { ReturnCode } from '../connection/return-code.js';
 import type { Stat } from '../connection/stat.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';

@@ -1,5 +1,4 @@
-import { LockKinds } from '../../core/lock-kinds.js';
-import { SemaphorePermits } from '../../core/semaphore-permits.js';
+import { LockKinds, SemaphorePermits } from '../../core/internal/key-uses.js';
 
 /** What one client uses each path for, with the directories and the permits of its semaphores. */
 export class PathKinds {

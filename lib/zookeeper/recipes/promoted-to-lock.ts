@@ -1,4 +1,4 @@
-import type { Wait } from '../../core/acquire-options.js';
+import type { Wait } from '../../core/lock.js';
 import type { RetryPolicy } from '../connection/retry/retry-policy.js';
 
 /** The mutex that a distributed atomic number takes when too many change it at the same time; Curator's class of that name. */

@@ -1,5 +1,5 @@
 import { LockConnectionError, type LockErrorContext } from '../../core/errors/index.js';
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { RetryPolicy } from '../connection/retry/retry-policy.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 

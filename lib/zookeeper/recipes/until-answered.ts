@@ -3,7 +3,7 @@ import {
   LockConnectionError,
   LockTimeoutError,
 } from '../../core/errors/index.js';
-import { WaitScope } from '../../core/wait-scope.js';
+import { WaitScope } from '../../core/internal/wait-scope.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { RecipeContext } from './recipe-context.js';
 import { RetryLoop } from './retry-loop.js';

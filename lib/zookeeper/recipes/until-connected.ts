@@ -1,4 +1,4 @@
-import type { WaitScope } from '../../core/wait-scope.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { nextStateChange } from './next-state-change.js';
 

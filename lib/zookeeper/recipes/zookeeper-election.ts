@@ -1,8 +1,10 @@
-import type { ElectionBackend } from '../../core/election-backend.js';
-import type { HeldLease } from '../../core/held-lease.js';
-import type { LeaderOptions } from '../../core/leader-options.js';
-import type { Participant } from '../../core/participant.js';
-import { untilAborted } from '../../core/until-aborted.js';
+import type {
+  ElectionBackend,
+  LeaderOptions,
+  Participant,
+} from '../../core/election/election-backend.js';
+import type { HeldLease } from '../../core/internal/lease-handle.js';
+import { untilAborted } from '../../core/internal/timers.js';
 import { ReturnCode } from '../connection/return-code.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockHold } from './lock-hold.js';

@@ -1,4 +1,4 @@
-import { HeldLease } from '../../core/held-lease.js';
+import { HeldLease } from '../../core/internal/lease-handle.js';
 import type { LockHold } from './lock-hold.js';
 
 /** Told that somebody asks for the lock; see {@link ZooKeeperLease.makeRevocable}. */

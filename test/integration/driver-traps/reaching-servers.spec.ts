@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { systemClock } from '../../../lib/core/system-clock.js';
+import { systemClock } from '../../../lib/core/clock.js';
 import { NativeTransport } from '../../../lib/zookeeper/connection/native-transport.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { eventually } from '../../support/eventually.js';

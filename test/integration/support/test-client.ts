@@ -1,6 +1,6 @@
-import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
-import type { ErrorPolicy } from '../../../lib/core/leader-options.js';
-import { systemClock } from '../../../lib/core/system-clock.js';
+import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
+import type { ErrorPolicy } from '../../../lib/core/election/election-backend.js';
+import { systemClock } from '../../../lib/core/clock.js';
 import type { AuthInfo } from '../../../lib/zookeeper/connection/auth-info.js';
 import { parseConnectString } from '../../../lib/zookeeper/connection/connect-string.js';
 import type { ConnectionState } from '../../../lib/zookeeper/connection/connection-state.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LeaderLatch } from '../../../lib/core/leader-latch.js';
-import type { Leadership } from '../../../lib/core/leadership.js';
+import type { LeaderLatch } from '../../../lib/core/election/leader-latch.js';
+import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import { ObserverConnection } from './observer-connection.js';
 
 const CLAIM_EVERY = 5;

@@ -1,4 +1,4 @@
-import type { LeaderLatch } from '../../../lib/core/leader-latch.js';
+import type { LeaderLatch } from '../../../lib/core/election/leader-latch.js';
 import { isGranted } from '../redis-node/is-granted.js';
 import { Candidate } from './candidate.js';
 import type { CommandedActor } from './listen.js';

@@ -1,4 +1,4 @@
-import type { LeaderSelector, TakeLeadership } from '../../../lib/core/leader-selector.js';
+import type { LeaderSelector, TakeLeadership } from '../../../lib/core/election/leader-selector.js';
 import { Deferred } from '../../support/deferred.js';
 import { eventually } from '../../support/eventually.js';
 import type { CommandedActor } from './listen.js';

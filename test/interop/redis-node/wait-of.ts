@@ -1,4 +1,4 @@
-import type { Wait } from '../../../lib/core/acquire-options.js';
+import type { Wait } from '../../../lib/core/lock.js';
 
 /** The wait that a command names: in ms, below 0 for ever. */
 export function waitOf(word: string): Wait {

@@ -1,4 +1,4 @@
-import type { Participant } from '../../../lib/core/participant.js';
+import type { Participant } from '../../../lib/core/election/election-backend.js';
 
 /** One candidate of an election in a peer: a leader latch, or a leader selector. It does its commands one after the other. */
 export class ElectionActor {

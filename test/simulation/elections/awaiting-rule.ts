@@ -1,4 +1,4 @@
-import type { Leadership } from '../../../lib/core/leadership.js';
+import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import type { History } from '../history.js';
 import { Times } from '../times.js';
 import { Timing } from '../timing.js';

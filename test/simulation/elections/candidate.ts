@@ -1,4 +1,4 @@
-import type { Leadership } from '../../../lib/core/leadership.js';
+import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import type { ObservedHold } from '../observed-hold.js';
 import type { QueuedNode } from '../queued-node.js';
 import type { SimulatedClient } from '../simulated-client.js';

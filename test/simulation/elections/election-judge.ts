@@ -1,5 +1,5 @@
-import type { HeldLease } from '../../../lib/core/held-lease.js';
-import type { Leadership } from '../../../lib/core/leadership.js';
+import type { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import type { Lease } from '../../../lib/core/lease.js';
 import { ExclusionRule } from '../exclusion-rule.js';
 import type { LockQueue } from '../lock-queue.js';

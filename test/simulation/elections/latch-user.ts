@@ -1,5 +1,5 @@
 import { LockError } from '../../../lib/core/errors/index.js';
-import type { LeaderLatch } from '../../../lib/core/leader-latch.js';
+import type { LeaderLatch } from '../../../lib/core/election/leader-latch.js';
 import { Times } from '../times.js';
 import type { Candidate } from './candidate.js';
 import { KEY, type User, type UserOptions } from './user.js';

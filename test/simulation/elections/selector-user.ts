@@ -1,4 +1,4 @@
-import type { Leadership } from '../../../lib/core/leadership.js';
+import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import type { Candidate } from './candidate.js';
 import { KEY, type User, type UserOptions } from './user.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Bag } from '../../../lib/core/bag.js';
+import { Bag } from '../../../lib/core/internal/swap-remove-set.js';
 
 describe('Bag', () => {
   it('has what was put in and not taken out', () => {

@@ -1,7 +1,7 @@
 import type { LockLostError } from '../../../lib/core/errors/index.js';
-import { HeldLease } from '../../../lib/core/held-lease.js';
-import { Hold, type HoldBackend } from '../../../lib/core/hold.js';
-import type { LockIdentity } from '../../../lib/core/lock-identity.js';
+import { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import { Hold, type HoldBackend } from '../../../lib/core/internal/hold.js';
+import type { LockIdentity } from '../../../lib/core/lock.js';
 
 /** A backend with its facts in the hands of the test. */
 export class Ledger implements HoldBackend {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { currentLease } from '../../../lib/core/current-lease.js';
+import { currentLease } from '../../../lib/core/internal/lease-scope.js';
 import { LockLostError, LockNotHeldError } from '../../../lib/core/errors/index.js';
-import { HeldLease } from '../../../lib/core/held-lease.js';
-import { useLease } from '../../../lib/core/use-lease.js';
+import { HeldLease, useLease } from '../../../lib/core/internal/lease-handle.js';
 import { Deferred } from '../../support/deferred.js';
 import { granted } from './granted.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockLostError } from '../../../lib/core/errors/index.js';
-import { HeldLease } from '../../../lib/core/held-lease.js';
+import { HeldLease } from '../../../lib/core/internal/lease-handle.js';
 import { granted } from './granted.js';
 
 describe('A hold', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { LazyClock } from '../../../lib/core/lazy-clock.js';
-import { systemClock } from '../../../lib/core/system-clock.js';
+import { LazyClock } from '../../../lib/core/internal/timer-wheel.js';
+import { systemClock } from '../../../lib/core/clock.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
 describe('A lazy clock', () => {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../../lib/core/clock.js';
-import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
+import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';

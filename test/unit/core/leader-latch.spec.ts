@@ -6,7 +6,7 @@ import {
   LockConnectionError,
   LockLostError,
 } from '../../../lib/core/errors/index.js';
-import { LeaderLatch } from '../../../lib/core/leader-latch.js';
+import { LeaderLatch } from '../../../lib/core/election/leader-latch.js';
 import { Deferred } from '../../support/deferred.js';
 import { isSettled } from '../../support/is-settled.js';
 import { granted } from './granted.js';

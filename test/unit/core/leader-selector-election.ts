@@ -1,9 +1,8 @@
-import { Bag } from '../../../lib/core/bag.js';
-import type { ElectionBackend } from '../../../lib/core/election-backend.js';
+import { Bag } from '../../../lib/core/internal/swap-remove-set.js';
+import type { ElectionBackend, Participant } from '../../../lib/core/election/election-backend.js';
 import { LockAbortedError } from '../../../lib/core/errors/index.js';
-import type { HeldLease } from '../../../lib/core/held-lease.js';
-import type { Participant } from '../../../lib/core/participant.js';
-import type { WaitScope } from '../../../lib/core/wait-scope.js';
+import type { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import type { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import { Deferred } from '../../support/deferred.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { granted } from './granted.js';

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { getEventListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ElectionClosedError, LockLostError } from '../../../lib/core/errors/index.js';
-import { LeaderSelector } from '../../../lib/core/leader-selector.js';
-import type { Leadership } from '../../../lib/core/leadership.js';
+import { LeaderSelector } from '../../../lib/core/election/leader-selector.js';
+import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import { isSettled } from '../../support/is-settled.js';
 import type { granted } from './granted.js';
 import { LeaderSelectorElection } from './leader-selector-election.js';

@@ -1,4 +1,4 @@
-import type { Leadership } from '../../../lib/core/leadership.js';
+import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import { Deferred } from '../../support/deferred.js';
 
 /** Leads until it is told to end, and writes down what it led by. */

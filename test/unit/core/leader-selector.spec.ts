@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { currentLease } from '../../../lib/core/current-lease.js';
+import { currentLease } from '../../../lib/core/internal/lease-scope.js';
 import {
   ElectionClosedError,
   LockClientClosedError,
@@ -7,7 +7,7 @@ import {
   LockOptionsError,
 } from '../../../lib/core/errors/index.js';
 import type { Lease } from '../../../lib/core/lease.js';
-import { LeaderSelector, type TakeLeadership } from '../../../lib/core/leader-selector.js';
+import { LeaderSelector, type TakeLeadership } from '../../../lib/core/election/leader-selector.js';
 import { Deferred } from '../../support/deferred.js';
 import { LeaderSelectorElection } from './leader-selector-election.js';
 import { LeaderSelectorRecorder } from './leader-selector-recorder.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockLostError } from '../../../lib/core/errors/index.js';
-import { HeldLease } from '../../../lib/core/held-lease.js';
-import { LeaderTerm } from '../../../lib/core/leader-term.js';
-import { LeaseChain } from '../../../lib/core/lease-chain.js';
+import { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import { LeaderTerm } from '../../../lib/core/election/leader-term.js';
+import { LeaseChain } from '../../../lib/core/internal/lease-scope.js';
 import { isSettled } from '../../support/is-settled.js';
 import { granted } from './granted.js';
 import { LeaderSelectorElection as Election } from './leader-selector-election.js';

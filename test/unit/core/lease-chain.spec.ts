@@ -1,8 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { currentLease } from '../../../lib/core/current-lease.js';
-import { HeldLease } from '../../../lib/core/held-lease.js';
-import { LeaseChain } from '../../../lib/core/lease-chain.js';
+import { currentLease, LeaseChain } from '../../../lib/core/internal/lease-scope.js';
+import { HeldLease } from '../../../lib/core/internal/lease-handle.js';
 import { granted } from './granted.js';
 
 describe('The lease chain', () => {
@@ -76,7 +75,7 @@ describe('The lease chain', () => {
   it('is one for all copies of the package in the process', async () => {
     const { lease, hold, identity } = granted();
     jest.resetModules();
-    const copy = await import('../../../lib/core/lease-chain.js');
+    const copy = await import('../../../lib/core/internal/lease-scope.js');
     expect(copy.LeaseChain).not.toBe(LeaseChain);
     await lease.run(() => expect(copy.LeaseChain.find(identity)).toBe(hold));
   });

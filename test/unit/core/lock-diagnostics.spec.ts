@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { LockLostError } from '../../../lib/core/errors/index.js';
-import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
+import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { LockEvents } from '../../../lib/core/lock-events.js';
 
 const DOOR = { recipe: 'mutex', key: 'door', method: 'House.enter' } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { LockEvents } from '../../../lib/core/lock-events.js';
-import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
+import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 
 const EVENT: LockEvents['contended'] = { recipe: 'mutex', key: 'door' };
 

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { currentLease } from '../../../lib/core/current-lease.js';
+import { currentLease, LeaseChain } from '../../../lib/core/internal/lease-scope.js';
 import { LockLostError, LockNotHeldError } from '../../../lib/core/errors/index.js';
-import { LeaseChain } from '../../../lib/core/lease-chain.js';
-import type { MultiLease } from '../../../lib/core/multi-lease.js';
+import type { MultiLease } from '../../../lib/core/internal/multi-lease.js';
 import { MultiLock } from '../../../lib/core/multi-lock.js';
 import { Part } from './multi-lock-part.js';
 

@@ -1,8 +1,6 @@
-import type { AcquireOptions } from '../../../lib/core/acquire-options.js';
+import type { AcquireOptions, Lock, LockIdentity, LockRecipe } from '../../../lib/core/lock.js';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
 import type { Lease } from '../../../lib/core/lease.js';
-import type { LockIdentity, LockRecipe } from '../../../lib/core/lock-identity.js';
-import type { Lock } from '../../../lib/core/lock.js';
 import { granted } from './granted.js';
 
 /** The one client of all parts that name no other. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
-import type { Lock } from '../../../lib/core/lock.js';
-import type { LockRecipe } from '../../../lib/core/lock-identity.js';
+import type { Lock, LockRecipe } from '../../../lib/core/lock.js';
 import { MultiLock } from '../../../lib/core/multi-lock.js';
 import { Part } from './multi-lock-part.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { currentLease } from '../../../lib/core/current-lease.js';
-import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
+import { currentLease } from '../../../lib/core/internal/lease-scope.js';
+import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { LockEvents } from '../../../lib/core/lock-events.js';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
@@ -10,7 +10,7 @@ import { RetryForever } from '../../../lib/zookeeper/connection/retry/retry-fore
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
 import { eventually } from '../../support/eventually.js';
-import { systemClock } from '../../../lib/core/system-clock.js';
+import { systemClock } from '../../../lib/core/clock.js';
 
 /** Whoever hears of something is not the work of the holder in whose scope it happened: he would enter its locks. */
 describe('In the scope of no lease', () => {

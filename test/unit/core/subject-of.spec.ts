@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { subjectOf } from '../../../lib/core/subject-of.js';
+import { subjectOf } from '../../../lib/core/lock-events.js';
 
 describe('What events tell of who asks', () => {
   it('is the method that asks for a lock', () => {

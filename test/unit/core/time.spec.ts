@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { systemClock } from '../../../lib/core/system-clock.js';
-import { within } from '../../../lib/core/within.js';
+import { systemClock } from '../../../lib/core/clock.js';
+import { within } from '../../../lib/core/internal/timers.js';
 import { Deferred } from '../../support/deferred.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
-import { validateAcquireOptions } from '../../../lib/core/validate-acquire-options.js';
+import { validateAcquireOptions } from '../../../lib/core/internal/validation.js';
 
 describe('Options of an acquire', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockKeyError } from '../../../lib/core/errors/index.js';
-import { validateLockKey } from '../../../lib/core/validate-lock-key.js';
+import { validateLockKey } from '../../../lib/core/internal/validation.js';
 
 describe('A key', () => {
   it.each(['a', ' ', 'order:42', 'ключ', '🔒', '/a/path', 'x'.repeat(512), '€'.repeat(170)])(

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { AcquireOptions } from '../../../lib/core/acquire-options.js';
-import { Bag } from '../../../lib/core/bag.js';
+import type { AcquireOptions } from '../../../lib/core/lock.js';
+import { Bag } from '../../../lib/core/internal/swap-remove-set.js';
 import {
   LockAbortedError,
   LockClientClosedError,
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
-import { WaitScope } from '../../../lib/core/wait-scope.js';
+import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import { Deferred } from '../../support/deferred.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { SurveyedLock } from '../../../lib/core/surveyed-lock.js';
+import type { SurveyedLock } from '../../../lib/core/lock-inspection.js';
 import { mergeLocks } from '../../../lib/inspector/merge-locks.js';
 import { parseReport } from '../../../lib/inspector/parse-report.js';
 import type { ProcessReport, ReportedActivity } from '../../../lib/inspector/process-report.js';

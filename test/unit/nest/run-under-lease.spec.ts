@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { HeldLease } from '../../../lib/core/held-lease.js';
-import { Hold } from '../../../lib/core/hold.js';
+import { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import { Hold } from '../../../lib/core/internal/hold.js';
 import { LockLostError, type OnLost } from '../../../lib/index.js';
 import { runUnderLease } from '../../../lib/interceptors/run-under-lease.js';
 

@@ -4,7 +4,7 @@ import {
   LockLostError,
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
-import { LockEventEmitter } from '../../../lib/core/lock-event-emitter.js';
+import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
 import { safeDeadline } from '../../../lib/redis/recipes/safe-deadline.js';
 import { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';

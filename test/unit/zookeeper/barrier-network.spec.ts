@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConnectionError } from '../../../lib/core/errors/index.js';
-import { systemClock } from '../../../lib/core/system-clock.js';
+import { systemClock } from '../../../lib/core/clock.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import type { DistributedBarrier } from '../../../lib/zookeeper/recipes/distributed-barrier.js';
 import { Client } from '../../contract/client.js';

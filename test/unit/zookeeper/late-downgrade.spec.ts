@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { systemClock } from '../../../lib/core/system-clock.js';
+import { systemClock } from '../../../lib/core/clock.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import type { ZooKeeperLease } from '../../../lib/zookeeper/recipes/zookeeper-lease.js';
 import { Client } from '../../contract/client.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { systemClock } from '../../../lib/core/system-clock.js';
+import { systemClock } from '../../../lib/core/clock.js';
 import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 import { revocationsOf } from '../../contract/revocations-of.js';

@@ -1,4 +1,4 @@
-import { LockEventEmitter } from '../../../../lib/core/lock-event-emitter.js';
+import { LockEventEmitter } from '../../../../lib/core/internal/lock-event-emitter.js';
 import { RedLockClient } from '../../../../lib/redis/red-lock/red-lock-client.js';
 import { RedLockNodes } from '../../../../lib/redis/red-lock/red-lock-nodes.js';
 import { RedisLockClient } from '../../../../lib/redis/redis-lock-client.js';

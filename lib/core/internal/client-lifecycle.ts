@@ -1,0 +1,48 @@
+import {
+  LockClientClosedError,
+  LockConnectionError,
+  LockOptionsError,
+  LockTimeoutError,
+} from '../errors/index.js';
+import type { WaitContext } from './acquire.js';
+import type { Hold } from './hold.js';
+import type { Bag } from './swap-remove-set.js';
+import { WaitScope } from './wait-scope.js';
+
+/** Takes all locks of a client that closes from their holders and frees them; resolves when acquires are over, too. */
+export async function giveEverythingBack(context: {
+  readonly holds: Bag<Hold>;
+  readonly waits: Bag<WaitScope>;
+}): Promise<void> {
+  const freed = [...context.holds].map((hold) => hold.revoke('the client was closed'));
+  await Promise.all([...freed, ...[...context.waits].map((wait) => wait.ended())]);
+}
+
+/**
+ * Milliseconds until `ask` is answered.
+ *
+ * Rejects with `LockConnectionError` when it is not within `timeout` ms, with `LockClientClosedError` when the client closes,
+ * with `LockOptionsError` when `timeout` is not in its range.
+ */
+export async function roundTrip(
+  { client, clock, waits }: Pick<WaitContext, 'client' | 'clock' | 'waits'>,
+  timeout: number,
+  ask: () => Promise<unknown>,
+): Promise<number> {
+  if (!(Number.isFinite(timeout) && timeout > 0))
+    throw new LockOptionsError('timeout', timeout, 'milliseconds above 0', { client });
+  const wait = new WaitScope({ client, clock, open: waits }, { wait: timeout });
+  try {
+    await wait.until(ask());
+    return wait.elapsed;
+  } catch (cause) {
+    if (cause instanceof LockClientClosedError) throw cause;
+    const why = cause instanceof LockTimeoutError ? '' : ` (${String(cause)})`;
+    throw new LockConnectionError(
+      `Lock client "${client}" had no answer within ${timeout} ms${why}. Check that the servers run.`,
+      { client, cause },
+    );
+  } finally {
+    wait.end();
+  }
+}

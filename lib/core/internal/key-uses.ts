@@ -1,0 +1,62 @@
+import { LockKeyError, LockOptionsError } from '../errors/index.js';
+
+/** How many permits one client gives each semaphore. Other processes are not looked at. */
+export class SemaphorePermits {
+  readonly #permits = new Map<string, unknown>();
+
+  /** @param remedy how else to change the number, as it stands in messages */
+  constructor(
+    private readonly client: string,
+    private readonly remedy: string,
+  ) {}
+
+  /**
+   * @param name of the semaphore on the servers
+   * @throws LockOptionsError when another object of that semaphore has other permits
+   */
+  claim(name: string, permits: unknown, key: string): void {
+    const others = this.#permits.get(name) ?? permits;
+    if (others !== permits)
+      throw new LockOptionsError(
+        'permits',
+        permits,
+        `what this client gives that semaphore elsewhere, or ${this.remedy}`,
+        { key, client: this.client },
+      );
+    this.#permits.set(name, permits);
+    const [eldest] = this.#permits.keys();
+    if (this.#permits.size > CAPACITY) this.#permits.delete(eldest!);
+  }
+}
+
+/** Names remembered; the oldest is forgotten first. */
+const CAPACITY = 10_000;
+
+/**
+ * What one client uses each name on the servers for. Locks of different kinds do not exclude, or do not wake, each other
+ * under one name; so the second kind is refused, as far as it is remembered. Other processes are not looked at.
+ */
+export class LockKinds {
+  readonly #kinds = new Map<string, string>();
+
+  constructor(private readonly client: string) {}
+
+  /**
+   * @param name of the lock on the servers
+   * @param kind as it stands in messages
+   * @throws LockKeyError when `name` is used for another kind
+   */
+  claim(name: string, kind: string, key: string): void {
+    const other = this.#kinds.get(name);
+    if (other === kind) return;
+    if (other !== undefined)
+      throw new LockKeyError(
+        key,
+        `this client uses ${name} for a ${other}, and a ${kind} does not go together with that; give each lock a key of its own`,
+        { client: this.client },
+      );
+    this.#kinds.set(name, kind);
+    const [eldest] = this.#kinds.keys();
+    if (this.#kinds.size > CAPACITY) this.#kinds.delete(eldest!);
+  }
+}

@@ -1,0 +1,94 @@
+import { LockLostError, LockNotHeldError } from '../errors/index.js';
+import type { Lease } from '../lease.js';
+import type { Hold, HoldBackend } from './hold.js';
+import { LeaseChain } from './lease-scope.js';
+
+/** A handle on a {@link Hold}. */
+export class HeldLease<B extends HoldBackend = HoldBackend> implements Lease {
+  #released?: Promise<void>;
+  #abort?: AbortController;
+  #forget?: () => void;
+
+  constructor(readonly hold: Hold<B>) {
+    hold.retain();
+  }
+
+  get key(): string {
+    return this.hold.context.key;
+  }
+
+  get isHeld(): boolean {
+    return this.#released === undefined && this.hold.isLive;
+  }
+
+  /** Made when first asked for: most holders never look, and a controller costs more than the rest of a lease. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      const abort = (this.#abort = new AbortController());
+      const lost = this.hold.lost;
+      if (lost) abort.abort(lost);
+      else if (!this.#released) this.#forget = this.hold.onLost((error) => abort.abort(error));
+    }
+    return this.#abort.signal;
+  }
+
+  assertHeld(): void {
+    const { lost } = this.hold;
+    if (lost) throw lost;
+    if (this.#released) throw new LockNotHeldError(this.hold.context);
+  }
+
+  async fencingToken(): Promise<bigint> {
+    this.assertHeld();
+    const token = await this.hold.fencingToken();
+    this.assertHeld();
+    return token;
+  }
+
+  async run<T>(fn: () => Promise<T> | T): Promise<T> {
+    this.assertHeld();
+    return await LeaseChain.run(this, fn);
+  }
+
+  release(): Promise<void> {
+    this.#released ??= this.#giveBack();
+    return this.#released;
+  }
+
+  /** As `release`, by another one than who acts by it: its signal tells that. */
+  withdraw(why: string): Promise<void> {
+    const { signal } = this; // made now, for whoever asks for it later
+    const error = new LockLostError(why, this.hold.context);
+    if (!signal.aborted) LeaseChain.leave(() => this.#abort!.abort(error));
+    return this.release();
+  }
+
+  /** As `release`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  #giveBack(): Promise<void> {
+    this.#forget?.();
+    return this.hold.giveBack();
+  }
+}
+
+/** Why a lease was lost, if it was: the clock is asked, not only events. That it was given back by hand is no loss. */
+export function lossOf(lease: Lease): LockLostError | undefined {
+  try {
+    lease.assertHeld();
+  } catch (error) {
+    if (error instanceof LockLostError) return error;
+  }
+  return undefined;
+}
+
+/** Runs `fn` in the scope of `lease`, then releases it; settles as `fn` does. */
+export async function useLease<T>(lease: Lease, fn: (lease: Lease) => Promise<T> | T): Promise<T> {
+  try {
+    return await lease.run(() => fn(lease));
+  } finally {
+    await lease.release();
+  }
+}

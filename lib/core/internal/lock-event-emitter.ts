@@ -1,0 +1,57 @@
+import { channel, type Channel } from 'node:diagnostics_channel';
+import type { LockEvents } from '../lock-events.js';
+import { LeaseChain } from './lease-scope.js';
+
+const EVENTS = ['acquired', 'contended', 'released', 'lost', 'failed', 'connection'] as const;
+
+/** The diagnostics channels of this process, by the event that they tell. Kept, as Node forgets those that nobody keeps. */
+export const lockChannels = Object.fromEntries(
+  EVENTS.map((event) => [event, channel(`nestjs-interlock:${event}`)]),
+) as Readonly<Record<keyof LockEvents, Channel>>;
+
+type Listener<E extends keyof LockEvents> = (event: LockEvents[E]) => void;
+
+/**
+ * Delivers {@link LockEvents} synchronously, to listeners and to the diagnostics channels of the process. A listener that
+ * throws is reported as a process warning and harms nobody. Listeners run in no lease's scope, so that they do not
+ * re-enter the lock of the code that causes the event.
+ */
+export class LockEventEmitter {
+  readonly #listeners = new Map<keyof LockEvents, Set<Listener<never>>>();
+
+  /** @param client its name; without one nothing is published: it is a part of a client that publishes itself */
+  constructor(private readonly client?: string) {}
+
+  /** Adds a listener; the returned function removes it. */
+  on<E extends keyof LockEvents>(event: E, listener: Listener<E>): () => void {
+    const listeners = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, listeners);
+    const entry: Listener<E> = (value) => listener(value); // the same function may be added twice
+    listeners.add(entry);
+    return () => void listeners.delete(entry);
+  }
+
+  /** Does anybody listen? Else there is no need to make the event. */
+  isHeard(event: keyof LockEvents): boolean {
+    if (this.client !== undefined && lockChannels[event].hasSubscribers) return true;
+    const listeners = this.#listeners.get(event);
+    return listeners !== undefined && listeners.size > 0;
+  }
+
+  emit<E extends keyof LockEvents>(event: E, value: LockEvents[E]): void {
+    if (this.isHeard(event)) LeaseChain.leave(() => this.#tell(event, value));
+  }
+
+  #tell<E extends keyof LockEvents>(event: E, value: LockEvents[E]): void {
+    for (const listener of this.#listeners.get(event) ?? []) {
+      try {
+        (listener as Listener<E>)(value);
+      } catch (error) {
+        process.emitWarning(`A listener of the lock event "${event}" threw: ${String(error)}`);
+      }
+    }
+    const { client } = this;
+    if (client !== undefined && lockChannels[event].hasSubscribers)
+      lockChannels[event].publish({ client, ...value });
+  }
+}

@@ -1,0 +1,116 @@
+import { type LockLostError, LockOptionsError } from '../errors/index.js';
+import type { Lease } from '../lease.js';
+import { isSameLock, type Lock, type LockIdentity } from '../lock.js';
+import { Hold, type HoldBackend } from './hold.js';
+import { HeldLease } from './lease-handle.js';
+
+/** Several leases held as one: lost as soon as one of them is, given back together. */
+export class MultiHold implements HoldBackend {
+  readonly hold: Hold<MultiHold>;
+  readonly #stopListening: (() => void)[];
+
+  /** @param leases in the order in which they were taken */
+  constructor(
+    identity: LockIdentity,
+    key: string,
+    private readonly leases: readonly Lease[],
+  ) {
+    this.hold = new Hold(identity, { key }, this);
+    this.#stopListening = leases.map((lease) =>
+      onLost(lease, () => this.hold.lose(`its part "${lease.key}" was lost`)),
+    );
+  }
+
+  isExclusive(): boolean {
+    return this.leases.every(({ isHeld }) => isHeld);
+  }
+
+  /** Each part's token grows with every grant, so the greatest of them does for the same parts. */
+  async fencingToken(): Promise<bigint> {
+    const tokens = await Promise.all(this.leases.map((lease) => lease.fencingToken()));
+    return tokens.reduce((greatest, token) => (token > greatest ? token : greatest));
+  }
+
+  lost(_error: LockLostError): void {}
+
+  async free(): Promise<void> {
+    for (const stop of this.#stopListening) stop();
+    await Promise.allSettled(this.leases.toReversed().map((lease) => lease.release()));
+  }
+}
+
+/** Calls `tell` when the lease is lost, now if it is; the returned function takes that back. */
+function onLost(lease: Lease, tell: () => void): () => void {
+  if (lease instanceof HeldLease) {
+    if (lease.hold.lost) tell();
+    return lease.hold.onLost(tell);
+  }
+  const { signal } = lease; // of another copy of this package; where it is ours, that saves an AbortController
+  if (signal.aborted) tell();
+  else signal.addEventListener('abort', tell, { once: true });
+  return () => signal.removeEventListener('abort', tell);
+}
+
+/**
+ * The distinct locks, in the order in which everybody has to take them so that nobody waits in a circle: by their names
+ * on the servers, which are the same in every process, as UTF-16 code units; those of one name by that of their client.
+ *
+ * @throws LockOptionsError when there are none, when one is no lock, or when two of them would wait for each other
+ */
+export function orderedLocks(locks: readonly Lock[]): readonly Lock[] {
+  if (locks.length === 0 || !locks.every(isLock))
+    throw new LockOptionsError(
+      'locks',
+      locks,
+      'at least one lock, such as [client.mutex(a), client.mutex(b)]',
+    );
+  const distinct: Lock[] = [];
+  for (const lock of locks) {
+    const twin = distinct.find((other) => excludes(other, lock));
+    if (twin === undefined) distinct.push(lock);
+    else if (!isOnce(twin, lock))
+      throw new LockOptionsError(
+        'locks',
+        locks.map(({ key }) => key),
+        `each of them once: "${lock.key}" would wait for itself`,
+      );
+  }
+  return distinct.sort(byName);
+}
+
+const isLock = (lock: Partial<Lock> | null | undefined) =>
+  typeof lock?.acquire === 'function' && typeof lock.identity?.name === 'string';
+
+const excludes = (a: Lock, b: Lock) =>
+  a.identity.scope === b.identity.scope && a.identity.name === b.identity.name;
+
+/** To want a lock twice is to want it once; but two permits of a semaphore are not one. */
+const isOnce = (a: Lock, b: Lock) =>
+  isSameLock(a.identity, b.identity) && a.identity.recipe !== 'semaphore';
+
+function byName({ identity: a }: Lock, { identity: b }: Lock): number {
+  return compare(a.name, b.name) || compare(a.client ?? '', b.client ?? '');
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** The lease of a `MultiLock`. It is lost when one of its parts is, and when one of them was released by itself. */
+export class MultiLease extends HeldLease<MultiHold> {
+  constructor(
+    hold: Hold<MultiHold>,
+    /** Of the parts, in the order of their names. */
+    readonly leases: readonly Lease[],
+  ) {
+    super(hold);
+  }
+
+  /** As `Lease.run`; inside, acquires of each part re-enter it. */
+  override async run<T>(fn: () => Promise<T> | T): Promise<T> {
+    this.assertHeld();
+    const whole = () => super.run(fn);
+    return await this.leases.reduceRight((inner, lease) => () => lease.run(inner), whole)();
+  }
+}

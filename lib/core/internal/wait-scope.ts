@@ -1,0 +1,127 @@
+import type { Clock, Timer } from '../clock.js';
+import {
+  LockAbortedError,
+  LockClientClosedError,
+  type LockError,
+  type LockErrorContext,
+  LockTimeoutError,
+} from '../errors/index.js';
+import { type LockSubject, subjectOf } from '../lock-events.js';
+import type { AcquireOptions, LockRecipe } from '../lock.js';
+import type { Bag } from './swap-remove-set.js';
+
+/** What a {@link WaitScope} depends on. */
+export interface WaitScopeContext extends LockErrorContext {
+  readonly clock: Clock;
+  /** The waits of the client that its closing ends. */
+  readonly open: Bag<WaitScope>;
+  /** What kind of lock is waited for, where it is one. */
+  readonly recipe?: LockRecipe;
+}
+
+/**
+ * Everything that may end one acquire before its grant: the deadline, the caller's signal, the closing of the client.
+ *
+ * The first of them wins and stays; from then on every `until` rejects with it. `end()` must be called, so that no timer
+ * or listener outlives the acquire.
+ */
+export class WaitScope {
+  readonly startedAt: number;
+  /** Tells what the servers know the waiter by, once it stands in a queue there. */
+  place?: () => string | undefined;
+  #error?: LockError;
+  readonly #enders = new Set<(error: LockError) => void>();
+  readonly #leave: () => void;
+  readonly #timer?: Timer;
+  readonly #onAbort?: () => void;
+  #tellEnded?: () => void;
+
+  constructor(
+    private readonly context: WaitScopeContext,
+    private readonly options: AcquireOptions,
+  ) {
+    const { clock, open } = context;
+    const { wait = 'forever', signal } = options;
+    this.startedAt = clock.now();
+    this.#leave = open.add(this);
+    if (wait !== 'forever')
+      this.#timer = clock.setTimer(() => this.cancel(new LockTimeoutError(wait, context)), wait);
+    if (signal === undefined) return;
+    this.#onAbort = () => this.cancel(new LockAbortedError({ ...context, cause: signal.reason }));
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** The lock that is waited for, where it is one. */
+  get subject(): LockSubject | undefined {
+    const { key, recipe } = this.context;
+    if (key === undefined || recipe === undefined) return undefined;
+    return subjectOf(key, recipe, this.options.method);
+  }
+
+  /** Milliseconds since the acquire began. */
+  get elapsed(): number {
+    return this.context.clock.now() - this.startedAt;
+  }
+
+  /** Resolves when the acquire is over, and what it has to remove is being removed. To be asked once, before that. */
+  ended(): Promise<void> {
+    return new Promise((resolve) => (this.#tellEnded = resolve));
+  }
+
+  /** Ends the wait with `error`, unless it has ended already. */
+  cancel(error: LockError): void {
+    if (this.#error !== undefined) return;
+    this.#error = error;
+    for (const end of [...this.#enders]) end(error);
+    this.#enders.clear();
+  }
+
+  /** Ends the wait because its client closes. */
+  close(): void {
+    this.cancel(new LockClientClosedError(this.context));
+  }
+
+  /** Settles as `event` does, or rejects as soon as the wait has ended, whichever comes first. */
+  until<T>(event: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#error !== undefined) reject(this.#error);
+      else this.#enders.add(reject);
+      event.then(
+        (value) => {
+          this.#enders.delete(reject);
+          resolve(value);
+        },
+        (error: Error) => {
+          this.#enders.delete(reject);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** Resolves after `ms`, or rejects as soon as the wait has ended. */
+  async sleep(ms: number): Promise<void> {
+    let timer: Timer | undefined;
+    try {
+      await this.until(
+        new Promise<void>((resolve) => (timer = this.context.clock.setTimer(resolve, ms))),
+      );
+    } finally {
+      timer?.cancel();
+    }
+  }
+
+  /** Throws what ended the wait, if anything did. */
+  throwIfEnded(): void {
+    if (this.#error !== undefined) throw this.#error;
+  }
+
+  /** Lets go of the timer and the signal. Idempotent. */
+  end(): void {
+    this.#leave();
+    this.#timer?.cancel();
+    if (this.#onAbort) this.options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#tellEnded?.();
+  }
+}
