@@ -1,4 +1,4 @@
-export type { RedisClient, RedisCluster, RedisNode } from './connection/redis-client.js';
+export type { RedisClient, RedisCluster, RedisNode } from './connection/ioredis.js';
 export type { ReplicaPolicy } from './connection/replica-policy.js';
 export type { BackOff } from './recipes/back-off.js';
 export { ConstantBackOff } from './recipes/constant-back-off.js';

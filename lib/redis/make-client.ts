@@ -1,7 +1,10 @@
 import { LockConnectionError } from '../core/errors/index.js';
-import { duplicateOf } from './connection/duplicate-of.js';
-import { loadIoRedis } from './connection/load-ioredis.js';
-import { isRedisCluster, type RedisClient } from './connection/redis-client.js';
+import {
+  duplicateOf,
+  isRedisCluster,
+  loadIoRedis,
+  type RedisClient,
+} from './connection/ioredis.js';
 import type { RedisLockOptions } from './redis-lock-options.js';
 
 /** What no user may change: we connect it when we are told to, and put commands into packets ourselves. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Bag } from '../core/internal/swap-remove-set.js';
-import { Renewal } from './connection/renewal.js';
+import { Renewal } from './connection/watchdog.js';
 import { ContenderLines } from './recipes/line.js';
 import { GuaranteedRelease } from './recipes/guaranteed-release.js';
 import type { RecipeContext } from './recipes/recipe-context.js';

@@ -17,7 +17,7 @@ import { MultiLock } from '../core/multi-lock.js';
 import { validateLockKey, validatePermits } from '../core/internal/validation.js';
 import { within } from '../core/internal/timers.js';
 import { connectToRedis } from './connect-to-redis.js';
-import { hashTag } from './connection/hash-tag.js';
+import { hashTag } from './connection/cluster-slots.js';
 import { LockName } from './connection/lock-name.js';
 import { RedisSurvey } from './inspection/redis-survey.js';
 import { makeRecipeContext } from './make-recipe-context.js';

@@ -1,5 +1,5 @@
 import type { Wait } from '../core/lock.js';
-import type { RedisClient, RedisNode } from './connection/redis-client.js';
+import type { RedisClient, RedisNode } from './connection/ioredis.js';
 import type { ReplicaPolicy } from './connection/replica-policy.js';
 
 /** Options of a lock client on Redis. Exactly one of `client`, `connect`, `cluster` and `nodes`. Times are in milliseconds. */

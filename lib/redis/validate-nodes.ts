@@ -1,5 +1,4 @@
-import { isClient } from './connection/is-client.js';
-import { isRedisCluster } from './connection/redis-client.js';
+import { isClient, isRedisCluster } from './connection/ioredis.js';
 import type { RedisLockOptions } from './redis-lock-options.js';
 import { validateSources, type RefuseOption } from './validate-sources.js';
 

@@ -1,4 +1,4 @@
-import { isClient } from './connection/is-client.js';
+import { isClient } from './connection/ioredis.js';
 import type { RedisLockOptions } from './redis-lock-options.js';
 
 /** Throws for an option that is out of its range. */

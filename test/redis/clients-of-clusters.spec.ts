@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Cluster, type ClusterOptions } from 'ioredis';
 import { Cluster as Cluster5, type ClusterOptions as Cluster5Options } from 'ioredis5';
 import { LockKeyError } from '../../lib/core/errors/index.js';
-import type { RedisClient } from '../../lib/redis/connection/redis-client.js';
+import type { RedisClient } from '../../lib/redis/connection/ioredis.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis, type RedisOptions } from 'ioredis';
 import { Redis as Redis5, type RedisOptions as Redis5Options } from 'ioredis5';
-import type { RedisClient } from '../../lib/redis/connection/redis-client.js';
+import type { RedisClient } from '../../lib/redis/connection/ioredis.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { calm } from '../support/calm.js';

@@ -1,4 +1,4 @@
-import type { RedisClient } from '../../lib/redis/connection/redis-client.js';
+import type { RedisClient } from '../../lib/redis/connection/ioredis.js';
 
 /**
  * An ioredis client to be handed over to a lock client, which then sends its commands through that very client instead of a

@@ -1,16 +1,18 @@
 import { LockConnectionError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import { isRedisCluster, type RedisArgument, type RedisNode } from './redis-client.js';
-import { ConnectionStates, type ConnectionStatesSettings } from './connection-states.js';
-import { Interruptions } from './interruptions.js';
+import { isRedisCluster, type RedisArgument, type RedisNode } from './ioredis.js';
+import {
+  ConnectionStates,
+  type ConnectionStatesSettings,
+  Interruptions,
+} from './connection-states.js';
 import { isNoScript, isUnknownCommand } from './redis-error.js';
-import { masterOfSlot } from './master-of-slot.js';
-import { Packets } from './packets.js';
+import { masterOfSlot } from './cluster-slots.js';
+import { Packets } from './command-corking.js';
 import type { ReplicaPolicy } from './replica-policy.js';
-import type { Script } from './script.js';
-import { serverWarning } from './server-warning.js';
+import { type Script, withNumbers } from './script.js';
+import { serverWarning } from './refusals.js';
 import { Subscriptions } from './subscriptions.js';
-import { withNumbers } from './with-numbers.js';
 
 /** Round trips that are measured: one alone may have waited for something else. */
 const PINGS = 3;

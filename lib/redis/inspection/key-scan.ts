@@ -1,4 +1,4 @@
-import { isRedisCluster, type RedisClient, type RedisNode } from '../connection/redis-client.js';
+import { isRedisCluster, type RedisClient, type RedisNode } from '../connection/ioredis.js';
 
 /** Keys looked at with one command. */
 const STEP = 100;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ReportExchange } from '../../core/lock-inspection.js';
-import type { Channel } from '../connection/channel.js';
+import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipes/recipe-context.js';
 import { expectReady } from './expect-ready.js';
 

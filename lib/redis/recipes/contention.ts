@@ -1,10 +1,10 @@
 import type { Timer } from '../../core/clock.js';
 import { LockConnectionError, LockError, LockTimeoutError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import type { Channel } from '../connection/channel.js';
+import type { Channel } from '../connection/subscriptions.js';
 import { isReply, lockErrorOf, replyText } from '../connection/redis-error.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';
-import { sendUntilAnswered } from '../connection/send-until-answered.js';
+import { sendUntilAnswered } from '../connection/retry-until-answered.js';
 import type { ContentionCommands, LockCommand, LockRequest } from './lock-commands.js';
 import type { RecipeContext } from './recipe-context.js';
 

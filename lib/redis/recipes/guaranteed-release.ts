@@ -2,7 +2,7 @@ import { Bag } from '../../core/internal/swap-remove-set.js';
 import type { Clock } from '../../core/clock.js';
 import { isOtherType, isPassing, isReply } from '../connection/redis-error.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
-import { asLongAs, sendUntilAnswered } from '../connection/send-until-answered.js';
+import { asLongAs, sendUntilAnswered } from '../connection/retry-until-answered.js';
 import type { LockCommand } from './lock-commands.js';
 
 /** Delay before a release that failed is sent again, in ms. */

@@ -1,4 +1,4 @@
-import type { RedisArgument } from '../connection/redis-client.js';
+import type { RedisArgument } from '../connection/ioredis.js';
 import type { Script } from '../connection/script.js';
 import type { BackOff } from './back-off.js';
 

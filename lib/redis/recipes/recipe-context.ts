@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.js';
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
-import type { Renewal } from '../connection/renewal.js';
+import type { Renewal } from '../connection/watchdog.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';
 import type { ContenderLines } from './line.js';
 import type { GuaranteedRelease } from './guaranteed-release.js';

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LockNotHeldError, type LockLostError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
-import type { Registration, Renewable } from '../connection/renewable.js';
-import { asLongAs, sendUntilAnswered } from '../connection/send-until-answered.js';
+import type { Registration, Renewable } from '../connection/renewal-schedule.js';
+import { asLongAs, sendUntilAnswered } from '../connection/retry-until-answered.js';
 import { lockBury } from '../scripts/lock-bury.js';
 import { lockRenew } from '../scripts/lock-renew.js';
 import { tokenRaise } from '../scripts/token-raise.js';

@@ -3,7 +3,7 @@ import { LockNotHeldError } from '../../core/errors/index.js';
 import type { Lease } from '../../core/lease.js';
 import { useLease } from '../../core/internal/lease-handle.js';
 import { validatePermits } from '../../core/internal/validation.js';
-import type { RedisArgument } from '../connection/redis-client.js';
+import type { RedisArgument } from '../connection/ioredis.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';
 import { permitCount } from '../scripts/permit-count.js';

@@ -2,7 +2,7 @@ import type { PermitOptions } from '../../core/lock.js';
 import { runWait } from '../../core/internal/acquire.js';
 import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
 import type { LockName } from '../connection/lock-name.js';
-import type { RedisArgument } from '../connection/redis-client.js';
+import type { RedisArgument } from '../connection/ioredis.js';
 import { semaphoreAcquire } from '../scripts/semaphore-acquire.js';
 import { semaphoreChange } from '../scripts/semaphore-change.js';
 import { semaphoreCount } from '../scripts/semaphore-count.js';

@@ -1,9 +1,9 @@
 import { LockConnectionError } from '../../core/errors/index.js';
-import type { RedisArgument } from '../connection/redis-client.js';
+import type { RedisArgument } from '../connection/ioredis.js';
 import type { LockName } from '../connection/lock-name.js';
 import { lockErrorOf } from '../connection/redis-error.js';
 import type { Script } from '../connection/script.js';
-import { Deadline, sendUntilAnswered } from '../connection/send-until-answered.js';
+import { Deadline, sendUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from './recipe-context.js';
 import type { RequestNumbers } from './request-numbers.js';
 

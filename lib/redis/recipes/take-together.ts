@@ -2,7 +2,7 @@ import type { Lock } from '../../core/lock.js';
 import type { TakeTogether } from '../../core/multi-lock.js';
 import { runAcquire, withWait } from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import { slotOf } from '../connection/slot-of.js';
+import { slotOf } from '../connection/cluster-slots.js';
 import { aboutUs } from './about-us.js';
 import { contend } from './contend.js';
 import { multiCommands } from './multi-commands.js';

@@ -1,7 +1,7 @@
 import { LazyClock } from '../../core/internal/timer-wheel.js';
 import { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import { systemClock } from '../../core/clock.js';
-import { isClient } from '../connection/is-client.js';
+import { isClient } from '../connection/ioredis.js';
 import { makeConnection } from '../make-connection.js';
 import { RedisLockClient } from '../redis-lock-client.js';
 import type { RedisLockOptions } from '../redis-lock-options.js';

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { RedisNode } from '../../../lib/redis/connection/redis-client.js';
+import type { RedisNode } from '../../../lib/redis/connection/ioredis.js';
 import { Deferred } from '../../support/deferred.js';
 
 /** A command, and the answer that the test gives. */

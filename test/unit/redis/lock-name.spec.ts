@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { hashTag } from '../../../lib/redis/connection/hash-tag.js';
+import { hashTag, slotOf } from '../../../lib/redis/connection/cluster-slots.js';
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
-import { slotOf } from '../../../lib/redis/connection/slot-of.js';
 
 const HOLDER = '2b0e4c9e-6c0b-4ad8-9a3e-4f3d7f0a9c11:7';
 

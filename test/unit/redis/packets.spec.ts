@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Packets, type Corkable } from '../../../lib/redis/connection/packets.js';
+import { Packets, type Corkable } from '../../../lib/redis/connection/command-corking.js';
 
 /** A socket as Node's: what is written while it is corked goes out in one packet when it is not any more. */
 class Socket implements Corkable {

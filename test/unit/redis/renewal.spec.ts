@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { Renewable } from '../../../lib/redis/connection/renewable.js';
-import { Renewal } from '../../../lib/redis/connection/renewal.js';
-import { slotOf } from '../../../lib/redis/connection/slot-of.js';
+import type { Renewable } from '../../../lib/redis/connection/renewal-schedule.js';
+import { Renewal } from '../../../lib/redis/connection/watchdog.js';
+import { slotOf } from '../../../lib/redis/connection/cluster-slots.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
 import { FakeNode, type SentCommand } from './fake-node.js';

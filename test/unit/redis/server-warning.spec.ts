@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { serverWarning } from '../../../lib/redis/connection/server-warning.js';
+import { serverWarning } from '../../../lib/redis/connection/refusals.js';
 
 /** What `INFO` says. */
 const info = (role: string, isCluster: 0 | 1) =>

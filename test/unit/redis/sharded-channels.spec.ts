@@ -2,7 +2,7 @@ import { Bag } from '../../../lib/core/internal/swap-remove-set.js';
 import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
 import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
-import type { RedisCluster } from '../../../lib/redis/connection/redis-client.js';
+import type { RedisCluster } from '../../../lib/redis/connection/ioredis.js';
 import { RedisConnection } from '../../../lib/redis/connection/redis-connection.js';
 
 describe('The choice between PUBLISH and SPUBLISH in a cluster', () => {

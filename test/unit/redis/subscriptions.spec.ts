@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { Channel } from '../../../lib/redis/connection/channel.js';
-import { slotOf } from '../../../lib/redis/connection/slot-of.js';
-import { Subscriptions } from '../../../lib/redis/connection/subscriptions.js';
+import { type Channel, Subscriptions } from '../../../lib/redis/connection/subscriptions.js';
+import { slotOf } from '../../../lib/redis/connection/cluster-slots.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { FakeNode } from './fake-node.js';
 

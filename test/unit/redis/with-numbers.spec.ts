@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { withNumbers } from '../../../lib/redis/connection/with-numbers.js';
+import { withNumbers } from '../../../lib/redis/connection/script.js';
 
 it.each([
   [1, 1],

@@ -1,11 +1,10 @@
-import { Bag } from '../../core/internal/swap-remove-set.js';
 import type { Clock, Timer } from '../../core/clock.js';
+import { Bag } from '../../core/internal/swap-remove-set.js';
 import { lockRenew } from '../scripts/lock-renew.js';
+import { slotOf } from './cluster-slots.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
-import type { Renewable } from './renewable.js';
-import { RenewalSchedule } from './renewal-schedule.js';
-import { slotOf } from './slot-of.js';
+import { type Renewable, RenewalSchedule } from './renewal-schedule.js';
 
 /** Holds in one command. */
 const BATCH = 100;
