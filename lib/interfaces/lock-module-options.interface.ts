@@ -1,5 +1,5 @@
 import type { EmbeddedLockOptions } from '../embedded/embedded-lock-options.js';
-import type { RedisLockOptions } from '../redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../redis/redis-options.js';
 import type { ZooKeeperLockOptions } from '../zookeeper/zookeeper-lock-options.js';
 
 /** What every backend takes. */

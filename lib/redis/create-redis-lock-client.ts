@@ -3,7 +3,7 @@ import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { systemClock } from '../core/clock.js';
 import { makeConnection } from './make-connection.js';
 import { RedisLockClient } from './redis-lock-client.js';
-import type { RedisLockOptions } from './redis-lock-options.js';
+import type { RedisLockOptions } from './redis-options.js';
 import { validateRedisOptions } from './validate-redis-options.js';
 
 /**

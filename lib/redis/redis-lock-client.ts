@@ -16,31 +16,32 @@ import { LOCK_SURVEY, type LockSurvey } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
 import { validateLockKey, validatePermits } from '../core/internal/validation.js';
 import { within } from '../core/internal/timers.js';
-import { connectToRedis } from './connect-to-redis.js';
+import { connectToRedis } from './make-connection.js';
 import { hashTag } from './connection/cluster-slots.js';
 import { LockName } from './connection/lock-name.js';
-import { RedisSurvey } from './inspection/redis-survey.js';
-import { makeRecipeContext } from './make-recipe-context.js';
-import { BaseLock } from './recipes/base-lock.js';
-import { ExponentialBackOff } from './recipes/exponential-back-off.js';
-import { fairCommands } from './recipes/fair-commands.js';
-import { permitCommands } from './recipes/permit-commands.js';
-import type { RecipeContext } from './recipes/recipe-context.js';
-import { RedisCountDownLatch } from './recipes/redis-count-down-latch.js';
-import { RedisElection } from './recipes/redis-election.js';
-import { RedisLock } from './recipes/redis-lock.js';
-import { RedisPermitExpirableSemaphore } from './recipes/redis-permit-expirable-semaphore.js';
-import { RedisReadWriteLock } from './recipes/redis-read-write-lock.js';
-import { RedisSemaphore } from './recipes/redis-semaphore.js';
-import { reentrantCommands } from './recipes/reentrant-commands.js';
-import { spinCommands } from './recipes/spin-commands.js';
-import { takeTogether } from './recipes/take-together.js';
-import { validateLease } from './recipes/validate-lease.js';
-import type { RedisLockClientSettings } from './redis-lock-client-settings.js';
-import type { RedisMutexOptions } from './redis-mutex-options.js';
-import type { RedisReadWriteLockOptions } from './redis-read-write-lock-options.js';
-import type { RedisSemaphoreOptions } from './redis-semaphore-options.js';
-import type { RedisSpinLockOptions } from './redis-spin-lock-options.js';
+import { RedisSurvey } from './inspection/redis-inspection.js';
+import {
+  makeRecipeContext,
+  type RecipeContext,
+  type RedisLockClientSettings,
+} from './recipe-context.js';
+import { BaseLock } from './locks/base-lock.js';
+import { ExponentialBackOff } from './locks/back-off.js';
+import { fairCommands, RedisLock, reentrantCommands, spinCommands } from './locks/redis-lock.js';
+import { permitCommands } from './semaphores/permit-commands.js';
+import { RedisCountDownLatch } from './semaphores/redis-count-down-latch.js';
+import { RedisElection } from './locks/redis-election.js';
+import { RedisPermitExpirableSemaphore } from './semaphores/redis-permit-expirable-semaphore.js';
+import { RedisReadWriteLock } from './locks/redis-read-write-lock.js';
+import { RedisSemaphore } from './semaphores/redis-semaphore.js';
+import { takeTogether } from './locks/redis-multi-lock.js';
+import { validateLease } from './locks/redis-lease.js';
+import type {
+  RedisMutexOptions,
+  RedisReadWriteLockOptions,
+  RedisSemaphoreOptions,
+  RedisSpinLockOptions,
+} from './redis-options.js';
 
 /** Locks on Redis. */
 export class RedisLockClient implements LockClient {

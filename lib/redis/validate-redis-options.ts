@@ -1,9 +1,105 @@
 import { LockOptionsError } from '../core/errors/index.js';
 import { validateAcquireOptions } from '../core/internal/validation.js';
-import { validateLease } from './recipes/validate-lease.js';
-import type { RedisLockOptions } from './redis-lock-options.js';
-import { validateNodes } from './validate-nodes.js';
-import { validateSources } from './validate-sources.js';
+import { isClient, isRedisCluster } from './connection/ioredis.js';
+import { validateLease } from './locks/redis-lease.js';
+import type { RedisLockOptions } from './redis-options.js';
+
+/** Throws for an option that is out of its range. */
+export type RefuseOption = (option: string, value: unknown, expected: string) => never;
+
+/** Checks where the servers are. */
+export function validateSources(
+  { client, connect, cluster }: Pick<RedisLockOptions, 'client' | 'connect' | 'cluster'>,
+  refuse: RefuseOption,
+): void {
+  if (client !== undefined && !isClient(client))
+    refuse('client', client, 'an ioredis Redis or Cluster');
+  const isText = typeof connect === 'string' && /^rediss?:\/\/./.test(connect);
+  if (connect !== undefined && !isText && (typeof connect !== 'object' || connect === null))
+    refuse(
+      'connect',
+      'not shown here',
+      "a URL such as 'redis://localhost:6379', or options of ioredis",
+    );
+  if (cluster !== undefined && !(Array.isArray(cluster?.nodes) && cluster.nodes.length > 0))
+    refuse('cluster', cluster, "its nodes: { nodes: [{ host: 'redis-1', port: 6379 }] }");
+
+  const options = Object([client?.options, connect, cluster?.options].find(Boolean)) as IoOptions;
+  for (const { keyPrefix, autoResendUnfulfilledCommands } of [
+    options,
+    options.redisOptions ?? {},
+  ]) {
+    if (keyPrefix)
+      refuse(
+        'keyPrefix',
+        keyPrefix,
+        'none to ioredis, which leaves out the names that a script makes, and `prefix` to the lock client instead',
+      );
+    if (autoResendUnfulfilledCommands === false)
+      refuse(
+        'autoResendUnfulfilledCommands',
+        false,
+        'true to ioredis: without it, it forgets commands when the connection breaks, and a lock would wait for the answer for ever (ours may be sent twice)',
+      );
+  }
+}
+
+/** What we look at of the options of a client. */
+interface IoOptions {
+  readonly keyPrefix?: string;
+  readonly autoResendUnfulfilledCommands?: boolean;
+  readonly redisOptions?: IoOptions;
+}
+
+/** Fewer have no majority without all of them. */
+const FEWEST = 3;
+
+/** Checks the servers of a RedLock, as far as that can be done before they are connected. */
+export function validateNodes(
+  { nodes, nodeTimeout, watchdogTimeout = 30_000 }: RedisLockOptions,
+  refuse: RefuseOption,
+): void {
+  if (nodes === undefined) {
+    if (nodeTimeout !== undefined) refuse('nodeTimeout', nodeTimeout, 'it together with `nodes`');
+    return;
+  }
+  if (!Array.isArray(nodes) || nodes.length < FEWEST)
+    refuse('nodes', 'too few', `at least ${FEWEST} servers, and an odd number`);
+  const seen = new Set<unknown>();
+  for (const node of nodes as readonly unknown[]) {
+    if (node === undefined || node === null)
+      refuse('nodes', node, 'for each server a URL, options of ioredis, or a Redis of yours');
+    const source = isClient(node) ? { client: node } : { connect: node };
+    validateSources(source, (_, value, expected) => refuse('nodes', value, expected));
+    if (isClient(node) && isRedisCluster(node))
+      refuse('nodes', 'a Cluster', 'independent servers; a cluster is one client of its own');
+    const address = addressOf(node);
+    if (seen.has(address)) refuse('nodes', 'the same server twice', 'each of them once');
+    seen.add(address);
+  }
+  if (nodeTimeout !== undefined && !isIn(nodeTimeout, 1, watchdogTimeout / 3))
+    refuse('nodeTimeout', nodeTimeout, 'milliseconds from 1 to a third of the `watchdogTimeout`');
+}
+
+function isIn(value: unknown, least: number, most: number): boolean {
+  return typeof value === 'number' && value >= least && value <= most;
+}
+
+/** What tells servers apart; of one that is behind Sentinels nothing is known yet. */
+function addressOf(node: unknown): unknown {
+  if (typeof node === 'string') {
+    const { hostname, port } = new URL(node);
+    return `${hostname}:${port || 6379}`;
+  }
+  const options = (isClient(node) ? node.options : node) as {
+    readonly host?: string;
+    readonly port?: number;
+    readonly path?: string;
+    readonly sentinels?: unknown;
+  };
+  if (options.sentinels) return node;
+  return options.path ?? `${options.host ?? 'localhost'}:${options.port ?? 6379}`;
+}
 
 const SOURCES = ['client', 'connect', 'cluster', 'nodes'] as const;
 const MODES: readonly unknown[] = [undefined, 'auto', 'on', 'off'];

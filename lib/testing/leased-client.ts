@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.js';
 import type { LockClient } from '../core/lock-client.js';
-import { validateLease } from '../redis/recipes/validate-lease.js';
+import { validateLease } from '../redis/locks/redis-lease.js';
 import { leasedLock } from './leased-lock.js';
 import { standIn } from './stand-in.js';
 

@@ -2,7 +2,7 @@ import type { AcquireOptions, Lock } from '../core/lock.js';
 import type { Clock } from '../core/clock.js';
 import { HeldLease, useLease } from '../core/internal/lease-handle.js';
 import type { Lease } from '../core/lease.js';
-import { validateLease } from '../redis/recipes/validate-lease.js';
+import { validateLease } from '../redis/locks/redis-lease.js';
 import { standIn } from './stand-in.js';
 
 /** What locks of Redis take besides. */

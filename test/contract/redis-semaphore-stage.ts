@@ -1,9 +1,11 @@
 import { expect } from '@jest/globals';
 import type { Lease } from '../../lib/core/lease.js';
 import { LockName } from '../../lib/redis/connection/lock-name.js';
-import type { RedisLease } from '../../lib/redis/recipes/redis-lease.js';
-import type { RedisPermitExpirableSemaphore } from '../../lib/redis/recipes/redis-permit-expirable-semaphore.js';
-import type { RedisPermitOptions } from '../../lib/redis/recipes/redis-permit-options.js';
+import type { RedisLease } from '../../lib/redis/locks/redis-lease.js';
+import type {
+  RedisPermitExpirableSemaphore,
+  RedisPermitOptions,
+} from '../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 import type { RedisStageClient } from './redis-stage-client.js';

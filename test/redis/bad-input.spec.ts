@@ -3,7 +3,7 @@ import { Cluster, Redis } from 'ioredis';
 import { LockKeyError, LockOptionsError } from '../../lib/core/errors/index.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { RedisServer } from '../support/redis-server.js';
 import { Relay } from '../support/relay.js';
 import { RECIPES } from './recipes.js';

@@ -5,7 +5,7 @@ import { LockKeyError } from '../../lib/core/errors/index.js';
 import type { RedisClient } from '../../lib/redis/connection/ioredis.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
 import { eventually } from '../support/eventually.js';
 import { RedisCluster } from '../support/redis-cluster.js';

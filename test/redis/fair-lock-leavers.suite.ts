@@ -5,7 +5,7 @@ import {
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { eventually } from '../support/eventually.js';
 import { fairQueue } from './fair-queue.js';
 import { RedissonFairWaiters } from './redisson-fair-waiters.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { LockAbortedError } from '../../lib/core/errors/index.js';
-import { WAITERS_ON_SERVER } from '../../lib/redis/recipes/line.js';
+import { WAITERS_ON_SERVER } from '../../lib/redis/locks/local-queue.js';
 import { eventually } from '../support/eventually.js';
 import { fairQueue } from './fair-queue.js';
 import type { RedisStage } from './redis-stage.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RedisLease } from '../../lib/redis/recipes/redis-lease.js';
+import type { RedisLease } from '../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { eventually } from '../support/eventually.js';
 import { fairQueue } from './fair-queue.js';

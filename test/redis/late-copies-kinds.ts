@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AcquireOptions } from '../../lib/core/lock.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { MultiLease } from '../../lib/core/internal/multi-lease.js';
-import { RedisLease } from '../../lib/redis/recipes/redis-lease.js';
+import { RedisLease } from '../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 
 /** What all that has leases has. */

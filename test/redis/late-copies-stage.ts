@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/global
 import { randomUUID } from 'node:crypto';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { eventually } from '../support/eventually.js';
 import type { CommandFilter, LateCopy } from '../support/late-copy.js';
 import { RedisProxy } from '../support/redis-proxy.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { LockAbortedError, LockTimeoutError } from '../../lib/core/errors/index.js';
-import type { RedisPermitOptions } from '../../lib/redis/recipes/redis-permit-options.js';
+import type { RedisPermitOptions } from '../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { LockNotHeldError } from '../../lib/core/errors/index.js';
-import type { RedisPermitExpirableSemaphore } from '../../lib/redis/recipes/redis-permit-expirable-semaphore.js';
+import type { RedisPermitExpirableSemaphore } from '../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 import { semaphoreNames } from './semaphore-names.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { WAITERS_ON_SERVER } from '../../lib/redis/recipes/line.js';
-import type { RedisPermitOptions } from '../../lib/redis/recipes/redis-permit-options.js';
+import { WAITERS_ON_SERVER } from '../../lib/redis/locks/local-queue.js';
+import type { RedisPermitOptions } from '../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisStage } from './redis-stage.js';
 import { semaphoreNames } from './semaphore-names.js';

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LockAbortedError, LockTimeoutError } from '../../lib/core/errors/index.js';
-import type { RedisPermitOptions } from '../../lib/redis/recipes/redis-permit-options.js';
+import type { RedisPermitOptions } from '../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { LockKeyError } from '../../lib/core/errors/index.js';
-import type { RedisLease } from '../../lib/redis/recipes/redis-lease.js';
+import type { RedisLease } from '../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisStage } from './redis-stage.js';
 

@@ -1,5 +1,4 @@
-import type { RedisAcquireOptions } from '../../lib/redis/recipes/redis-acquire-options.js';
-import type { RedisLease } from '../../lib/redis/recipes/redis-lease.js';
+import type { RedisAcquireOptions, RedisLease } from '../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 
 /** What all locks of Redis have. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { LockOptionsError } from '../../lib/core/errors/index.js';
 import { createRedLockClient } from '../../lib/redis/red-lock/create-red-lock-client.js';
-import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { IndependentRedisServers } from '../support/independent-redis-servers.js';
 
 const lazy = { lazyConnect: true };

@@ -1,9 +1,8 @@
 import { Cluster, Redis } from 'ioredis';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
-import type { RedisAcquireOptions } from '../../lib/redis/recipes/redis-acquire-options.js';
-import type { RedisLease } from '../../lib/redis/recipes/redis-lease.js';
+import type { RedisAcquireOptions, RedisLease } from '../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { CommandLog } from '../interop/support/command-log.js';
 import type { RedisDeployment } from '../interop/support/redis-deployment.js';
 import { redisNames } from '../interop/support/redis-names.js';

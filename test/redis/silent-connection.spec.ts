@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { eventually } from '../support/eventually.js';
 import { RedisProxy } from '../support/redis-proxy.js';
 import { RedisServer } from '../support/redis-server.js';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { LockConnectionError } from '../../lib/core/errors/index.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import type { RedisLockOptions } from '../../lib/redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
 import { eventually } from '../support/eventually.js';
 import { freePorts } from '../support/free-ports.js';

@@ -1,5 +1,106 @@
+import type { SurveyedLock, SurveyedParty } from '../../core/lock-inspection.js';
+import { isRedisCluster, type RedisClient, type RedisNode } from '../connection/ioredis.js';
+import type { LockName } from '../connection/lock-name.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
-import { KeyScan, literally } from './key-scan.js';
+import { holdersOf } from '../locks/lock-holders.js';
+import { permitHolders } from '../scripts/permit-holders.js';
+
+/** Keys looked at with one command. */
+const STEP = 100;
+
+/**
+ * Goes round the keys of all masters, a bounded part at a time, with `SCAN`, which keeps nobody else waiting. A key that stays
+ * is found within one round.
+ */
+export class KeyScan {
+  #master = 0;
+  #cursor = '0';
+
+  /** @param match as of `SCAN`; the prefix in it is taken literally */
+  constructor(
+    private readonly client: RedisClient,
+    private readonly match: string,
+    private readonly type: 'hash' | 'zset',
+  ) {}
+
+  /** The keys among the next `most`, or of a whole round if there are fewer. */
+  async next(most: number): Promise<string[]> {
+    const found: string[] = [];
+    let rounds = 0;
+    for (let looked = 0; looked < most && rounds < this.#masters.length; looked += STEP) {
+      const [cursor, keys] = await this.#scan(Math.min(STEP, most - looked));
+      found.push(...keys);
+      this.#cursor = cursor;
+      if (cursor !== '0') continue;
+      this.#master += 1;
+      rounds += 1;
+    }
+    return found;
+  }
+
+  get #masters(): readonly RedisNode[] {
+    return isRedisCluster(this.client) ? this.client.nodes('master') : [this.client];
+  }
+
+  async #scan(count: number): Promise<[string, string[]]> {
+    const masters = this.#masters;
+    const master = masters[this.#master % masters.length];
+    if (master === undefined) return ['0', []];
+    const { match, type } = this;
+    const options = ['match', match, 'count', count, 'type', type];
+    return (await master.call('scan', this.#cursor, ...options)) as [string, string[]];
+  }
+}
+
+/** That text, where `SCAN` wants a pattern. */
+export function literally(text: string): string {
+  return text.replace(/[\\*?[\]]/g, '\\$&');
+}
+
+/** Most places of a queue, and most permits, that are read. */
+const MOST = 200;
+
+/** The lock of that name; nothing when nobody holds it or queues on the server, or when it is none. */
+export async function readLockKey(
+  connection: RedisConnection,
+  name: LockName,
+): Promise<SurveyedLock | undefined> {
+  const type = await connection.read('type', name.raw);
+  if (type !== 'hash' && type !== 'string' && type !== 'none') return undefined;
+  const isSemaphore = type === 'string';
+  const [holders, waiters] = await Promise.all([
+    isSemaphore ? permitsOf(connection, name) : partiesOf(connection, name),
+    connection.read('lrange', isSemaphore ? name.permitQueue : name.queue, 0, MOST - 1),
+  ]);
+  const queue = (waiters as string[]).map((id): SurveyedParty => ({ ids: [id], state: 'waiting' }));
+  const parties = [...holders, ...queue];
+  if (parties.length === 0) return undefined;
+  const isReadWrite = holders.some(({ mode }) => mode !== undefined);
+  const kind = isSemaphore ? 'semaphore' : isReadWrite ? 'read/write lock' : 'mutex';
+  return { name: name.raw, kind, parties };
+}
+
+async function partiesOf(connection: RedisConnection, name: LockName): Promise<SurveyedParty[]> {
+  const holders = await holdersOf(connection, name);
+  return holders.map(({ id, mode, host, pid, method, since }) => ({
+    ids: [id],
+    state: 'held',
+    mode: mode === 'alone' ? undefined : mode,
+    host,
+    pid,
+    method,
+    since: since?.getTime(),
+  }));
+}
+
+/** The permits of one holder of this library begin with the same 12 bytes. */
+async function permitsOf(connection: RedisConnection, name: LockName): Promise<SurveyedParty[]> {
+  const answer = await connection.run(permitHolders, [name.permitTimeouts], [MOST]);
+  const ids = (answer as number[][]).map((words) =>
+    words.map((word) => word.toString(16).padStart(8, '0')).join(''),
+  );
+  return ids.map((id) => ({ ids: [id], state: 'held' }));
+}
 
 /** A hash with more fields is not taken for a lock that nobody knows of. */
 const MOST_FIELDS = 500;

@@ -1,5 +1,5 @@
-import type { RedisLease } from '../recipes/redis-lease.js';
-import type { RedisLock } from '../recipes/redis-lock.js';
+import type { RedisLease } from '../locks/redis-lease.js';
+import type { RedisLock } from '../locks/redis-lock.js';
 
 /** Asks one server; rejects when it does not answer in time, or when the signal is aborted. */
 export type Ask = (part: RedisLock, signal: AbortSignal) => Promise<RedisLease | undefined>;
@@ -71,4 +71,22 @@ export class Ballot {
     this.leases.push(lease);
     if (this.leases.length >= this.majority) this.#decide(true);
   }
+}
+
+/** The first so many results; fewer when the others have failed. Never rejects. */
+export function firstOf<T>(count: number, promises: readonly Promise<T>[]): Promise<T[]> {
+  return new Promise((resolve) => {
+    const results: T[] = [];
+    let pending = promises.length;
+    const settled = () => {
+      pending -= 1;
+      if (pending === 0 || results.length >= count) resolve(results);
+    };
+    if (pending === 0) resolve(results);
+    for (const promise of promises)
+      promise.then((result) => {
+        if (results.length < count) results.push(result);
+        settled();
+      }, settled);
+  });
 }

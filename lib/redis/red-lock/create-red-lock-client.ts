@@ -4,7 +4,7 @@ import { systemClock } from '../../core/clock.js';
 import { isClient } from '../connection/ioredis.js';
 import { makeConnection } from '../make-connection.js';
 import { RedisLockClient } from '../redis-lock-client.js';
-import type { RedisLockOptions } from '../redis-lock-options.js';
+import type { RedisLockOptions } from '../redis-options.js';
 import { validateRedisOptions } from '../validate-redis-options.js';
 import { RedLockClient } from './red-lock-client.js';
 import { RedLockNodes, type RedLockNode } from './red-lock-nodes.js';

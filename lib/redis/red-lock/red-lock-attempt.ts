@@ -6,11 +6,10 @@ import {
 } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isRefusal } from '../connection/redis-error.js';
-import type { RedisAcquireOptions } from '../recipes/redis-acquire-options.js';
-import type { RedisLease } from '../recipes/redis-lease.js';
-import type { RedisLock } from '../recipes/redis-lock.js';
+import type { RedisAcquireOptions, RedisLease } from '../locks/redis-lease.js';
+import type { RedisLock } from '../locks/redis-lock.js';
 import { Ballot, type Ask } from './ballot.js';
-import type { RedLockContext } from './red-lock-context.js';
+import type { RedLockContext } from './red-lock-hold.js';
 
 /** What a wait without bound is taken for in a round, for each server, in ms: Redisson's `RedissonMultiLock`. */
 const ROUND_OF_SERVER = 1_500;

@@ -25,15 +25,13 @@ import { LOCK_SURVEY, type LockSurvey } from '../../core/lock-inspection.js';
 import { MultiLock } from '../../core/multi-lock.js';
 import { WaitScope } from '../../core/internal/wait-scope.js';
 import { within } from '../../core/internal/timers.js';
-import { RedLockSurvey } from '../inspection/red-lock-survey.js';
-import { ContenderLines } from '../recipes/line.js';
-import { RedisElection } from '../recipes/redis-election.js';
-import type { RedisLockOptions } from '../redis-lock-options.js';
-import { leadersOf } from './leaders-of.js';
-import { RedLock } from './red-lock.js';
-import { validateRedLockLease } from './validate-red-lock-lease.js';
-import type { RedLockContext } from './red-lock-context.js';
-import type { RedLockNodes } from './red-lock-nodes.js';
+import { RedLockSurvey } from './red-lock-inspection.js';
+import { ContenderLines } from '../locks/local-queue.js';
+import { RedisElection } from '../locks/redis-election.js';
+import type { RedisLockOptions } from '../redis-options.js';
+import { leadersOf, type RedLockNodes } from './red-lock-nodes.js';
+import { RedLock, validateRedLockLease } from './red-lock.js';
+import type { RedLockContext } from './red-lock-hold.js';
 
 /** What a client is made of. */
 export interface RedLockClientSettings {

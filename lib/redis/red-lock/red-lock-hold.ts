@@ -1,11 +1,30 @@
 import type { Clock } from '../../core/clock.js';
 import { LockConnectionError, type LockLostError } from '../../core/errors/index.js';
-import { Hold, type HoldBackend } from '../../core/internal/hold.js';
-import type { LockIdentity } from '../../core/lock.js';
-import type { RedisLease } from '../recipes/redis-lease.js';
-import type { Ballot } from './ballot.js';
-import { firstOf } from './first-of.js';
-import type { RedLockContext } from './red-lock-context.js';
+import type { AcquireContext } from '../../core/internal/acquire.js';
+import { type ClientHold, Hold, type HoldBackend } from '../../core/internal/hold.js';
+import type { Bag } from '../../core/internal/swap-remove-set.js';
+import type { LockIdentity, Wait } from '../../core/lock.js';
+import type { ContenderLines } from '../locks/local-queue.js';
+import type { RedisLease } from '../locks/redis-lease.js';
+import { type Ballot, firstOf } from './ballot.js';
+
+/** What one client shares with all of its locks. Its identity is the scope of re-entry. Times in milliseconds. */
+export interface RedLockContext extends AcquireContext {
+  /** Of how many servers a lock needs to be granted. */
+  readonly majority: number;
+  readonly servers: number;
+  /** Bound on one question to one server. */
+  readonly nodeTimeout: number;
+  /** Bound of an acquire that names none. */
+  readonly wait: Wait;
+  /** Locks held. */
+  readonly holds: Bag<ClientHold>;
+  /** Who of this process wants which lock: only the first in each line asks the servers. */
+  readonly lines: ContenderLines;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  admits: 'all' | 'insiders' | 'nobody';
+}
 
 /**
  * A lock that is held on a majority of the servers.

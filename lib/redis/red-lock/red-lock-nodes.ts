@@ -1,9 +1,12 @@
 import type { Clock, Timer } from '../../core/clock.js';
-import { LockOptionsError } from '../../core/errors/index.js';
-import type { RedisConnection } from '../connection/redis-connection.js';
+import { LockConnectionError, LockOptionsError } from '../../core/errors/index.js';
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
+import { within } from '../../core/internal/timers.js';
+import type { RedisConnection } from '../connection/redis-connection.js';
+import type { RedisLock } from '../locks/redis-lock.js';
 import type { RedisLockClient } from '../redis-lock-client.js';
-import { firstOf } from './first-of.js';
+import { firstOf } from './ballot.js';
+import type { RedLockContext } from './red-lock-hold.js';
 
 /** States of a connection, the best first. */
 const STATES = ['CONNECTED', 'REFUSED', 'SUSPENDED', 'LOST', 'CONNECTING', 'CLOSED'];
@@ -97,4 +100,42 @@ export class RedLockNodes {
       { client: this.name },
     );
   }
+}
+
+/**
+ * By what id a majority of the servers knows the holder of a lock; none, if there is no such holder. Those that are not
+ * connected are not asked, and those that are silent not waited for once it is known.
+ *
+ * Rejects with `LockConnectionError` when too few answer within `nodeTimeout`.
+ */
+export async function leadersOf(
+  context: RedLockContext,
+  key: string,
+  parts: readonly RedisLock[],
+): Promise<string[]> {
+  const { clock, nodeTimeout, majority, servers, client } = context;
+  const answers: string[][] = [];
+  let cause: unknown;
+  const agreed = () =>
+    answers.flat().find((id) => answers.filter((ids) => ids.includes(id)).length >= majority);
+  const known = new Promise<void>((resolve) => {
+    const ready = parts.filter(({ isReady }) => isReady);
+    const answered = ready.map(async (part) => {
+      try {
+        answers.push(await part.holderIds());
+        if (agreed() !== undefined) resolve();
+      } catch (error) {
+        cause = error;
+      }
+    });
+    void Promise.all(answered).then(() => resolve());
+  });
+  await within(nodeTimeout, clock, known);
+  const leader = agreed();
+  if (leader !== undefined) return [leader];
+  if (answers.length >= majority) return [];
+  throw new LockConnectionError(
+    `Fewer than ${majority} of the ${servers} servers of client "${client}" told in time who leads in ${JSON.stringify(key)}. Look after the servers, or raise \`nodeTimeout\`.`,
+    { key, client, cause },
+  );
 }

@@ -1,21 +1,30 @@
-import { LockAbortedError, LockOptionsError } from '../../core/errors/index.js';
+import {
+  LockAbortedError,
+  type LockErrorContext,
+  LockOptionsError,
+} from '../../core/errors/index.js';
+import { runAcquire, withWait } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
+import { HeldLease, useLease } from '../../core/internal/lease-handle.js';
 import { LeaseChain } from '../../core/internal/lease-scope.js';
+import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { Lease } from '../../core/lease.js';
 import type { LockIdentity, LockRecipe, Mutex } from '../../core/lock.js';
-import { runAcquire, withWait } from '../../core/internal/acquire.js';
-import { useLease } from '../../core/internal/lease-handle.js';
-import { validateAcquireOptions } from '../../core/internal/validation.js';
-import type { RedisAcquireOptions } from '../recipes/redis-acquire-options.js';
-import type { RedisLock } from '../recipes/redis-lock.js';
-import { LinePlace } from '../recipes/line.js';
-import type { LockCommands } from '../recipes/lock-commands.js';
+import { LinePlace } from '../locks/local-queue.js';
+import type { LockCommands } from '../locks/lock-commands.js';
+import { type RedisAcquireOptions, validateLease } from '../locks/redis-lease.js';
+import type { RedisLock } from '../locks/redis-lock.js';
 import type { Ballot } from './ballot.js';
 import { RedLockAttempt } from './red-lock-attempt.js';
-import type { RedLockContext } from './red-lock-context.js';
-import { RedLockHold } from './red-lock-hold.js';
-import { RedLockLease } from './red-lock-lease.js';
-import { validateRedLockLease } from './validate-red-lock-lease.js';
+import { type RedLockContext, RedLockHold } from './red-lock-hold.js';
+
+/** A lease on a {@link RedLock}. */
+export class RedLockLease extends HeldLease<RedLockHold> {
+  /** Milliseconds until it is lost unless it is renewed; 0 when it is not held. */
+  remaining(): number {
+    return this.isHeld ? this.hold.backend.remaining() : 0;
+  }
+}
 
 /**
  * A mutex on several independent Redis servers, of which a majority has to grant it (the Redlock algorithm, and Redisson's
@@ -113,4 +122,23 @@ export class RedLock implements Mutex {
       throw new LockAbortedError({ ...hold.context, cause: signal.reason });
     return hold;
   }
+}
+
+/**
+ * @param nodeTimeout how long each server may take, in ms
+ * @throws LockOptionsError
+ */
+export function validateRedLockLease(
+  lease: number,
+  nodeTimeout: number,
+  about: LockErrorContext,
+): void {
+  validateLease('lease', lease, about);
+  if (lease < 3 * nodeTimeout)
+    throw new LockOptionsError(
+      'lease',
+      lease,
+      `at least three times the \`nodeTimeout\`, which is ${nodeTimeout} ms`,
+      about,
+    );
 }

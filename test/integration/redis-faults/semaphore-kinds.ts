@@ -1,4 +1,4 @@
-import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/recipes/redis-permit-expirable-semaphore.js';
+import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 
 type Kind = readonly [

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
-import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/recipes/redis-permit-expirable-semaphore.js';
-import type { RedisSemaphore } from '../../../lib/redis/recipes/redis-semaphore.js';
+import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
+import type { RedisSemaphore } from '../../../lib/redis/semaphores/redis-semaphore.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { eventually } from '../../support/eventually.js';
 import { RedisProxy } from '../../support/redis-proxy.js';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
-import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/recipes/redis-permit-expirable-semaphore.js';
+import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
+import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 import { permitsOf } from './semaphore-permits-of.js';
 
 /** Looks at a semaphore from outside, and notices when more permits are valid than are allowed, or some are gone. */

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LockAbortedError, LockTimeoutError } from '../../../lib/core/errors/index.js';
-import type { RedisSemaphore } from '../../../lib/redis/recipes/redis-semaphore.js';
+import type { RedisSemaphore } from '../../../lib/redis/semaphores/redis-semaphore.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { eventually } from '../../support/eventually.js';
 import { RedisProxy } from '../../support/redis-proxy.js';

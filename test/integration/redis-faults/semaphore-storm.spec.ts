@@ -7,7 +7,7 @@ import {
   LockLostError,
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
-import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/recipes/redis-permit-expirable-semaphore.js';
+import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { eventually } from '../../support/eventually.js';
 import { RedisProxy } from '../../support/redis-proxy.js';

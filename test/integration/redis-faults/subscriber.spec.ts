@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
-import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
+import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { calm } from '../../support/calm.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
-import type { RedisLockOptions } from '../../../lib/redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../../../lib/redis/redis-options.js';
 
 /** The lock clients of one test. */
 export class RedisLockClients {

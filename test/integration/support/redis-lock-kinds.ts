@@ -1,6 +1,8 @@
-import type { RedisLock } from '../../../lib/redis/recipes/redis-lock.js';
-import type { RedisReadLock } from '../../../lib/redis/recipes/redis-read-lock.js';
-import type { RedisWriteLock } from '../../../lib/redis/recipes/redis-write-lock.js';
+import type { RedisLock } from '../../../lib/redis/locks/redis-lock.js';
+import type {
+  RedisReadLock,
+  RedisWriteLock,
+} from '../../../lib/redis/locks/redis-read-write-lock.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 
 /** A lock of any kind. */

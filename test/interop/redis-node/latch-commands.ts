@@ -1,4 +1,4 @@
-import type { RedisCountDownLatch } from '../../../lib/redis/recipes/redis-count-down-latch.js';
+import type { RedisCountDownLatch } from '../../../lib/redis/semaphores/redis-count-down-latch.js';
 import type { CommandedActor } from '../node/listen.js';
 import { isGranted } from './is-granted.js';
 import { waitOf } from './wait-of.js';

@@ -1,6 +1,6 @@
 import type { Lease } from '../../../lib/core/lease.js';
-import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
-import { RedisLock } from '../../../lib/redis/recipes/redis-lock.js';
+import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
+import { RedisLock } from '../../../lib/redis/locks/redis-lock.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { HeldLeases } from '../node/held-leases.js';
 import type { CommandedActor } from '../node/listen.js';

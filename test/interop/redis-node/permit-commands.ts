@@ -1,6 +1,6 @@
 import { LockTimeoutError } from '../../../lib/core/errors/index.js';
-import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
-import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/recipes/redis-permit-expirable-semaphore.js';
+import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
+import type { RedisPermitExpirableSemaphore } from '../../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 import type { CommandedActor } from '../node/listen.js';
 import { Worker } from '../node/worker.js';
 import { waitOf } from './wait-of.js';

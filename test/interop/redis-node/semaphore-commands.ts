@@ -1,4 +1,4 @@
-import type { RedisSemaphore } from '../../../lib/redis/recipes/redis-semaphore.js';
+import type { RedisSemaphore } from '../../../lib/redis/semaphores/redis-semaphore.js';
 import type { CommandedActor } from '../node/listen.js';
 import type { WorkerHold } from '../node/worker-hold.js';
 import { Worker } from '../node/worker.js';

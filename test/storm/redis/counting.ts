@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RedisSemaphore } from '../../../lib/redis/recipes/redis-semaphore.js';
+import type { RedisSemaphore } from '../../../lib/redis/semaphores/redis-semaphore.js';
 import type { CommandLog } from './command-log.js';
 import type { Findings } from './findings.js';
 import { outcomeOf, type Ledger, type Outcome } from './ledger.js';

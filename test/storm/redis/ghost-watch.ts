@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
+import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import type { CommandLog } from './command-log.js';
 import type { Findings } from './findings.js';
 import type { PrimaryView } from './primary-view.js';

@@ -1,4 +1,4 @@
-import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
+import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import type { CommandLog } from './command-log.js';
 import type { Findings } from './findings.js';
 

@@ -1,6 +1,6 @@
 import type { Lease } from '../../../lib/core/lease.js';
-import type { RedisPermitOptions } from '../../../lib/redis/recipes/redis-permit-options.js';
-import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
+import type { RedisPermitOptions } from '../../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
+import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 
 /** How many permits the semaphores have. */

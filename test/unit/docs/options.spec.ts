@@ -23,7 +23,7 @@ const TABLES = [
   },
   {
     heading: 'Redis',
-    options: [...optionsOf('lib/redis/redis-lock-options.ts', 'RedisLockOptions')],
+    options: [...optionsOf('lib/redis/redis-options.ts', 'RedisLockOptions')],
   },
 ];
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
-import type { BackOff } from '../../../lib/redis/recipes/back-off.js';
-import { ConstantBackOff } from '../../../lib/redis/recipes/constant-back-off.js';
-import { ExponentialBackOff } from '../../../lib/redis/recipes/exponential-back-off.js';
+import {
+  type BackOff,
+  ConstantBackOff,
+  ExponentialBackOff,
+} from '../../../lib/redis/locks/back-off.js';
 import { seededRandom } from '../../support/seeded-random.js';
 
 const LEAST = () => 0;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { GuaranteedRelease } from '../../../lib/redis/recipes/guaranteed-release.js';
+import { GuaranteedRelease } from '../../../lib/redis/locks/guaranteed-release.js';
 import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';
 import { Deferred } from '../../support/deferred.js';
 import { isSettled } from '../../support/is-settled.js';

@@ -5,8 +5,8 @@ import {
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
-import type { RedisLease } from '../../../lib/redis/recipes/redis-lease.js';
-import { safeDeadline } from '../../../lib/redis/recipes/safe-deadline.js';
+import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
+import { safeDeadline } from '../../../lib/redis/locks/redis-grant.js';
 import { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { lockAcquire } from '../../../lib/redis/scripts/lock-acquire.js';
 import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';

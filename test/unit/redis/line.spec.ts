@@ -1,6 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ContenderLines, LinePlace, WAITERS_ON_SERVER } from '../../../lib/redis/recipes/line.js';
-import type { LockCommands } from '../../../lib/redis/recipes/lock-commands.js';
+import {
+  ContenderLines,
+  LinePlace,
+  WAITERS_ON_SERVER,
+} from '../../../lib/redis/locks/local-queue.js';
+import type { LockCommands } from '../../../lib/redis/locks/lock-commands.js';
 import { isSettled } from '../../support/is-settled.js';
 
 type Kind = LockCommands['line'];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { newPermitHolder, permitIdsOf } from '../../../lib/redis/recipes/permit-holder.js';
+import { newPermitHolder, permitIdsOf } from '../../../lib/redis/locks/permit-holder.js';
 
 describe('A holder of permits', () => {
   it.each([1, 2, 16, 300])('of %i has as many ids, each 16 bytes and another one', (permits) => {

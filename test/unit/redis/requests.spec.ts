@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConnectionError, LockKeyError } from '../../../lib/core/errors/index.js';
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
-import type { RecipeContext } from '../../../lib/redis/recipes/recipe-context.js';
-import { MEMORY, RequestRecords } from '../../../lib/redis/recipes/request-numbers.js';
-import { Requests } from '../../../lib/redis/recipes/requests.js';
+import type { RecipeContext } from '../../../lib/redis/recipe-context.js';
+import { MEMORY, RequestRecords } from '../../../lib/redis/locks/request-numbers.js';
+import { Requests } from '../../../lib/redis/locks/idempotent-requests.js';
 import { semaphoreChange } from '../../../lib/redis/scripts/semaphore-change.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SharedToken } from '../../../lib/redis/recipes/shared-token.js';
+import { SharedToken } from '../../../lib/redis/locks/redis-grant.js';
 import { Deferred } from '../../support/deferred.js';
 
 describe('A token that a writer shares with the readers inside of it', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
-import { safeDeadline } from '../../../lib/redis/recipes/safe-deadline.js';
-import { validateLease } from '../../../lib/redis/recipes/validate-lease.js';
+import { safeDeadline } from '../../../lib/redis/locks/redis-grant.js';
+import { validateLease } from '../../../lib/redis/locks/redis-lease.js';
 
 describe('The safe deadline of a lease', () => {
   it.each([100, 300, 30_000, 2 ** 31 - 1])('of %d ms is before its end, by any clock', (lease) => {

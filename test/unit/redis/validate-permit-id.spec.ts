@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
-import { newPermitHolder, permitIdsOf } from '../../../lib/redis/recipes/permit-holder.js';
-import { validatePermitId } from '../../../lib/redis/recipes/validate-permit-id.js';
+import { newPermitHolder, permitIdsOf } from '../../../lib/redis/locks/permit-holder.js';
+import { validatePermitId } from '../../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 
 const ABOUT = { key: 'seats', client: 'test' };
 

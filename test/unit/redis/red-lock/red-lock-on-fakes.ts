@@ -2,7 +2,7 @@ import { LockEventEmitter } from '../../../../lib/core/internal/lock-event-emitt
 import { RedLockClient } from '../../../../lib/redis/red-lock/red-lock-client.js';
 import { RedLockNodes } from '../../../../lib/redis/red-lock/red-lock-nodes.js';
 import { RedisLockClient } from '../../../../lib/redis/redis-lock-client.js';
-import type { RedisLockOptions } from '../../../../lib/redis/redis-lock-options.js';
+import type { RedisLockOptions } from '../../../../lib/redis/redis-options.js';
 import { VirtualClock } from '../../../support/virtual-clock.js';
 import { connectionOf } from '../connection-of.js';
 import { FakeNode, type SentCommand } from '../fake-node.js';

@@ -1,0 +1,115 @@
+import { type PlacedActivity, placedActivityOf } from '../../core/internal/client-activity.js';
+import type {
+  KnownLocks,
+  LockSurvey,
+  ReportExchange,
+  SurveyedLock,
+} from '../../core/lock-inspection.js';
+import { LockName } from '../connection/lock-name.js';
+import { Requests } from '../locks/idempotent-requests.js';
+import { holdersOf } from '../locks/lock-holders.js';
+import { readCommands, writeCommands } from '../locks/read-write-commands.js';
+import { fairCommands, reentrantCommands } from '../locks/redis-lock.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { permitReleaseIds } from '../scripts/permit-release-ids.js';
+import { FoundLocks, readLockKey } from './found-locks.js';
+import { expectReady, RedisExchange } from './redis-reports.js';
+
+/** What one Redis, or a cluster, tells of the locks that somebody knows of, and of those that a scan finds. */
+export class RedisSurvey implements LockSurvey {
+  readonly #scan: FoundLocks;
+  #found = new Set<string>();
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly prefix: string,
+  ) {
+    this.#scan = new FoundLocks(context.connection, prefix);
+  }
+
+  nameOf(key: string): string {
+    return this.prefix + key;
+  }
+
+  keyOf(name: string): string {
+    return name.slice(this.prefix.length);
+  }
+
+  activity(): PlacedActivity[] {
+    return placedActivityOf(this.context);
+  }
+
+  async locks({
+    names,
+    limit,
+    scan,
+  }: KnownLocks): Promise<{ locks: SurveyedLock[]; omitted: number }> {
+    const { connection } = this.context;
+    expectReady(this.context);
+    const all = [...new Set([...names, ...this.#found, ...(await this.#scan.next(scan))])];
+    const read = all.slice(0, limit).map((name) => readLockKey(connection, new LockName(name)));
+    const locks = (await Promise.all(read)).filter((lock) => lock !== undefined);
+    this.#found = new Set(locks.map(({ name }) => name));
+    return { locks, omitted: Math.max(0, all.length - limit) };
+  }
+
+  /** A holder of another process learns of it at its next renewal. */
+  release(name: string, ids: readonly string[]): Promise<boolean> {
+    return forceRelease(this.context, new LockName(name), ids);
+  }
+
+  exchange(): ReportExchange {
+    return new RedisExchange(this.context, this.prefix);
+  }
+}
+
+/** Takes the lock from the holder with these ids, and from nobody who came after it; resolves to whether it had it. */
+export async function forceRelease(
+  context: RecipeContext,
+  name: LockName,
+  ids: readonly string[],
+): Promise<boolean> {
+  expectReady(context);
+  const type = await context.connection.read('type', name.raw);
+  const release = type === 'string' ? releasePermits : releaseLock;
+  const released = await release(context, name, ids);
+  for (const hold of context.holds)
+    if (hold.identity.name === name.raw && hold.backend.holders.some((id) => ids.includes(id)))
+      hold.lose('an operator has released it by force');
+  return released;
+}
+
+async function releaseLock(
+  context: RecipeContext,
+  name: LockName,
+  ids: readonly string[],
+): Promise<boolean> {
+  const { connection } = context;
+  const holders = await holdersOf(connection, name);
+  let released = false;
+  for (const { id, mode } of holders.filter((holder) => ids.includes(holder.id))) {
+    const commands = {
+      // The first wakes those who wait for a plain mutex, the second those of the queue of a fair one.
+      alone: [reentrantCommands(context, name, false), fairCommands(context, name, false)],
+      read: [readCommands(context, name, false)],
+      write: [writeCommands(context, name, false)],
+    }[mode];
+    for (const each of commands) {
+      const { script, keys, args } = each.release(id, '');
+      if (Number(await connection.run(script, keys, args)) >= 0) released = true;
+    }
+  }
+  return released;
+}
+
+async function releasePermits(
+  context: RecipeContext,
+  name: LockName,
+  ids: readonly string[],
+): Promise<boolean> {
+  const { raw, permitTimeouts, semaphoreChannel, permitQueue } = name;
+  const requests = new Requests(context, name, { key: name.raw, client: context.client });
+  const permits = ids.map((id) => Buffer.from(id, 'hex'));
+  const args = [context.connection.publishCommand, semaphoreChannel, ...permits];
+  return (await requests.run(permitReleaseIds, [raw, permitTimeouts, permitQueue], args)) === 1;
+}

@@ -1,0 +1,250 @@
+import type { Timer } from '../../core/clock.js';
+import { LockConnectionError, LockError, LockTimeoutError } from '../../core/errors/index.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
+import { isReply, lockErrorOf, replyText } from '../connection/redis-error.js';
+import type { ReplicaPolicy } from '../connection/replica-policy.js';
+import { sendUntilAnswered } from '../connection/retry-until-answered.js';
+import type { Channel } from '../connection/subscriptions.js';
+import type { RecipeContext } from '../recipe-context.js';
+import type { ContentionCommands, LockCommand, LockRequest } from './lock-commands.js';
+
+/** The longest sleep of a waiter that would not get messages now, in ms. */
+const DEAF_SLEEP = 500;
+/** The shortest, in ms: an answer of 0 ms is no reason to ask again and again. */
+const SHORTEST_SLEEP = 5;
+/** Delay before a command that failed is sent again, in ms. */
+const retryDelay = (failures: number) => Math.min(50 * 2 ** (failures - 1), 1_000);
+/** A grant that is confirmed so often and late each time is given up. */
+const LATE_GRANTS = 5;
+
+/** 1 and the token, when it was granted; else 0, the ms after which to ask again, and of many locks which one was taken. */
+type Answer = [isGranted: number, value: number, taken?: number];
+
+/** What the server has granted. */
+export interface Granted {
+  /** When the command was sent that set the lease. */
+  readonly sentAt: number;
+  readonly token?: bigint;
+  /** How often the connection had been interrupted before the acquire was sent: see `Contention.mayFollow`. */
+  readonly interruptions: number;
+}
+
+/**
+ * One owner's contention for one lock on the server: ask; where others are ahead subscribe, ask again, and sleep until there
+ * is a reason to ask again (the wait loop of Redisson's `RLock`).
+ *
+ * Invariants:
+ * - A reason that comes up between an answer and the sleep is not slept over: the channel counts them.
+ * - Every sleep is bounded by what the holder's lease has left, as the server told it; so a lost message costs no more.
+ * - Whatever was sent is settled before its release is sent (`inFlight`), and where a copy of it may come later all the same
+ *   (`mayFollow`), the release leaves a tombstone: so no grant comes after it.
+ */
+export class Contention {
+  /** Settles when nothing that was sent is unanswered. */
+  inFlight: Promise<unknown> = Promise.resolve();
+  /** Interruptions of the connection before anything was sent. */
+  #interruptions?: number;
+  /** Does something of this owner stand on the server, as far as the answers say? */
+  #isOnServer = false;
+  /** Has the server ever said who is ahead? */
+  #wasAnswered = false;
+  /** Why the last command was not carried out; none when it was. */
+  #failure?: unknown;
+  #channel?: Channel;
+  /** Of many locks the one that was found to be taken. */
+  #taken = 0;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly commands: ContentionCommands,
+    private readonly request: LockRequest,
+    private readonly wait: WaitScope,
+    private readonly key: string,
+    private readonly contended: () => void,
+  ) {}
+
+  /**
+   * May a copy of what was sent arrive behind what is sent next? A client sends a command again when the connection breaks
+   * before the answer, and TCP goes on delivering what was written to the connection that was given up. On a connection that
+   * was not interrupted since, the server handles everything in order.
+   */
+  get mayFollow(): boolean {
+    return (
+      this.#interruptions !== undefined &&
+      this.#interruptions !== this.context.connection.interruptions
+    );
+  }
+
+  /** May there be something of this owner on the server, or come there yet? */
+  get mayBeOnServer(): boolean {
+    return this.#isOnServer || this.mayFollow;
+  }
+
+  /**
+   * Resolves to the grant, or to `undefined` where others are ahead and it may not wait.
+   *
+   * @param myTurn asked for when it has to wait; resolves when it is this one who asks for all of its process, to whether
+   *   that took long, so that what was answered before is out of date
+   */
+  async run(myTurn?: () => Promise<boolean>): Promise<Granted | undefined> {
+    const { mayWait } = this.request;
+    const { connection, lines } = this.context;
+    const { backOff, raw } = this.commands;
+    if (!connection.isConnected) await this.wait.until(connection.connected);
+    if (mayWait && backOff === undefined && lines.isWanted(raw)) await this.#listen();
+    const delay = backOff?.delays();
+    for (;;) {
+      const seen = this.#channel?.signals;
+      const listenedFor = this.#taken;
+      const answer = await this.#ask();
+      if (typeof answer === 'object') return answer;
+      if (!mayWait) return undefined;
+      this.contended();
+      if (await myTurn?.()) continue;
+      if (delay) await this.wait.sleep(Math.min(delay(), this.#longestSleep(answer)));
+      else if (this.#channel === undefined || this.#taken !== listenedFor) await this.#listen();
+      else await this.#sleep(this.#channel, seen!, answer);
+    }
+  }
+
+  /** Stops listening. */
+  end(): void {
+    if (this.#channel) this.context.connection.subscriptions.leave(this.#channel);
+    this.#channel = undefined;
+  }
+
+  /** Subscribes; comes back when that is confirmed, or takes long. */
+  #listen(): Promise<void> {
+    this.end();
+    const name = this.commands.channelOf(this.request.holder, this.#taken);
+    this.#channel = this.context.connection.subscriptions.join(name);
+    const { isActive, signals } = this.#channel;
+    return isActive ? Promise.resolve() : this.#sleep(this.#channel, signals, DEAF_SLEEP);
+  }
+
+  /** Sleeps for `ms`, or until the channel has a reason that was not `seen` yet. */
+  async #sleep(channel: Channel, seen: number, ms: number): Promise<void> {
+    const { clock } = this.context;
+    const most = channel.isActive ? Infinity : DEAF_SLEEP;
+    const delay = Math.min(most, this.#longestSleep(ms));
+    let timer: Timer | undefined;
+    let stop: (() => void) | undefined;
+    try {
+      await this.wait.until(
+        new Promise<void>((wake) => {
+          if (channel.signals !== seen) return wake();
+          timer = clock.setTimer(wake, delay);
+          stop = channel.onSignal(wake);
+        }),
+      );
+    } finally {
+      timer?.cancel();
+      stop?.();
+    }
+  }
+
+  /** How long to sleep at most, when the holder has so many ms left; below 0: it has no end. */
+  #longestSleep(left: number): number {
+    const { silence } = this.commands;
+    return left < 0 ? silence : Math.max(SHORTEST_SLEEP, Math.min(left, silence));
+  }
+
+  /** What a wait has ended with; a time-out with its cause, where that was not, or not only, that others were ahead. */
+  explained(error: unknown): unknown {
+    const { client, connection } = this.context;
+    const isQueued = this.#wasAnswered && connection.isReady;
+    const cause = this.#failure ?? (isQueued ? undefined : connection.trouble);
+    if (!(error instanceof LockTimeoutError) || cause === undefined) return error;
+    const about = { key: this.key, client, cause };
+    if (this.#wasAnswered || !isReply(cause)) return new LockTimeoutError(error.waitedMs, about);
+    return new LockConnectionError(
+      `Redis refused to grant lock "${this.key}" of client "${client}" for all of ${error.waitedMs} ms: ${replyText(cause)}. Look after the server; whether others hold the lock is not known.`,
+      about,
+    );
+  }
+
+  /** The grant, or the ms after which to ask again. */
+  async #ask(): Promise<Granted | number> {
+    const { clock, connection } = this.context;
+    for (let late = 0; late < LATE_GRANTS; late += 1) {
+      let sentAt = 0;
+      const send = () => {
+        this.wait.throwIfEnded();
+        sentAt = clock.now();
+        return this.#send();
+      };
+      const failed = (error: unknown) => (this.#failure = error);
+      let answer: Answer;
+      try {
+        answer = await sendUntilAnswered(connection, send, this.wait, retryDelay, failed);
+      } catch (error) {
+        this.#refuse(error);
+      }
+      this.#failure = undefined;
+      const [isGranted, value, taken = 0] = answer;
+      this.commands.answered?.(isGranted === 1);
+      if (isGranted !== 1) {
+        this.#wasAnswered = true;
+        this.#isOnServer = this.commands.queues && this.request.mayWait;
+        this.#taken = taken;
+        return value;
+      }
+      // The lease counts from when it was sent. Sent again, a grant that came late is a fresh one.
+      if (clock.now() - sentAt < this.request.lease / 2)
+        return { sentAt, token: BigInt(value), interruptions: this.#interruptions! };
+    }
+    throw this.#tooSlow();
+  }
+
+  #send(): Promise<Answer> {
+    const { connection, replicas } = this.context;
+    this.#isOnServer = true;
+    this.#interruptions ??= connection.interruptions;
+    const command = this.commands.acquire(this.request);
+    const sent = replicas
+      ? this.#sendToReplicas(command, replicas)
+      : (connection.run(command.script, command.keys, command.args) as Promise<Answer>);
+    this.inFlight = sent;
+    return sent;
+  }
+
+  async #sendToReplicas(command: LockCommand, policy: ReplicaPolicy): Promise<Answer> {
+    const { connection, client } = this.context;
+    const { script, keys, args } = command;
+    const isGrant = (reply: unknown) => (reply as Answer)[0] === 1;
+    const { reply, acknowledged } = await connection.runReplicated(
+      script,
+      keys,
+      args,
+      policy,
+      isGrant,
+    );
+    if (!isGrant(reply) || acknowledged >= policy.atLeast) return reply as Answer;
+    const message = `Lock "${this.key}" of client "${client}" was acknowledged by ${acknowledged} of ${policy.atLeast} replicas: a failover may forget it.`;
+    if (policy.otherwise !== 'warn')
+      throw new LockConnectionError(
+        `${message} It was given back. Check the replicas, or lower \`replicas.atLeast\`.`,
+        { key: this.key, client },
+      );
+    process.emitWarning(message);
+    return reply as Answer;
+  }
+
+  /** Throws what the caller gets for an error that will stay the same. */
+  #refuse(error: unknown): never {
+    const { client, connection } = this.context;
+    const about = { key: this.key, client };
+    if (error instanceof LockError || !connection.hasEnded) throw lockErrorOf(error, about);
+    throw new LockConnectionError(
+      `The connection of lock client "${client}" was closed. Let its \`retryStrategy\` connect again for as long as locks are wanted.`,
+      { ...about, cause: error },
+    );
+  }
+
+  #tooSlow(): LockConnectionError {
+    return new LockConnectionError(
+      `Redis answers so late that a lease of ${this.request.lease} ms is half over. Give lock "${this.key}" a longer lease, or look after the server.`,
+      { key: this.key, client: this.context.client },
+    );
+  }
+}

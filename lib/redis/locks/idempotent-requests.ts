@@ -1,0 +1,69 @@
+import { LockConnectionError } from '../../core/errors/index.js';
+import type { RedisArgument } from '../connection/ioredis.js';
+import type { LockName } from '../connection/lock-name.js';
+import { lockErrorOf } from '../connection/redis-error.js';
+import { Deadline, sendUntilAnswered } from '../connection/retry-until-answered.js';
+import type { Script } from '../connection/script.js';
+import type { RecipeContext } from '../recipe-context.js';
+import type { RequestNumbers } from './request-numbers.js';
+
+/** Delay before a request that failed is sent again, in ms. */
+const RETRY_AFTER = 200;
+/** Runs scripts that must not take effect twice, whatever arrives again or late. */
+export class Requests {
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly name: LockName,
+    private readonly about: { readonly key: string; readonly client: string },
+  ) {}
+
+  /** To be asked for each time: what is idle may be forgotten. */
+  get numbers(): RequestNumbers {
+    return this.context.requests.of(this.name);
+  }
+
+  /**
+   * Runs the script with the record of requests behind `keys`, and the terms of a new one before `args`; where the connection
+   * fails, again for as long as the client's `connectTimeout`, so that nothing is lost that has no lease.
+   *
+   * Rejects with `LockKeyError` when there is something else under the key, with `LockConnectionError` when the server refuses,
+   * or when there was no answer in time: then it is not known whether it was done, or will be yet.
+   */
+  async run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly RedisArgument[],
+  ): Promise<number> {
+    const { clock, connection, connectTimeout } = this.context;
+    const { numbers } = this;
+    const number = numbers.next();
+    const send = () =>
+      connection.run(script, [...keys, numbers.record], [...numbers.terms(number), ...args]);
+    let cause: unknown;
+    const over = () => this.#unknownOutcome(cause);
+    const failed = (error: unknown) => (cause = error);
+    const bound = new Deadline(clock, clock.now() + connectTimeout, over);
+    try {
+      return Number(await sendUntilAnswered(connection, send, bound, () => RETRY_AFTER, failed));
+    } catch (error) {
+      throw lockErrorOf(error, this.about);
+    } finally {
+      numbers.settle(number);
+    }
+  }
+
+  /** Runs a script that may take effect twice. Rejects as `run`. */
+  ask(script: Script, keys: readonly string[], args: readonly RedisArgument[]): Promise<unknown> {
+    return this.context.connection.run(script, keys, args).catch((error) => {
+      throw lockErrorOf(error, this.about);
+    });
+  }
+
+  #unknownOutcome(cause: unknown): LockConnectionError {
+    const { key, client } = this.about;
+    return new LockConnectionError(
+      `Redis has not answered for "${key}" of client "${client}" within ${this.context.connectTimeout} ms: the outcome is unknown, it may have been done, or be done yet. Look at what is there before it is done again.`,
+      { ...this.about, cause },
+    );
+  }
+}

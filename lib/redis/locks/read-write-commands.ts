@@ -1,0 +1,90 @@
+import type { LockName } from '../connection/lock-name.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { lockToken } from '../scripts/lock-token.js';
+import { readLockAcquire } from '../scripts/read-lock-acquire.js';
+import { readLockRelease } from '../scripts/read-lock-release.js';
+import { writeLockAcquire } from '../scripts/write-lock-acquire.js';
+import { writeLockRelease } from '../scripts/write-lock-release.js';
+import type { LockCommands } from './lock-commands.js';
+
+/**
+ * Commands of the shared half of the lock that Redisson calls `RReadWriteLock`.
+ *
+ * @param writer the field of the writer that the reader is inside of, if it is
+ */
+export function readCommands(
+  context: RecipeContext,
+  name: LockName,
+  preferWriters: boolean,
+  writer = '',
+): LockCommands {
+  const { raw, readWriteChannel, writers, tagged } = name;
+  return {
+    raw,
+    kind: 'read',
+    line: 'nobody',
+    queues: false,
+    silence: context.watchdogTimeout,
+    channelOf: () => readWriteChannel,
+    fieldOf: (holder) => holder,
+    renewalKeys: (holder) => [raw, name.hold(holder)],
+    tombstoneOf: (holder) => name.gone(holder),
+    acquire: ({ lease, holder, about }) => ({
+      script: readLockAcquire,
+      keys: [raw, name.hold(holder), writers],
+      args: [lease, holder, about, writer, preferWriters ? 1 : 0, name.gone(holder)],
+    }),
+    release: (holder, tombstone) => ({
+      script: readLockRelease,
+      keys: [raw, name.hold(holder)],
+      args: [holder, context.connection.publishCommand, tagged, readWriteChannel, tombstone],
+    }),
+    token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [holder] }),
+  };
+}
+
+/** Commands of the exclusive half of the lock that Redisson calls `RReadWriteLock`. */
+export function writeCommands(
+  context: RecipeContext,
+  name: LockName,
+  preferWriters: boolean,
+): LockCommands {
+  const { raw, readWriteChannel, writers, tagged } = name;
+  const { watchdogTimeout } = context;
+  const fieldOf = (holder: string) => `${holder}:write`;
+  return {
+    raw,
+    kind: 'write',
+    line: 'contenders',
+    queues: preferWriters,
+    silence: preferWriters ? watchdogTimeout / 3 : watchdogTimeout,
+    channelOf: () => readWriteChannel,
+    fieldOf,
+    renewalKeys: (holder) => [raw, name.hold(fieldOf(holder))],
+    tombstoneOf: (holder) => name.gone(holder),
+    acquire: ({ lease, holder, about, mayWait }) => ({
+      script: writeLockAcquire,
+      keys: [raw, name.hold(fieldOf(holder)), writers],
+      args: [
+        lease,
+        fieldOf(holder),
+        about,
+        watchdogTimeout,
+        preferWriters && mayWait ? 1 : 0,
+        name.gone(holder),
+      ],
+    }),
+    release: (holder, tombstone) => ({
+      script: writeLockRelease,
+      keys: [raw, name.hold(fieldOf(holder)), writers],
+      args: [
+        fieldOf(holder),
+        context.connection.publishCommand,
+        tagged,
+        readWriteChannel,
+        tombstone,
+      ],
+    }),
+    token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [fieldOf(holder)] }),
+  };
+}

@@ -1,0 +1,247 @@
+import type { Clock, Timer } from '../../core/clock.js';
+import { type LockLostError, LockNotHeldError } from '../../core/errors/index.js';
+import { Hold, type HoldBackend } from '../../core/internal/hold.js';
+import type { Registration, Renewable } from '../connection/renewal-schedule.js';
+import { asLongAs, sendUntilAnswered } from '../connection/retry-until-answered.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { lockBury } from '../scripts/lock-bury.js';
+import { lockRenew } from '../scripts/lock-renew.js';
+import { tokenRaise } from '../scripts/token-raise.js';
+import type { LockCommands } from './lock-commands.js';
+import { permitIdsOf } from './permit-holder.js';
+import { type RedisGrant, safeDeadline, type SharedToken } from './redis-grant.js';
+
+/** Delay before a question that was not answered is asked again, in ms. */
+const ASK_AGAIN_AFTER = 200;
+
+/** A lock of this backend that is held. */
+export class RedisHold implements HoldBackend, Renewable {
+  readonly hold: Hold<RedisHold>;
+  readonly keys: readonly [string, string];
+  readonly field: string | Buffer;
+  readonly kind: Renewable['kind'];
+  lease: number;
+  deadline: number;
+  /** How often its lease was set. */
+  extension = 0;
+  registration?: Registration;
+  readonly heldSince: number;
+  readonly #forget: () => void;
+  #extendedAt = -Infinity;
+  readonly #endOfHold?: Timer;
+  #endOfLease?: Timer;
+  #stopConfirming?: () => void;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly commands: LockCommands,
+    private readonly grant: RedisGrant,
+  ) {
+    const { identity, key, method, holder, sentAt, lease, isRenewed, maxHold } = grant;
+    const { client, clock, connection } = context;
+    this.hold = new Hold(identity, { key, client }, this, method);
+    this.keys = commands.renewalKeys(holder);
+    this.field = commands.fieldOf(holder);
+    this.kind = commands.kind;
+    this.lease = lease;
+    this.deadline = safeDeadline(sentAt, lease);
+    this.heldSince = clock.now();
+    this.#forget = context.holds.add(this.hold);
+    this.#watch();
+    if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
+    if (maxHold === undefined) return;
+    const end = () => this.#lose(`it was held for longer than its maxHold of ${maxHold} ms`);
+    this.#endOfHold = clock.setTimer(end, maxHold, true);
+  }
+
+  get clock(): Clock {
+    return this.context.clock;
+  }
+
+  get now(): number {
+    return this.clock.now();
+  }
+
+  /** Owner of the hold on the server. */
+  get holder(): string {
+    return this.grant.holder;
+  }
+
+  /** Ids of its permits; none where it is no semaphore. */
+  get permitIds(): readonly string[] {
+    return this.kind === 'permits' ? permitIdsOf(this.grant.holder) : [];
+  }
+
+  get holders(): readonly string[] {
+    return this.kind === 'permits' ? this.permitIds : [this.holder];
+  }
+
+  /** Is its server connected now? */
+  get isReady(): boolean {
+    return this.context.connection.isReady;
+  }
+
+  isExclusive(): boolean {
+    return this.context.clock.now() < this.deadline;
+  }
+
+  /** Which readers inside of it have too. */
+  get token(): SharedToken {
+    return this.grant.token;
+  }
+
+  get knownToken(): bigint | undefined {
+    return this.token.known;
+  }
+
+  fencingToken(): Promise<bigint> {
+    return this.token.get(() => this.#nextToken());
+  }
+
+  /** Sees to it that no later holder gets a token below that one; rejects when it is not held, or there is no answer. */
+  async raiseToken(token: bigint): Promise<void> {
+    const { key, holder } = this.grant;
+    const { keys, args } = this.commands.token(holder);
+    const raised = await this.#unlessLost(
+      this.context.connection.run(tokenRaise, keys, [...args, String(token)]),
+    );
+    if (raised !== 1) throw new LockNotHeldError({ key, client: this.context.client });
+  }
+
+  /** Sets the lease anew, to `lease` ms from now; comes back too when the lock is lost meanwhile. */
+  async extend(lease: number): Promise<void> {
+    const sentAt = this.context.clock.now();
+    this.#extendedAt = sentAt;
+    this.lease = lease;
+    this.deadline = Math.min(this.deadline, safeDeadline(sentAt, lease)); // it may take effect without an answer
+    this.#watch();
+    this.extension += 1;
+    const renewed = this.context.renewal.renewOne({ ...this.#renewable, isExtension: true });
+    const isHeld = await this.#unlessLost(renewed);
+    if (!this.hold.isLive) return;
+    if (!isHeld) return this.gone();
+    this.renewed(sentAt, lease);
+    this.#watch();
+  }
+
+  renewed(sentAt: number, lease: number): void {
+    const isOld = sentAt < this.#extendedAt || lease !== this.lease;
+    if (isOld) return; // another one was asked for since, and may be in force already
+    this.deadline = safeDeadline(sentAt, lease);
+  }
+
+  gone(): void {
+    this.#lose('the server does not know of it any more: it was removed by force, or forgotten');
+  }
+
+  expired(): void {
+    this.#lose(
+      this.grant.isRenewed
+        ? 'it could not be renewed in time, and its lease is about to end'
+        : `its lease of ${this.lease} ms is about to end`,
+    );
+  }
+
+  lost(error: LockLostError): void {
+    this.#stop();
+    this.#forget();
+    this.#bury();
+    const heldMs = this.context.clock.now() - this.heldSince;
+    this.context.events.emit('lost', { ...this.hold.subject, heldMs, error });
+    this.grant.ended();
+  }
+
+  async free(): Promise<void> {
+    const { context, commands, grant } = this;
+    const wasLost = this.hold.lost !== undefined;
+    this.#stop();
+    this.#forget();
+    const rest = Math.ceil(this.heldSince + this.hold.atLeast - this.now);
+    if (rest > 0) grant.ended(await this.#letRunOut(rest));
+    else {
+      const command = commands.release(grant.holder, this.#tombstone);
+      const listening = await (grant.release?.(command, this.deadline) ??
+        context.releases.run(() => command, this.deadline));
+      grant.ended(listening);
+    }
+    if (wasLost || !context.events.isHeard('released')) return;
+    const heldMs = context.clock.now() - this.heldSince;
+    context.events.emit('released', Object.assign(this.hold.subject, { heldMs }));
+  }
+
+  /** Leaves it to the server, whatever becomes of this process. */
+  async #letRunOut(rest: number): Promise<undefined> {
+    this.#bury();
+    const args = [this.field, rest, this.kind, (this.extension += 1), 1];
+    const command = { script: lockRenew, keys: this.keys, args };
+    await this.context.releases.run(() => command, this.now + rest);
+  }
+
+  /** To be left when it ends, where a copy of its acquire may arrive later; else ''. */
+  get #tombstone(): string {
+    const { interruptions, holder } = this.grant;
+    if (this.context.connection.interruptions === interruptions) return '';
+    return this.commands.tombstoneOf(holder);
+  }
+
+  /** Sees to it that a copy of its acquire takes nothing once the lease is over: it may not be released. */
+  #bury(): void {
+    if (this.#tombstone === '') return;
+    const bury = { script: lockBury, keys: [this.keys[0]], args: [this.#tombstone] };
+    void this.context.releases.run(() => bury, this.now + this.lease);
+  }
+
+  async #nextToken(): Promise<bigint> {
+    const { key, holder } = this.grant;
+    const { script, keys, args } = this.commands.token(holder);
+    const next = await this.#unlessLost(this.context.connection.run(script, keys, args));
+    if (next === null) this.gone();
+    const { lost } = this.hold;
+    if (lost) throw lost;
+    if (next === null) throw new LockNotHeldError({ key, client: this.context.client });
+    return BigInt(next as number);
+  }
+
+  get #renewable(): Omit<Renewable, 'deadline'> {
+    const { keys, field, kind, lease, extension } = this;
+    return { keys, field, kind, lease, extension, renewed() {}, gone() {}, expired() {} };
+  }
+
+  /** Where it is not renewed, nothing else would notice that a server has forgotten it. */
+  async #confirm(): Promise<void> {
+    const { clock, connection, renewal } = this.context;
+    const ask = () => renewal.renewOne({ ...this.#renewable, lease: 0 });
+    const bound = asLongAs(clock, () => this.hold.isLive);
+    const asked = sendUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER);
+    if (!(await asked.catch(() => true))) this.gone(); // it is held as far as is known
+  }
+
+  /** Sees to the renewal, or to the end, of the lease that it has now. */
+  #watch(): void {
+    const { clock, renewal } = this.context;
+    if (this.grant.isRenewed) return renewal.add(this);
+    this.#endOfLease?.cancel();
+    this.#endOfLease = clock.setTimer(() => this.expired(), this.deadline - clock.now(), true);
+  }
+
+  /** The answer; or `undefined` as soon as the lock is lost, when the answer may be long in coming. */
+  async #unlessLost<T>(answer: Promise<T>): Promise<T | undefined> {
+    let stop: (() => void) | undefined;
+    const lost = new Promise<undefined>((resolve) => {
+      stop = this.hold.onLost(() => resolve(undefined));
+    });
+    return await Promise.race([answer, lost]).finally(stop);
+  }
+
+  #lose(why: string): void {
+    this.hold.lose(why);
+  }
+
+  /** From here on nothing prolongs it. */
+  #stop(): void {
+    this.context.renewal.remove(this);
+    this.#endOfLease?.cancel();
+    this.#endOfHold?.cancel();
+    this.#stopConfirming?.();
+  }
+}

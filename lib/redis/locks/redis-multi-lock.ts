@@ -1,0 +1,146 @@
+import { runAcquire, withWait } from '../../core/internal/acquire.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
+import type { Lock } from '../../core/lock.js';
+import type { TakeTogether } from '../../core/multi-lock.js';
+import { slotOf } from '../connection/cluster-slots.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { lockAcquire } from '../scripts/lock-acquire.js';
+import { lockRelease } from '../scripts/lock-release.js';
+import { contend } from './contend.js';
+import type { ContentionCommands, LockCommand, LockCommands } from './lock-commands.js';
+import { aboutUs } from './lock-holders.js';
+import { type RedisAcquireOptions, RedisLease } from './redis-lease.js';
+import { RedisLock } from './redis-lock.js';
+
+/**
+ * Gives locks that were taken with one script back with one script: those that are released in the same turn of the event
+ * loop, as their multi-lock does. It is sent at the end of that turn.
+ */
+export class TogetherRelease {
+  #keys: string[] = [];
+  #each: LockCommand['args'][number][] = [];
+  #until = -Infinity;
+  #sent?: Promise<undefined>;
+
+  constructor(private readonly context: RecipeContext) {}
+
+  /** As `GuaranteedRelease.run`; resolves to `undefined`, as it is not known which of them had listeners. */
+  run({ keys, args: [holder, publish, ...each] }: LockCommand, until: number): Promise<undefined> {
+    this.#keys.push(...keys);
+    this.#each.push(...each);
+    this.#until = Math.max(this.#until, until);
+    this.#sent ??= Promise.resolve().then(() => this.#send([holder!, publish!]));
+    return this.#sent;
+  }
+
+  async #send(common: LockCommand['args']): Promise<undefined> {
+    const command = { script: lockRelease, keys: this.#keys, args: [...common, ...this.#each] };
+    this.#keys = [];
+    this.#each = [];
+    this.#sent = undefined;
+    await this.context.releases.run(() => command, this.#until);
+  }
+}
+
+/**
+ * What takes the locks with one script, if one can: plain mutexes of that client, and of a cluster in one slot. Those that
+ * the caller holds are re-entered.
+ */
+export function takeTogether(
+  context: RecipeContext,
+  locks: readonly Lock[],
+): TakeTogether | undefined {
+  const parts = locks.filter((lock): lock is RedisLock => isPart(context, lock));
+  if (parts.length < Math.max(2, locks.length)) return undefined;
+  const slots = new Set(parts.map(({ identity }) => slotOf(identity.name)));
+  if (slots.size > 1 && context.connection.isCluster) return undefined;
+  return async (options, mayWait) => {
+    const again = parts.map((lock) => lock.reenter(options));
+    const others = parts.filter((_, i) => again[i] === undefined);
+    try {
+      const taken = others.length > 0 ? await take(context, others, options, mayWait) : [];
+      if (taken === undefined) for (const lease of again) await lease?.release();
+      return taken && again.map((lease) => lease ?? taken.shift()!);
+    } catch (error) {
+      for (const lease of again) void lease?.release();
+      throw error;
+    }
+  };
+}
+
+const isPart = (context: RecipeContext, lock: Lock) =>
+  lock instanceof RedisLock && lock.isPlain && lock.identity.scope === context;
+
+function take(
+  context: RecipeContext,
+  locks: readonly RedisLock[],
+  options: RedisAcquireOptions,
+  mayWait: boolean,
+): Promise<RedisLease[] | undefined> {
+  const { wait = mayWait ? context.wait : context.connectTimeout } = options;
+  const keys = locks.map(({ key }) => key);
+  const request = {
+    key: keys.join(' + '),
+    keys,
+    recipe: 'mutex',
+    options: withWait(options, wait),
+  } as const;
+  return runAcquire(context, request, (scope, contended) =>
+    contendForAll(context, locks, options, mayWait, scope, contended),
+  );
+}
+
+function contendForAll(
+  context: RecipeContext,
+  locks: readonly RedisLock[],
+  options: RedisAcquireOptions,
+  mayWait: boolean,
+  wait: WaitScope,
+  contended: () => void,
+): Promise<RedisLease[] | undefined> {
+  const bases = locks.map(({ base }) => base);
+  const each = bases.map((base) => base.settings.commands);
+  const { method, lease = context.watchdogTimeout } = options;
+  const holder = context.newHolder();
+  return contend(
+    context,
+    {
+      key: locks.map(({ key }) => key).join(' + '),
+      commands: multiCommands(context, each),
+      request: { holder, lease, about: aboutUs(method), mayWait },
+      lines: each,
+      granted: (grant, places) => {
+        const released = new TogetherRelease(context);
+        const release = released.run.bind(released);
+        return bases.map((base, i) => {
+          const leave = () => places[i]!.leave();
+          return new RedisLease(base.hold(grant, holder, lease, options, leave, release).hold);
+        });
+      },
+      takeBack: (contention) => {
+        for (const base of bases) base.takeBack(contention, holder, lease);
+      },
+    },
+    wait,
+    contended,
+  );
+}
+
+/** What takes many plain mutexes at once; each is given back by itself. */
+export function multiCommands(
+  context: RecipeContext,
+  locks: readonly LockCommands[],
+): ContentionCommands {
+  const keys = locks.map(({ raw }) => raw);
+  return {
+    raw: keys.join(' '),
+    queues: false,
+    silence: context.watchdogTimeout,
+    channelOf: (holder, taken) => locks[taken]!.channelOf(holder, 0),
+    acquire: ({ lease, holder, about }) => ({
+      script: lockAcquire,
+      keys,
+      args: [lease, holder, about, keys.length, ...locks.map((lock) => lock.tombstoneOf(holder))],
+    }),
+  };
+}

@@ -1,0 +1,155 @@
+import { LockUpgradeError } from '../../core/errors/index.js';
+import { useLease } from '../../core/internal/lease-handle.js';
+import type { Lease } from '../../core/lease.js';
+import type { Lock, LockIdentity, ReadWriteLock } from '../../core/lock.js';
+import type { LockName } from '../connection/lock-name.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { readWriteForceUnlock } from '../scripts/read-write-force-unlock.js';
+import { BaseLock } from './base-lock.js';
+import { Requests } from './idempotent-requests.js';
+import type { LockCommands } from './lock-commands.js';
+import { holdersOf, type LockHolder } from './lock-holders.js';
+import { readCommands, writeCommands } from './read-write-commands.js';
+import type { SharedToken } from './redis-grant.js';
+import type { RedisHold } from './redis-hold.js';
+import type { RedisAcquireOptions, RedisLease } from './redis-lease.js';
+
+/** The shared half of a {@link RedisReadWriteLock}. */
+export class RedisReadLock implements Lock {
+  /**
+   * @param base its own
+   * @param writer that of the other half
+   * @param insideOf its own for a caller who goes on inside of the held write lock
+   */
+  constructor(
+    private readonly base: BaseLock,
+    private readonly writer: BaseLock,
+    private readonly insideOf: (writer: RedisHold) => BaseLock,
+  ) {}
+
+  get key(): string {
+    return this.base.settings.key;
+  }
+
+  get identity(): LockIdentity {
+    return this.base.identity;
+  }
+
+  async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
+    const { base, isInside } = this.#ofCaller();
+    return await (this.base.reenter(options) ?? base.acquire(options, isInside));
+  }
+
+  async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
+    const { base, isInside } = this.#ofCaller();
+    return await (this.base.reenter(options) ?? base.tryAcquire(options, isInside));
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
+    return await useLease(await this.acquire(options), fn);
+  }
+
+  #ofCaller(): { readonly base: BaseLock; readonly isInside: boolean } {
+    const writer = this.writer.held();
+    const isInside = writer !== undefined;
+    return { base: isInside ? this.insideOf(writer.backend) : this.base, isInside };
+  }
+}
+
+/** The exclusive half of a {@link RedisReadWriteLock}. */
+export class RedisWriteLock implements Lock {
+  /**
+   * @param base its own
+   * @param reader that of the other half
+   */
+  constructor(
+    private readonly base: BaseLock,
+    private readonly reader: BaseLock,
+  ) {}
+
+  get key(): string {
+    return this.base.settings.key;
+  }
+
+  get identity(): LockIdentity {
+    return this.base.identity;
+  }
+
+  /** As `Lock.acquire`; rejects with `LockUpgradeError` inside of the held read lock. */
+  async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
+    return await (this.#reenter(options) ?? this.base.acquire(options));
+  }
+
+  /** As `Lock.tryAcquire`; rejects with `LockUpgradeError` inside of the held read lock. */
+  async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
+    return await (this.#reenter(options) ?? this.base.tryAcquire(options));
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
+    return await useLease(await this.acquire(options), fn);
+  }
+
+  #reenter(options: RedisAcquireOptions): RedisLease | undefined {
+    const again = this.base.reenter(options);
+    if (again === undefined && this.reader.held()) throw new LockUpgradeError(this.base.about);
+    return again;
+  }
+}
+
+/**
+ * A reentrant read/write lock on Redis, compatible on the wire with Redisson's `RReadWriteLock`. It is not fair: while
+ * there are readers, more of them come in, unless writers are preferred; Redisson's readers do not respect that.
+ */
+export class RedisReadWriteLock implements ReadWriteLock {
+  readonly #reader: BaseLock;
+  readonly #writer: BaseLock;
+  readonly #readLock: RedisReadLock;
+  readonly #writeLock: RedisWriteLock;
+
+  /** @param preferWriters do readers of this library wait for a writer of this library that waits? */
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly name: LockName,
+    readonly key: string,
+    preferWriters: boolean,
+  ) {
+    const base = (recipe: 'readLock' | 'writeLock', commands: LockCommands, token?: SharedToken) =>
+      new BaseLock(context, { key, recipe, commands, token });
+    this.#reader = base('readLock', readCommands(context, name, preferWriters));
+    this.#writer = base('writeLock', writeCommands(context, name, preferWriters));
+    this.#readLock = new RedisReadLock(this.#reader, this.#writer, ({ field, token }) =>
+      base('readLock', readCommands(context, name, preferWriters, String(field)), token),
+    );
+    this.#writeLock = new RedisWriteLock(this.#writer, this.#reader);
+  }
+
+  readLock(): RedisReadLock {
+    return this.#readLock;
+  }
+
+  writeLock(): RedisWriteLock {
+    return this.#writeLock;
+  }
+
+  /** Who holds it. Rejects as ioredis does. */
+  holders(): Promise<LockHolder[]> {
+    return holdersOf(this.context.connection, this.name);
+  }
+
+  /**
+   * Takes it from all who hold it in that mode, for an operator; resolves to whether anybody did. Holders of this library
+   * are told at their next renewal.
+   *
+   * Rejects as ioredis does.
+   */
+  async forceUnlock(mode: 'read' | 'write'): Promise<boolean> {
+    const { publishCommand } = this.context.connection;
+    const { raw, readWriteChannel } = this.name;
+    const requests = new Requests(this.context, this.name, this.#reader.about);
+    const args = [publishCommand, readWriteChannel, mode];
+    const found = await requests.run(readWriteForceUnlock, [raw], args);
+    if (found === 1)
+      (mode === 'write' ? this.#writer : this.#reader).loseHold('it was unlocked by force');
+    return found === 1;
+  }
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../core/clock.js';
+import type { ClientHold } from '../core/internal/hold.js';
+import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
+import { Bag } from '../core/internal/swap-remove-set.js';
+import type { WaitScope } from '../core/internal/wait-scope.js';
+import type { Wait } from '../core/lock.js';
+import type { RedisConnection } from './connection/redis-connection.js';
+import { replyText } from './connection/redis-error.js';
+import type { ReplicaPolicy } from './connection/replica-policy.js';
+import { Renewal } from './connection/watchdog.js';
+import { GuaranteedRelease } from './locks/guaranteed-release.js';
+import { ContenderLines } from './locks/local-queue.js';
+import { RequestRecords } from './locks/request-numbers.js';
+import type { RedisLockOptions } from './redis-options.js';
+
+/** What a client is made of. */
+export interface RedisLockClientSettings {
+  readonly name: string;
+  readonly connection: RedisConnection;
+  readonly events: LockEventEmitter;
+  readonly clock: Clock;
+  readonly options: RedisLockOptions;
+}
+
+/** What one client shares with all of its recipes. Its identity is the scope of re-entry. Times in milliseconds. */
+export interface RecipeContext {
+  /** Name of the client. */
+  readonly client: string;
+  readonly connection: RedisConnection;
+  readonly clock: Clock;
+  readonly events: LockEventEmitter;
+  readonly renewal: Renewal;
+  readonly releases: GuaranteedRelease;
+  readonly lines: ContenderLines;
+  readonly requests: RequestRecords;
+  /** Bound of an acquire that names none. */
+  readonly wait: Wait;
+  /** Bound on `tryAcquire` without a `wait`, which only waits for a connection. */
+  readonly connectTimeout: number;
+  /** The lease of a lock that is renewed. */
+  readonly watchdogTimeout: number;
+  /** What each waiter of a fair lock adds to the deadline of those behind it. */
+  readonly fairLockWaitTimeout: number;
+  readonly replicas?: ReplicaPolicy;
+  /** A new owner: `<uuid of the client>:<number>`, never the same twice. */
+  newHolder(): string;
+  /** To whom anything is granted: from shutdown on only inside of locks that are held, in the end to nobody. */
+  admits: 'all' | 'insiders' | 'nobody';
+  /** Acquires under way. */
+  readonly waits: Bag<WaitScope>;
+  /** Locks held. */
+  readonly holds: Bag<ClientHold>;
+}
+
+/** What the recipes of a client share. */
+export function makeRecipeContext(settings: RedisLockClientSettings): RecipeContext {
+  const { name, connection, events, clock, options } = settings;
+  const { wait = 'forever', connectTimeout = 15_000, replicas } = options;
+  const { watchdogTimeout = 30_000, fairLockWaitTimeout = 300_000 } = options;
+  const id = randomUUID();
+  let holders = 0;
+  const renewal = new Renewal(connection, clock);
+  connection.onReady(() => renewal.renewAll());
+  return {
+    client: name,
+    connection,
+    clock,
+    events,
+    wait,
+    connectTimeout,
+    watchdogTimeout,
+    fairLockWaitTimeout,
+    replicas,
+    renewal,
+    releases: new GuaranteedRelease(connection, clock, warnOfRefusals(name)),
+    lines: new ContenderLines(),
+    requests: new RequestRecords(),
+    newHolder: () => `${id}:${++holders}`,
+    admits: 'all',
+    waits: new Bag(),
+    holds: new Bag(),
+  };
+}
+
+/** A function that warns of why the server has refused releases: the same for every lock, so each is told once. */
+export function warnOfRefusals(client: string): (error: Error) => void {
+  const told = new Set<string>();
+  return (error) => {
+    const refusal = replyText(error);
+    if (told.has(refusal)) return;
+    told.add(refusal);
+    process.emitWarning(
+      `Redis refused lock client "${client}" to release a lock, or to wake who waits for it; it may stay taken until its lease is over: ${refusal}. Check the permissions of the user, those on channels too.`,
+    );
+  };
+}

@@ -1,0 +1,73 @@
+import { type PlacedActivity, placedActivityOf } from '../../core/internal/client-activity.js';
+import type {
+  KnownLocks,
+  LockSurvey,
+  ReportExchange,
+  SurveyedLock,
+  SurveyedParty,
+} from '../../core/lock-inspection.js';
+import { fulfilled, JointExchange } from '../inspection/redis-reports.js';
+import type { RedLockContext } from './red-lock-hold.js';
+
+/** How long one of the servers is waited for, in ms. */
+const PATIENCE = 1_000;
+
+/** What several independent servers tell together. Those that do not answer are left out. */
+export class RedLockSurvey implements LockSurvey {
+  /** @param parts of each server */
+  constructor(
+    private readonly context: RedLockContext,
+    private readonly parts: readonly LockSurvey[],
+  ) {}
+
+  nameOf(key: string): string {
+    return this.parts[0]!.nameOf(key);
+  }
+
+  keyOf(name: string): string {
+    return this.parts[0]!.keyOf(name);
+  }
+
+  activity(): PlacedActivity[] {
+    return placedActivityOf(this.context);
+  }
+
+  async locks(known: KnownLocks): Promise<{ locks: SurveyedLock[]; omitted: number }> {
+    const answers = await this.#ask((part) => part.locks(known));
+    const byName = new Map<string, SurveyedLock>();
+    for (const lock of answers.flatMap(({ locks }) => locks)) {
+      const parties = [...(byName.get(lock.name)?.parties ?? []), ...lock.parties];
+      byName.set(lock.name, { ...lock, parties: merged(parties) });
+    }
+    return {
+      locks: [...byName.values()],
+      omitted: Math.max(...answers.map(({ omitted }) => omitted)),
+    };
+  }
+
+  async release(name: string, ids: readonly string[]): Promise<boolean> {
+    const released = await this.#ask((part) => part.release(name, ids));
+    return released.some(Boolean);
+  }
+
+  exchange(): ReportExchange {
+    const exchanges = this.parts.map((part) => part.exchange());
+    return new JointExchange(this.context.clock, exchanges);
+  }
+
+  #ask<T>(question: (part: LockSurvey) => Promise<T>): Promise<T[]> {
+    return fulfilled(this.context.clock, PATIENCE, this.parts.map(question));
+  }
+}
+
+/** A holder has another id on each server, but tells the same of itself. */
+function merged(parties: readonly SurveyedParty[]): SurveyedParty[] {
+  const holders = new Map<string, SurveyedParty>();
+  for (const party of parties) {
+    const { ids, host, pid, method } = party;
+    const who = pid === undefined ? ids.join() : JSON.stringify([host, pid, method]);
+    const there = holders.get(who);
+    holders.set(who, there ? { ...there, ids: [...new Set([...there.ids, ...ids])] } : party);
+  }
+  return [...holders.values()];
+}

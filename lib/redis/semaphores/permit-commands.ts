@@ -1,0 +1,61 @@
+import type { LockName } from '../connection/lock-name.js';
+import type { LockCommands } from '../locks/lock-commands.js';
+import { permitIdsOf } from '../locks/permit-holder.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { permitAcquire } from '../scripts/permit-acquire.js';
+import { permitRelease } from '../scripts/permit-release.js';
+import { permitToken } from '../scripts/permit-token.js';
+
+/**
+ * Commands of the semaphore that Redisson calls `RPermitExpirableSemaphore`. A holder is what `newPermitHolder` makes.
+ *
+ * @param permits how many there should be; none: as many as there are on the server
+ * @param isFair are those of this library served in the order of coming?
+ */
+export function permitCommands(
+  context: RecipeContext,
+  name: LockName,
+  permits: number | undefined,
+  isFair: boolean,
+): LockCommands {
+  const { raw, permitTimeouts, semaphoreChannel, wantedPermits, permitQueue, alive } = name;
+  const { watchdogTimeout, connection } = context;
+  const fieldOf = (holder: string) => Buffer.from(holder, 'hex');
+  return {
+    raw,
+    kind: 'permits',
+    line: isFair ? 'queue' : 'waiters',
+    queues: isFair,
+    silence: isFair ? watchdogTimeout / 3 : watchdogTimeout,
+    channelOf: (holder) => (isFair ? `${semaphoreChannel}:${holder}` : semaphoreChannel),
+    fieldOf,
+    renewalKeys: (holder) => [permitTimeouts, name.extended(holder)],
+    tombstoneOf: (holder) => name.gone(holder),
+    acquire: ({ lease, holder, mayWait }) => ({
+      script: permitAcquire,
+      keys: [raw, permitTimeouts, wantedPermits, permitQueue, alive],
+      args: [
+        lease,
+        fieldOf(holder),
+        holder,
+        permits ?? '',
+        connection.publishCommand,
+        mayWait ? 1 : 0,
+        isFair ? 1 : 0,
+        watchdogTimeout,
+        semaphoreChannel,
+        name.gone(holder),
+      ],
+    }),
+    release: (holder, tombstone) => ({
+      script: permitRelease,
+      keys: [raw, permitTimeouts, permitQueue, alive, name.extended(holder)],
+      args: [fieldOf(holder), holder, connection.publishCommand, semaphoreChannel, tombstone],
+    }),
+    token: (holder) => ({
+      script: permitToken,
+      keys: [permitTimeouts, name.token],
+      args: [fieldOf(permitIdsOf(holder)[0]!)],
+    }),
+  };
+}

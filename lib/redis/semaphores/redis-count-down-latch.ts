@@ -1,0 +1,99 @@
+import { runWait } from '../../core/internal/acquire.js';
+import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
+import type { AcquireOptions } from '../../core/lock.js';
+import type { LockName } from '../connection/lock-name.js';
+import type { Script } from '../connection/script.js';
+import { contend } from '../locks/contend.js';
+import { Requests } from '../locks/idempotent-requests.js';
+import type { ContentionCommands } from '../locks/lock-commands.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { latchAwait } from '../scripts/latch-await.js';
+import { latchCountDown } from '../scripts/latch-count-down.js';
+import { latchDelete } from '../scripts/latch-delete.js';
+import { latchSet } from '../scripts/latch-set.js';
+
+/** A waiter looks after so many ms, whether or not it was woken. */
+const LONGEST_SILENCE = 5_000;
+
+/**
+ * A latch that opens when it was counted down to 0, compatible on the wire with Redisson's `RCountDownLatch`. One that was
+ * never closed, or was deleted, is open.
+ */
+export class RedisCountDownLatch {
+  readonly #requests: Requests;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly name: LockName,
+    readonly key: string,
+  ) {
+    this.#requests = new Requests(context, name, { key, client: context.client });
+  }
+
+  /**
+   * Closes it, to be counted down so many times, where it is open; resolves to whether it did.
+   *
+   * Rejects with `LockOptionsError` unless `count` is a whole number from 1 to 2^31 - 1.
+   */
+  async trySetCount(count: number): Promise<boolean> {
+    validatePermits(count, { key: this.key, client: this.context.client }, undefined, 'count');
+    return (await this.#change(latchSet, count)) === 1;
+  }
+
+  /** Counts down by one; resolves to what is left. On an open latch it does nothing. */
+  countDown(): Promise<number> {
+    return this.#change(latchCountDown);
+  }
+
+  /** How many times it has to be counted down yet; 0: it is open. */
+  async getCount(): Promise<number> {
+    return Number(await this.context.connection.read('get', this.name.raw));
+  }
+
+  /** Deletes it, which opens it for all who wait; resolves to whether it was closed. */
+  async delete(): Promise<boolean> {
+    return (await this.#change(latchDelete)) === 1;
+  }
+
+  /**
+   * Resolves when it is open. A message that is lost costs 5 s at most.
+   *
+   * Rejects with `LockTimeoutError` after `wait` ms, `LockAbortedError`, `LockClientClosedError`, `LockConnectionError`,
+   * `LockOptionsError`.
+   */
+  async await({ wait = this.context.wait, signal }: AcquireOptions = {}): Promise<void> {
+    const { context, key } = this;
+    const options = { wait, signal };
+    validateAcquireOptions(options, { key, client: context.client });
+    const request = { holder: '', lease: Infinity, about: '', mayWait: true };
+    const readOnly = { ...context, replicas: undefined };
+    const contest = {
+      key,
+      commands: this.#commands,
+      request,
+      lines: [],
+      granted: () => true,
+      takeBack: () => {},
+    };
+    await runWait(context, { key, options }, (scope) =>
+      contend(readOnly, contest, scope, () => {}),
+    );
+  }
+
+  #change(script: Script, ...args: number[]): Promise<number> {
+    const { raw, latchChannel } = this.name;
+    const { publishCommand } = this.context.connection;
+    return this.#requests.run(script, [raw], [publishCommand, latchChannel, ...args]);
+  }
+
+  get #commands(): ContentionCommands {
+    const { raw, latchChannel } = this.name;
+    return {
+      raw,
+      silence: LONGEST_SILENCE,
+      queues: false,
+      channelOf: () => latchChannel,
+      acquire: () => ({ script: latchAwait, keys: [raw], args: [] }),
+    };
+  }
+}
