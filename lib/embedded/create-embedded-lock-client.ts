@@ -1,6 +1,6 @@
 import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { systemClock } from '../core/clock.js';
-import { RetryForever } from '../zookeeper/connection/retry/retry-forever.js';
+import { RetryForever } from '../zookeeper/connection/retry-policies.js';
 import { SessionConnection } from '../zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';
 import type { EmbeddedLockOptions } from './embedded-lock-options.js';

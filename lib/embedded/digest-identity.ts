@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AuthInfo } from '../zookeeper/connection/auth-info.js';
+import type { AuthInfo } from '../zookeeper/connection/zookeeper-connection.js';
 import type { Identity } from './identity.js';
 
 /** Who proves to be `user` by `{ scheme: 'digest', auth: 'user:password' }`: ZooKeeper writes `user:hash` in its ACLs. */

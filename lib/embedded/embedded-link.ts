@@ -1,4 +1,4 @@
-import { ReturnCode } from '../zookeeper/connection/return-code.js';
+import { ReturnCode } from '../zookeeper/connection/zookeeper-error.js';
 import type { Session } from '../zookeeper/connection/session.js';
 import type {
   LinkListener,

@@ -1,4 +1,4 @@
-import type { AclEntry } from '../zookeeper/connection/acl.js';
+import type { AclEntry } from '../zookeeper/connection/zookeeper-connection.js';
 import type { Identity } from './identity.js';
 
 /** Does `acl` give `permission` to somebody with these identities? */

@@ -1,6 +1,5 @@
-import { Permission } from '../zookeeper/connection/acl.js';
-import { CreateMode } from '../zookeeper/connection/create-mode.js';
-import { ReturnCode } from '../zookeeper/connection/return-code.js';
+import { CreateMode, Permission } from '../zookeeper/connection/zookeeper-connection.js';
+import { ReturnCode } from '../zookeeper/connection/zookeeper-error.js';
 import type { Answers, Request } from '../zookeeper/connection/transport.js';
 import { isCanonicalPath, parentPath } from '../zookeeper/connection/znode-path.js';
 import type { Caller } from './caller.js';

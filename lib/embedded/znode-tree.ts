@@ -1,4 +1,4 @@
-import { CreateMode } from '../zookeeper/connection/create-mode.js';
+import { CreateMode } from '../zookeeper/connection/zookeeper-connection.js';
 import type { LinkListener } from '../zookeeper/connection/transport.js';
 import { nodeName, parentPath } from '../zookeeper/connection/znode-path.js';
 import { WatchTable } from './watch-table.js';

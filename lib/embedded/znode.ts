@@ -1,6 +1,9 @@
-import { Permission, type AclEntry } from '../zookeeper/connection/acl.js';
-import { CreateMode } from '../zookeeper/connection/create-mode.js';
-import type { Stat } from '../zookeeper/connection/stat.js';
+import {
+  type AclEntry,
+  CreateMode,
+  Permission,
+  type Stat,
+} from '../zookeeper/connection/zookeeper-connection.js';
 
 const OPEN: readonly AclEntry[] = [{ perms: Permission.ALL, scheme: 'world', id: 'anyone' }];
 /** A server of version 3.8 stays at the largest 32-bit number (one of version 3.5 went on at the smallest). */

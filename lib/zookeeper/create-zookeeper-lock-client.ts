@@ -1,9 +1,8 @@
 import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { systemClock } from '../core/clock.js';
-import { parseConnectString } from './connection/connect-string.js';
+import { parseConnectString, ServerList } from './connection/server-list.js';
 import { NativeTransport } from './connection/native-transport.js';
-import { RetryForever } from './connection/retry/retry-forever.js';
-import { ServerList } from './connection/server-list.js';
+import { RetryForever } from './connection/retry-policies.js';
 import { SessionConnection } from './connection/session-connection.js';
 import { validateZooKeeperOptions } from './validate-zookeeper-options.js';
 import { ZooKeeperLockClient } from './zookeeper-lock-client.js';

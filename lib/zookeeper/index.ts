@@ -1,6 +1,12 @@
-export { Permission, type AclEntry } from './connection/acl.js';
-export type { AuthInfo } from './connection/auth-info.js';
-export * from './connection/retry/index.js';
+export { type AclEntry, type AuthInfo, Permission } from './connection/zookeeper-connection.js';
+export {
+  BoundedExponentialBackoffRetry,
+  ExponentialBackoffRetry,
+  RetryForever,
+  RetryNTimes,
+  type RetryPolicy,
+  RetryUntilElapsed,
+} from './connection/retry-policies.js';
 export { ZooKeeperError } from './connection/zookeeper-error.js';
 export type { AtomicOptions } from './recipes/atomic-options.js';
 export type { AtomicStats } from './recipes/atomic-stats.js';

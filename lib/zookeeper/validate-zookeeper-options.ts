@@ -1,8 +1,7 @@
 import { LockOptionsError } from '../core/errors/index.js';
 import { validateAcquireOptions } from '../core/internal/validation.js';
-import { Permission, type AclEntry } from './connection/acl.js';
-import type { AuthInfo } from './connection/auth-info.js';
-import { parseConnectString } from './connection/connect-string.js';
+import { type AclEntry, type AuthInfo, Permission } from './connection/zookeeper-connection.js';
+import { parseConnectString } from './connection/server-list.js';
 import { isCanonicalPath } from './connection/znode-path.js';
 import type { ZooKeeperLockOptions } from './zookeeper-lock-options.js';
 

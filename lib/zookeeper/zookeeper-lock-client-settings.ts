@@ -2,9 +2,8 @@ import type { Wait } from '../core/lock.js';
 import type { Clock } from '../core/clock.js';
 import type { ErrorPolicy } from '../core/election/election-backend.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
-import type { AclEntry } from './connection/acl.js';
-import type { RetryPolicy } from './connection/retry/retry-policy.js';
-import type { ZooKeeperConnection } from './connection/zookeeper-connection.js';
+import type { AclEntry, ZooKeeperConnection } from './connection/zookeeper-connection.js';
+import type { RetryPolicy } from './connection/retry-policies.js';
 import type { LockPathSettings } from './lock-path.js';
 
 /** What a client is made of. Times in milliseconds. */

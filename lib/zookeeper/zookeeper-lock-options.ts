@@ -1,8 +1,7 @@
 import type { Wait } from '../core/lock.js';
 import type { ErrorPolicy } from '../core/election/election-backend.js';
-import type { AclEntry } from './connection/acl.js';
-import type { AuthInfo } from './connection/auth-info.js';
-import type { RetryPolicy } from './connection/retry/retry-policy.js';
+import type { AclEntry, AuthInfo } from './connection/zookeeper-connection.js';
+import type { RetryPolicy } from './connection/retry-policies.js';
 
 /** Options of a lock client on ZooKeeper. Times are in milliseconds, above 0 and below 2^31. */
 export interface ZooKeeperLockOptions {

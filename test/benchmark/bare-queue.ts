@@ -1,4 +1,4 @@
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { BareDriver } from './bare-driver.js';
 
 /** The least that the queue of a mutex takes: each node goes when the one before it has gone, nobody asks why. */

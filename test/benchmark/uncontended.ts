@@ -1,5 +1,5 @@
 import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-lock-client.js';
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { ZooKeeperServer } from '../support/zookeeper-server.js';
 import { BareDriver } from './bare-driver.js';
 import { percentile } from './percentile.js';

@@ -5,8 +5,8 @@ import {
   LockKeyError,
   LockOptionsError,
 } from '../../lib/core/errors/index.js';
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
-import { ExponentialBackoffRetry } from '../../lib/zookeeper/connection/retry/exponential-backoff-retry.js';
+import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import { ExponentialBackoffRetry } from '../../lib/zookeeper/connection/retry-policies.js';
 import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import type { AtomicValue } from '../../lib/zookeeper/recipes/atomic-value.js';
 import type { DistributedAtomicLong } from '../../lib/zookeeper/recipes/distributed-atomic-number.js';

@@ -4,8 +4,7 @@ import {
   LockKeyError,
   LockOptionsError,
 } from '../../lib/core/errors/index.js';
-import { RetryForever } from '../../lib/zookeeper/connection/retry/retry-forever.js';
-import { RetryNTimes } from '../../lib/zookeeper/connection/retry/retry-n-times.js';
+import { RetryForever, RetryNTimes } from '../../lib/zookeeper/connection/retry-policies.js';
 import type { AtomicOptions } from '../../lib/zookeeper/recipes/atomic-options.js';
 import type { DistributedAtomicLong } from '../../lib/zookeeper/recipes/distributed-atomic-number.js';
 import { eventually } from '../support/eventually.js';

@@ -6,8 +6,7 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
-import { Permission } from '../../lib/zookeeper/connection/acl.js';
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode, Permission } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { DistributedBarrier } from '../../lib/zookeeper/recipes/distributed-barrier.js';
 import { eventually } from '../support/eventually.js';
 import { isSettled } from '../support/is-settled.js';

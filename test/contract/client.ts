@@ -1,7 +1,7 @@
 import { LockEventEmitter } from '../../lib/core/internal/lock-event-emitter.js';
 import type { Lock, Mutex } from '../../lib/core/lock.js';
 import { systemClock } from '../../lib/core/clock.js';
-import { RetryForever } from '../../lib/zookeeper/connection/retry/retry-forever.js';
+import { RetryForever } from '../../lib/zookeeper/connection/retry-policies.js';
 import type { Servers } from '../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
 import type { Request, Transport } from '../../lib/zookeeper/connection/transport.js';

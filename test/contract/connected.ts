@@ -1,5 +1,7 @@
-import type { ConnectionState } from '../../lib/zookeeper/connection/connection-state.js';
-import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import type {
+  ConnectionState,
+  ZooKeeperConnection,
+} from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { eventually } from '../support/eventually.js';
 
 /** Starts a connection, waits until it is up, and returns the states that it goes through from then on. */

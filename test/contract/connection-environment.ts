@@ -1,5 +1,7 @@
-import type { AuthInfo } from '../../lib/zookeeper/connection/auth-info.js';
-import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import type {
+  AuthInfo,
+  ZooKeeperConnection,
+} from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { NetworkFaults } from './network-faults.js';
 
 /** A server with the connections of one suite, none of which has been started. */

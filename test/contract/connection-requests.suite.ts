@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Permission } from '../../lib/zookeeper/connection/acl.js';
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
-import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import {
+  CreateMode,
+  Permission,
+  type ZooKeeperConnection,
+} from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { eventually } from '../support/eventually.js';
 import { connected } from './connected.js';
 import type { ConnectionEnvironment } from './connection-environment.js';

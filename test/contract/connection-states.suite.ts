@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ConnectionState } from '../../lib/zookeeper/connection/connection-state.js';
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
-import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import {
+  type ConnectionState,
+  CreateMode,
+  type ZooKeeperConnection,
+} from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { eventually } from '../support/eventually.js';
 import { connected } from './connected.js';
 import type { ConnectionEnvironment } from './connection-environment.js';

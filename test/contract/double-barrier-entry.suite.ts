@@ -5,8 +5,7 @@ import {
   LockConnectionError,
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
-import { Permission } from '../../lib/zookeeper/connection/acl.js';
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode, Permission } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { eventually } from '../support/eventually.js';
 import type { DoubleBarrierStage } from './double-barrier-stage.js';
 import type { Stage } from './stage.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { LockConnectionError, LockLostError } from '../../lib/core/errors/index.js';
-import { Permission } from '../../lib/zookeeper/connection/acl.js';
+import { Permission } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { eventually } from '../support/eventually.js';
 import { LeaderLatchStage } from './leader-latch-stage.js';
 import { nextEvent } from './next-event.js';

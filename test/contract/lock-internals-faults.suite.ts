@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { LockConnectionError } from '../../lib/core/errors/index.js';
 import type { Lock } from '../../lib/core/lock.js';
-import { Permission } from '../../lib/zookeeper/connection/acl.js';
+import { Permission } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { LockClientClosedError } from '../../lib/core/errors/index.js';
-import { Permission } from '../../lib/zookeeper/connection/acl.js';
+import { Permission } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';
 import { expectLost } from './expect-lost.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';
 

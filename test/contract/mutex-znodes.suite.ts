@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { isIP } from 'node:net';
 import { LockKeyError } from '../../lib/core/errors/index.js';
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';
 

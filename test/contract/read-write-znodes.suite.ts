@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { isIP } from 'node:net';
 import { LockKeyError, LockOptionsError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';

@@ -5,7 +5,7 @@ import {
   LockOptionsError,
   SharedValueClosedError,
 } from '../../lib/core/errors/index.js';
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { SharedCount } from '../../lib/zookeeper/recipes/shared-count.js';
 import type { Backend } from './backend.js';
 import { eventually } from '../support/eventually.js';

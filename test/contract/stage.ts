@@ -1,12 +1,13 @@
 import { systemClock } from '../../lib/core/clock.js';
 import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import type { Lease } from '../../lib/core/lease.js';
-import { Permission } from '../../lib/zookeeper/connection/acl.js';
-import { ReturnCode } from '../../lib/zookeeper/connection/return-code.js';
+import {
+  Permission,
+  type ZooKeeperConnection,
+} from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import { ReturnCode, ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
-import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
-import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
 import { eventually } from '../support/eventually.js';
 import type { Backend } from './backend.js';
 import { Client, type ClientOptions } from './client.js';

@@ -1,7 +1,6 @@
 import { systemClock } from '../../lib/core/clock.js';
-import { parseConnectString } from '../../lib/zookeeper/connection/connect-string.js';
+import { parseConnectString, ServerList } from '../../lib/zookeeper/connection/server-list.js';
 import { NativeTransport } from '../../lib/zookeeper/connection/native-transport.js';
-import { ServerList } from '../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
 import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { expireSession } from '../support/expire-session.js';

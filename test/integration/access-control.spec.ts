@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { LockConnectionError } from '../../lib/core/errors/index.js';
-import { Permission } from '../../lib/zookeeper/connection/acl.js';
+import { Permission } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-lock-client.js';
 import type { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
 import type { ZooKeeperLockOptions } from '../../lib/zookeeper/zookeeper-lock-options.js';

@@ -1,4 +1,4 @@
-import { CreateMode } from '../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { LinkListener } from '../../lib/zookeeper/connection/transport.js';
 import type { SharedCount } from '../../lib/zookeeper/recipes/shared-count.js';
 import { Patience } from './patience.js';

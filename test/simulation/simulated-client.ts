@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/core/clock.js';
 import { LockEventEmitter } from '../../lib/core/internal/lock-event-emitter.js';
 import type { ErrorPolicy } from '../../lib/core/election/election-backend.js';
-import { RetryForever } from '../../lib/zookeeper/connection/retry/retry-forever.js';
+import { RetryForever } from '../../lib/zookeeper/connection/retry-policies.js';
 import type { Servers } from '../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
 import type { Transport } from '../../lib/zookeeper/connection/transport.js';

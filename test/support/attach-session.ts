@@ -1,5 +1,5 @@
 import { NativeTransport } from '../../lib/zookeeper/connection/native-transport.js';
-import type { ServerAddress } from '../../lib/zookeeper/connection/server-address.js';
+import type { ServerAddress } from '../../lib/zookeeper/connection/server-list.js';
 import type {
   SessionCredentials,
   TransportLink,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/core/clock.js';
-import { ReturnCode } from '../../lib/zookeeper/connection/return-code.js';
+import { ReturnCode } from '../../lib/zookeeper/connection/zookeeper-error.js';
 import type { Session } from '../../lib/zookeeper/connection/session.js';
 import type {
   LinkListener,

@@ -1,3 +1,5 @@
+import type { Reply, Request } from './transport.js';
+
 /** A stat as the driver gives it. */
 export interface NativeStat {
   readonly czxid: number;
@@ -36,4 +38,34 @@ export interface NativeHandle {
   a_set_acl(path: string, version: number, acl: object[], done: Callback<[]>): number;
   a_get_children(path: string, watch: boolean, done: Callback<[string[]]>): number;
   a_sync(path: string, done: Callback<[string]>): number;
+}
+
+/** Sends `request` by the driver's call for it; returns the code of that call, 0: sent. */
+export function sendNative(handle: NativeHandle, request: Request, reply: Reply): number {
+  switch (request.op) {
+    case 'create':
+      return handle.a_create(request.path, request.data, request.mode, (rc, _, path) =>
+        reply(rc, path),
+      );
+    case 'delete':
+      return handle.a_delete_(request.path, request.version, (rc) => reply(rc));
+    case 'exists':
+      return handle.a_exists(request.path, request.watch, (rc, _, stat) => reply(rc, stat));
+    case 'getData':
+      return handle.a_get(request.path, request.watch, (rc, _, stat, data) =>
+        reply(rc, { stat, data: data ?? Buffer.alloc(0) }),
+      );
+    case 'setData':
+      return handle.a_set(request.path, request.data, request.version, (rc, _, stat) =>
+        reply(rc, stat),
+      );
+    case 'setAcl': {
+      const acl = request.acl.map(({ perms, scheme, id }) => ({ perm: perms, scheme, auth: id }));
+      return handle.a_set_acl(request.path, -1, acl, (rc) => reply(rc));
+    }
+    case 'getChildren':
+      return handle.a_get_children(request.path, request.watch, (rc, _, names) => reply(rc, names));
+    case 'sync':
+      return handle.a_sync(request.path, (rc) => reply(rc));
+  }
 }

@@ -1,9 +1,7 @@
-import type { NativeHandle } from './native-handle.js';
-import { sendNative } from './native-request.js';
-import { ReturnCode } from './return-code.js';
+import { type NativeHandle, sendNative } from './native-handle.js';
+import { ReturnCode, ZooKeeperError } from './zookeeper-error.js';
 import type { Session } from './session.js';
 import type { LinkListener, OpenOptions, Reply, Request, TransportLink } from './transport.js';
-import { ZooKeeperError } from './zookeeper-error.js';
 
 const NOT_CONNECTED = 0;
 const CONNECTED = 3;

@@ -1,11 +1,9 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LeaseChain } from '../../core/internal/lease-scope.js';
-import type { AuthInfo } from './auth-info.js';
-import type { ConnectionState } from './connection-state.js';
-import { LiveLink } from './live-link.js';
+import type { AuthInfo, ConnectionState } from './zookeeper-connection.js';
+import { LiveLink } from './pipelined-link.js';
 import { reconnectDelay } from './reconnect-delay.js';
-import type { ServerAddress } from './server-address.js';
-import type { Servers } from './server-list.js';
+import type { ServerAddress, Servers } from './server-list.js';
 import { Session } from './session.js';
 import type { LinkListener, SessionCredentials, Transport } from './transport.js';
 

@@ -1,9 +1,6 @@
-import type { AclEntry } from './acl.js';
-import type { AuthInfo } from './auth-info.js';
-import type { CreateMode } from './create-mode.js';
-import type { ServerAddress } from './server-address.js';
+import type { AclEntry, AuthInfo, CreateMode, Stat } from './zookeeper-connection.js';
+import type { ServerAddress } from './server-list.js';
 import type { Session } from './session.js';
-import type { Stat } from './stat.js';
 
 /** One request, as it goes over a link. Paths are absolute. */
 export type Request =

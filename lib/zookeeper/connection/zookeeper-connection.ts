@@ -1,9 +1,74 @@
-import type { AclEntry } from './acl.js';
-import type { ConnectionState } from './connection-state.js';
-import type { CreateMode } from './create-mode.js';
 import type { Session } from './session.js';
-import type { Stat } from './stat.js';
-import type { Watcher } from './watch-event.js';
+
+/** What the server knows of a znode. */
+export interface Stat {
+  /** Transaction that created it: grows over the whole ensemble, below 2^53 for two million elections. */
+  readonly czxid: number;
+  /** When that was, by the clock of the servers; the embedded tree does not keep it. */
+  readonly ctime?: Date;
+  /** Transaction that changed it last. */
+  readonly mzxid: number;
+  /** Number of changes to its data. */
+  readonly version: number;
+  /** Id of the session it lives with, in lower-case hex without leading zeros; `0` when it is not ephemeral. */
+  readonly ephemeralOwner: string;
+  readonly numChildren: number;
+}
+
+/** Kinds of znodes, with the flags of the protocol. */
+export const CreateMode = {
+  PERSISTENT: 0,
+  EPHEMERAL: 1,
+  PERSISTENT_SEQUENTIAL: 2,
+  EPHEMERAL_SEQUENTIAL: 3,
+  /** Removed by the server some time after its last child has gone. */
+  CONTAINER: 4,
+} as const;
+
+export type CreateMode = (typeof CreateMode)[keyof typeof CreateMode];
+
+/**
+ * State of a connection, as in Curator.
+ *
+ * - `CONNECTING`: not yet connected for the first time.
+ * - `CONNECTED`: connected for the first time.
+ * - `SUSPENDED`: the connection is gone; the session, and with it every lock, may still live.
+ * - `RECONNECTED`: connected again, to the same session or, after `LOST`, to a new one.
+ * - `LOST`: the session has expired or may have; its locks are gone. A new session is being opened.
+ * - `CLOSED`: closed by its owner.
+ */
+export type ConnectionState =
+  'CONNECTING' | 'CONNECTED' | 'SUSPENDED' | 'RECONNECTED' | 'LOST' | 'CLOSED';
+
+/**
+ * A watch has fired. `disconnected` is ours: the connection was lost and the watch with it, so look again.
+ * Do not rely on more than "look again": `changed` may stand for deleted and created anew.
+ */
+export interface WatchEvent {
+  readonly type: 'created' | 'deleted' | 'changed' | 'child' | 'disconnected';
+  readonly path: string;
+}
+
+export type Watcher = (event: WatchEvent) => void;
+
+/** Permission bits of ZooKeeper. */
+export const Permission = { READ: 1, WRITE: 2, CREATE: 4, DELETE: 8, ADMIN: 16, ALL: 31 } as const;
+
+/** One entry of an access control list. */
+export interface AclEntry {
+  /** Sum of {@link Permission} bits. */
+  readonly perms: number;
+  /** `world`, `auth`, `digest`, `ip`, `x509`, … */
+  readonly scheme: string;
+  /** `anyone` for `world`, empty for `auth`, `user:hash` for `digest`. */
+  readonly id: string;
+}
+
+/** Credentials that a connection presents, e.g. `{ scheme: 'digest', auth: 'user:password' }`. */
+export interface AuthInfo {
+  readonly scheme: string;
+  readonly auth: string;
+}
 
 /**
  * The port that all recipes stand on: a session on a ZooKeeper ensemble that outlives its TCP connections.

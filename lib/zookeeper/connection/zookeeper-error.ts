@@ -1,4 +1,27 @@
-import { ReturnCode } from './return-code.js';
+/** Return codes of the ZooKeeper protocol, under the names of its C client. */
+export const ReturnCode = {
+  OK: 0,
+  RUNTIMEINCONSISTENCY: -2,
+  DATAINCONSISTENCY: -3,
+  CONNECTIONLOSS: -4,
+  MARSHALLINGERROR: -5,
+  OPERATIONTIMEOUT: -7,
+  BADARGUMENTS: -8,
+  INVALIDSTATE: -9,
+  NONODE: -101,
+  NOAUTH: -102,
+  BADVERSION: -103,
+  NOCHILDRENFOREPHEMERALS: -108,
+  NODEEXISTS: -110,
+  NOTEMPTY: -111,
+  SESSIONEXPIRED: -112,
+  INVALIDACL: -114,
+  AUTHFAILED: -115,
+  CLOSING: -116,
+  SESSIONMOVED: -118,
+  QUOTAEXCEEDED: -125,
+  THROTTLEDOP: -127,
+} as const;
 
 const NAMES = new Map(Object.entries(ReturnCode).map(([name, rc]) => [rc as number, name]));
 

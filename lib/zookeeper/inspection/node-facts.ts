@@ -1,6 +1,5 @@
-import { ReturnCode } from '../connection/return-code.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
 
 /** What a node tells an operator; none of it changes while the node lives, but for a request to revoke. */
 export interface NodeFact {

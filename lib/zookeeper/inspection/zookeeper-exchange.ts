@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ReportExchange } from '../../core/lock-inspection.js';
-import { CreateMode } from '../connection/create-mode.js';
-import { ReturnCode } from '../connection/return-code.js';
-import type { WatchEvent } from '../connection/watch-event.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { CreateMode, type WatchEvent } from '../connection/zookeeper-connection.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { childrenOf } from '../recipes/children-of.js';
 import { nextStateChange } from '../recipes/next-state-change.js';
 import type { RecipeContext } from '../recipes/recipe-context.js';

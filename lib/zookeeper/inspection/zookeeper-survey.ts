@@ -5,8 +5,7 @@ import type {
   SurveyedLock,
 } from '../../core/lock-inspection.js';
 import { placedActivityOf, type PlacedActivity } from '../../core/internal/client-activity.js';
-import { ReturnCode } from '../connection/return-code.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { lockPath, type LockPathSettings } from '../lock-path.js';
 import { childrenOf } from '../recipes/children-of.js';
 import type { RecipeContext } from '../recipes/recipe-context.js';

@@ -1,8 +1,7 @@
-import { ReturnCode } from '../connection/return-code.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { Session } from '../connection/session.js';
-import type { Stat } from '../connection/stat.js';
+import type { Stat } from '../connection/zookeeper-connection.js';
 import { parentPath } from '../connection/znode-path.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import { anyVersionError } from './any-version-error.js';
 import type { LockSettings } from './lock-settings.js';
 import type { RecipeContext } from './recipe-context.js';

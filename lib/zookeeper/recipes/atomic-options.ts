@@ -1,4 +1,4 @@
-import type { RetryPolicy } from '../connection/retry/retry-policy.js';
+import type { RetryPolicy } from '../connection/retry-policies.js';
 import type { PromotedToLock } from './promoted-to-lock.js';
 
 /** Options of a distributed atomic number. */

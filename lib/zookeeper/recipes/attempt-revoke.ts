@@ -1,7 +1,6 @@
 import { LockKeyError } from '../../core/errors/index.js';
-import { ReturnCode } from '../connection/return-code.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { isCanonicalPath } from '../connection/znode-path.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { RecipeContext } from './recipe-context.js';
 import { REVOKE_MESSAGE } from './revoke-message.js';
 import { untilAnswered } from './until-answered.js';

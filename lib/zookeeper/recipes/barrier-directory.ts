@@ -1,5 +1,4 @@
-import { ReturnCode } from '../connection/return-code.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { childrenOf } from './children-of.js';
 import { deleteIfThere } from './delete-if-there.js';
 import type { RecipeContext } from './recipe-context.js';

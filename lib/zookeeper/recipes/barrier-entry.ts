@@ -1,4 +1,4 @@
-import type { WatchEvent } from '../connection/watch-event.js';
+import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import type { Acquisition } from './acquisition.js';
 import type { BarrierDirectory } from './barrier-directory.js';
 import type { BarrierMember } from './barrier-member.js';

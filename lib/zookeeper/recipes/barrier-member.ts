@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import { CreateMode } from '../connection/create-mode.js';
-import { ReturnCode } from '../connection/return-code.js';
+import { CreateMode } from '../connection/zookeeper-connection.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { Session } from '../connection/session.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import { deleteIfThere } from './delete-if-there.js';
 import type { RecipeContext } from './recipe-context.js';
 

@@ -1,6 +1,6 @@
 import { LockOptionsError, type LockErrorContext } from '../../core/errors/index.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
-import type { RetryPolicy } from '../connection/retry/retry-policy.js';
+import type { RetryPolicy } from '../connection/retry-policies.js';
 import type { AtomicOptions } from './atomic-options.js';
 
 /** @throws LockOptionsError when they are out of their ranges */

@@ -1,7 +1,5 @@
-import { ReturnCode } from '../connection/return-code.js';
-import type { Watcher } from '../connection/watch-event.js';
-import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
+import type { Watcher, ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 
 /** Names of the children; none when there is no such directory. */
 export async function childrenOf(

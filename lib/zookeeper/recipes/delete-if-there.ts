@@ -1,6 +1,5 @@
-import { ReturnCode } from '../connection/return-code.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
 
 /** Deletes the node; no harm where there is none. */
 export async function deleteIfThere(connection: ZooKeeperConnection, path: string): Promise<void> {

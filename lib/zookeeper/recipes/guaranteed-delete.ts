@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/clock.js';
-import { ReturnCode } from '../connection/return-code.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import { nextStateChange } from './next-state-change.js';
 
 /** Pause before a deletion that was refused is tried again, in ms; it doubles from the shortest to the longest. */

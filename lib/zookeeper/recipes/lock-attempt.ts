@@ -1,7 +1,6 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import { ReturnCode } from '../connection/return-code.js';
-import type { WatchEvent } from '../connection/watch-event.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
+import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import type { Acquisition } from './acquisition.js';
 import { childrenOf } from './children-of.js';
 import type { LockInternalsDriver, Turn } from './lock-drivers.js';

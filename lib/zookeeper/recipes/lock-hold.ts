@@ -3,7 +3,7 @@ import type { LockLostError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { ErrorPolicy } from '../../core/election/election-backend.js';
 import type { LockIdentity } from '../../core/lock.js';
-import type { ConnectionState } from '../connection/connection-state.js';
+import type { ConnectionState } from '../connection/zookeeper-connection.js';
 import type { Session } from '../connection/session.js';
 import type { WatchableHold } from './long-holds.js';
 import { NodeWatch, type NodeOwner } from './node-watch.js';

@@ -1,10 +1,11 @@
 import { LockConnectionError } from '../../core/errors/index.js';
-import type { AclEntry } from '../connection/acl.js';
-import { CreateMode } from '../connection/create-mode.js';
-import { ReturnCode } from '../connection/return-code.js';
+import {
+  type AclEntry,
+  CreateMode,
+  type ZooKeeperConnection,
+} from '../connection/zookeeper-connection.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { parentPath } from '../connection/znode-path.js';
-import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
 
 const EMPTY = Buffer.alloc(0);
 

@@ -1,5 +1,4 @@
-import { ReturnCode } from '../connection/return-code.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { Acquisition } from './acquisition.js';
 import type { LockParents } from './lock-parents.js';
 

@@ -1,7 +1,6 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import { ReturnCode } from '../connection/return-code.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
 
 /**
  * Resolves to true when there is a reason to look again at a node, to false at once when there is none. Leaves no watcher

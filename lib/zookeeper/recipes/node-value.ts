@@ -1,8 +1,7 @@
 import { LockClientClosedError, SharedValueClosedError } from '../../core/errors/index.js';
 import { Listeners } from '../../core/internal/listeners.js';
-import { ReturnCode } from '../connection/return-code.js';
-import type { Stat } from '../connection/stat.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
+import type { Stat } from '../connection/zookeeper-connection.js';
 import { anyVersionError } from './any-version-error.js';
 import type { LockSettings } from './lock-settings.js';
 import { afterTransient } from './next-state-change.js';

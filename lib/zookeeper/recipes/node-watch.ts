@@ -1,7 +1,6 @@
-import { ReturnCode } from '../connection/return-code.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { Session } from '../connection/session.js';
-import type { WatchEvent } from '../connection/watch-event.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import { afterTransient } from './next-state-change.js';
 import type { RecipeContext } from './recipe-context.js';
 import { REVOKE_MESSAGE } from './revoke-message.js';

@@ -1,6 +1,5 @@
-import { ReturnCode } from '../connection/return-code.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { parentPath } from '../connection/znode-path.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockSettings } from './lock-settings.js';
 import type { RecipeContext } from './recipe-context.js';
 import { untilAnswered } from './until-answered.js';

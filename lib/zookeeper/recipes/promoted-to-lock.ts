@@ -1,5 +1,5 @@
 import type { Wait } from '../../core/lock.js';
-import type { RetryPolicy } from '../connection/retry/retry-policy.js';
+import type { RetryPolicy } from '../connection/retry-policies.js';
 
 /** The mutex that a distributed atomic number takes when too many change it at the same time; Curator's class of that name. */
 export interface PromotedToLock {

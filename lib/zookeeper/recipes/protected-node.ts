@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { CreateMode } from '../connection/create-mode.js';
+import { CreateMode, type ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import type { Session } from '../connection/session.js';
 import { nodeName } from '../connection/znode-path.js';
-import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import { childrenOf } from './children-of.js';
 import { sortKey } from './queue-order.js';

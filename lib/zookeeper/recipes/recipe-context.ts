@@ -4,7 +4,7 @@ import type { ClientHold } from '../../core/internal/hold.js';
 import type { Clock } from '../../core/clock.js';
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import type { RetryPolicy } from '../connection/retry/retry-policy.js';
+import type { RetryPolicy } from '../connection/retry-policies.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import type { GuaranteedDelete } from './guaranteed-delete.js';
 import type { LongHolds } from './long-holds.js';

@@ -1,6 +1,6 @@
 import { LockConnectionError, type LockErrorContext } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import type { RetryPolicy } from '../connection/retry/retry-policy.js';
+import type { RetryPolicy } from '../connection/retry-policies.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 
 /** One acquire's dealings with failed requests: sleeps and goes on, as the policy allows, or rejects. */

@@ -5,8 +5,7 @@ import type {
 } from '../../core/election/election-backend.js';
 import type { HeldLease } from '../../core/internal/lease-handle.js';
 import { untilAborted } from '../../core/internal/timers.js';
-import { ReturnCode } from '../connection/return-code.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockHold } from './lock-hold.js';
 import type { LockInternals } from './lock-internals.js';
 import type { RecipeContext } from './recipe-context.js';

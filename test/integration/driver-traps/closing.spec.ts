@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { eventually } from '../../support/eventually.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 import { TestClient } from '../support/test-client.js';

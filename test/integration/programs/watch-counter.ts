@@ -1,6 +1,6 @@
 // Sets many watches, each with something to remember, and takes them off or lets them fire. Run with --expose-gc.
 // Arguments: the connect string. Says by how many bytes the heap grew.
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { TestClient } from '../support/test-client.js';
 
 const ROUNDS = 5_000;

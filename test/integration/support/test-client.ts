@@ -1,12 +1,13 @@
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { ErrorPolicy } from '../../../lib/core/election/election-backend.js';
 import { systemClock } from '../../../lib/core/clock.js';
-import type { AuthInfo } from '../../../lib/zookeeper/connection/auth-info.js';
-import { parseConnectString } from '../../../lib/zookeeper/connection/connect-string.js';
-import type { ConnectionState } from '../../../lib/zookeeper/connection/connection-state.js';
+import type {
+  AuthInfo,
+  ConnectionState,
+} from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { parseConnectString, ServerList } from '../../../lib/zookeeper/connection/server-list.js';
 import { NativeTransport } from '../../../lib/zookeeper/connection/native-transport.js';
-import { RetryForever } from '../../../lib/zookeeper/connection/retry/retry-forever.js';
-import { ServerList } from '../../../lib/zookeeper/connection/server-list.js';
+import { RetryForever } from '../../../lib/zookeeper/connection/retry-policies.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
 import { eventually } from '../../support/eventually.js';

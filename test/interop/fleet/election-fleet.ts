@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { TestClient } from '../../integration/support/test-client.js';
 import { Deferred } from '../../support/deferred.js';
 import { eventually } from '../../support/eventually.js';

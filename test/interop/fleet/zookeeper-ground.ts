@@ -1,4 +1,4 @@
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { TestClient } from '../../integration/support/test-client.js';
 import { eventually } from '../../support/eventually.js';
 import type { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';

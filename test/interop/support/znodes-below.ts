@@ -1,6 +1,5 @@
-import { ReturnCode } from '../../../lib/zookeeper/connection/return-code.js';
+import { ReturnCode, ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { ZooKeeperConnection } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
-import { ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 
 /** Paths of all nodes below one, also while others come and go. */
 export async function znodesBelow(

@@ -1,4 +1,4 @@
-import { RetryNTimes } from '../../../lib/zookeeper/connection/retry/retry-n-times.js';
+import { RetryNTimes } from '../../../lib/zookeeper/connection/retry-policies.js';
 import type { Dice } from '../dice.js';
 import type { SimulatedClient } from '../simulated-client.js';
 import type { CountFollower } from './count-follower.js';

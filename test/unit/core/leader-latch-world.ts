@@ -3,7 +3,7 @@ import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
-import { RetryForever } from '../../../lib/zookeeper/connection/retry/retry-forever.js';
+import { RetryForever } from '../../../lib/zookeeper/connection/retry-policies.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
 import { FaultyTransport } from '../../support/faulty-transport.js';

@@ -6,7 +6,7 @@ import type { LockEvents } from '../../../lib/core/lock-events.js';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
-import { RetryForever } from '../../../lib/zookeeper/connection/retry/retry-forever.js';
+import { RetryForever } from '../../../lib/zookeeper/connection/retry-policies.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,4 +1,4 @@
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import type {
   LinkListener,
   OpenOptions,

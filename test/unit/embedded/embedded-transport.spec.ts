@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import { systemClock } from '../../../lib/core/clock.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
-import { ReturnCode } from '../../../lib/zookeeper/connection/return-code.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import { Session } from '../../../lib/zookeeper/connection/session.js';
 import type {
   OpenOptions,

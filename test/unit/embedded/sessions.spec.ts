@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { EmbeddedClient } from './embedded-client.js';
 

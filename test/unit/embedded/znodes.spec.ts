@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { Permission } from '../../../lib/zookeeper/connection/acl.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
-import { ReturnCode } from '../../../lib/zookeeper/connection/return-code.js';
+import { CreateMode, Permission } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import { EmbeddedClient } from './embedded-client.js';
 
 const { EPHEMERAL, EPHEMERAL_SEQUENTIAL, PERSISTENT_SEQUENTIAL, CONTAINER } = CreateMode;

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
-import { ReturnCode } from '../../../lib/zookeeper/connection/return-code.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type {
   Request,
   SessionCredentials,

@@ -3,7 +3,7 @@ import { systemClock } from '../../../lib/core/clock.js';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { DistributedAtomicLong } from '../../../lib/zookeeper/recipes/distributed-atomic-number.js';
 import { Client } from '../../contract/client.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Watcher } from '../../../lib/zookeeper/connection/watch-event.js';
+import type { Watcher } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
-import { parseConnectString } from '../../../lib/zookeeper/connection/connect-string.js';
+import { parseConnectString } from '../../../lib/zookeeper/connection/server-list.js';
 
 describe('A connect string', () => {
   it.each([

@@ -2,8 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
-import type { AclEntry } from '../../../lib/zookeeper/connection/acl.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
+import {
+  type AclEntry,
+  CreateMode,
+} from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { LockParents } from '../../../lib/zookeeper/recipes/lock-parents.js';
 import { RecordingTransport } from '../../contract/recording-transport.js';

@@ -4,9 +4,11 @@ import type { ErrorPolicy } from '../../../lib/core/election/election-backend.js
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
-import type { RetryPolicy } from '../../../lib/zookeeper/connection/retry/retry-policy.js';
-import { RetryForever } from '../../../lib/zookeeper/connection/retry/retry-forever.js';
-import { RetryUntilElapsed } from '../../../lib/zookeeper/connection/retry/retry-until-elapsed.js';
+import {
+  RetryForever,
+  type RetryPolicy,
+  RetryUntilElapsed,
+} from '../../../lib/zookeeper/connection/retry-policies.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import type { ZooKeeperLease } from '../../../lib/zookeeper/recipes/zookeeper-lease.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';

@@ -3,8 +3,8 @@ import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
-import { RetryForever } from '../../../lib/zookeeper/connection/retry/retry-forever.js';
-import { ReturnCode } from '../../../lib/zookeeper/connection/return-code.js';
+import { RetryForever } from '../../../lib/zookeeper/connection/retry-policies.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';

@@ -7,7 +7,7 @@ import {
   RetryNTimes,
   RetryUntilElapsed,
   type RetryPolicy,
-} from '../../../lib/zookeeper/connection/retry/index.js';
+} from '../../../lib/zookeeper/connection/retry-policies.js';
 
 const LOWEST = () => 0;
 const HIGHEST = () => 1 - Number.EPSILON;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ReturnCode } from '../../../lib/zookeeper/connection/return-code.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import type {
   LinkListener,

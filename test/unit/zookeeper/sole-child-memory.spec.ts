@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/create-mode.js';
-import type { ZooKeeperConnection } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import {
+  CreateMode,
+  type ZooKeeperConnection,
+} from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { InterProcessMutex } from '../../../lib/zookeeper/recipes/inter-process-mutex.js';
 import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';

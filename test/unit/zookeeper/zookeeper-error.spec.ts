@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { ReturnCode } from '../../../lib/zookeeper/connection/return-code.js';
-import { ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
+import { ReturnCode, ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 
 it('an answer of the servers is told from a missing one', () => {
   const lost = ['CONNECTIONLOSS', 'OPERATIONTIMEOUT', 'SESSIONEXPIRED', 'CLOSING', 'SESSIONMOVED'];

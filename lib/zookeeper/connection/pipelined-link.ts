@@ -1,8 +1,7 @@
 import type { Clock, Timer } from '../../core/clock.js';
-import { ReturnCode } from './return-code.js';
 import type { Session } from './session.js';
 import type { Answers, Reply, Request, TransportLink } from './transport.js';
-import { ZooKeeperError } from './zookeeper-error.js';
+import { ReturnCode, ZooKeeperError } from './zookeeper-error.js';
 
 interface Pending {
   readonly request: Request;

@@ -1,5 +1,0 @@
-/** Credentials that a connection presents, e.g. `{ scheme: 'digest', auth: 'user:password' }`. */
-export interface AuthInfo {
-  readonly scheme: string;
-  readonly auth: string;
-}
