@@ -1,6 +1,6 @@
 import type { EmbeddedLockOptions } from '../embedded/embedded-lock-options.js';
 import type { RedisLockOptions } from '../redis/redis-options.js';
-import type { ZooKeeperLockOptions } from '../zookeeper/zookeeper-lock-options.js';
+import type { ZooKeeperLockOptions } from '../zookeeper/zookeeper-options.js';
 
 /** What every backend takes. */
 interface CommonOptions {

@@ -1,15 +1,30 @@
+import { lookup } from 'node:dns/promises';
+import { hostname } from 'node:os';
+import type { Clock } from '../core/clock.js';
 import {
   LockClientClosedError,
   LockConnectionError,
   LockTimeoutError,
 } from '../core/errors/index.js';
 import { giveEverythingBack } from '../core/internal/client-lifecycle.js';
-import { WaitScope } from '../core/internal/wait-scope.js';
 import { within } from '../core/internal/timers.js';
-import { localAddress } from './local-address.js';
-import type { RecipeContext } from './recipes/recipe-context.js';
-import { untilConnected } from './recipes/until-connected.js';
-import type { ZooKeeperLockClientSettings } from './zookeeper-lock-client-settings.js';
+import { WaitScope } from '../core/internal/wait-scope.js';
+import { untilConnected } from './nodes/node-requests.js';
+import type { RecipeContext, ZooKeeperLockClientSettings } from './recipe-context.js';
+
+/** The most time that the name service gets, in ms: the data is only for people who look at the nodes. */
+const PATIENCE = 1_000;
+
+/** Address of this host as text: the data of lock nodes, as Curator writes it. Empty where the name does not resolve. */
+export async function localAddress(clock: Clock): Promise<Buffer> {
+  let data = Buffer.alloc(0);
+  const found = lookup(hostname()).then(
+    ({ address }) => void (data = Buffer.from(address)),
+    () => {},
+  );
+  await within(PATIENCE, clock, found);
+  return data;
+}
 
 /** How a client begins and ends; see the methods of `LockClient`. */
 export class ClientLifecycle {

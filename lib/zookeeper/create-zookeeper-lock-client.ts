@@ -4,9 +4,8 @@ import { parseConnectString, ServerList } from './connection/server-list.js';
 import { NativeTransport } from './connection/native-transport.js';
 import { RetryForever } from './connection/retry-policies.js';
 import { SessionConnection } from './connection/session-connection.js';
-import { validateZooKeeperOptions } from './validate-zookeeper-options.js';
+import { validateZooKeeperOptions, type ZooKeeperLockOptions } from './zookeeper-options.js';
 import { ZooKeeperLockClient } from './zookeeper-lock-client.js';
-import type { ZooKeeperLockOptions } from './zookeeper-lock-options.js';
 
 /**
  * A lock client on a ZooKeeper ensemble; call `connect()` next.

@@ -15,39 +15,38 @@ import { MultiLock } from '../core/multi-lock.js';
 import { refuseLease, validatePermits } from '../core/internal/validation.js';
 import { roundTrip } from '../core/internal/client-lifecycle.js';
 import { ClientLifecycle } from './client-lifecycle.js';
-import { ZooKeeperSurvey } from './inspection/zookeeper-survey.js';
-import { lockPath } from './lock-path.js';
-import { makeRecipeContext } from './make-recipe-context.js';
-import type { AtomicOptions } from './recipes/atomic-options.js';
-import { attemptRevoke } from './recipes/attempt-revoke.js';
+import { ZooKeeperSurvey } from './inspection/zookeeper-inspection.js';
+import { lockPath, type LockSettings, nodeData, type NodeOptions, PathKinds } from './lock-path.js';
+import {
+  makeRecipeContext,
+  type RecipeContext,
+  type ZooKeeperLockClientSettings,
+} from './recipe-context.js';
+import type { AtomicOptions } from './atomic/atomic-options.js';
+import { attemptRevoke } from './locks/zookeeper-lease.js';
 import {
   DistributedAtomicNumber,
   integerCodec,
   longCodec,
   type DistributedAtomicInteger,
   type DistributedAtomicLong,
-} from './recipes/distributed-atomic-number.js';
-import { DistributedBarrier } from './recipes/distributed-barrier.js';
-import { DistributedDoubleBarrier } from './recipes/distributed-double-barrier.js';
-import { InterProcessMutex } from './recipes/inter-process-mutex.js';
-import { InterProcessReadWriteLock } from './recipes/inter-process-read-write-lock.js';
-import { InterProcessSemaphoreMutex } from './recipes/inter-process-semaphore-mutex.js';
-import { InterProcessSemaphoreV2 } from './recipes/inter-process-semaphore-v2.js';
+} from './atomic/distributed-atomic-number.js';
+import { DistributedBarrier } from './barriers/distributed-barrier.js';
+import { DistributedDoubleBarrier } from './barriers/distributed-double-barrier.js';
+import { InterProcessMutex } from './locks/inter-process-mutex.js';
+import { InterProcessReadWriteLock } from './locks/inter-process-read-write-lock.js';
+import { InterProcessSemaphoreMutex } from './semaphores/inter-process-semaphore-mutex.js';
+import { InterProcessSemaphoreV2 } from './semaphores/inter-process-semaphore-v2.js';
 import {
   leaderLatchDriver,
   type LockInternalsDriver,
   standardLockInternalsDriver,
-} from './recipes/lock-drivers.js';
-import { LockInternals } from './recipes/lock-internals.js';
-import type { LockSettings } from './recipes/lock-settings.js';
-import { nodeData, type NodeOptions } from './recipes/node-data.js';
-import { PathKinds } from './recipes/path-kinds.js';
-import type { RecipeContext } from './recipes/recipe-context.js';
-import { SharedCount } from './recipes/shared-count.js';
-import { SharedValue } from './recipes/shared-value.js';
-import { ZooKeeperElection } from './recipes/zookeeper-election.js';
-import type { ZooKeeperLockClientSettings } from './zookeeper-lock-client-settings.js';
-import type { ZooKeeperSemaphoreOptions } from './zookeeper-semaphore-options.js';
+} from './locks/lock-drivers.js';
+import { LockInternals } from './locks/lock-internals.js';
+import { SharedCount } from './shared/shared-count.js';
+import { SharedValue } from './shared/shared-value.js';
+import { ZooKeeperElection } from './locks/zookeeper-election.js';
+import type { ZooKeeperSemaphoreOptions } from './zookeeper-options.js';
 
 /** Locks on ZooKeeper, or on the embedded tree that behaves like it. */
 export class ZooKeeperLockClient implements LockClient {

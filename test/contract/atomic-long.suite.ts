@@ -8,8 +8,8 @@ import {
 import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ExponentialBackoffRetry } from '../../lib/zookeeper/connection/retry-policies.js';
 import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
-import type { AtomicValue } from '../../lib/zookeeper/recipes/atomic-value.js';
-import type { DistributedAtomicLong } from '../../lib/zookeeper/recipes/distributed-atomic-number.js';
+import type { AtomicValue } from '../../lib/zookeeper/atomic/atomic-options.js';
+import type { DistributedAtomicLong } from '../../lib/zookeeper/atomic/distributed-atomic-number.js';
 import { afterReading } from './after-reading.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';

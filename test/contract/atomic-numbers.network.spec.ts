@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
-import type { DistributedAtomicLong } from '../../lib/zookeeper/recipes/distributed-atomic-number.js';
+import type { DistributedAtomicLong } from '../../lib/zookeeper/atomic/distributed-atomic-number.js';
 import { TestClient } from '../integration/support/test-client.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { OpCode } from '../support/op-code.js';

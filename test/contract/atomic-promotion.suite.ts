@@ -5,8 +5,8 @@ import {
   LockOptionsError,
 } from '../../lib/core/errors/index.js';
 import { RetryForever, RetryNTimes } from '../../lib/zookeeper/connection/retry-policies.js';
-import type { AtomicOptions } from '../../lib/zookeeper/recipes/atomic-options.js';
-import type { DistributedAtomicLong } from '../../lib/zookeeper/recipes/distributed-atomic-number.js';
+import type { AtomicOptions } from '../../lib/zookeeper/atomic/atomic-options.js';
+import type { DistributedAtomicLong } from '../../lib/zookeeper/atomic/distributed-atomic-number.js';
 import { eventually } from '../support/eventually.js';
 import { afterReading } from './after-reading.js';
 import type { Client } from './client.js';

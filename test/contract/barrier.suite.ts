@@ -7,7 +7,7 @@ import {
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
 import { CreateMode, Permission } from '../../lib/zookeeper/connection/zookeeper-connection.js';
-import type { DistributedBarrier } from '../../lib/zookeeper/recipes/distributed-barrier.js';
+import type { DistributedBarrier } from '../../lib/zookeeper/barriers/distributed-barrier.js';
 import { eventually } from '../support/eventually.js';
 import { isSettled } from '../support/is-settled.js';
 import type { Backend } from './backend.js';

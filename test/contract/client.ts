@@ -5,7 +5,7 @@ import { RetryForever } from '../../lib/zookeeper/connection/retry-policies.js';
 import type { Servers } from '../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
 import type { Request, Transport } from '../../lib/zookeeper/connection/transport.js';
-import type { InterProcessMutex } from '../../lib/zookeeper/recipes/inter-process-mutex.js';
+import type { InterProcessMutex } from '../../lib/zookeeper/locks/inter-process-mutex.js';
 import { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
 import { interProcessMutexRecipe } from './inter-process-mutex-recipe.js';
 import type { MutexRecipe } from './mutex-recipe.js';

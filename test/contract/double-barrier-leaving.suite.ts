@@ -4,7 +4,7 @@ import {
   LockClientClosedError,
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
-import type { DistributedDoubleBarrier } from '../../lib/zookeeper/recipes/distributed-double-barrier.js';
+import type { DistributedDoubleBarrier } from '../../lib/zookeeper/barriers/distributed-double-barrier.js';
 import { isSettled } from '../support/is-settled.js';
 import type { Client } from './client.js';
 import type { DoubleBarrierStage } from './double-barrier-stage.js';

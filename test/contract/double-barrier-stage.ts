@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { DistributedDoubleBarrier } from '../../lib/zookeeper/recipes/distributed-double-barrier.js';
+import type { DistributedDoubleBarrier } from '../../lib/zookeeper/barriers/distributed-double-barrier.js';
 import { eventually } from '../support/eventually.js';
 import { isSettled } from '../support/is-settled.js';
 import type { Client } from './client.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockKeyError } from '../../lib/core/errors/index.js';
 import type { Lock } from '../../lib/core/lock.js';
-import type { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';
+import type { ZooKeeperLease } from '../../lib/zookeeper/locks/zookeeper-lease.js';
 import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';
 import { downgrade } from './downgrade.js';

@@ -1,4 +1,4 @@
-import type { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';
+import type { ZooKeeperLease } from '../../lib/zookeeper/locks/zookeeper-lease.js';
 
 /** Makes the lease revocable; the list grows by the lease that is told, each time it is told. */
 export function revocationsOf(lease: ZooKeeperLease): ZooKeeperLease[] {

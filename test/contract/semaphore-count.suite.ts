@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
-import type { SharedCount } from '../../lib/zookeeper/recipes/shared-count.js';
+import type { SharedCount } from '../../lib/zookeeper/shared/shared-count.js';
 import { eventually } from '../support/eventually.js';
 import { isSettled } from '../support/is-settled.js';
 import type { Client } from './client.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
-import { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';
+import { ZooKeeperLease } from '../../lib/zookeeper/locks/zookeeper-lease.js';
 import type { Stage } from './stage.js';
 import { ZooKeeperSemaphoreStage } from './zookeeper-semaphore-stage.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
-import type { InterProcessSemaphoreV2 } from '../../lib/zookeeper/recipes/inter-process-semaphore-v2.js';
+import type { InterProcessSemaphoreV2 } from '../../lib/zookeeper/semaphores/inter-process-semaphore-v2.js';
 import { TestClient } from '../integration/support/test-client.js';
 import { attachSession } from '../support/attach-session.js';
 import { eventually } from '../support/eventually.js';

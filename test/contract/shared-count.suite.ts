@@ -6,7 +6,7 @@ import {
   SharedValueClosedError,
 } from '../../lib/core/errors/index.js';
 import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
-import type { SharedCount } from '../../lib/zookeeper/recipes/shared-count.js';
+import type { SharedCount } from '../../lib/zookeeper/shared/shared-count.js';
 import type { Backend } from './backend.js';
 import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';

@@ -4,7 +4,7 @@ import {
   LockOptionsError,
   SharedValueClosedError,
 } from '../../lib/core/errors/index.js';
-import type { SharedValue } from '../../lib/zookeeper/recipes/shared-value.js';
+import type { SharedValue } from '../../lib/zookeeper/shared/shared-value.js';
 import { eventually } from '../support/eventually.js';
 import type { Backend } from './backend.js';
 import type { Client } from './client.js';

@@ -1,8 +1,8 @@
 import type { Lease } from '../../lib/core/lease.js';
 import type { PermitOptions } from '../../lib/core/lock.js';
-import type { InterProcessSemaphoreV2 } from '../../lib/zookeeper/recipes/inter-process-semaphore-v2.js';
-import type { SharedCountReader } from '../../lib/zookeeper/recipes/shared-count-reader.js';
-import type { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';
+import type { InterProcessSemaphoreV2 } from '../../lib/zookeeper/semaphores/inter-process-semaphore-v2.js';
+import type { SharedCountReader } from '../../lib/zookeeper/shared/shared-count.js';
+import type { ZooKeeperLease } from '../../lib/zookeeper/locks/zookeeper-lease.js';
 import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';
 import type { SemaphoreStage } from './semaphore-stage.js';

@@ -4,7 +4,7 @@ import { LockConnectionError } from '../../lib/core/errors/index.js';
 import { Permission } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-lock-client.js';
 import type { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
-import type { ZooKeeperLockOptions } from '../../lib/zookeeper/zookeeper-lock-options.js';
+import type { ZooKeeperLockOptions } from '../../lib/zookeeper/zookeeper-options.js';
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
 import { TestClient } from './support/test-client.js';
 

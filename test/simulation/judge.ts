@@ -1,6 +1,6 @@
 import { LockError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
-import { ZooKeeperLease } from '../../lib/zookeeper/recipes/zookeeper-lease.js';
+import { ZooKeeperLease } from '../../lib/zookeeper/locks/zookeeper-lease.js';
 import type { Asked } from './asked.js';
 import { ExclusionRule } from './exclusion-rule.js';
 import type { History } from './history.js';

@@ -1,6 +1,6 @@
 import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import type { LinkListener } from '../../lib/zookeeper/connection/transport.js';
-import type { SharedCount } from '../../lib/zookeeper/recipes/shared-count.js';
+import type { SharedCount } from '../../lib/zookeeper/shared/shared-count.js';
 import { Patience } from './patience.js';
 import type { SimulatedClient } from './simulated-client.js';
 import { Times } from './times.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
 import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
-import { AtomicNode } from '../../lib/zookeeper/recipes/atomic-node.js';
+import { AtomicNode } from '../../lib/zookeeper/atomic/atomic-node.js';
 import { simulateCounter } from './counters/simulate-counter.js';
 import { firstAccusation } from './first-accusation.js';
 

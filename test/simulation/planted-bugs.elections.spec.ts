@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { LeaderLatch } from '../../lib/core/election/leader-latch.js';
 import { LeaderTerm } from '../../lib/core/election/leader-term.js';
-import { GuaranteedDelete } from '../../lib/zookeeper/recipes/guaranteed-delete.js';
-import { LockHold } from '../../lib/zookeeper/recipes/lock-hold.js';
-import { ProtectedNode } from '../../lib/zookeeper/recipes/protected-node.js';
-import { ZooKeeperElection } from '../../lib/zookeeper/recipes/zookeeper-election.js';
+import { GuaranteedDelete } from '../../lib/zookeeper/nodes/guaranteed-delete.js';
+import { LockHold } from '../../lib/zookeeper/locks/lock-hold.js';
+import { ProtectedNode } from '../../lib/zookeeper/nodes/protected-node.js';
+import { ZooKeeperElection } from '../../lib/zookeeper/locks/zookeeper-election.js';
 import { LatchUser } from './elections/latch-user.js';
 import { SelectorUser } from './elections/selector-user.js';
 import { simulateElection } from './elections/simulate-election.js';

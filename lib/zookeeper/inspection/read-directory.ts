@@ -1,17 +1,121 @@
 import type { SurveyedLock, SurveyedParty } from '../../core/lock-inspection.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
-import { childrenOf } from '../recipes/children-of.js';
-import type { NodeFact, NodeFacts } from './node-facts.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import {
-  areLatches,
-  areOfBarrier,
-  areReadWrite,
-  latchNodes,
-  leaseNodes,
-  mutexNodes,
-  readWriteNodes,
-  type QueuedNode,
-} from './queued-nodes.js';
+  leaderLatchDriver,
+  READ_NAME,
+  readWriteSortKey,
+  standardLockInternalsDriver,
+  WRITE_NAME,
+} from '../locks/lock-drivers.js';
+import { childrenOf } from '../nodes/node-requests.js';
+import { sortedChildren, sortKey } from '../nodes/queue-order.js';
+import { LEASE_NAME } from '../semaphores/lease-attempt.js';
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** A node in the directory of a lock. */
+export interface QueuedNode {
+  readonly name: string;
+  readonly isHolder: boolean;
+  readonly mode?: 'read' | 'write';
+}
+
+/** The nodes of a mutex, or of a leader selector, in their order: the first of them holds. */
+export function mutexNodes(children: readonly string[]): QueuedNode[] {
+  return firstHolds(sortedChildren(children, standardLockInternalsDriver.sortKey));
+}
+
+/** Are they the nodes of a leader latch? */
+export function areLatches(children: readonly string[]): boolean {
+  return children.some((child) => child.includes(leaderLatchDriver.lockName));
+}
+
+/** The nodes of a leader latch, in their order: the first of them leads. */
+export function latchNodes(children: readonly string[]): QueuedNode[] {
+  return firstHolds(sortedChildren(children, leaderLatchDriver.sortKey));
+}
+
+/** Are they the nodes of a double barrier, of which nobody holds anything? */
+export function areOfBarrier(children: readonly string[]): boolean {
+  return children.every((child) => child === 'ready' || UUID.test(child));
+}
+
+/** Are they the nodes of a read/write lock? */
+export function areReadWrite(children: readonly string[]): boolean {
+  return children.some((child) => child.includes(READ_NAME) || child.includes(WRITE_NAME));
+}
+
+/**
+ * The nodes of a read/write lock, in their order. The readers ahead of all writers hold; a writer does when nobody is ahead,
+ * but itself: a reader that took the writer's own number (see the downgrade).
+ */
+export function readWriteNodes(children: readonly string[]): QueuedNode[] {
+  const sorted = sortedChildren(children, readWriteSortKey);
+  const firstWriter = sorted.findIndex((child) => child.includes(WRITE_NAME));
+  const isAlone = sorted
+    .slice(0, Math.max(0, firstWriter))
+    .every((child) => readWriteSortKey(child) === readWriteSortKey(sorted[firstWriter]!));
+  const holding = firstWriter < 0 ? sorted.length : firstWriter + (isAlone ? 1 : 0);
+  return sorted.map((name, i) => ({
+    name,
+    isHolder: i < holding,
+    mode: name.includes(WRITE_NAME) ? 'write' : 'read',
+  }));
+}
+
+/** The leases of a semaphore, in the order of their numbers. */
+export function leaseNodes(children: readonly string[]): string[] {
+  return sortedChildren(children, (child) => sortKey(child, LEASE_NAME));
+}
+
+function firstHolds(sorted: readonly string[]): QueuedNode[] {
+  return sorted.map((name, i) => ({ name, isHolder: i === 0 }));
+}
+
+/** What a node tells an operator; none of it changes while the node lives, but for a request to revoke. */
+export interface NodeFact {
+  readonly czxid: number;
+  readonly owner: string;
+  readonly since?: number;
+  readonly data?: string;
+}
+
+/** Of what a node carries, so many characters are shown. */
+const SHOWN = 200;
+
+/** What is known of the nodes of queues; each is read once. */
+export class NodeFacts {
+  #known = new Map<string, NodeFact>();
+  #next = new Map<string, NodeFact>();
+
+  constructor(private readonly connection: ZooKeeperConnection) {}
+
+  /** Nothing when there is no such node any more, or when it may not be read. */
+  async of(path: string): Promise<NodeFact | undefined> {
+    const fact = this.#known.get(path) ?? (await this.#read(path));
+    if (fact) this.#next.set(path, fact);
+    return fact;
+  }
+
+  /** A round has ended: what nobody asked for in it is forgotten. */
+  turn(): void {
+    this.#known = this.#next;
+    this.#next = new Map();
+  }
+
+  async #read(path: string): Promise<NodeFact | undefined> {
+    try {
+      const { data, stat } = await this.connection.getData(path);
+      const { czxid, ephemeralOwner: owner, ctime } = stat;
+      return { czxid, owner, since: ctime?.getTime(), data: data.toString('utf8', 0, SHOWN) };
+    } catch (error) {
+      if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined;
+      if (ZooKeeperError.is(error, ReturnCode.NOAUTH)) return undefined;
+      throw error;
+    }
+  }
+}
 
 /** Where a lock is read. */
 export interface DirectoryReader {

@@ -1,4 +1,4 @@
-import type { AtomicValue } from '../../../lib/zookeeper/recipes/atomic-value.js';
+import type { AtomicValue } from '../../../lib/zookeeper/atomic/atomic-options.js';
 import type { CommandedActor } from './listen.js';
 
 type Outcome<N> = Promise<Omit<AtomicValue<N>, 'stats'>>;

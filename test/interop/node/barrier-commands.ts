@@ -1,4 +1,4 @@
-import type { DistributedBarrier } from '../../../lib/zookeeper/recipes/distributed-barrier.js';
+import type { DistributedBarrier } from '../../../lib/zookeeper/barriers/distributed-barrier.js';
 import { isGranted } from '../redis-node/is-granted.js';
 import type { CommandedActor } from './listen.js';
 

@@ -1,5 +1,5 @@
 import type { Lease } from '../../../lib/core/lease.js';
-import type { ZooKeeperLease } from '../../../lib/zookeeper/recipes/zookeeper-lease.js';
+import type { ZooKeeperLease } from '../../../lib/zookeeper/locks/zookeeper-lease.js';
 import { eventually } from '../../support/eventually.js';
 import type { TestClient } from '../../integration/support/test-client.js';
 import { HeldLeases } from './held-leases.js';

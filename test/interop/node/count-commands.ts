@@ -1,4 +1,4 @@
-import type { SharedCount } from '../../../lib/zookeeper/recipes/shared-count.js';
+import type { SharedCount } from '../../../lib/zookeeper/shared/shared-count.js';
 import type { CommandedActor } from './listen.js';
 
 /** What can be asked of a shared count. */

@@ -1,4 +1,4 @@
-import type { DistributedDoubleBarrier } from '../../../lib/zookeeper/recipes/distributed-double-barrier.js';
+import type { DistributedDoubleBarrier } from '../../../lib/zookeeper/barriers/distributed-double-barrier.js';
 import { isGranted } from '../redis-node/is-granted.js';
 import type { CommandedActor } from './listen.js';
 

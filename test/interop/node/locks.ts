@@ -1,5 +1,5 @@
 import type { Lock } from '../../../lib/core/lock.js';
-import type { SharedCount } from '../../../lib/zookeeper/recipes/shared-count.js';
+import type { SharedCount } from '../../../lib/zookeeper/shared/shared-count.js';
 import type { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
 
 type Participants = { participants?(): Promise<string[]> };

@@ -1,4 +1,4 @@
-import type { SharedValue } from '../../../lib/zookeeper/recipes/shared-value.js';
+import type { SharedValue } from '../../../lib/zookeeper/shared/shared-value.js';
 import type { CommandedActor } from './listen.js';
 
 /** What can be asked of a shared value, whose bytes are text. */

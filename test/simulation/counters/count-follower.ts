@@ -1,4 +1,4 @@
-import type { SharedCount } from '../../../lib/zookeeper/recipes/shared-count.js';
+import type { SharedCount } from '../../../lib/zookeeper/shared/shared-count.js';
 import { Patience } from '../patience.js';
 import type { SimulatedClient } from '../simulated-client.js';
 import { Times } from '../times.js';

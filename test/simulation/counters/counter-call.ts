@@ -1,4 +1,4 @@
-import type { SharedCount } from '../../../lib/zookeeper/recipes/shared-count.js';
+import type { SharedCount } from '../../../lib/zookeeper/shared/shared-count.js';
 import type { Change } from './change.js';
 import type { Counter, Outcome } from './counter.js';
 

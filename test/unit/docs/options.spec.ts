@@ -19,7 +19,7 @@ const TABLES = [
   },
   {
     heading: 'ZooKeeper',
-    options: [...optionsOf('lib/zookeeper/zookeeper-lock-options.ts', 'ZooKeeperLockOptions')],
+    options: [...optionsOf('lib/zookeeper/zookeeper-options.ts', 'ZooKeeperLockOptions')],
   },
   {
     heading: 'Redis',

@@ -5,7 +5,7 @@ import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
-import type { DistributedAtomicLong } from '../../../lib/zookeeper/recipes/distributed-atomic-number.js';
+import type { DistributedAtomicLong } from '../../../lib/zookeeper/atomic/distributed-atomic-number.js';
 import { Client } from '../../contract/client.js';
 import { eventually } from '../../support/eventually.js';
 import { FaultyTransport } from '../../support/faulty-transport.js';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConnectionError } from '../../../lib/core/errors/index.js';
 import { systemClock } from '../../../lib/core/clock.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
-import type { DistributedBarrier } from '../../../lib/zookeeper/recipes/distributed-barrier.js';
+import type { DistributedBarrier } from '../../../lib/zookeeper/barriers/distributed-barrier.js';
 import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 import { eventually } from '../../support/eventually.js';

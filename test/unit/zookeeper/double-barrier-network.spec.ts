@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockAbortedError, LockLostError } from '../../../lib/core/errors/index.js';
 import { systemClock } from '../../../lib/core/clock.js';
-import type { DistributedDoubleBarrier } from '../../../lib/zookeeper/recipes/distributed-double-barrier.js';
+import type { DistributedDoubleBarrier } from '../../../lib/zookeeper/barriers/distributed-double-barrier.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
-import type { ZooKeeperLease } from '../../../lib/zookeeper/recipes/zookeeper-lease.js';
+import type { ZooKeeperLease } from '../../../lib/zookeeper/locks/zookeeper-lease.js';
 import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 import { eventually } from '../../support/eventually.js';

@@ -7,7 +7,7 @@ import {
   CreateMode,
 } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
-import { LockParents } from '../../../lib/zookeeper/recipes/lock-parents.js';
+import { LockParents } from '../../../lib/zookeeper/nodes/container-parents.js';
 import { RecordingTransport } from '../../contract/recording-transport.js';
 import { FaultyTransport } from '../../support/faulty-transport.js';
 import { VirtualClock } from '../../support/virtual-clock.js';

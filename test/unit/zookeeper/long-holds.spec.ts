@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { LongHolds, type WatchableHold } from '../../../lib/zookeeper/recipes/long-holds.js';
+import { LongHolds, type WatchableHold } from '../../../lib/zookeeper/locks/delayed-watches.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
 describe('Holds that last', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { sortedChildren } from '../../../lib/zookeeper/recipes/queue-order.js';
-import { standardLockInternalsDriver as driver } from '../../../lib/zookeeper/recipes/lock-drivers.js';
+import { sortedChildren } from '../../../lib/zookeeper/nodes/queue-order.js';
+import { standardLockInternalsDriver as driver } from '../../../lib/zookeeper/locks/lock-drivers.js';
 
 const node = (sequence: number, uuid = '6f1c') =>
   `_c_${uuid}-lock-${String(sequence).padStart(10, '0')}`;

@@ -4,7 +4,7 @@ import {
   areOfBarrier,
   latchNodes,
   mutexNodes,
-} from '../../../lib/zookeeper/inspection/queued-nodes.js';
+} from '../../../lib/zookeeper/inspection/read-directory.js';
 
 const [a, b, c] = ['a', 'b', 'c'].map((digit) => {
   return [8, 4, 4, 4, 12].map((length) => digit.repeat(length)).join('-');

@@ -4,8 +4,8 @@ import {
   readLockDriver,
   readWriteSortKey,
   writeLockDriver,
-} from '../../../lib/zookeeper/recipes/lock-drivers.js';
-import { sortedChildren } from '../../../lib/zookeeper/recipes/queue-order.js';
+} from '../../../lib/zookeeper/locks/lock-drivers.js';
+import { sortedChildren } from '../../../lib/zookeeper/nodes/queue-order.js';
 
 type Half = 'read' | 'write';
 

@@ -10,7 +10,7 @@ import {
   RetryUntilElapsed,
 } from '../../../lib/zookeeper/connection/retry-policies.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
-import type { ZooKeeperLease } from '../../../lib/zookeeper/recipes/zookeeper-lease.js';
+import type { ZooKeeperLease } from '../../../lib/zookeeper/locks/zookeeper-lease.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
 import { RecordingTransport } from '../../contract/recording-transport.js';
 import { FaultyTransport } from '../../support/faulty-transport.js';

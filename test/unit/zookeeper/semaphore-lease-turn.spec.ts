@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { leaseTurn } from '../../../lib/zookeeper/recipes/lease-turn.js';
+import { leaseTurn } from '../../../lib/zookeeper/semaphores/lease-attempt.js';
 
 const lease = (sequence: number, uuid = '6f1c') =>
   `_c_${uuid}-lease-${String(sequence).padStart(10, '0')}`;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { Lease } from '../../../lib/core/lease.js';
-import { ServedNodes } from '../../../lib/zookeeper/recipes/served-nodes.js';
+import { ServedNodes } from '../../../lib/zookeeper/locks/listing-shortcuts.js';
 import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 import { eventually } from '../../support/eventually.js';

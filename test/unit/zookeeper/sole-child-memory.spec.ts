@@ -4,7 +4,7 @@ import {
   CreateMode,
   type ZooKeeperConnection,
 } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
-import type { InterProcessMutex } from '../../../lib/zookeeper/recipes/inter-process-mutex.js';
+import type { InterProcessMutex } from '../../../lib/zookeeper/locks/inter-process-mutex.js';
 import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 

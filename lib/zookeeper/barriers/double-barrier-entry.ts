@@ -1,0 +1,99 @@
+import type { WatchEvent } from '../connection/zookeeper-connection.js';
+import { type Acquisition, mendDirectory } from '../locks/acquisition.js';
+import { untilConnected } from '../nodes/node-requests.js';
+import type { RecipeContext } from '../recipe-context.js';
+import type { BarrierDirectory, BarrierMember } from './double-barrier-nodes.js';
+
+/** Who enters, and where. */
+export interface BarrierEntryPlan {
+  readonly directory: BarrierDirectory;
+  readonly member: BarrierMember;
+  /** Of the same object, that may still be there; taken out when they are known to be gone. */
+  readonly remains: BarrierMember[];
+  /** How many have to come. */
+  readonly memberQty: number;
+}
+
+/**
+ * One member's way into a double barrier: Curator's `internalEnter`.
+ *
+ * Invariants:
+ * - It makes the barrier open only when it has just seen enough members, of whom it is one in the session that is
+ *   connected now; whatever woke it (GH-1290).
+ * - It listens for `ready` only from when its own node is known to be there. So a creation that it hears of came after
+ *   that, and counts even when `ready` is gone again.
+ */
+export class BarrierEntry {
+  #isSwept = false;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly plan: BarrierEntryPlan,
+    private readonly bounds: Pick<Acquisition, 'wait' | 'retry'>,
+  ) {}
+
+  /** Resolves when it is in. Rejects with what ended the wait or the retries; its node is then to be removed. */
+  async run(): Promise<void> {
+    const { connection, parents } = this.context;
+    const { directory, member } = this.plan;
+    const { wait } = this.bounds;
+    for (;;) {
+      wait.throwIfEnded();
+      await untilConnected(connection, wait);
+      try {
+        if (!this.#isSwept) await this.#sweep();
+        else if (!member.belongsTo(connection.session)) await member.make(wait);
+        else if (await this.#isOpen()) return;
+        this.bounds.retry.answered();
+      } catch (error) {
+        await mendDirectory(error, directory.path, parents, this.bounds);
+      }
+    }
+  }
+
+  /**
+   * Removes what is left of an earlier round: our own former nodes, and `ready` where nobody is inside any more, since all
+   * have crashed. With that, everybody would come in at once.
+   */
+  async #sweep(): Promise<void> {
+    const { wait } = this.bounds;
+    const { remains, directory } = this.plan;
+    for (; remains.length > 0; remains.shift()) await wait.until(remains[0]!.remove());
+    const synced = this.context.connection.sync(directory.path);
+    const [{ members, isOpen }] = await wait.until(Promise.all([directory.look(), synced]));
+    if (isOpen && members.length === 0) await wait.until(directory.close());
+    this.#isSwept = true;
+  }
+
+  /** False: look again. */
+  async #isOpen(): Promise<boolean> {
+    const { connection } = this.context;
+    const { wait } = this.bounds;
+    const { directory, member, memberQty } = this.plan;
+    let wake!: (event: WatchEvent) => void;
+    const woken = new Promise<WatchEvent>((resolve) => (wake = resolve));
+    try {
+      const [own, ready, { members }] = await wait.until(
+        Promise.all([
+          connection.exists(member.path, wake),
+          connection.exists(directory.ready, wake),
+          directory.look(),
+        ]),
+      );
+      if (own === undefined || own.ephemeralOwner !== connection.session?.id) {
+        member.forget();
+        return false;
+      }
+      if (ready !== undefined) return true;
+      if (members.length >= memberQty) {
+        await wait.until(directory.open());
+        return true;
+      }
+      const { type, path } = await wait.until(woken);
+      return type === 'created' && path === directory.ready;
+    } finally {
+      connection.unwatch(member.path, wake);
+      connection.unwatch(directory.ready, wake);
+    }
+  }
+}

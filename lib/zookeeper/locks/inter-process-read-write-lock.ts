@@ -1,0 +1,167 @@
+import { LockLostError, LockUpgradeError } from '../../core/errors/index.js';
+import type { Hold } from '../../core/internal/hold.js';
+import { useLease } from '../../core/internal/lease-handle.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
+import type { Lease } from '../../core/lease.js';
+import type { AcquireOptions, Lock, LockIdentity, ReadWriteLock } from '../../core/lock.js';
+import { nodeName } from '../connection/znode-path.js';
+import type { LockSettings } from '../lock-path.js';
+import type { RecipeContext } from '../recipe-context.js';
+import type { AttemptPlan, PlanOf } from './lock-attempt.js';
+import {
+  downgradeDriver,
+  READ_NAME,
+  readLockDriver,
+  readWriteSortKey,
+  WRITE_NAME,
+  writeLockDriver,
+} from './lock-drivers.js';
+import type { LockHold } from './lock-hold.js';
+import { LockInternals } from './lock-internals.js';
+import type { ZooKeeperLease } from './zookeeper-lease.js';
+
+/** The shared half of an {@link InterProcessReadWriteLock}. */
+export class InterProcessReadLock implements Lock {
+  readonly key: string;
+  readonly path: string;
+
+  /**
+   * @param internals its own
+   * @param writer those of the other half
+   */
+  constructor(
+    private readonly internals: LockInternals,
+    private readonly writer: LockInternals,
+  ) {
+    this.key = internals.settings.key;
+    this.path = internals.settings.path;
+  }
+
+  get identity(): LockIdentity {
+    return this.internals.identity;
+  }
+
+  async acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
+    return await (this.internals.reenter(options) ??
+      this.internals.acquire(options, this.#planOf()));
+  }
+
+  async tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
+    return await (this.internals.reenter(options) ??
+      this.internals.tryAcquire(options, this.#planOf()));
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return await useLease(await this.acquire(options), fn);
+  }
+
+  /** Paths of the readers who hold or queue, in their order. Rejects with `ZooKeeperError` while the connection is down. */
+  participants(): Promise<string[]> {
+    return this.internals.participants((name) => name.includes(READ_NAME));
+  }
+
+  #planOf(): PlanOf | undefined {
+    const writer = this.writer.held();
+    return writer && ((wait) => this.#planInside(writer, wait));
+  }
+
+  /**
+   * The plan of a reader inside of the held write lock `writer`: it takes that one's number, and its token, which is
+   * smaller than those of the writers who queue. If that is lost or released before its node is asked for, it is a reader
+   * like any other. After that, only the writer's node beside its own counts (see `downgradeDriver`).
+   */
+  async #planInside(writer: Hold<LockHold>, wait: WaitScope): Promise<AttemptPlan> {
+    wait.throwIfEnded(); // before anything is sent
+    const token = writer.isLive ? await wait.until(tokenOf(writer)) : undefined;
+    if (token === undefined || !writer.isLive) return this.internals.newcomerPlan();
+    const node = nodeName(writer.backend.paths[0]!);
+    return { driver: downgradeDriver(node), digits: readWriteSortKey(node), token };
+  }
+}
+
+/** `undefined` when the lock is lost meanwhile. */
+async function tokenOf(hold: Hold<LockHold>): Promise<bigint | undefined> {
+  try {
+    return await hold.fencingToken();
+  } catch (error) {
+    if (error instanceof LockLostError) return undefined;
+    throw error;
+  }
+}
+
+/** The exclusive half of an {@link InterProcessReadWriteLock}. */
+export class InterProcessWriteLock implements Lock {
+  readonly key: string;
+  readonly path: string;
+
+  /**
+   * @param internals its own
+   * @param reader those of the other half
+   */
+  constructor(
+    private readonly internals: LockInternals,
+    private readonly reader: LockInternals,
+  ) {
+    this.key = internals.settings.key;
+    this.path = internals.settings.path;
+  }
+
+  get identity(): LockIdentity {
+    return this.internals.identity;
+  }
+
+  /** As `Lock.acquire`; rejects with `LockUpgradeError` inside of the held read lock. */
+  async acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
+    return await (this.#reenter(options) ?? this.internals.acquire(options));
+  }
+
+  /** As `Lock.tryAcquire`; rejects with `LockUpgradeError` inside of the held read lock. */
+  async tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
+    return await (this.#reenter(options) ?? this.internals.tryAcquire(options));
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return await useLease(await this.acquire(options), fn);
+  }
+
+  /** Paths of the writers who hold or queue, in their order. Rejects with `ZooKeeperError` while the connection is down. */
+  participants(): Promise<string[]> {
+    return this.internals.participants((name) => name.includes(WRITE_NAME));
+  }
+
+  #reenter(options: AcquireOptions): ZooKeeperLease | undefined {
+    const again = this.internals.reenter(options);
+    if (again === undefined && this.reader.held())
+      throw new LockUpgradeError({ key: this.key, client: this.internals.client });
+    return again;
+  }
+}
+
+/**
+ * A fair, reentrant read/write lock on ZooKeeper, compatible on the wire with Curator's class of that name: readers and
+ * writers stand in one queue, and a reader behind a writer that waits, waits too.
+ */
+export class InterProcessReadWriteLock implements ReadWriteLock {
+  readonly key: string;
+  /** Directory of the lock. */
+  readonly path: string;
+  readonly #readLock: InterProcessReadLock;
+  readonly #writeLock: InterProcessWriteLock;
+
+  constructor(context: RecipeContext, settings: LockSettings) {
+    this.key = settings.key;
+    this.path = settings.path;
+    const reader = new LockInternals(context, 'readLock', readLockDriver, settings);
+    const writer = new LockInternals(context, 'writeLock', writeLockDriver, settings);
+    this.#readLock = new InterProcessReadLock(reader, writer);
+    this.#writeLock = new InterProcessWriteLock(writer, reader);
+  }
+
+  readLock(): InterProcessReadLock {
+    return this.#readLock;
+  }
+
+  writeLock(): InterProcessWriteLock {
+    return this.#writeLock;
+  }
+}

@@ -1,0 +1,192 @@
+import type { WaitScope } from '../../core/internal/wait-scope.js';
+import type { WatchEvent } from '../connection/zookeeper-connection.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
+import { childrenOf, untilConnected } from '../nodes/node-requests.js';
+import { NodeWatch } from '../nodes/owned-node.js';
+import { ProtectedNode } from '../nodes/protected-node.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { type Acquisition, mendDirectory } from './acquisition.js';
+import type { SoleChildEntry } from './listing-shortcuts.js';
+import type { LockInternalsDriver, Turn } from './lock-drivers.js';
+
+/** How an attempt goes about it. */
+export interface AttemptPlan {
+  readonly driver: LockInternalsDriver;
+  /** Number of the node, as in `ProtectedNode`. */
+  readonly digits?: string;
+  /** Fencing token of the hold; default: its own. */
+  readonly token?: bigint;
+}
+
+/** Makes the plan of the next attempt, under the bounds of the acquire. */
+export type PlanOf = (wait: WaitScope) => AttemptPlan | Promise<AttemptPlan>;
+
+/** How an attempt ended: it holds, its node has vanished (queue again), or others are ahead and it may not wait. */
+export type AttemptResult = 'granted' | 'gone' | 'busy';
+
+/**
+ * One node in the queue of a lock, from its create to the grant: Curator's `LockInternals.internalLockLoop`.
+ *
+ * Invariants:
+ * - It is granted only while its node, made in the session that is connected now, is first. Never on a node of an older
+ *   session, which the servers are about to remove (CURATOR-604).
+ * - From the first wait on, the own node is watched too. That watch tells of its loss before the loss of any node that
+ *   went later; so "the only one ahead of me is gone" is a grant without another look at the queue.
+ */
+export class LockAttempt {
+  readonly node: ProtectedNode;
+  readonly #driver: LockInternalsDriver;
+  readonly #wait: WaitScope;
+  #ownWatch?: NodeWatch;
+  #memory?: SoleChildEntry;
+  /** The queue, when it was our turn, was our node only. */
+  #wasAlone = false;
+  /** And the watch on the directory was armed by then. */
+  #wasWatched = false;
+
+  constructor(
+    private readonly context: RecipeContext,
+    { driver, digits }: AttemptPlan,
+    private readonly directory: string,
+    data: Buffer,
+    private readonly acquisition: Acquisition,
+  ) {
+    this.#driver = driver;
+    this.#wait = acquisition.wait;
+    this.node = new ProtectedNode(context.connection, directory, driver.lockName, data, digits);
+  }
+
+  /** The watch on the own node; set from the first wait on. */
+  get ownWatch(): NodeWatch | undefined {
+    return this.#ownWatch;
+  }
+
+  /** The node, once granted, is known to be gone again: the next acquire may profit from what this one has seen. */
+  removed(): void {
+    const { soleChildren } = this.context;
+    if (!this.#wasAlone) return;
+    const isKnown = this.#memory !== undefined && soleChildren.isCurrent(this.#memory);
+    if (!isKnown) soleChildren.note(this.directory);
+    else if (this.#wasWatched) this.#memory!.lastSequence = this.node.sequence;
+  }
+
+  /**
+   * Rejects with what ended the wait or the retries. Unless it was granted, the node is then to be removed.
+   */
+  async run(): Promise<AttemptResult> {
+    for (;;) {
+      const { connection } = this.context;
+      this.#wait.throwIfEnded();
+      if (!connection.isConnected) await untilConnected(connection, this.#wait);
+      if (!this.node.belongsTo(connection.session) || this.#ownWatch?.isGone) return 'gone';
+      try {
+        const { parents } = this.context;
+        if (!parents.isSettled(this.directory))
+          await this.#wait.until(parents.settle(this.directory));
+        const children = await this.#children();
+        this.acquisition.retry.answered();
+        const turn = this.#driver.turnOf(children, this.node.name);
+        if (turn === undefined) return 'gone';
+        if (!this.node.isInOrder) throw this.acquisition.retry.outOfNumbers(this.directory);
+        if (turn.blocker !== undefined) {
+          if (!this.acquisition.mayWait) return 'busy';
+          this.acquisition.contended();
+          const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`);
+          if (!isGone || !this.#isNext(turn)) continue;
+        } else this.#lookBack(children);
+        if (this.#mayGrant()) return this.#granted();
+      } catch (error) {
+        const { parents } = this.context;
+        await mendDirectory(error, this.directory, parents, this.acquisition);
+      }
+    }
+  }
+
+  #granted(): AttemptResult {
+    this.context.servedNodes.note(this.directory, this.node.name);
+    return 'granted';
+  }
+
+  /** Its blocker has gone: is it our turn? False: not known. */
+  #isNext({ isNext, blocker }: Turn): boolean {
+    const { servedNodes } = this.context;
+    return isNext || (this.#driver.isClosed && servedNodes.has(this.directory, blocker!));
+  }
+
+  #lookBack(children: readonly string[]): void {
+    this.#wasAlone = children.length === 1;
+    this.#wasWatched = this.#memory?.isWatched === true;
+  }
+
+  #mayGrant(): boolean {
+    const { connection } = this.context;
+    const isCurrent = connection.isConnected && this.node.belongsTo(connection.session);
+    return isCurrent && this.node.mayExist && !this.#ownWatch?.isGone;
+  }
+
+  /** The queue, as it was at some time after our node was created. */
+  #children(): Promise<string[]> {
+    if (this.node.isUncertain) return this.#recover();
+    if (this.node.path === undefined) return this.#enter();
+    return this.#wait.until(childrenOf(this.context.connection, this.directory));
+  }
+
+  /** Finds out whether the node was created although no answer came. */
+  async #recover(): Promise<string[]> {
+    const children = await this.#wait.until(this.node.locate());
+    return this.node.path === undefined ? await this.#enter() : children;
+  }
+
+  /**
+   * Creates the node and reads the queue in one go: requests are answered in order. Where our last node was the only
+   * child, and the number of this one shows that nobody came in between, there is nothing to read.
+   */
+  async #enter(): Promise<string[]> {
+    const { connection, soleChildren } = this.context;
+    const { node, directory } = this;
+    const memory = node.isSequential ? soleChildren.recall(directory) : undefined;
+    this.#memory = memory;
+    if (memory?.lastSequence !== undefined) {
+      const expected = memory.lastSequence + 1;
+      memory.lastSequence = undefined; // for one attempt only: another one under way would break the argument
+      await this.#wait.until(node.create());
+      if (soleChildren.isCurrent(memory) && node.sequence === expected) return [node.name];
+      return await this.#wait.until(childrenOf(connection, directory));
+    }
+    const created = node.create();
+    const watched = memory && !memory.isWatched ? soleChildren.watch(memory) : undefined;
+    const all = Promise.all([created, connection.getChildren(directory), watched]);
+    const [, children] = await this.#wait.until(all);
+    return children;
+  }
+
+  /**
+   * Resolves when there is a reason to look again: true: `blocker` is gone, and the own node was there until after that.
+   *
+   * After a lost connection both watches are set anew. As long as the blocker is there nothing has to be looked at: its
+   * waiters, of which there may be thousands, would list the directory all at once.
+   */
+  async #waitFor(blocker: string): Promise<boolean> {
+    const { connection } = this.context;
+    const own = (this.#ownWatch ??= new NodeWatch(this.context, this.node.path!));
+    while (this.node.belongsTo(connection.session) && !own.isGone) {
+      let wake!: (event?: WatchEvent) => void;
+      const woken = new Promise<WatchEvent | undefined>((resolve) => (wake = resolve));
+      own.onChange = () => wake();
+      try {
+        // The own node first. getData, not exists: on a node that has gone, exists would leave a watch behind.
+        await this.#wait.until(Promise.all([own.arm(), connection.getData(blocker, wake)]));
+        this.acquisition.retry.answered();
+        const event = await this.#wait.until(woken);
+        if (event?.type === 'deleted') return true;
+      } catch (error) {
+        if (ZooKeeperError.is(error, ReturnCode.NONODE)) return false;
+        await this.acquisition.retry.after(error);
+      } finally {
+        connection.unwatch(blocker, wake);
+      }
+      if (!connection.isConnected) await untilConnected(connection, this.#wait);
+    }
+    return false;
+  }
+}

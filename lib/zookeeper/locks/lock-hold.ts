@@ -1,0 +1,158 @@
+import type { Clock, Timer } from '../../core/clock.js';
+import type { ErrorPolicy } from '../../core/election/election-backend.js';
+import type { LockLostError } from '../../core/errors/index.js';
+import { Hold, type HoldBackend } from '../../core/internal/hold.js';
+import type { LockIdentity } from '../../core/lock.js';
+import type { Session } from '../connection/session.js';
+import type { ConnectionState } from '../connection/zookeeper-connection.js';
+import { type NodeOwner, NodeWatch } from '../nodes/owned-node.js';
+import type { ProtectedNode } from '../nodes/protected-node.js';
+import type { RecipeContext } from '../recipe-context.js';
+import type { WatchableHold } from './delayed-watches.js';
+
+/** What was granted. */
+export interface Grant {
+  readonly identity: LockIdentity;
+  /** Key of the lock, as the user gave it. */
+  readonly key: string;
+  /** Who asked for it. */
+  readonly method?: string;
+  /** The session that is connected, which the nodes belong to. */
+  readonly session: Session;
+  /** In the order of their numbers; with the watches that are set on them already. */
+  readonly nodes: readonly { readonly node: ProtectedNode; readonly ownWatch?: NodeWatch }[];
+  /** Default: `session`. */
+  readonly errorPolicy?: ErrorPolicy;
+  /** Called when the nodes are known to be gone after the release. */
+  readonly onRemoved?: () => void;
+  /** Default: the transaction that created the last of the nodes. */
+  readonly token?: bigint;
+}
+
+/** A lock of this backend that is held: by one node, or by several which are lost as soon as one of them is. */
+export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
+  readonly hold: Hold<LockHold>;
+  readonly heldSince: number;
+  readonly #forget: () => void;
+  readonly #stopListening?: () => void;
+  readonly #watches: readonly NodeWatch[];
+  readonly #revocationListeners = new Set<() => void>();
+  #wasRevoked = false;
+  /** Given back, and kept until then. */
+  #kept?: Timer;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly grant: Grant,
+  ) {
+    const { identity, key, method, session, nodes, errorPolicy } = grant;
+    const { connection, client, clock } = context;
+    this.hold = new Hold(identity, { key, client }, this, method);
+    this.heldSince = clock.now();
+    this.#forget = context.holds.add(this.hold);
+    this.#watches = nodes.map(
+      ({ node, ownWatch }) => ownWatch ?? new NodeWatch(context, node.path!),
+    );
+    for (const watch of this.#watches) watch.guard(session, this);
+    if (errorPolicy === 'standard')
+      this.#stopListening = connection.onStateChange((state, reason) =>
+        this.#suspended(state, reason),
+      );
+    const areWatched = this.#watches.every(({ isArmed }) => isArmed); // a reconnect may have disarmed them
+    if (!areWatched) context.longHolds.add(this);
+  }
+
+  get clock(): Clock {
+    return this.context.clock;
+  }
+
+  /** Of the nodes. */
+  get paths(): readonly string[] {
+    return this.#watches.map(({ path }) => path);
+  }
+
+  get holders(): readonly string[] {
+    return this.paths;
+  }
+
+  /** Of the first node. */
+  async data(): Promise<Buffer> {
+    return (await this.context.connection.getData(this.paths[0]!)).data;
+  }
+
+  watch(): void {
+    for (const watch of this.#watches) void watch.keepWatching();
+  }
+
+  /** Resolves when the servers have told whether the nodes are there, or when the lock is lost. Never rejects. */
+  async confirm(): Promise<void> {
+    await Promise.all(this.#watches.map((watch) => watch.keepWatching()));
+  }
+
+  isExclusive(): boolean {
+    return this.#watches.every(({ isExclusive }) => isExclusive);
+  }
+
+  async fencingToken(): Promise<bigint> {
+    if (this.grant.token !== undefined) return this.grant.token;
+    const last = this.#watches.at(-1)!;
+    if (last.czxid === undefined) await last.keepWatching();
+    const { lost } = this.hold;
+    if (lost) throw lost;
+    return last.czxid!;
+  }
+
+  /** Calls `listener` whenever somebody asks for the lock; for what was asked before, now. */
+  onRevoked(listener: () => void): void {
+    this.#revocationListeners.add(listener);
+    if (this.#wasRevoked) listener();
+    this.watch();
+  }
+
+  nodeRevoked(): void {
+    this.#wasRevoked = true;
+    for (const tell of [...this.#revocationListeners]) tell();
+  }
+
+  nodeLost(why: string): void {
+    this.hold.lose(why);
+    if (this.#kept === undefined) return;
+    this.#kept.cancel();
+    void this.#remove();
+  }
+
+  lost(error: LockLostError): void {
+    const heldMs = this.context.clock.now() - this.heldSince;
+    this.context.events.emit('lost', { ...this.hold.subject, heldMs, error });
+  }
+
+  async free(): Promise<void> {
+    const { hold, clock, heldSince } = this;
+    const rest = hold.lost === undefined ? heldSince + hold.atLeast - clock.now() : 0;
+    if (rest <= 0) return await this.#remove();
+    this.#kept = clock.setTimer(() => void this.#remove(), rest, true);
+  }
+
+  /** The session may survive, and its nodes with it: they are deleted, as the lease has ended; but not those that are kept. */
+  #suspended(state: ConnectionState, reason: string): void {
+    if (this.context.connection.isConnected || this.#kept !== undefined) return;
+    this.nodeLost(`the connection is ${state} (${reason})`);
+    for (const { node } of this.grant.nodes) void this.context.removals.remove(node);
+  }
+
+  async #remove(): Promise<void> {
+    const { context, hold } = this;
+    this.#stopListening?.();
+    const { onRemoved } = this.grant;
+    const wasLost = hold.lost !== undefined;
+    for (const watch of this.#watches) watch.stop();
+    const removed = this.grant.nodes.map(({ node }) => context.removals.remove(node)); // sent at once; the rest is done meanwhile
+    context.longHolds.remove(this);
+    this.#forget();
+    const areGone = await Promise.all(removed);
+    if (areGone.every(Boolean)) onRemoved?.();
+    if (wasLost || !context.events.isHeard('released')) return;
+    const heldMs = context.clock.now() - this.heldSince;
+    context.events.emit('released', Object.assign(this.hold.subject, { heldMs }));
+  }
+}

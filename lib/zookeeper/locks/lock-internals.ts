@@ -1,0 +1,187 @@
+import { LockAbortedError, LockClientClosedError } from '../../core/errors/index.js';
+import type { Hold } from '../../core/internal/hold.js';
+import { LeaseChain } from '../../core/internal/lease-scope.js';
+import { validateAcquireOptions } from '../../core/internal/validation.js';
+import type { AcquireOptions, LockIdentity, LockRecipe } from '../../core/lock.js';
+import type { Session } from '../connection/session.js';
+import type { LockSettings } from '../lock-path.js';
+import { childrenOf } from '../nodes/node-requests.js';
+import { sortedChildren } from '../nodes/queue-order.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { type Acquisition, runAcquisition } from './acquisition.js';
+import { type AttemptPlan, LockAttempt, type PlanOf } from './lock-attempt.js';
+import type { LockInternalsDriver } from './lock-drivers.js';
+import { LockHold } from './lock-hold.js';
+import { ZooKeeperLease } from './zookeeper-lease.js';
+
+/** An attempt that was granted, in that session. */
+export interface GrantedAttempt {
+  readonly attempt: LockAttempt;
+  readonly session: Session;
+  readonly plan: AttemptPlan;
+}
+
+/** Ephemeral nodes in one directory, served in the order of their numbers. */
+export class LockQueue {
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly directory: string,
+    /** Of the nodes; default: that of the client. */
+    private readonly data?: Buffer,
+  ) {}
+
+  /**
+   * Queues until it is our turn; comes back with what `take` makes of that, or with `undefined` where others are ahead and
+   * the acquisition may not wait.
+   *
+   * Whatever way it ends without a grant, its node is removed: before it comes back from an attempt that may not wait, in
+   * the background after an error.
+   *
+   * @param planOf asked anew for every attempt
+   * @param take called in the same turn in which the grant was found to be good, so that nothing comes in between
+   */
+  async enter<T>(
+    acquisition: Acquisition,
+    planOf: PlanOf,
+    take: (granted: GrantedAttempt) => T,
+  ): Promise<T | undefined> {
+    const { context, directory } = this;
+    const { wait } = acquisition;
+    for (;;) {
+      const planned = planOf(wait);
+      const plan = planned instanceof Promise ? await planned : planned; // the first request goes out in this tick
+      const data = this.data ?? context.nodeData;
+      const attempt = new LockAttempt(context, plan, directory, data, acquisition);
+      const { node } = attempt;
+      wait.place = () => node.path;
+      try {
+        const result = await attempt.run();
+        wait.throwIfEnded(); // a grant that comes too late is none
+        const { session } = context.connection;
+        if (result === 'granted' && session && node.belongsTo(session))
+          return take({ attempt, session, plan });
+        attempt.ownWatch?.stop();
+        const removed = context.removals.remove(node);
+        if (result !== 'busy') continue;
+        await removed;
+        return undefined;
+      } catch (error) {
+        attempt.ownWatch?.stop();
+        void context.removals.remove(node);
+        throw error;
+      }
+    }
+  }
+}
+
+/**
+ * What all reentrant locks of this backend do, as Curator's class of that name: re-enter, else queue, and hold.
+ */
+export class LockInternals {
+  readonly identity: LockIdentity;
+  readonly #queue: LockQueue;
+
+  constructor(
+    private readonly context: RecipeContext,
+    recipe: LockRecipe,
+    private readonly driver: LockInternalsDriver,
+    readonly settings: LockSettings,
+  ) {
+    const { path, data } = settings;
+    this.identity = { scope: context, recipe, name: path, client: context.client };
+    this.#queue = new LockQueue(context, path, data);
+  }
+
+  /** Name of the client. */
+  get client(): string {
+    return this.context.client;
+  }
+
+  /**
+   * Another lease on the hold of the caller, if the caller has one.
+   *
+   * @throws LockOptionsError
+   * @throws LockAbortedError
+   */
+  reenter(options: AcquireOptions): ZooKeeperLease | undefined {
+    const about = { key: this.settings.key, client: this.client };
+    validateAcquireOptions(options, about);
+    const hold = this.held();
+    if (hold === undefined) return undefined;
+    if (options.signal?.aborted)
+      throw new LockAbortedError({ ...about, cause: options.signal.reason });
+    return new ZooKeeperLease(hold);
+  }
+
+  /** What the caller holds of this lock. */
+  held(): Hold<LockHold> | undefined {
+    return LeaseChain.find(this.identity) as Hold<LockHold> | undefined; // the scope is ours, so the backend is
+  }
+
+  /**
+   * The plan of a caller who goes on inside of nothing.
+   *
+   * @throws LockClientClosedError when the client shuts down
+   */
+  newcomerPlan(): AttemptPlan {
+    const { admits, client } = this.context;
+    if (admits !== 'all') throw new LockClientClosedError({ key: this.settings.key, client });
+    return { driver: this.driver };
+  }
+
+  /**
+   * Queues until the lock is held.
+   *
+   * @param planOf for a caller who goes on inside of another lock
+   */
+  async acquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease> {
+    const { wait = this.context.wait, signal, method } = options;
+    const lease = await this.#grant({ wait, signal, method }, true, planOf);
+    return lease!; // who may wait ends with a lease or an error
+  }
+
+  /** One attempt, which waits for nothing but the connection. */
+  tryAcquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease | undefined> {
+    const { wait = this.context.connectTimeout, signal, method } = options;
+    return this.#grant({ wait, signal, method }, false, planOf);
+  }
+
+  /** Paths of the children in the order of the queue. */
+  async participants(isOurs: (name: string) => boolean = () => true): Promise<string[]> {
+    const { path } = this.settings;
+    const children = await childrenOf(this.context.connection, path);
+    const sorted = sortedChildren(children.filter(isOurs), this.driver.sortKey);
+    return sorted.map((name) => `${path}/${name}`);
+  }
+
+  async #grant(
+    options: AcquireOptions,
+    mayWait: boolean,
+    planOf?: PlanOf,
+  ): Promise<ZooKeeperLease | undefined> {
+    const { context, identity, settings } = this;
+    const { key, errorPolicy } = settings;
+    const hold = ({ attempt, session, plan }: GrantedAttempt) =>
+      new LockHold(context, {
+        identity,
+        key,
+        method: options.method,
+        session,
+        nodes: [attempt],
+        errorPolicy,
+        onRemoved: () => attempt.removed(),
+        token: plan.token,
+      });
+    const request = {
+      key,
+      recipe: identity.recipe,
+      options,
+      mayWait,
+      isInside: planOf !== undefined,
+    };
+    const held = await runAcquisition(context, request, (acquisition) =>
+      this.#queue.enter(acquisition, planOf ?? (() => this.newcomerPlan()), hold),
+    );
+    return held && new ZooKeeperLease(held.hold);
+  }
+}

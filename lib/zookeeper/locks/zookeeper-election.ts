@@ -1,0 +1,58 @@
+import type {
+  ElectionBackend,
+  LeaderOptions,
+  Participant,
+} from '../../core/election/election-backend.js';
+import type { HeldLease } from '../../core/internal/lease-handle.js';
+import { untilAborted } from '../../core/internal/timers.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
+import type { RecipeContext } from '../recipe-context.js';
+import type { LockHold } from './lock-hold.js';
+import type { LockInternals } from './lock-internals.js';
+
+/** The queue of a lock as an election: the first of it is elected. The nodes carry the ids. */
+export class ZooKeeperElection implements ElectionBackend {
+  constructor(
+    readonly context: RecipeContext,
+    private readonly queue: LockInternals,
+    readonly id: string,
+    private readonly errorPolicy: LeaderOptions['errorPolicy'],
+  ) {}
+
+  get key(): string {
+    return this.queue.settings.key;
+  }
+
+  get isCertain(): boolean {
+    return this.errorPolicy === 'session' || this.context.connection.isConnected;
+  }
+
+  onCertainty(listener: (why: string) => void): () => void {
+    return this.context.connection.onStateChange((state, reason) =>
+      listener(`the connection is ${state} (${reason})`),
+    );
+  }
+
+  elect(signal: AbortSignal): Promise<HeldLease> {
+    return this.queue.acquire({ wait: 'forever', signal, method: this.id });
+  }
+
+  confirm({ hold }: HeldLease, signal: AbortSignal): Promise<void> {
+    return untilAborted((hold.backend as LockHold).confirm(), signal); // we have made it
+  }
+
+  async participants(): Promise<Participant[]> {
+    const ids = (await this.queue.participants()).map((path) => this.#idOf(path));
+    const there = (await Promise.all(ids)).filter((id) => id !== undefined);
+    return there.map((id, i) => ({ id, isLeader: i === 0 }));
+  }
+
+  async #idOf(path: string): Promise<string | undefined> {
+    try {
+      return (await this.context.connection.getData(path)).data.toString();
+    } catch (error) {
+      if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined; // gone since
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '../../core/clock.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
+import type { Watcher, ZooKeeperConnection } from '../connection/zookeeper-connection.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
+
+/** Pause before a request is sent again that busy servers have refused, in ms. */
+const BUSY_PAUSE = 100;
+
+/** A promise of the next change of state, and a way to stop listening for it. */
+export function nextStateChange(connection: ZooKeeperConnection): {
+  changed: Promise<void>;
+  stop: () => void;
+} {
+  let stop!: () => void;
+  const changed = new Promise<void>((resolve) => {
+    stop = connection.onStateChange(() => {
+      stop();
+      resolve();
+    });
+  });
+  return { changed, stop };
+}
+
+/** Resolves when it is worth while to send a request again that failed for a transient reason. */
+export async function afterTransient(
+  { connection, clock }: { readonly connection: ZooKeeperConnection; readonly clock: Clock },
+  error: ZooKeeperError,
+): Promise<void> {
+  if (!connection.isConnected) await nextStateChange(connection).changed;
+  else if (!error.isConnectionLoss)
+    await new Promise<void>((resolve) => clock.setTimer(resolve, BUSY_PAUSE, true));
+}
+
+/** Resolves as soon as requests go out. Rejects as soon as `wait` has ended. */
+export async function untilConnected(
+  connection: ZooKeeperConnection,
+  wait: WaitScope,
+): Promise<void> {
+  while (!connection.isConnected) {
+    const { changed, stop } = nextStateChange(connection);
+    await wait.until(changed).finally(stop);
+  }
+}
+
+/**
+ * Resolves to true when there is a reason to look again at a node, to false at once when there is none. Leaves no watcher
+ * behind.
+ *
+ * Rejects with `ZooKeeperError` where no answer came, or as soon as `wait` has ended.
+ */
+export async function nextChangeOf(
+  connection: ZooKeeperConnection,
+  path: string,
+  wait: WaitScope,
+): Promise<boolean> {
+  let wake!: () => void;
+  const woken = new Promise<void>((resolve) => (wake = () => resolve()));
+  try {
+    // getData, not exists: on a node that is not there, exists would leave a watch behind on the server.
+    await wait.until(connection.getData(path, wake));
+    await wait.until(woken);
+    return true;
+  } catch (error) {
+    if (ZooKeeperError.is(error, ReturnCode.NONODE)) return false;
+    throw error;
+  } finally {
+    connection.unwatch(path, wake);
+  }
+}
+
+/** Names of the children; none when there is no such directory. */
+export async function childrenOf(
+  connection: ZooKeeperConnection,
+  directory: string,
+  watcher?: Watcher,
+): Promise<string[]> {
+  try {
+    return await connection.getChildren(directory, watcher);
+  } catch (error) {
+    if (ZooKeeperError.is(error, ReturnCode.NONODE)) return [];
+    throw error;
+  }
+}
+
+/** Deletes the node; no harm where there is none. */
+export async function deleteIfThere(connection: ZooKeeperConnection, path: string): Promise<void> {
+  try {
+    await connection.delete(path);
+  } catch (error) {
+    if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
+  }
+}

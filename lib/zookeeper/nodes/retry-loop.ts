@@ -1,0 +1,140 @@
+import {
+  LockClientClosedError,
+  LockConnectionError,
+  type LockErrorContext,
+  LockTimeoutError,
+} from '../../core/errors/index.js';
+import { WaitScope } from '../../core/internal/wait-scope.js';
+import type { RetryPolicy } from '../connection/retry-policies.js';
+import { parentPath } from '../connection/znode-path.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
+import type { LockSettings } from '../lock-path.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { untilConnected } from './node-requests.js';
+
+/** One acquire's dealings with failed requests: sleeps and goes on, as the policy allows, or rejects. */
+export class RetryLoop {
+  /** Since the servers have answered last. */
+  #retries = 0;
+  #failingSince?: number;
+
+  constructor(
+    private readonly policy: RetryPolicy,
+    private readonly wait: WaitScope,
+    private readonly context: LockErrorContext,
+  ) {}
+
+  /** The servers have answered: the next failure is the first of another series. */
+  answered(): void {
+    this.#retries = 0;
+    this.#failingSince = undefined;
+  }
+
+  /**
+   * Resolves when the operation may be tried again after `error`.
+   *
+   * Rejects with what ended the wait, if it has ended; with `LockConnectionError` when the policy gives up or the servers
+   * refused the request; with `error` itself when it is none of the connection's.
+   */
+  async after(error: unknown): Promise<void> {
+    this.wait.throwIfEnded();
+    if (!(error instanceof ZooKeeperError)) throw error;
+    if (!error.isTransient) throw this.#refused(error);
+    this.#failingSince ??= this.wait.elapsed;
+    const delay = this.policy.nextDelay(this.#retries, this.wait.elapsed - this.#failingSince);
+    if (delay === undefined) throw this.#givenUp(error);
+    this.#retries += 1;
+    await this.wait.sleep(delay);
+  }
+
+  /** The error for a directory whose counter has come to its end: nothing that is made in it can be put in order. */
+  outOfNumbers(directory: string): LockConnectionError {
+    return new LockConnectionError(
+      `The ZooKeeper directory ${directory} has given out all of its 2^31 numbers, so nobody can queue there any more. Delete it while nobody holds the lock.`,
+      this.context,
+    );
+  }
+
+  #refused(cause: ZooKeeperError): LockConnectionError {
+    return new LockConnectionError(
+      `The ZooKeeper servers refused to ${cause.message}. Check the options \`auth\`, \`acl\` and \`basePath\` against what is on the servers.`,
+      { ...this.context, cause },
+    );
+  }
+
+  #givenUp(cause: ZooKeeperError): LockConnectionError {
+    return new LockConnectionError(
+      `The connection to the ZooKeeper servers was lost (${cause.message}) and the retry policy gave up after ${this.#retries} retries. Check the servers, or give a more patient \`retryPolicy\`.`,
+      { ...this.context, cause },
+    );
+  }
+}
+
+/** Made, or its parent removed, meanwhile. */
+const MEANWHILE: readonly number[] = [ReturnCode.NODEEXISTS, ReturnCode.NONODE];
+
+/**
+ * Sends a request about a node that stays, one that may be carried out twice, until it is answered; makes the node with
+ * `bytes` where it is missing. Rejects as `untilAnswered` does.
+ */
+export function orMakeNode<T>(
+  context: RecipeContext,
+  { key, path }: LockSettings,
+  bytes: Buffer,
+  send: () => Promise<T>,
+): Promise<T> {
+  const { parents } = context;
+  return untilAnswered(context, key, async () => {
+    for (;;) {
+      await parents.settle(path);
+      try {
+        return await send();
+      } catch (error) {
+        if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
+      }
+      try {
+        await parents.make(parentPath(path));
+        await parents.create(path, bytes);
+      } catch (error) {
+        if (!(error instanceof ZooKeeperError) || !MEANWHILE.includes(error.rc)) throw error;
+      }
+    }
+  });
+}
+
+/**
+ * Sends a request that may be carried out twice, again after a lost connection, until it is answered; settles as it does.
+ *
+ * Rejects with `LockConnectionError` when the retry policy gives up or `connectTimeout` is over, with
+ * `LockClientClosedError` when the client closes.
+ */
+export async function untilAnswered<T>(
+  context: RecipeContext,
+  key: string,
+  send: () => Promise<T>,
+): Promise<T> {
+  const { connection, client, clock, waits, connectTimeout, retryPolicy, admits } = context;
+  const about = { key, client };
+  if (admits !== 'all') throw new LockClientClosedError(about);
+  const wait = new WaitScope({ ...about, clock, open: waits }, { wait: connectTimeout });
+  const retry = new RetryLoop(retryPolicy, wait, about);
+  try {
+    for (;;) {
+      await untilConnected(connection, wait);
+      try {
+        return await wait.until(send());
+      } catch (error) {
+        if (!(error instanceof ZooKeeperError) || !error.isTransient) throw error;
+        await retry.after(error);
+      }
+    }
+  } catch (cause) {
+    if (!(cause instanceof LockTimeoutError)) throw cause;
+    throw new LockConnectionError(
+      `Lock client "${client}" had no answer about "${key}" within ${connectTimeout} ms. Check that the servers run, or raise \`connectTimeout\`.`,
+      { ...about, cause },
+    );
+  } finally {
+    wait.end();
+  }
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../core/clock.js';
+import type { ErrorPolicy } from '../core/election/election-backend.js';
+import type { ClientHold } from '../core/internal/hold.js';
+import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
+import { Bag } from '../core/internal/swap-remove-set.js';
+import type { WaitScope } from '../core/internal/wait-scope.js';
+import type { Wait } from '../core/lock.js';
+import type { RetryPolicy } from './connection/retry-policies.js';
+import type { AclEntry, ZooKeeperConnection } from './connection/zookeeper-connection.js';
+import type { LockPathSettings } from './lock-path.js';
+import { LongHolds } from './locks/delayed-watches.js';
+import { ServedNodes, SoleChildMemory } from './locks/listing-shortcuts.js';
+import { LockParents } from './nodes/container-parents.js';
+import { GuaranteedDelete } from './nodes/guaranteed-delete.js';
+
+/** What a client is made of. Times in milliseconds. */
+export interface ZooKeeperLockClientSettings extends LockPathSettings {
+  readonly name: string;
+  readonly connection: ZooKeeperConnection;
+  readonly events: LockEventEmitter;
+  readonly clock: Clock;
+  /** Prefix of every path, without a slash at its end; made with the parents of a lock where it is missing. Default: none. */
+  readonly chroot?: string;
+  readonly connectTimeout: number;
+  readonly wait: Wait;
+  readonly retryPolicy: RetryPolicy;
+  /** What ends a hold of a lock, elections aside. Default: `session`. */
+  readonly errorPolicy?: ErrorPolicy;
+  readonly acl?: readonly AclEntry[];
+  /** Data of lock nodes that are given none. Default: the address of this host, asked for when it connects. */
+  readonly nodeData?: Buffer;
+  /** After that time a holder that did not queue has its node watched. Default: 100. */
+  readonly watchAfter?: number;
+}
+
+/** What one client shares with all of its recipes. Its identity is the scope of re-entry. */
+export interface RecipeContext {
+  /** Name of the client. */
+  readonly client: string;
+  readonly connection: ZooKeeperConnection;
+  readonly clock: Clock;
+  readonly events: LockEventEmitter;
+  readonly retryPolicy: RetryPolicy;
+  readonly parents: LockParents;
+  readonly removals: GuaranteedDelete;
+  readonly soleChildren: SoleChildMemory;
+  readonly servedNodes: ServedNodes;
+  readonly longHolds: LongHolds;
+  /** Bound of an acquire that names none. */
+  readonly wait: Wait;
+  /** Bound on `tryAcquire` without a `wait`, which only waits for a connection; milliseconds. */
+  readonly connectTimeout: number;
+  /** Data of lock nodes. */
+  nodeData: Buffer;
+  /** To whom anything is granted: from shutdown on only inside of locks that are held, in the end to nobody. */
+  admits: 'all' | 'insiders' | 'nobody';
+  /** Acquires under way. */
+  readonly waits: Bag<WaitScope>;
+  /** Locks held. */
+  readonly holds: Bag<ClientHold>;
+}
+
+/** What the recipes of a client share. */
+export function makeRecipeContext(settings: ZooKeeperLockClientSettings): RecipeContext {
+  const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
+  const { watchAfter = 100 } = settings;
+  return {
+    client: name,
+    connection,
+    clock,
+    events,
+    retryPolicy,
+    wait,
+    connectTimeout,
+    parents: new LockParents(connection, name, acl),
+    removals: new GuaranteedDelete(connection, clock, (error) =>
+      process.emitWarning(
+        `Lock client "${name}" may not remove a lock node, so the lock stays taken: ${error.message}. It tries again for as long as its session lives; closing the client ends that.`,
+      ),
+    ),
+    soleChildren: new SoleChildMemory(connection),
+    servedNodes: new ServedNodes(),
+    longHolds: new LongHolds(clock, watchAfter),
+    nodeData: Buffer.alloc(0),
+    admits: 'all',
+    waits: new Bag(),
+    holds: new Bag(),
+  };
+}

@@ -1,0 +1,205 @@
+import { LockOptionsError } from '../../core/errors/index.js';
+import { useLease } from '../../core/internal/lease-handle.js';
+import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
+import type { Lease } from '../../core/lease.js';
+import type {
+  AcquireOptions,
+  CountingSemaphore,
+  LockIdentity,
+  LockRecipe,
+  PermitOptions,
+} from '../../core/lock.js';
+import type { LockSettings } from '../lock-path.js';
+import { type Acquisition, runAcquisition } from '../locks/acquisition.js';
+import { standardLockInternalsDriver } from '../locks/lock-drivers.js';
+import { LockHold } from '../locks/lock-hold.js';
+import { type GrantedAttempt, LockQueue } from '../locks/lock-internals.js';
+import { ZooKeeperLease } from '../locks/zookeeper-lease.js';
+import { childrenOf } from '../nodes/node-requests.js';
+import { NodeWatch } from '../nodes/owned-node.js';
+import { sortedChildren, sortKey } from '../nodes/queue-order.js';
+import type { RecipeContext } from '../recipe-context.js';
+import type { SharedCountReader } from '../shared/shared-count.js';
+import { LEASE_NAME, LeaseAttempt } from './lease-attempt.js';
+
+/** The gate, while it is ours. */
+export interface OpenGate {
+  readonly watch: NodeWatch;
+  /** Lets the next one in. The deletion goes out in this tick. */
+  close(): void;
+}
+
+/** The mutex in front of a semaphore: one at a time waits for permits, in the order of coming. */
+export class SemaphoreGate {
+  readonly #queue: LockQueue;
+
+  constructor(
+    private readonly context: RecipeContext,
+    directory: string,
+  ) {
+    this.#queue = new LockQueue(context, directory);
+  }
+
+  /** Queues; rejects with what ended the wait. */
+  async enter(acquisition: Acquisition, onLost: () => void): Promise<OpenGate> {
+    const plan = { driver: standardLockInternalsDriver };
+    const gate = await this.#queue.enter(
+      acquisition,
+      () => plan,
+      (granted) => this.#open(granted, onLost),
+    );
+    return gate!; // who may wait ends with a grant or an error
+  }
+
+  #open({ attempt, session }: GrantedAttempt, onLost: () => void): OpenGate {
+    const { removals } = this.context;
+    const owner = { nodeLost: onLost, nodeRevoked: () => {} };
+    const watch = attempt.ownWatch ?? new NodeWatch(this.context, attempt.node.path!);
+    watch.guard(session, owner);
+    const close = () => {
+      watch.stop();
+      void removals.remove(attempt.node).then((isGone) => isGone && attempt.removed());
+    };
+    return { watch, close };
+  }
+}
+
+/** Permits of one acquire: each is a node that the servers create and remove, and everybody lists. */
+const MOST_AT_ONCE = 1_000;
+
+/** What a semaphore is made of. */
+export interface SemaphoreSettings extends LockSettings {
+  /** A number that stays, or one that may change while it is in use; lowering it takes nothing from those who hold. */
+  readonly permits: number | SharedCountReader;
+  readonly recipe?: LockRecipe & ('semaphore' | 'semaphoreMutex');
+}
+
+/**
+ * A semaphore on ZooKeeper, compatible on the wire with Curator's class of that name: a lease node for every permit in
+ * `leases`, and a mutex in `locks` that whoever waits holds, so that permits are given out in the order of coming.
+ *
+ * Several permits are waited for under one hold of that mutex (Curator lets go of it after each), so that two who want all
+ * of them do not keep each other from it.
+ */
+export class InterProcessSemaphoreV2 implements CountingSemaphore {
+  readonly key: string;
+  /** Directory of the semaphore. */
+  readonly path: string;
+  readonly identity: LockIdentity;
+  readonly #gate: SemaphoreGate;
+  readonly #permits: SharedCountReader;
+  /** What can be asked for: what there is, where that stays the same. */
+  readonly #most?: number;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly settings: SemaphoreSettings,
+  ) {
+    const { key, path, permits, recipe = 'semaphore' } = settings;
+    this.key = key;
+    this.path = path;
+    this.identity = { scope: context, recipe, name: path, client: context.client };
+    this.#gate = new SemaphoreGate(context, `${path}/locks`);
+    const isFixed = typeof permits === 'number';
+    this.#permits = isFixed ? { count: permits, onChange: () => () => {} } : permits;
+    if (isFixed) this.#most = permits;
+  }
+
+  async acquire(options: PermitOptions = {}): Promise<ZooKeeperLease> {
+    const { wait = this.context.wait, signal, method, permits } = options;
+    const lease = await this.#grant({ wait, signal, method }, permits, true);
+    return lease!; // who may wait ends with a lease or an error
+  }
+
+  /** As `Lock.tryAcquire`; it takes no notice of those who wait at the gate and have asked for no permit yet. */
+  tryAcquire(options: PermitOptions = {}): Promise<ZooKeeperLease | undefined> {
+    const { wait = this.context.connectTimeout, signal, method, permits } = options;
+    return this.#grant({ wait, signal, method }, permits, false);
+  }
+
+  /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: PermitOptions): Promise<T> {
+    return await useLease(await this.acquire(options), fn);
+  }
+
+  async availablePermits(): Promise<number> {
+    const leases = await childrenOf(this.context.connection, this.#leases);
+    return Math.max(0, this.#permits.count - leases.length);
+  }
+
+  /**
+   * Paths of all leases in the order of their numbers, the one that waits next included. As in Curator, any child of the
+   * directory counts.
+   *
+   * Rejects with `ZooKeeperError` while the connection is down.
+   */
+  async participants(): Promise<string[]> {
+    const children = await childrenOf(this.context.connection, this.#leases);
+    const sorted = sortedChildren(children, (child) => sortKey(child, LEASE_NAME));
+    return sorted.map((name) => `${this.#leases}/${name}`);
+  }
+
+  get #leases(): string {
+    return `${this.path}/leases`;
+  }
+
+  async #grant(
+    options: AcquireOptions,
+    quantity = 1,
+    mayWait: boolean,
+  ): Promise<ZooKeeperLease | undefined> {
+    const { context, key } = this;
+    const about = { key, client: context.client };
+    validateAcquireOptions(options, about);
+    validatePermits(quantity, about, this.#most);
+    if (quantity > MOST_AT_ONCE)
+      throw new LockOptionsError(
+        'permits',
+        quantity,
+        `a whole number from 1 to ${MOST_AT_ONCE}: count in larger units`,
+        about,
+      );
+    const request = { key, recipe: this.identity.recipe, options, mayWait };
+    const held = await runAcquisition(context, request, (acquisition) =>
+      this.#take(acquisition, quantity),
+    );
+    return held && new ZooKeeperLease(held.hold);
+  }
+
+  async #take(acquisition: Acquisition, quantity: number): Promise<LockHold | undefined> {
+    const { context, settings, identity, key } = this;
+    for (;;) {
+      const request = {
+        directory: this.#leases,
+        data: settings.data ?? context.nodeData,
+        quantity,
+        permits: this.#permits,
+      };
+      const attempt = new LeaseAttempt(context, request, acquisition);
+      let gate: OpenGate | undefined;
+      try {
+        if (acquisition.mayWait) gate = await this.#gate.enter(acquisition, () => attempt.wake());
+        const result = await attempt.run(gate?.watch);
+        acquisition.wait.throwIfEnded(); // a grant that comes too late is none
+        const { session } = context.connection;
+        const nodes = attempt.ordered.map((node) => ({ node }));
+        if (result === 'granted' && session && nodes.every(({ node }) => node.belongsTo(session)))
+          return new LockHold(context, {
+            identity,
+            key,
+            method: acquisition.method,
+            session,
+            nodes,
+            errorPolicy: settings.errorPolicy,
+          });
+        const removed = attempt.remove();
+        if (result === 'busy') return void (await removed);
+      } catch (error) {
+        void attempt.remove();
+        throw error;
+      } finally {
+        gate?.close(); // last, so that the next one finds what we leave
+      }
+    }
+  }
+}

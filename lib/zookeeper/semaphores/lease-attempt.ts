@@ -1,0 +1,155 @@
+import type { WaitScope } from '../../core/internal/wait-scope.js';
+import { type Acquisition, mendDirectory } from '../locks/acquisition.js';
+import type { AttemptResult } from '../locks/lock-attempt.js';
+import { childrenOf, untilConnected } from '../nodes/node-requests.js';
+import type { NodeWatch } from '../nodes/owned-node.js';
+import { ProtectedNode } from '../nodes/protected-node.js';
+import { sortKey } from '../nodes/queue-order.js';
+import type { RecipeContext } from '../recipe-context.js';
+import type { SharedCountReader } from '../shared/shared-count.js';
+
+/** What follows the UUID in the names of a semaphore's leases, as in Curator. */
+export const LEASE_NAME = 'lease-';
+
+/**
+ * May the leases `own` be granted: are there, up to the last of them, no more than `permits`? `undefined` when one of
+ * them is not there.
+ *
+ * Curator grants while there are no more than `permits` children in all. This allows all of that, and is as safe: of
+ * more holders than permits, whoever holds the lease with the highest number would have seen all others before it. But it
+ * also decides between two who came at the same time. A child that is no lease takes a permit, as in Curator.
+ */
+export function leaseTurn(
+  children: readonly string[],
+  own: readonly string[],
+  permits: number,
+): boolean | undefined {
+  const there = new Set(children);
+  if (own.some((name) => !there.has(name))) return undefined;
+  const keys = children.map((name) => sortKey(name, LEASE_NAME));
+  const last = own
+    .map((name) => sortKey(name, LEASE_NAME))
+    .sort()
+    .at(-1)!;
+  const standing = keys.filter((key) => key <= last || !/^\d{10}$/.test(key));
+  return standing.length <= permits;
+}
+
+/** What a {@link LeaseAttempt} is after. */
+export interface LeaseRequest {
+  /** Directory of the leases. */
+  readonly directory: string;
+  /** Data of the nodes. */
+  readonly data: Buffer;
+  /** How many leases. */
+  readonly quantity: number;
+  /** How many there are for all. */
+  readonly permits: SharedCountReader;
+}
+
+/**
+ * The lease nodes of one acquire on a semaphore, from their creation to the grant of all of them.
+ *
+ * Invariant: they are granted by a list of all children that was answered, in the session that made the nodes, after all
+ * of them were created (see `leaseTurn`).
+ */
+export class LeaseAttempt {
+  readonly nodes: readonly ProtectedNode[];
+  readonly #wait: WaitScope;
+  /** Wakes the waiting attempt. */
+  #wake = () => {};
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly request: LeaseRequest,
+    private readonly acquisition: Acquisition,
+  ) {
+    const { directory, data, quantity } = request;
+    this.#wait = acquisition.wait;
+    this.nodes = Array.from(
+      { length: quantity },
+      () => new ProtectedNode(context.connection, directory, LEASE_NAME, data),
+    );
+  }
+
+  /**
+   * Rejects with what ended the wait or the retries. Unless they were granted, the nodes are then to be removed.
+   *
+   * @param gate what keeps others from waiting beside us; when it is lost, the attempt comes back `gone`
+   */
+  async run(gate?: NodeWatch): Promise<AttemptResult> {
+    const { connection, parents } = this.context;
+    for (let isListening = false; ;) {
+      this.#wait.throwIfEnded();
+      if (!connection.isConnected) await untilConnected(connection, this.#wait);
+      if (!this.#belongToSession || gate?.isExclusive === false) return 'gone';
+      const changed = new Promise<void>((resolve) => (this.#wake = resolve));
+      const stop = isListening ? this.request.permits.onChange(this.#wake) : undefined;
+      try {
+        const { directory } = this.request;
+        if (!parents.isSettled(directory)) await this.#wait.until(parents.settle(directory));
+        const turn = await this.#turn(isListening ? this.#wake : undefined);
+        this.acquisition.retry.answered();
+        if (turn === undefined) return 'gone';
+        if (turn && this.#mayGrant) return 'granted';
+        if (turn) continue;
+        if (!this.acquisition.mayWait) return 'busy';
+        this.acquisition.contended();
+        if (isListening) await this.#wait.until(changed);
+        else void gate?.keepWatching(); // then look again, listening from before that
+        isListening = true;
+      } catch (error) {
+        const settled = Promise.all(this.nodes.map((node) => node.settled()));
+        await this.#wait.until(settled); // one create has failed, others may be under way
+        await mendDirectory(error, this.request.directory, parents, this.acquisition);
+      } finally {
+        stop?.();
+        connection.unwatch(this.request.directory, this.#wake);
+      }
+    }
+  }
+
+  /** The nodes in the order of their numbers: one that had to be created again may come behind the others. */
+  get ordered(): readonly ProtectedNode[] {
+    return this.nodes.toSorted((a, b) => a.sequence - b.sequence);
+  }
+
+  /** Removes the nodes; the requests go out in this tick. Resolves when it is done, or goes on in the background. */
+  async remove(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => this.context.removals.remove(node)));
+  }
+
+  /** The gate was lost. */
+  wake(): void {
+    this.#wake();
+  }
+
+  get #belongToSession(): boolean {
+    return this.nodes.every((node) => node.belongsTo(this.context.connection.session));
+  }
+
+  get #mayGrant(): boolean {
+    const { isConnected } = this.context.connection;
+    return isConnected && this.#belongToSession && this.nodes.every(({ mayExist }) => mayExist);
+  }
+
+  async #turn(watcher?: () => void): Promise<boolean | undefined> {
+    const children = await this.#children(watcher);
+    if (!this.nodes.every(({ isInOrder }) => isInOrder))
+      throw this.acquisition.retry.outOfNumbers(this.request.directory);
+    const names = this.nodes.map(({ name }) => name);
+    return leaseTurn(children, names, this.request.permits.count);
+  }
+
+  /** The leases of all, as they were at some time after ours were created; those that are missing are created. */
+  async #children(watcher?: () => void): Promise<string[]> {
+    const { connection } = this.context;
+    const { directory } = this.request;
+    for (const node of this.nodes) if (node.isUncertain) await this.#wait.until(node.locate());
+    const missing = this.nodes.filter(({ path }) => path === undefined);
+    const created = missing.map((node) => node.create());
+    const listed = childrenOf(connection, directory, watcher); // in the same tick: answered behind the creates
+    const [children] = await this.#wait.until(Promise.all([listed, ...created]));
+    return children;
+  }
+}

@@ -1,0 +1,101 @@
+import { type LockErrorContext, LockOptionsError } from '../../core/errors/index.js';
+import type { LockSettings } from '../lock-path.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { NodeValue, type NodeValueCodec, type VersionedValue } from './watched-value.js';
+
+/** A number that may change, such as a `SharedCount`. */
+export interface SharedCountReader {
+  readonly count: number;
+  /** Calls `listener` when it has changed; the returned function stops that. */
+  onChange(listener: (count: number) => void): () => void;
+}
+
+const BYTES = 4;
+
+const CODEC: NodeValueCodec<number> = {
+  encode(count) {
+    const bytes = Buffer.alloc(BYTES);
+    bytes.writeInt32BE(count);
+    return bytes;
+  },
+  decode: (bytes) => (bytes.length === BYTES ? bytes.readInt32BE() : undefined),
+};
+
+/**
+ * A 32-bit number that everybody sees and may change, compatible on the wire with Curator's class of that name. It stays
+ * when nobody uses it.
+ *
+ * `count` is what was seen last: a change is told within the time of a message, or after the next reconnect.
+ */
+export class SharedCount implements SharedCountReader {
+  readonly key: string;
+  /** Path of the node. */
+  readonly path: string;
+  readonly #value: NodeValue<number>;
+  readonly #check: (option: string, count: unknown) => void;
+
+  /** @param seed the number it begins with where there is none yet */
+  constructor(context: RecipeContext, { key, path }: LockSettings, seed: number) {
+    this.key = key;
+    this.path = path;
+    this.#check = (option, count) => checkInt32(option, count, { key, client: context.client });
+    this.#check('seed', seed);
+    this.#value = new NodeValue(context, { key, path, what: 'shared count', codec: CODEC, seed });
+  }
+
+  /** What was seen last; the seed before `start`. */
+  get count(): number {
+    return this.#value.value;
+  }
+
+  /** The same, with its version, for `trySetCount`. */
+  get versionedCount(): VersionedValue<number> {
+    return this.#value.versioned;
+  }
+
+  /**
+   * Reads the number, makes it where it is missing, and keeps up with it until `close`.
+   *
+   * Rejects with `LockKeyError` when something else is stored there, with `LockConnectionError` when there is no answer
+   * within the client's `connectTimeout`, with `SharedValueClosedError` after `close`.
+   */
+  start(): Promise<void> {
+    return this.#value.start();
+  }
+
+  /** Sets it, whatever it is now. Rejects with `LockOptionsError`, otherwise as `start` does. */
+  async setCount(count: number): Promise<void> {
+    this.#check('count', count);
+    await this.#value.set(count);
+  }
+
+  /**
+   * Sets it if nobody has since it was seen last. Resolves to false when somebody has, or has removed it: `count` is then
+   * what it is now.
+   *
+   * Rejects as `setCount` does, and with `ZooKeeperError` when the connection was lost on the way: it may be set or not. So
+   * it does with `LockKeyError` at one of 2^32 versions: see {@link VersionedValue}.
+   *
+   * @param previous from `versionedCount`: sets it only if that is still what was seen last
+   */
+  async trySetCount(count: number, previous?: VersionedValue<number>): Promise<boolean> {
+    this.#check('count', count);
+    if (previous !== undefined) this.#check('previous', previous.value);
+    return await this.#value.trySet(count, previous);
+  }
+
+  onChange(listener: (count: number) => void): () => void {
+    return this.#value.onChange(listener);
+  }
+
+  /** Keeps up no longer; `count` stays what it was. Idempotent. */
+  close(): void {
+    this.#value.close();
+  }
+}
+
+/** @throws LockOptionsError unless it is a whole number of 32 bits */
+export function checkInt32(option: string, value: unknown, context: LockErrorContext): void {
+  if (Number.isInteger(value) && (value as number) === ((value as number) | 0)) return;
+  throw new LockOptionsError(option, value, 'a whole number from -2^31 to 2^31 - 1', context);
+}

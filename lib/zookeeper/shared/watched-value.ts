@@ -1,0 +1,196 @@
+import {
+  LockClientClosedError,
+  LockKeyError,
+  SharedValueClosedError,
+} from '../../core/errors/index.js';
+import { Listeners } from '../../core/internal/listeners.js';
+import type { Stat } from '../connection/zookeeper-connection.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
+import type { LockSettings } from '../lock-path.js';
+import { afterTransient } from '../nodes/node-requests.js';
+import { orMakeNode } from '../nodes/retry-loop.js';
+import type { RecipeContext } from '../recipe-context.js';
+
+/** A value as it was at some time: what a set may be made to depend on. */
+export interface VersionedValue<T> {
+  readonly value: T;
+  /** Number of changes to the node; begins anew at -2^31 after 2^31 - 1. -1 before the value was read for the first time. */
+  readonly version: number;
+  /** The transaction that made it: grows with every change. -1 before the value was read for the first time. */
+  readonly zxid: number;
+}
+
+/** How the bytes of a node stand for a value. */
+export interface NodeValueCodec<T> {
+  encode(value: T): Buffer;
+  /** What shares no memory with the bytes; `undefined`: they stand for none. */
+  decode(bytes: Buffer): T | undefined;
+}
+
+/** What a node value is made of. */
+export interface NodeValueSettings<T> extends LockSettings {
+  /** What it is, as it stands in messages. */
+  readonly what: string;
+  readonly codec: NodeValueCodec<T>;
+  /** What it begins with where there is none yet. */
+  readonly seed: T;
+}
+
+/**
+ * The data of a node that stays, as a value that everybody sees and may change; what shared counts and shared values are
+ * made of.
+ *
+ * Invariant: what was seen last is never older than what was seen before, by the transaction that made it: versions may wrap
+ * around (CURATOR-688), and begin anew with the node.
+ */
+export class NodeValue<T> {
+  readonly #seed: Buffer;
+  #bytes: Buffer;
+  #version = -1;
+  #zxid = -1;
+  #isClosed = false;
+  readonly #listeners: Listeners<[]>;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly settings: NodeValueSettings<T>,
+  ) {
+    const { what, key, codec, seed } = settings;
+    this.#seed = this.#bytes = codec.encode(seed);
+    this.#listeners = new Listeners(`the ${what} "${key}"`);
+  }
+
+  /** What was seen last; the seed before `start`. */
+  get value(): T {
+    return this.settings.codec.decode(this.#bytes)!; // nothing else is kept
+  }
+
+  get versioned(): VersionedValue<T> {
+    return { value: this.value, version: this.#version, zxid: this.#zxid };
+  }
+
+  /** Reads it, makes it where it is missing, and keeps up with it until `close`. */
+  async start(): Promise<void> {
+    this.#throwIfClosed();
+    await this.#refresh();
+  }
+
+  async set(value: T): Promise<void> {
+    this.#throwIfClosed();
+    const { connection } = this.context;
+    const { codec, path } = this.settings;
+    const bytes = codec.encode(value);
+    const stat = await orMakeNode(this.context, this.settings, bytes, () =>
+      connection.setData(path, bytes),
+    );
+    this.#take(bytes, stat);
+  }
+
+  /**
+   * Sets it if nobody has since it was seen last, and if that was `previous`. Resolves to false otherwise, or when somebody
+   * has removed it: `value` is then what it is now, as far as it is known.
+   */
+  async trySet(value: T, previous?: VersionedValue<T>): Promise<boolean> {
+    this.#throwIfClosed();
+    const { context, settings } = this;
+    const { connection, client } = context;
+    const bytes = settings.codec.encode(value);
+    if (this.#zxid < 0) {
+      await this.#refresh();
+      if (!this.#bytes.equals(this.#seed)) return false; // until now, the seed was all that the caller knew
+    }
+    if (previous !== undefined && !this.#wasLast(previous)) return false;
+    if (this.#version === -1) throw anyVersionError(settings, client);
+    if (connection.state === 'CLOSED')
+      throw new LockClientClosedError({ key: settings.key, client });
+    try {
+      this.#take(bytes, await connection.setData(settings.path, bytes, this.#version));
+      return true;
+    } catch (error) {
+      const isChanged = ZooKeeperError.is(error, ReturnCode.BADVERSION);
+      if (!isChanged && !ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
+      await this.#refresh();
+      return false;
+    }
+  }
+
+  /** Calls `listener` when it has changed; the returned function stops that. */
+  onChange(listener: (value: T) => unknown): () => void {
+    return this.#listeners.add(() => listener(this.value)); // each gets a copy of its own
+  }
+
+  /** Keeps up no longer. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    this.context.connection.unwatch(this.settings.path, this.#hear);
+  }
+
+  #throwIfClosed(): void {
+    const { what, key } = this.settings;
+    if (this.#isClosed)
+      throw new SharedValueClosedError(what, { key, client: this.context.client });
+  }
+
+  #wasLast({ value, version, zxid }: VersionedValue<T>): boolean {
+    const isLast = zxid === this.#zxid && version === this.#version;
+    return isLast && this.settings.codec.encode(value).equals(this.#bytes);
+  }
+
+  readonly #hear = (): void => void this.#keepUp();
+
+  /** Reads it again, over lost connections. Where it was removed, the last value stays until there is another. */
+  async #keepUp(): Promise<void> {
+    const { connection } = this.context;
+    while (!this.#isClosed && connection.state !== 'CLOSED') {
+      try {
+        if (await connection.exists(this.settings.path, this.#hear)) await this.#read();
+        return;
+      } catch (error) {
+        if (ZooKeeperError.is(error, ReturnCode.NONODE)) continue;
+        const isTransient = error instanceof ZooKeeperError && error.isTransient;
+        if (!isTransient) return process.emitWarning(String(error));
+        await afterTransient(this.context, error);
+      }
+    }
+  }
+
+  #refresh(): Promise<void> {
+    return orMakeNode(this.context, this.settings, this.#seed, () => this.#read());
+  }
+
+  async #read(): Promise<void> {
+    const { context, settings } = this;
+    const watcher = this.#isClosed ? undefined : this.#hear;
+    const { data, stat } = await context.connection.getData(settings.path, watcher);
+    if (settings.codec.decode(data) === undefined)
+      throw noNumberError(settings, context.client, data);
+    this.#take(data, stat);
+  }
+
+  #take(bytes: Buffer, { mzxid, version }: Stat): void {
+    if (mzxid <= this.#zxid) return;
+    this.#zxid = mzxid;
+    this.#version = version;
+    if (bytes.equals(this.#bytes)) return;
+    this.#bytes = bytes;
+    if (!this.#isClosed) this.#listeners.tell();
+  }
+}
+
+/** The error for a node that holds something else than the number it was asked for. */
+export function noNumberError(
+  { key, path }: LockSettings,
+  client: string,
+  bytes: Buffer,
+): LockKeyError {
+  return new LockKeyError(key, `${path} holds ${bytes.length} bytes and no number`, { client });
+}
+
+/**
+ * The error for a node that was changed 2^32 - 1 times, so that its version is -1: in a request that stands for any version
+ * (ZOOKEEPER-4743), and a set would not depend on what was seen.
+ */
+export function anyVersionError({ key, path }: LockSettings, client: string): LockKeyError {
+  const why = `the version of ${path} has come round to -1, which the servers take for any; set it once whatever it is, and it goes on`;
+  return new LockKeyError(key, why, { client });
+}

@@ -1,0 +1,140 @@
+import type { ErrorPolicy } from '../core/election/election-backend.js';
+import { LockOptionsError } from '../core/errors/index.js';
+import { validateAcquireOptions } from '../core/internal/validation.js';
+import type { Wait } from '../core/lock.js';
+import type { RetryPolicy } from './connection/retry-policies.js';
+import { parseConnectString } from './connection/server-list.js';
+import { isCanonicalPath } from './connection/znode-path.js';
+import { type AclEntry, type AuthInfo, Permission } from './connection/zookeeper-connection.js';
+import type { NodeOptions } from './lock-path.js';
+import type { SharedCountReader } from './shared/shared-count.js';
+
+/** Options of a semaphore on ZooKeeper. */
+export interface ZooKeeperSemaphoreOptions extends NodeOptions {
+  /**
+   * How many holders at a time: a whole number from 1 to 2^31 - 1, or a started `SharedCount`, which may be changed while
+   * the semaphore is in use.
+   */
+  readonly permits: number | SharedCountReader;
+}
+
+/** Options of a lock client on ZooKeeper. Times are in milliseconds, above 0 and below 2^31. */
+export interface ZooKeeperLockOptions {
+  /**
+   * Servers and chroot: `'zk1:2181,zk2:2181,[::1]:2181/app'`. All paths are below the chroot, which is made where it is
+   * missing.
+   */
+  readonly connect: string;
+  /**
+   * How long the servers keep our locks without hearing of us: a crashed process blocks others for this long, and a pause
+   * longer than it loses the locks. The servers negotiate (by default to 40 s at most). Not below 10,000 in production.
+   *
+   * @default 30000
+   */
+  readonly sessionTimeout?: number;
+  /**
+   * The `tickTime` of the servers, in their configuration. So late their leader may be told that a client lives, so much
+   * earlier we give a session up whose proofs fail to come. Set it where that of the servers is longer.
+   *
+   * @default 2000
+   */
+  readonly tickTime?: number;
+  /**
+   * What ends a hold of a lock, and with it a lease; Curator's `ConnectionStateErrorPolicy`. Elections have an option of their
+   * own.
+   *
+   * - `'session'`: the loss of the session, or of the lock node. An interrupted connection does not, for as long as the servers
+   *   keep the session.
+   * - `'standard'`: an interrupted connection too, as Curator recommends to everybody: what acts under the lock stops at the
+   *   first doubt. The lock is given back as soon as the servers can be reached.
+   *
+   * @default 'session'
+   */
+  readonly errorPolicy?: ErrorPolicy;
+  /**
+   * Bound on the first connection, and on a `tryAcquire` without a `wait` that finds no connection.
+   *
+   * @default 15000
+   */
+  readonly connectTimeout?: number;
+  /**
+   * Directory of all keys; each is one component in it, percent-encoded. To share locks with Apache Curator, give the
+   * directory that they are in.
+   *
+   * @default '/locks'
+   */
+  readonly basePath?: string;
+  /**
+   * Is a key that starts with `/` the path itself, wherever that is? For sharing locks with Apache Curator that are not all in
+   * one directory. Such a key reaches every node that `auth` may: never make it of what users send.
+   *
+   * @default false
+   */
+  readonly literalPaths?: boolean;
+  /**
+   * Bound of an acquire that names none.
+   *
+   * @default 'forever'
+   */
+  readonly wait?: Wait;
+  /**
+   * When to try again what a lost connection interrupted. Waiting for the connection is bounded by the acquire's `wait`.
+   *
+   * @default new RetryForever(50)
+   */
+  readonly retryPolicy?: RetryPolicy;
+  /** Credentials that every connection presents. */
+  readonly auth?: readonly AuthInfo[];
+  /**
+   * Access control list of the nodes that stay, which this client makes: directories of locks, counters, shared values,
+   * barriers. Those that are there keep theirs. It keeps strangers from queueing, listing, deleting, and changing numbers; the
+   * lock nodes in the directories are open, as the driver can make no others.
+   *
+   * @default open to everybody
+   */
+  readonly acl?: readonly AclEntry[];
+}
+
+/** The driver counts in 32 bits. */
+const LONGEST = 2 ** 31 - 1;
+
+/** Throws {@link LockOptionsError} for the first option that is out of its range. */
+export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: string): void {
+  const refuse = (option: keyof ZooKeeperLockOptions, expected: string): never => {
+    const shown = option === 'auth' ? 'not shown here' : options[option];
+    throw new LockOptionsError(option, shown, expected, { client });
+  };
+  parseConnectString(options.connect, client);
+  for (const option of ['sessionTimeout', 'connectTimeout', 'tickTime'] as const) {
+    const ms = options[option];
+    if (ms !== undefined && !(Number.isFinite(ms) && ms > 0 && ms <= LONGEST))
+      refuse(option, 'milliseconds above 0 and below 2^31');
+  }
+  const { basePath, literalPaths, wait, retryPolicy, errorPolicy, auth, acl } = options;
+  if (basePath !== undefined && !isCanonicalPath(basePath))
+    refuse('basePath', "a path such as '/locks', without a slash at its end");
+  if (literalPaths !== undefined && typeof literalPaths !== 'boolean')
+    refuse('literalPaths', 'true or false');
+  validateAcquireOptions({ wait }, { client });
+  if (retryPolicy !== undefined && typeof retryPolicy?.nextDelay !== 'function')
+    refuse('retryPolicy', 'a RetryPolicy, such as new RetryForever(50)');
+  if (errorPolicy !== undefined && errorPolicy !== 'standard' && errorPolicy !== 'session')
+    refuse('errorPolicy', "'standard' or 'session'");
+  if (auth !== undefined && !(Array.isArray(auth) && auth.every(isAuthInfo)))
+    refuse('auth', "entries such as { scheme: 'digest', auth: 'user:password' }");
+  if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0 && acl.every(isAclEntry)))
+    refuse(
+      'acl',
+      "at least one entry such as { perms: 31, scheme: 'auth', id: '' }, or leave it out",
+    );
+}
+
+function isAuthInfo(entry: Partial<AuthInfo> | null | undefined): boolean {
+  return typeof entry?.scheme === 'string' && typeof entry.auth === 'string';
+}
+
+function isAclEntry(entry: Partial<AclEntry> | null | undefined): boolean {
+  const { perms, scheme, id } = entry ?? {};
+  const isPermission = Number.isInteger(perms) && perms! > 0 && perms! <= Permission.ALL;
+  return isPermission && typeof scheme === 'string' && typeof id === 'string';
+}
