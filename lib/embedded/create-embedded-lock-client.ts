@@ -1,13 +1,36 @@
-import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { systemClock } from '../core/clock.js';
+import { LockOptionsError } from '../core/errors/index.js';
+import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
+import { validateAcquireOptions } from '../core/internal/validation.js';
+import type { Wait } from '../core/lock.js';
 import { RetryForever } from '../zookeeper/connection/retry-policies.js';
 import { SessionConnection } from '../zookeeper/connection/session-connection.js';
+import { isCanonicalPath } from '../zookeeper/connection/znode-path.js';
 import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';
-import type { EmbeddedLockOptions } from './embedded-lock-options.js';
 import { EmbeddedServer } from './embedded-server.js';
-import { embeddedServers } from './embedded-servers.js';
-import { EmbeddedTransport } from './embedded-transport.js';
-import { validateEmbeddedOptions } from './validate-embedded-options.js';
+import { embeddedServers, EmbeddedTransport } from './embedded-transport.js';
+
+/** Options of a lock client on the embedded tree. */
+export interface EmbeddedLockOptions {
+  /**
+   * Bound of an acquire that names none: milliseconds above 0, or `'forever'`.
+   *
+   * @default 'forever'
+   */
+  readonly wait?: Wait;
+  /**
+   * Directory of all keys.
+   *
+   * @default '/locks'
+   */
+  readonly basePath?: string;
+  /**
+   * Is a key that starts with `/` the path itself? As on ZooKeeper.
+   *
+   * @default false
+   */
+  readonly literalPaths?: boolean;
+}
 
 /**
  * A lock client on a tree of its own in this process; call `connect()` next. Only users of this one client exclude each
@@ -37,4 +60,17 @@ export function createEmbeddedLockClient(
     wait,
     retryPolicy: new RetryForever(50),
   });
+}
+
+/** @throws LockOptionsError */
+export function validateEmbeddedOptions(
+  { wait, basePath, literalPaths }: Required<EmbeddedLockOptions>,
+  client: string,
+): void {
+  validateAcquireOptions({ wait }, { client });
+  if (typeof literalPaths !== 'boolean')
+    throw new LockOptionsError('literalPaths', literalPaths, 'true or false', { client });
+  if (isCanonicalPath(basePath)) return;
+  const expected = "a path such as '/locks', without a slash at its end";
+  throw new LockOptionsError('basePath', basePath, expected, { client });
 }

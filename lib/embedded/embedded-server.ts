@@ -1,14 +1,62 @@
 import { type Clock, systemClock } from '../core/clock.js';
 import type { LinkListener, OpenOptions, Request } from '../zookeeper/connection/transport.js';
-import type { Caller } from './caller.js';
-import { ContainerCollector } from './container-collector.js';
-import { digestIdentity } from './digest-identity.js';
-import type { EmbeddedServerOptions } from './embedded-server-options.js';
-import type { Outcome } from './outcome.js';
-import { RequestProcessor } from './request-processor.js';
-import type { ServerSession } from './server-session.js';
-import { SessionTable } from './session-table.js';
+import { type Caller, type Outcome, RequestProcessor } from './request-processor.js';
+import { digestIdentity, type ServerSession, SessionTable } from './session-table.js';
 import { ZnodeTree } from './znode-tree.js';
+
+export interface EmbeddedServerOptions {
+  /** Default: that of the machine. */
+  readonly clock?: Clock;
+  /**
+   * The server's unit of time in milliseconds: sessions get 2 to 20 of it, and end on a full one.
+   * Default: none; sessions never expire, for client and server live and die together.
+   */
+  readonly tickTime?: number;
+  /** How often empty containers are looked for, in milliseconds. Default 60,000, as in ZooKeeper. */
+  readonly containerInterval?: number;
+}
+
+/**
+ * Has containers removed some time after their last child has gone. A container that never had one stays.
+ *
+ * A timer runs only while there is something to look at, and never keeps the process alive.
+ */
+export class ContainerCollector {
+  readonly #emptied = new Set<string>();
+  #isArmed = false;
+
+  /**
+   * @param interval the longest time until a container is looked at, in milliseconds
+   * @param enter runs what a timer sets off: now, or when the server can
+   * @param removeIfEmpty removes a container if it still is one, and still empty
+   */
+  constructor(
+    private readonly clock: Clock,
+    private readonly interval: number,
+    private readonly enter: (work: () => void) => void,
+    private readonly removeIfEmpty: (path: string) => void,
+  ) {}
+
+  /** The last child of that container has gone. */
+  emptied(path: string): void {
+    this.#emptied.add(path);
+    if (this.#isArmed) return;
+    this.#isArmed = true;
+    this.clock.setTimer(this.#due, this.interval, true);
+  }
+
+  /** Removes the containers that are empty now; what that empties is for the next time. */
+  collect(): void {
+    const paths = [...this.#emptied];
+    this.#emptied.clear();
+    for (const path of paths) this.removeIfEmpty(path);
+  }
+
+  readonly #due = (): void => {
+    this.#isArmed = false;
+    this.enter(() => this.collect());
+  };
+}
 
 /**
  * A ZooKeeper server in this process: a tree of znodes and the sessions on it, with nothing written to disk.

@@ -1,12 +1,131 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { Servers } from '../zookeeper/connection/server-list.js';
+import type { Session } from '../zookeeper/connection/session.js';
 import type {
   LinkListener,
   OpenOptions,
+  Reply,
+  Request,
   Transport,
   TransportLink,
 } from '../zookeeper/connection/transport.js';
-import { EmbeddedLink } from './embedded-link.js';
+import { ReturnCode } from '../zookeeper/connection/zookeeper-error.js';
 import type { EmbeddedServer } from './embedded-server.js';
-import { Outbox } from './outbox.js';
+import type { Caller } from './request-processor.js';
+
+/**
+ * Messages of the server to its clients: delivered in order, and never in the turn they were sent in.
+ *
+ * All messages of one turn go out together in one later macrotask, so that neither many requests cost many timers, nor a
+ * loop of requests keeps the event loop from its timers and sockets. As on a socket, whatever follows upon one message
+ * has run before the next is delivered.
+ */
+export class Outbox {
+  #messages: (() => void)[] = [];
+
+  /** @param defer calls a function in a later macrotask */
+  constructor(private readonly defer: (flush: () => void) => void) {}
+
+  push(message: () => void): void {
+    if (this.#messages.push(message) === 1) this.defer(this.#flush);
+  }
+
+  /** In the async context of the constructor: else everybody's messages would come in that of whoever sent first. */
+  readonly #flush = AsyncResource.bind((): void => {
+    const messages = this.#messages;
+    this.#messages = [];
+    deliver(messages, 0);
+  });
+}
+
+function deliver(messages: readonly (() => void)[], index: number): void {
+  // All microtasks run before the next tick. Arranged before the message, which may throw.
+  if (index + 1 < messages.length)
+    queueMicrotask(() => process.nextTick(deliver, messages, index + 1));
+  messages[index]!();
+}
+
+/** A link to the server in this process: requests take effect in the call, everything it says comes in a later turn. */
+export class EmbeddedLink implements TransportLink {
+  #isUp = true;
+  #caller?: Caller;
+  /** In the order of sending. An object each, for the same function may be given twice. */
+  readonly #unanswered = new Set<{ readonly reply: Reply }>();
+
+  constructor(
+    private readonly server: EmbeddedServer,
+    private readonly outbox: Pick<Outbox, 'push'>,
+    options: OpenOptions,
+    listener: LinkListener,
+  ) {
+    const mailed = this.#mailed(listener);
+    server.receive(() => {
+      if (this.#isUp) this.#caller = server.connect(options, mailed);
+    });
+  }
+
+  request(request: Request, reply: Reply): void {
+    if (!this.#isUp) return this.outbox.push(() => reply(ReturnCode.CONNECTIONLOSS));
+    const exchange = { reply };
+    this.#unanswered.add(exchange);
+    this.server.receive(() => {
+      const outcome = this.#caller && this.server.process(request, this.#caller);
+      if (!outcome) return; // hung up: its reply comes with that news
+      this.outbox.push(() => {
+        if (this.#unanswered.delete(exchange)) reply(outcome.rc, outcome.answer);
+      });
+    });
+  }
+
+  detach(session: Session | undefined): void {
+    this.#leave((caller) => this.server.disconnect(caller));
+    session?.onEnd((reason) =>
+      this.server.receive(() => this.server.endSession(session.id, reason)),
+    );
+  }
+
+  close(): void {
+    this.#leave(({ session }) => this.server.endSession(session.id, 'closed by its owner'));
+  }
+
+  /** Our end is closed: the owner hears nothing more but that its requests are lost. */
+  #leave(farewell: (caller: Caller) => void): void {
+    if (!this.#isUp) return;
+    this.#isUp = false;
+    this.server.receive(() => this.#caller && farewell(this.#caller));
+    this.outbox.push(() => this.#failUnanswered());
+  }
+
+  #lost(tell: () => void): void {
+    this.#isUp = false;
+    tell();
+    this.#failUnanswered();
+  }
+
+  #failUnanswered(): void {
+    for (const exchange of this.#unanswered) {
+      this.#unanswered.delete(exchange);
+      exchange.reply(ReturnCode.CONNECTIONLOSS);
+    }
+  }
+
+  /** What the server says, said in a later turn. */
+  #mailed(listener: LinkListener): LinkListener {
+    const mail = (message: () => void) => this.outbox.push(() => void (this.#isUp && message()));
+    return {
+      onConnected: (credentials) => mail(() => listener.onConnected(credentials)),
+      onDisconnected: (reason) => mail(() => this.#lost(() => listener.onDisconnected(reason))),
+      onExpired: (reason) => mail(() => this.#lost(() => listener.onExpired(reason))),
+      onWatch: (type, path) => mail(() => listener.onWatch(type, path)),
+    };
+  }
+}
+
+/** The one address of an embedded server: there is nothing to choose from, and nothing to resolve. */
+export const embeddedServers: Servers = {
+  size: 1,
+  next: async () => ({ host: 'embedded', port: 0 }),
+};
 
 /** Links to a server in this process. They keep the process alive only while an answer is on its way. */
 export class EmbeddedTransport implements Transport {

@@ -1,1 +1,1 @@
-export type { EmbeddedLockOptions } from './embedded-lock-options.js';
+export type { EmbeddedLockOptions } from './create-embedded-lock-client.js';

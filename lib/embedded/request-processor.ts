@@ -1,13 +1,26 @@
-import { CreateMode, Permission } from '../zookeeper/connection/zookeeper-connection.js';
-import { ReturnCode } from '../zookeeper/connection/zookeeper-error.js';
-import type { Answers, Request } from '../zookeeper/connection/transport.js';
+import type { Answers, LinkListener, Request } from '../zookeeper/connection/transport.js';
 import { isCanonicalPath, parentPath } from '../zookeeper/connection/znode-path.js';
-import type { Caller } from './caller.js';
-import { isPermitted } from './is-permitted.js';
-import type { Outcome } from './outcome.js';
-import { resolveAcl } from './resolve-acl.js';
-import type { ZnodeTree } from './znode-tree.js';
-import type { Znode } from './znode.js';
+import {
+  type AclEntry,
+  CreateMode,
+  Permission,
+} from '../zookeeper/connection/zookeeper-connection.js';
+import { ReturnCode } from '../zookeeper/connection/zookeeper-error.js';
+import type { Identity, ServerSession } from './session-table.js';
+import type { Znode, ZnodeTree } from './znode-tree.js';
+
+/** What a request came to: a code of `ReturnCode` and, for 0, the answer. */
+export interface Outcome {
+  readonly rc: number;
+  readonly answer?: Answers[keyof Answers];
+}
+
+/** Who sends a request: one link of one session. */
+export interface Caller {
+  readonly session: ServerSession;
+  readonly identities: readonly Identity[];
+  readonly listener: LinkListener;
+}
 
 type RequestOf<O extends Request['op']> = Request & { readonly op: O };
 
@@ -134,4 +147,39 @@ function done(answer: Answers[keyof Answers]): Outcome {
 
 function refused(rc: number): Outcome {
   return { rc };
+}
+
+/** Does `acl` give `permission` to somebody with these identities? */
+export function isPermitted(
+  acl: readonly AclEntry[],
+  permission: number,
+  identities: readonly Identity[],
+): boolean {
+  return acl.some(
+    ({ perms, scheme, id }) =>
+      (perms & permission) !== 0 &&
+      (scheme === 'world' || identities.some((one) => one.scheme === scheme && one.id === id)),
+  );
+}
+
+/**
+ * The list as the server stores it, with the caller's identities for `auth`; `undefined` when it is not a valid one.
+ * Known are `world`, `auth` and `digest`.
+ */
+export function resolveAcl(
+  acl: readonly AclEntry[],
+  identities: readonly Identity[],
+): readonly AclEntry[] | undefined {
+  const resolved = acl.map((entry) => {
+    if (entry.scheme === 'auth')
+      return identities.map((identity) => ({ ...identity, perms: entry.perms }));
+    return isValid(entry) ? [{ ...entry }] : [];
+  });
+  const isComplete = resolved.length > 0 && resolved.every((entries) => entries.length > 0);
+  return isComplete ? resolved.flat() : undefined;
+}
+
+function isValid({ scheme, id }: AclEntry): boolean {
+  if (scheme === 'world') return id === 'anyone';
+  return scheme === 'digest' && /^[^:]+:[^:]+$/.test(id);
 }

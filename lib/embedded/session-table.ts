@@ -1,7 +1,23 @@
-import { randomBytes } from 'node:crypto';
-import type { Clock } from '../core/clock.js';
-import type { SessionCredentials } from '../zookeeper/connection/transport.js';
-import type { ServerSession } from './server-session.js';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock, Timer } from '../core/clock.js';
+import type { LinkListener, SessionCredentials } from '../zookeeper/connection/transport.js';
+import type { AuthInfo } from '../zookeeper/connection/zookeeper-connection.js';
+
+/** A session as the server keeps it. */
+export interface ServerSession extends SessionCredentials {
+  timeout: number;
+  /** When it expires unless it is heard of. */
+  expiresAt: number;
+  /** The link that it is attached to. */
+  listener?: LinkListener;
+  timer?: Timer;
+}
+
+/** Who a caller has shown to be. */
+export interface Identity {
+  readonly scheme: string;
+  readonly id: string;
+}
 
 /**
  * The sessions of a server, and when they expire.
@@ -89,4 +105,11 @@ export class SessionTable {
     if (session.expiresAt <= this.clock.now()) this.onExpired(session);
     else this.#arm(session); // it has been heard of since
   }
+}
+
+/** Who proves to be `user` by `{ scheme: 'digest', auth: 'user:password' }`: ZooKeeper writes `user:hash` in its ACLs. */
+export function digestIdentity({ scheme, auth }: AuthInfo): Identity {
+  const [user] = auth.split(':', 1);
+  const hash = createHash('sha1').update(auth).digest('base64');
+  return { scheme, id: `${user}:${hash}` };
 }

@@ -1,4 +1,4 @@
-import type { EmbeddedLockOptions } from '../embedded/embedded-lock-options.js';
+import type { EmbeddedLockOptions } from '../embedded/create-embedded-lock-client.js';
 import type { RedisLockOptions } from '../redis/redis-options.js';
 import type { ZooKeeperLockOptions } from '../zookeeper/zookeeper-options.js';
 

@@ -1,5 +1,5 @@
 import type { ErrorPolicy } from '../core/election/election-backend.js';
-import type { EmbeddedLockOptions } from '../embedded/embedded-lock-options.js';
+import type { EmbeddedLockOptions } from '../embedded/create-embedded-lock-client.js';
 
 /** What a client in virtual time takes from the options of the client that it stands for. The others change nothing. */
 export interface LockTestingOptions extends EmbeddedLockOptions {

@@ -1,8 +1,8 @@
 import type { LockClient } from '../core/lock-client.js';
 import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
-import { EmbeddedLink } from '../embedded/embedded-link.js';
+import { EmbeddedLink } from '../embedded/embedded-transport.js';
 import { EmbeddedServer } from '../embedded/embedded-server.js';
-import { validateEmbeddedOptions } from '../embedded/validate-embedded-options.js';
+import { validateEmbeddedOptions } from '../embedded/create-embedded-lock-client.js';
 import { SessionConnection } from '../zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';
 import { leasedClient } from './leased-client.js';

@@ -1,7 +1,5 @@
-import type { EmbeddedServerOptions } from '../../lib/embedded/embedded-server-options.js';
-import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
-import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
-import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
+import { EmbeddedServer, type EmbeddedServerOptions } from '../../lib/embedded/embedded-server.js';
+import { embeddedServers, EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
 import type { Session } from '../../lib/zookeeper/connection/session.js';
 import type { Backend } from './backend.js';
 

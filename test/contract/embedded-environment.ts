@@ -1,8 +1,6 @@
 import { systemClock } from '../../lib/core/clock.js';
-import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
-import type { EmbeddedServerOptions } from '../../lib/embedded/embedded-server-options.js';
-import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
-import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
+import { EmbeddedServer, type EmbeddedServerOptions } from '../../lib/embedded/embedded-server.js';
+import { embeddedServers, EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
 import type { Transport } from '../../lib/zookeeper/connection/transport.js';
 import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeeper-connection.js';

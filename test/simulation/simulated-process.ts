@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../lib/core/clock.js';
-import { Outbox } from '../../lib/embedded/outbox.js';
+import { Outbox } from '../../lib/embedded/embedded-transport.js';
 
 interface Work {
   readonly kind: 'timer' | 'message';

@@ -1,7 +1,6 @@
 import type { ErrorPolicy } from '../../lib/core/election/election-backend.js';
 import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
-import { embeddedServers } from '../../lib/embedded/embedded-servers.js';
-import { EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
+import { embeddedServers, EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
 import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import type { Request } from '../../lib/zookeeper/connection/transport.js';

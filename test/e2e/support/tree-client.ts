@@ -1,8 +1,7 @@
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import { systemClock } from '../../../lib/core/clock.js';
 import type { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
-import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
+import { embeddedServers, EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import { RetryForever, type ZooKeeperLockClient } from '../../../lib/index.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient as Client } from '../../../lib/zookeeper/zookeeper-lock-client.js';

@@ -1,6 +1,8 @@
-import type { Caller } from '../../../lib/embedded/caller.js';
-import type { Outcome } from '../../../lib/embedded/outcome.js';
-import { RequestProcessor } from '../../../lib/embedded/request-processor.js';
+import {
+  type Caller,
+  type Outcome,
+  RequestProcessor,
+} from '../../../lib/embedded/request-processor.js';
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { Session } from '../../../lib/zookeeper/connection/session.js';
 import type {

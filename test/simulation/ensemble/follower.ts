@@ -1,6 +1,6 @@
 import type { Clock } from '../../../lib/core/clock.js';
 import type { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { Outbox } from '../../../lib/embedded/outbox.js';
+import { Outbox } from '../../../lib/embedded/embedded-transport.js';
 import { ZnodeTree } from '../../../lib/embedded/znode-tree.js';
 import type {
   LinkListener,

@@ -1,8 +1,7 @@
 import type { Clock, Timer } from '../../../lib/core/clock.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
-import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
+import { embeddedServers, EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import { RetryForever } from '../../../lib/zookeeper/connection/retry-policies.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';

@@ -15,7 +15,7 @@ const TABLES = [
   },
   {
     heading: 'Embedded',
-    options: [...optionsOf('lib/embedded/embedded-lock-options.ts', 'EmbeddedLockOptions')],
+    options: [...optionsOf('lib/embedded/create-embedded-lock-client.ts', 'EmbeddedLockOptions')],
   },
   {
     heading: 'ZooKeeper',

@@ -5,9 +5,8 @@ import type {
   Request,
   SessionCredentials,
 } from '../../../lib/zookeeper/connection/transport.js';
-import type { Caller } from '../../../lib/embedded/caller.js';
+import type { Caller, Outcome } from '../../../lib/embedded/request-processor.js';
 import type { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import type { Outcome } from '../../../lib/embedded/outcome.js';
 
 /** Talks to an embedded server without a transport between, and writes down what it hears. */
 export class EmbeddedClient implements LinkListener {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
-import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
+import { embeddedServers, EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { DistributedAtomicLong } from '../../../lib/zookeeper/atomic/distributed-atomic-number.js';

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
-import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
+import { embeddedServers, EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import {
   type AclEntry,
   CreateMode,

@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { ErrorPolicy } from '../../../lib/core/election/election-backend.js';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { embeddedServers } from '../../../lib/embedded/embedded-servers.js';
-import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
+import { embeddedServers, EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import {
   RetryForever,
   type RetryPolicy,

@@ -1,5 +1,0 @@
-/** Who a caller has shown to be. */
-export interface Identity {
-  readonly scheme: string;
-  readonly id: string;
-}
