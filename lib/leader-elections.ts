@@ -4,7 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import type { LeaderElectionOptions } from './interfaces/leader-election-options.interface.js';
+import type { LeaderElectionOptions } from './interfaces/leader-options.interface.js';
 import { LeaderElection, type LeaderElectionState } from './leader-election.js';
 import { LockClientRegistry } from './lock-client.registry.js';
 import { DEFAULT_LOCK_CLIENT } from './lock.constants.js';

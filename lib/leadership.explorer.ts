@@ -3,7 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { LockDecoratorTargetError } from './core/index.js';
 import { LeadershipHandlers } from './decorators/leadership-handlers.js';
 import { nameMethod } from './interceptors/name-method.js';
-import type { LeadershipHandler } from './interfaces/leadership-handler.interface.js';
+import type { LeadershipHandler } from './interfaces/leader-options.interface.js';
 import { LeaderElections } from './leader-elections.js';
 import { DEFAULT_LOCK_CLIENT } from './lock.constants.js';
 import { LockOrchestrator } from './lock.orchestrator.js';

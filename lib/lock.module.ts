@@ -1,8 +1,10 @@
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
 import type { LockClient } from './core/index.js';
 import { getLockClientToken } from './decorators/get-lock-client-token.js';
-import type { LockModuleAsyncOptions } from './interfaces/lock-module-async-options.interface.js';
-import type { LockModuleOptions } from './interfaces/lock-module-options.interface.js';
+import type {
+  LockModuleAsyncOptions,
+  LockModuleOptions,
+} from './interfaces/lock-module-options.interface.js';
 import { LockClientRegistry } from './lock-client.registry.js';
 import { LockCoreModule } from './lock-core.module.js';
 import { DEFAULT_LOCK_CLIENT, LOCK_CLIENT, LOCK_CLIENT_NAME } from './lock.constants.js';

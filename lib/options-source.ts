@@ -1,8 +1,10 @@
 import type { FactoryProvider, Provider } from '@nestjs/common';
 import { LockOptionsError } from './core/index.js';
-import type { LockModuleAsyncOptions } from './interfaces/lock-module-async-options.interface.js';
-import type { LockBackendOptions } from './interfaces/lock-module-options.interface.js';
-import type { LockOptionsFactory } from './interfaces/lock-options-factory.interface.js';
+import type {
+  LockBackendOptions,
+  LockModuleAsyncOptions,
+  LockOptionsFactory,
+} from './interfaces/lock-module-options.interface.js';
 
 /** Where the options of a client come from. */
 export interface OptionsSource {

@@ -1,4 +1,4 @@
-import type { LockDefaultsOptions } from '../interfaces/lock-defaults.interface.js';
+import type { LockDefaultsOptions } from '../interfaces/lock-method-options.interface.js';
 import { LOCK_DEFAULTS } from '../lock.constants.js';
 import { withoutUndefined } from './without-undefined.js';
 

@@ -1,4 +1,4 @@
-import type { LeaderOnlyOptions } from '../interfaces/leader-only-options.interface.js';
+import type { LeaderOnlyOptions } from '../interfaces/leader-options.interface.js';
 import type { AsyncMethodDecorator } from './async-method-decorator.js';
 import { guardMethod } from './guard-method.js';
 import { promiseMethod } from './promise-method.js';

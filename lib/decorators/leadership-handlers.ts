@@ -1,7 +1,9 @@
 import { LockDecoratorTargetError, LockOptionsError } from '../core/index.js';
 import { nameMethod } from '../interceptors/name-method.js';
-import type { LeaderElectionOptions } from '../interfaces/leader-election-options.interface.js';
-import type { LeadershipHandler } from '../interfaces/leadership-handler.interface.js';
+import type {
+  LeaderElectionOptions,
+  LeadershipHandler,
+} from '../interfaces/leader-options.interface.js';
 import { LEADERSHIP_HANDLERS } from '../lock.constants.js';
 import { ClassDefaults } from './class-defaults.js';
 import { validateElectionName } from './validate-election-name.js';

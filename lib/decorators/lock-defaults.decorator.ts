@@ -1,5 +1,5 @@
 import { nameMethod } from '../interceptors/name-method.js';
-import type { LockDefaultsOptions } from '../interfaces/lock-defaults.interface.js';
+import type { LockDefaultsOptions } from '../interfaces/lock-method-options.interface.js';
 import { ClassDefaults } from './class-defaults.js';
 import { LockPlans } from './lock-plans.js';
 import { validateLockMethodOptions } from './validate-lock-method-options.js';

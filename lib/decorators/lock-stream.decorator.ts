@@ -1,7 +1,8 @@
-import type { BusyHandler } from '../interfaces/lock-method-options.interface.js';
-import type { LockKey } from '../interfaces/lock-key.interface.js';
-import type { LockStreamOptions } from '../interfaces/lock-stream-options.interface.js';
-import type { LockTarget } from '../interfaces/lock-target.interface.js';
+import type {
+  BusyHandler,
+  LockStreamOptions,
+} from '../interfaces/lock-method-options.interface.js';
+import type { LockKey, LockTarget } from '../interfaces/lock-key.interface.js';
 import { guardMethod } from './guard-method.js';
 import { streamMethod } from './stream-method.js';
 import type { StreamMethodDecorator } from './stream-method-decorator.js';

@@ -1,5 +1,5 @@
 import type { Leadership } from '../core/index.js';
-import type { LeaderElectionOptions } from '../interfaces/leader-election-options.interface.js';
+import type { LeaderElectionOptions } from '../interfaces/leader-options.interface.js';
 import type { LeadershipDecorator } from './leadership-decorator.js';
 import { LeadershipHandlers } from './leadership-handlers.js';
 

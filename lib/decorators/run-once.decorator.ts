@@ -1,5 +1,5 @@
 import type { LockKey } from '../interfaces/lock-key.interface.js';
-import type { RunOnceOptions } from '../interfaces/run-once-options.interface.js';
+import type { RunOnceOptions } from '../interfaces/lock-method-options.interface.js';
 import type { AsyncMethodDecorator } from './async-method-decorator.js';
 import { guardMethod } from './guard-method.js';
 import { promiseMethod } from './promise-method.js';

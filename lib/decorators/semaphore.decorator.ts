@@ -1,6 +1,8 @@
-import type { BusyHandler } from '../interfaces/lock-method-options.interface.js';
+import type {
+  BusyHandler,
+  SemaphoreMethodOptions,
+} from '../interfaces/lock-method-options.interface.js';
 import type { LockKey } from '../interfaces/lock-key.interface.js';
-import type { SemaphoreMethodOptions } from '../interfaces/semaphore-method-options.interface.js';
 import type { AsyncMethodDecorator } from './async-method-decorator.js';
 import { guardMethod } from './guard-method.js';
 import { promiseMethod } from './promise-method.js';

@@ -1,5 +1,5 @@
 import { LockOptionsError } from '../core/index.js';
-import type { RunOnceOptions } from '../interfaces/run-once-options.interface.js';
+import type { RunOnceOptions } from '../interfaces/lock-method-options.interface.js';
 
 const LONGEST = 2 ** 31 - 1;
 

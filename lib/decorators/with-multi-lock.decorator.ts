@@ -2,7 +2,7 @@ import type {
   BusyHandler,
   LockMethodOptions,
 } from '../interfaces/lock-method-options.interface.js';
-import type { LockKeys } from '../interfaces/lock-keys.interface.js';
+import type { LockKeys } from '../interfaces/lock-key.interface.js';
 import type { AsyncMethodDecorator } from './async-method-decorator.js';
 import { guardMethod } from './guard-method.js';
 import { promiseMethod } from './promise-method.js';

@@ -1,6 +1,6 @@
 import type { LockClient } from '../core/index.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
-import type { LockTarget } from '../interfaces/lock-target.interface.js';
+import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import type { LockClientRegistry } from '../lock-client.registry.js';
 import { nameMethod } from './name-method.js';
 

@@ -1,6 +1,5 @@
-import type { LockPlan } from '../interfaces/lock-plan.interface.js';
-import type { LockTarget } from '../interfaces/lock-target.interface.js';
-import type { RunOnceTarget } from '../interfaces/run-once-target.interface.js';
+import type { LockPlan, RunOnceTarget } from '../interfaces/lock-plan.interface.js';
+import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import type { LockClientRegistry } from '../lock-client.registry.js';
 import { clientOf } from './client-of.js';
 import { lockOfCall } from './lock-of-call.js';

@@ -1,6 +1,5 @@
 import type { Lease } from '../core/index.js';
-import type { LeaderTarget } from '../interfaces/leader-target.interface.js';
-import type { LockPlan } from '../interfaces/lock-plan.interface.js';
+import type { LeaderTarget, LockPlan } from '../interfaces/lock-plan.interface.js';
 import type { LeaderElection } from '../leader-election.js';
 import type { LeaderElections } from '../leader-elections.js';
 import { nameMethod } from './name-method.js';

@@ -1,7 +1,6 @@
 import { LockKeyError, type Lock, type LockClient } from '../core/index.js';
-import type { LockPlan } from '../interfaces/lock-plan.interface.js';
-import type { LockTarget } from '../interfaces/lock-target.interface.js';
-import type { RunOnceTarget } from '../interfaces/run-once-target.interface.js';
+import type { LockPlan, RunOnceTarget } from '../interfaces/lock-plan.interface.js';
+import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import { makeLock } from './make-lock.js';
 import { nameMethod } from './name-method.js';
 

@@ -1,6 +1,5 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import type { LockPlan } from '../interfaces/lock-plan.interface.js';
-import type { LockTracer } from '../interfaces/lock-tracer.interface.js';
+import type { LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js';
 import { LeaderElections } from '../leader-elections.js';
 import { LockClientRegistry } from '../lock-client.registry.js';
 import { LOCK_TRACER } from '../lock.constants.js';

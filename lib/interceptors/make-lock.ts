@@ -1,6 +1,6 @@
 import type { Lock, LockClient } from '../core/index.js';
-import type { LockTarget } from '../interfaces/lock-target.interface.js';
-import type { RunOnceTarget } from '../interfaces/run-once-target.interface.js';
+import type { LockTarget } from '../interfaces/lock-key.interface.js';
+import type { RunOnceTarget } from '../interfaces/lock-plan.interface.js';
 
 /**
  * The lock of `key`.

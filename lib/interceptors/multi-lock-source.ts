@@ -1,6 +1,5 @@
 import type { Lock } from '../core/index.js';
-import type { LockPlan } from '../interfaces/lock-plan.interface.js';
-import type { MultiLockTarget } from '../interfaces/multi-lock-target.interface.js';
+import type { LockPlan, MultiLockTarget } from '../interfaces/lock-plan.interface.js';
 import type { LockClientRegistry } from '../lock-client.registry.js';
 import { clientOf } from './client-of.js';
 import { keyedLockSource } from './keyed-lock-source.js';

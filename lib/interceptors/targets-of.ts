@@ -1,5 +1,5 @@
 import { LockOptionsError } from '../core/index.js';
-import type { LockTarget } from '../interfaces/lock-target.interface.js';
+import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import { validateLockTarget } from './validate-lock-target.js';
 
 /**

@@ -1,6 +1,6 @@
 import { LockOptionsError } from '../core/index.js';
 import { validatePermits } from '../core/internal/validation.js';
-import type { LockTarget } from '../interfaces/lock-target.interface.js';
+import type { LockTarget } from '../interfaces/lock-key.interface.js';
 
 const RECIPES: readonly unknown[] = [undefined, 'mutex', 'readLock', 'writeLock', 'semaphore'];
 

@@ -1,20 +1,34 @@
-export * from './leader-election-options.interface.js';
-export * from './leader-only-options.interface.js';
-export * from './leader-target.interface.js';
-export * from './lock-defaults.interface.js';
-export * from './lock-key.interface.js';
-export * from './lock-keys.interface.js';
-export * from './lock-member.interface.js';
-export * from './lock-method-options.interface.js';
-export * from './lock-module-async-options.interface.js';
-export * from './lock-module-options.interface.js';
-export * from './lock-options-factory.interface.js';
-export * from './lock-plan.interface.js';
-export * from './lock-stream-options.interface.js';
-export * from './lock-target.interface.js';
-export * from './lock-tracer.interface.js';
-export * from './multi-lock-target.interface.js';
-export * from './recipe-options.interface.js';
-export * from './run-once-options.interface.js';
-export * from './run-once-target.interface.js';
-export * from './semaphore-method-options.interface.js';
+export type { LeaderElectionOptions, LeaderOnlyOptions } from './leader-options.interface.js';
+export type {
+  LeaderTarget,
+  LockPlan,
+  LockTracer,
+  MultiLockTarget,
+  RunOnceTarget,
+} from './lock-plan.interface.js';
+export type {
+  BusyHandler,
+  LockDefaultsOptions,
+  LockMethodOptions,
+  LockStreamOptions,
+  OnBusy,
+  OnLost,
+  RunOnceOptions,
+  SemaphoreMethodOptions,
+} from './lock-method-options.interface.js';
+export type {
+  LockKey,
+  LockKeys,
+  LockMember,
+  LockTarget,
+  RecipeOptions,
+} from './lock-key.interface.js';
+export type {
+  EmbeddedBackendOptions,
+  LockBackendOptions,
+  LockModuleAsyncOptions,
+  LockModuleOptions,
+  LockOptionsFactory,
+  RedisBackendOptions,
+  ZooKeeperBackendOptions,
+} from './lock-module-options.interface.js';

@@ -1,3 +1,34 @@
+/** Which of the locks of a key to take. */
+export type RecipeOptions =
+  | {
+      /** @default 'mutex' */
+      readonly recipe?: 'mutex' | 'readLock' | 'writeLock';
+      readonly permits?: undefined;
+    }
+  | {
+      readonly recipe: 'semaphore';
+      /** How many holders at a time: a whole number from 1 to 2^31 - 1. */
+      readonly permits: number;
+    };
+
+/**
+ * One lock: a key, and what of it to take.
+ *
+ * @typeParam K what a key may be: a text, or a function of the method's arguments
+ */
+export type LockTarget<K = string | ((...args: never[]) => unknown)> = RecipeOptions & {
+  readonly key: K;
+  /**
+   * Name of its lock client.
+   *
+   * @default the `client` of the decorator
+   */
+  readonly client?: string;
+};
+
+/** One lock of several: a key, which means the mutex of that key, or a key with what else there is to say. */
+export type LockMember<K = LockTarget['key']> = K | LockTarget<K>;
+
 /**
  * What a decorated call locks.
  *
@@ -6,3 +37,13 @@
  * - A function of the method's arguments, or of the first of them: `(order: Order) => `order:${order.id}``.
  */
 export type LockKey<A extends unknown[] = []> = string | ((...args: A) => string);
+
+/**
+ * What a call locks that takes several locks: at least one.
+ *
+ * - A list of keys as for `@WithMutex`: `['account:{0.id}', 'account:{1.id}']`.
+ * - A function of the method's arguments, or of the first of them, that gives the list:
+ *   `(from: Account, to: Account) => [from.id, to.id]`.
+ */
+export type LockKeys<A extends unknown[] = []> =
+  readonly LockMember<LockKey<A>>[] | ((...args: A) => readonly LockMember<string>[]);

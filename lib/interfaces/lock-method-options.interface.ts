@@ -1,4 +1,27 @@
-import type { LockLostError, LockTimeoutError, Wait } from '../core/index.js';
+import type { LockLostError, LockTimeoutError, SemaphoreOptions, Wait } from '../core/index.js';
+import type { RecipeOptions } from './lock-key.interface.js';
+
+/** Options of `@RunOnce`. Times in whole milliseconds. */
+export interface RunOnceOptions {
+  /**
+   * The longest that one run may keep the others out, from 1 to 2^31 - 1: then its lock is given up, and its `signal` aborts,
+   * although the method may still run. Choose it far above what a run takes.
+   */
+  readonly atMost: number;
+  /**
+   * The least that one run keeps the others out, from 0 to below `atMost`: more than the clocks of the replicas differ, so that
+   * a run that is short is not done again by one whose clock is late.
+   *
+   * @default 0
+   */
+  readonly atLeast?: number;
+  /**
+   * Name of the lock client.
+   *
+   * @default that of `@LockDefaults`, else 'default'
+   */
+  readonly client?: string;
+}
 
 /** Decides what a call gives that was not granted its lock; it gets the arguments of the call. */
 export type BusyHandler<A extends unknown[] = never[], R = unknown> = (
@@ -62,3 +85,21 @@ export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
    */
   readonly onLost?: OnLost<A>;
 }
+
+/** Options of `@Semaphore`, on a method whose arguments begin with `A`. */
+export interface SemaphoreMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
+  extends LockMethodOptions<A, B>, SemaphoreOptions {}
+
+/** Options of `@LockStream`, on a method whose arguments begin with `A`. */
+export type LockStreamOptions<A extends unknown[] = never[], B = OnBusy<A>> = LockMethodOptions<
+  A,
+  B
+> &
+  RecipeOptions;
+
+/**
+ * Options of `@LockDefaults`: what the lock decorators of a class are taken to say where they say nothing themselves.
+ *
+ * With an `onBusy` that gives a result, see to it that the methods promise it: the compiler does not.
+ */
+export interface LockDefaultsOptions extends LockMethodOptions<unknown[], OnBusy<unknown[]>> {}

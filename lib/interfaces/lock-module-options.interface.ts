@@ -1,3 +1,9 @@
+import type {
+  InjectionToken,
+  ModuleMetadata,
+  OptionalFactoryDependency,
+  Type,
+} from '@nestjs/common';
 import type { EmbeddedLockOptions } from '../embedded/create-embedded-lock-client.js';
 import type { RedisLockOptions } from '../redis/redis-options.js';
 import type { ZooKeeperLockOptions } from '../zookeeper/zookeeper-options.js';
@@ -46,3 +52,26 @@ export type LockModuleOptions = LockBackendOptions & {
    */
   readonly name?: string;
 };
+
+/** A provider that makes the options of a lock client. */
+export interface LockOptionsFactory {
+  /** Called once, when Nest makes the client. */
+  createLockOptions(): Promise<LockBackendOptions> | LockBackendOptions;
+}
+
+/** Options of `LockModule.forRootAsync`: `useFactory`, `useClass` or `useExisting`. */
+export interface LockModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
+  /**
+   * Name of the client, where an app has more than one. It stands here, as it must be known before the options are.
+   *
+   * @default 'default'
+   */
+  readonly name?: string;
+  /** Makes the options; its arguments are the providers in `inject`. */
+  readonly useFactory?: (...args: never[]) => Promise<LockBackendOptions> | LockBackendOptions;
+  readonly inject?: (InjectionToken | OptionalFactoryDependency)[];
+  /** Becomes a provider, and is asked. */
+  readonly useClass?: Type<LockOptionsFactory>;
+  /** Token of the provider that is asked. */
+  readonly useExisting?: InjectionToken<LockOptionsFactory>;
+}
