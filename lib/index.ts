@@ -3,19 +3,19 @@ export * from './embedded/index.js';
 export * from './redis/index.js';
 export * from './zookeeper/index.js';
 
-export * from './decorators/async-method-decorator.js';
-export * from './decorators/get-lock-client-token.js';
-export * from './decorators/inject-lock-client.decorator.js';
+export type {
+  AsyncMethodDecorator,
+  LeadershipDecorator,
+  StreamMethodDecorator,
+} from './decorators/decorator-types.js';
+export { getLockClientToken, InjectLockClient } from './decorators/inject-lock-client.decorator.js';
 export * from './decorators/leader-only.decorator.js';
-export * from './decorators/leadership-decorator.js';
 export * from './decorators/lock-defaults.decorator.js';
 export * from './decorators/lock-stream.decorator.js';
-export * from './decorators/on-leadership.decorator.js';
-export * from './decorators/on-leadership-lost.decorator.js';
+export { OnLeadership, OnLeadershipLost } from './decorators/on-leadership.decorator.js';
 export * from './decorators/read-lock.decorator.js';
 export * from './decorators/run-once.decorator.js';
 export * from './decorators/semaphore.decorator.js';
-export * from './decorators/stream-method-decorator.js';
 export * from './decorators/with-multi-lock.decorator.js';
 export * from './decorators/with-mutex.decorator.js';
 export * from './decorators/write-lock.decorator.js';
@@ -23,8 +23,8 @@ export * from './filters/lock-exception-filter-options.interface.js';
 export * from './filters/lock-exception.filter.js';
 export { LockInterceptor } from './interceptors/lock.interceptor.js';
 export * from './interfaces/index.js';
-export * from './leader-election.js';
-export { LeaderElections } from './leader-elections.js';
-export { LockClientRegistry } from './lock-client.registry.js';
+export { LeaderElection, type LeaderElectionState } from './elections/leader-election.js';
+export { LeaderElections } from './elections/leader-elections.js';
+export { LockClientRegistry } from './clients/lock-client.registry.js';
 export { LOCK_INTERCEPTOR, LOCK_PLANS, LOCK_TRACER } from './lock.constants.js';
 export { LockModule } from './lock.module.js';

@@ -1,10 +1,10 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { LockPlans } from './decorators/lock-plans.js';
+import { LockPlans } from './plans/plan-metadata.js';
 import { LockInterceptor } from './interceptors/lock.interceptor.js';
 import type { LockPlan } from './interfaces/lock-plan.interface.js';
 import { DEFAULT_LOCK_CLIENT, INTERCEPTOR_PROPERTY, LOCK_INTERCEPTOR } from './lock.constants.js';
-import { LockOrchestrator } from './lock.orchestrator.js';
+import { LockOrchestrator } from './clients/lock.orchestrator.js';
 
 /**
  * Looks through all providers and controllers at boot: gives the interceptor to locked instances that Nest did not make

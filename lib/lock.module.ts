@@ -1,15 +1,75 @@
-import { Inject, Module, type DynamicModule } from '@nestjs/common';
-import type { LockClient } from './core/index.js';
-import { getLockClientToken } from './decorators/get-lock-client-token.js';
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  Global,
+  Inject,
+  Module,
+  type Provider,
+} from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { LockClientRegistry } from './clients/lock-client.registry.js';
+import { LockOrchestrator } from './clients/lock.orchestrator.js';
+import { type LockClient, LockOptionsError } from './core/index.js';
+import { getLockClientToken } from './decorators/inject-lock-client.decorator.js';
+import { LeaderElections } from './elections/leader-elections.js';
+import { LeadershipExplorer } from './elections/leadership.explorer.js';
+import { LockInterceptor } from './interceptors/lock.interceptor.js';
 import type {
+  LockBackendOptions,
   LockModuleAsyncOptions,
   LockModuleOptions,
+  LockOptionsFactory,
 } from './interfaces/lock-module-options.interface.js';
-import { LockClientRegistry } from './lock-client.registry.js';
-import { LockCoreModule } from './lock-core.module.js';
-import { DEFAULT_LOCK_CLIENT, LOCK_CLIENT, LOCK_CLIENT_NAME } from './lock.constants.js';
-import { LockOrchestrator } from './lock.orchestrator.js';
-import { optionsSource, type OptionsSource } from './options-source.js';
+import {
+  DEFAULT_LOCK_CLIENT,
+  LOCK_CLIENT,
+  LOCK_CLIENT_NAME,
+  LOCK_INTERCEPTOR,
+} from './lock.constants.js';
+import { LockExplorer } from './lock.explorer.js';
+
+/** What an app has once, however many clients it registers. */
+@Global()
+@Module({
+  imports: [DiscoveryModule],
+  providers: [
+    LockClientRegistry,
+    LockOrchestrator,
+    LockExplorer,
+    LeaderElections,
+    LeadershipExplorer,
+    LockInterceptor,
+    { provide: LOCK_INTERCEPTOR, useExisting: LockInterceptor },
+  ],
+  exports: [LeaderElections, LockClientRegistry, LockOrchestrator, LOCK_INTERCEPTOR],
+})
+export class LockCoreModule {}
+
+/** Where the options of a client come from. */
+export interface OptionsSource {
+  /** Tokens of the arguments of `make`. */
+  readonly inject: NonNullable<FactoryProvider['inject']>;
+  readonly make: (...args: never[]) => Promise<LockBackendOptions> | LockBackendOptions;
+  readonly providers: Provider[];
+}
+
+/**
+ * The source that the options of `forRootAsync` describe.
+ *
+ * @throws LockOptionsError when there is none
+ */
+export function optionsSource(options: LockModuleAsyncOptions): OptionsSource {
+  const { useFactory, useClass, useExisting, inject = [] } = options;
+  if (useFactory) return { inject, make: useFactory, providers: [] };
+  const token = useExisting ?? useClass;
+  if (token === undefined)
+    throw new LockOptionsError('useFactory', undefined, 'it, `useClass` or `useExisting`');
+  return {
+    inject: [token],
+    make: (factory: LockOptionsFactory) => factory.createLockOptions(),
+    providers: useClass ? [useClass] : [],
+  };
+}
 
 /**
  * Registers a lock client for the whole app, and serves the lock decorators. Import it in the root module, once a client.

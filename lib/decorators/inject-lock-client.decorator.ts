@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { getLockClientToken } from './get-lock-client-token.js';
+import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 
 /**
  * Injects a lock client.
@@ -8,4 +8,16 @@ import { getLockClientToken } from './get-lock-client-token.js';
  */
 export function InjectLockClient(name?: string): PropertyDecorator & ParameterDecorator {
   return Inject(getLockClientToken(name));
+}
+
+/**
+ * Injection token of a lock client, for factories, `moduleRef.get` and `overrideProvider`.
+ *
+ * @param name default: `default`
+ */
+export function getLockClientToken(name = DEFAULT_LOCK_CLIENT): symbol {
+  const options = name === DEFAULT_LOCK_CLIENT ? '' : `{ name: '${name}' }`;
+  return Symbol.for(
+    `nestjs-interlock:LockClient "${name}" (is LockModule.forRoot(${options}) imported?)`,
+  );
 }

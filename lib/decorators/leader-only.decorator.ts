@@ -1,7 +1,7 @@
 import type { LeaderOnlyOptions } from '../interfaces/leader-options.interface.js';
-import type { AsyncMethodDecorator } from './async-method-decorator.js';
-import { guardMethod } from './guard-method.js';
-import { promiseMethod } from './promise-method.js';
+import type { AsyncMethodDecorator } from './decorator-types.js';
+import { guardMethod } from '../plans/guard-method.js';
+import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
  * Runs the method where this app leads the election of that name; elsewhere a call resolves to `undefined` at once, and asks

@@ -1,8 +1,6 @@
-import { nameMethod } from '../interceptors/name-method.js';
+import { nameMethod, validateLockMethodOptions } from '../plans/define-plan.js';
 import type { LockDefaultsOptions } from '../interfaces/lock-method-options.interface.js';
-import { ClassDefaults } from './class-defaults.js';
-import { LockPlans } from './lock-plans.js';
-import { validateLockMethodOptions } from './validate-lock-method-options.js';
+import { ClassDefaults, LockPlans } from '../plans/plan-metadata.js';
 
 /**
  * Options for all lock decorators of a class, and of its subclasses. Those of a method win over those of its class, and

@@ -3,9 +3,9 @@ import type {
   LockStreamOptions,
 } from '../interfaces/lock-method-options.interface.js';
 import type { LockKey, LockTarget } from '../interfaces/lock-key.interface.js';
-import { guardMethod } from './guard-method.js';
-import { streamMethod } from './stream-method.js';
-import type { StreamMethodDecorator } from './stream-method-decorator.js';
+import { guardMethod } from '../plans/guard-method.js';
+import { streamMethod } from '../plans/method-kinds.js';
+import type { StreamMethodDecorator } from './decorator-types.js';
 
 /**
  * Holds the lock of that key over the whole life of what the method returns. Each of these locks for itself:

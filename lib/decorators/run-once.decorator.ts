@@ -1,8 +1,8 @@
 import type { LockKey } from '../interfaces/lock-key.interface.js';
 import type { RunOnceOptions } from '../interfaces/lock-method-options.interface.js';
-import type { AsyncMethodDecorator } from './async-method-decorator.js';
-import { guardMethod } from './guard-method.js';
-import { promiseMethod } from './promise-method.js';
+import type { AsyncMethodDecorator } from './decorator-types.js';
+import { guardMethod } from '../plans/guard-method.js';
+import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
  * Of all replicas that call the method at about the same time, one runs it; the calls of the others resolve to `undefined` at

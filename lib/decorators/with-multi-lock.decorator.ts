@@ -3,9 +3,9 @@ import type {
   LockMethodOptions,
 } from '../interfaces/lock-method-options.interface.js';
 import type { LockKeys } from '../interfaces/lock-key.interface.js';
-import type { AsyncMethodDecorator } from './async-method-decorator.js';
-import { guardMethod } from './guard-method.js';
-import { promiseMethod } from './promise-method.js';
+import type { AsyncMethodDecorator } from './decorator-types.js';
+import { guardMethod } from '../plans/guard-method.js';
+import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
  * Runs the method while it holds the locks of all those keys. They are taken in one order wherever they are used, so

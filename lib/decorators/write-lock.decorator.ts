@@ -3,9 +3,9 @@ import type {
   LockMethodOptions,
 } from '../interfaces/lock-method-options.interface.js';
 import type { LockKey } from '../interfaces/lock-key.interface.js';
-import type { AsyncMethodDecorator } from './async-method-decorator.js';
-import { guardMethod } from './guard-method.js';
-import { promiseMethod } from './promise-method.js';
+import type { AsyncMethodDecorator } from './decorator-types.js';
+import { guardMethod } from '../plans/guard-method.js';
+import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
  * Runs the method while it holds the write lock of that key: alone, without other writers and without the methods with

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
 import { LockOptionsError } from '../core/index.js';
-import { LeaderElections } from '../leader-elections.js';
-import { LockClientRegistry } from '../lock-client.registry.js';
+import { LeaderElections } from '../elections/leader-elections.js';
+import { LockClientRegistry } from '../clients/lock-client.registry.js';
 import type { LockHealthOptions } from './lock-health-options.interface.js';
 import type { LockHealth } from './lock-health.js';
 import type { LockPingCheckOptions } from './lock-ping-check-options.interface.js';

@@ -1,5 +1,5 @@
 import type { LockClientStatus } from '../core/index.js';
-import type { LeaderElectionState } from '../leader-election.js';
+import type { LeaderElectionState } from '../elections/leader-election.js';
 
 /** What a health check tells of a lock client. */
 export interface LockHealth extends LockClientStatus {

@@ -14,7 +14,7 @@ import {
   takeUntil,
   type Observable,
 } from 'rxjs';
-import { LockClientRegistry } from '../lock-client.registry.js';
+import { LockClientRegistry } from '../clients/lock-client.registry.js';
 import { ClientInspector } from './client-inspector.js';
 import { LOCK_INSPECTOR_SETTINGS } from './lock-inspector.constants.js';
 import type { LockInspectorSettings } from './lock-inspector-settings.js';

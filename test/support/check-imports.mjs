@@ -9,23 +9,30 @@ const ALLOWED = {
   zookeeper: { folders: ['core'], packages: ['zookeeper'] },
   redis: { folders: ['core'], packages: ['ioredis', 'cluster-key-slot'] },
   embedded: { folders: ['core', 'zookeeper'], packages: [] },
-  decorators: {
-    folders: ['core', 'interceptors', 'interfaces', '.'],
+  interfaces: { folders: ['core', 'embedded', 'redis', 'zookeeper'], packages: ['@nestjs'] },
+  plans: { folders: ['core', 'interfaces', '.'], packages: ['@nestjs', 'rxjs'] },
+  decorators: { folders: ['core', 'interfaces', 'plans', '.'], packages: ['@nestjs', 'rxjs'] },
+  clients: {
+    folders: ['core', 'embedded', 'interfaces', 'redis', 'zookeeper', '.'],
+    packages: ['@nestjs'],
+  },
+  elections: {
+    folders: ['core', 'clients', 'interfaces', 'plans', '.'],
+    packages: ['@nestjs', 'rxjs'],
+  },
+  interceptors: {
+    folders: ['core', 'clients', 'elections', 'interfaces', 'plans', '.'],
     packages: ['@nestjs', 'rxjs'],
   },
   // Entries of their own, which nothing else imports.
-  health: { folders: ['core', 'decorators', '.'], packages: ['@nestjs'] },
-  inspector: {
-    folders: ['core', 'decorators', 'redis', 'zookeeper', '.'],
-    packages: ['@nestjs', 'rxjs'],
-  },
-  opentelemetry: { folders: ['core', 'decorators', '.'], packages: ['@nestjs', '@opentelemetry'] },
+  filters: { folders: ['core'], packages: ['@nestjs'] },
+  health: { folders: ['core', 'clients', 'elections', '.'], packages: ['@nestjs'] },
+  inspector: { folders: ['core', 'clients', '.'], packages: ['@nestjs', 'rxjs'] },
+  opentelemetry: { folders: ['core', '.'], packages: ['@nestjs', '@opentelemetry'] },
   testing: {
     folders: ['core', 'embedded', 'interceptors', 'interfaces', 'redis', 'zookeeper', '.'],
     packages: ['@nestjs', 'rxjs'],
   },
-  filters: { folders: ['core'], packages: ['@nestjs'] },
-  interceptors: { folders: ['core', 'interfaces', '.'], packages: ['@nestjs', 'rxjs'] },
 };
 
 const files = readdirSync('lib', { recursive: true }).filter((file) => file.endsWith('.ts'));

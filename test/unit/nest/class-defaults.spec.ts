@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { LockPlans } from '../../../lib/decorators/lock-plans.js';
+import { LockPlans } from '../../../lib/plans/plan-metadata.js';
 import { LockDefaults, WithMutex } from '../../../lib/index.js';
 
 it('@LockDefaults adds to another one of the same class, and wins over it where it stands above', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { connectionLogger } from '../../../lib/connection-logger.js';
+import { connectionLogger } from '../../../lib/clients/lock.orchestrator.js';
 
 describe('The log of a connection', () => {
   const logOf = (...events: [state: string, reason: string, server?: number][]): string[] => {

@@ -2,10 +2,9 @@ import { Inject } from '@nestjs/common';
 import { LockDecoratorTargetError } from '../core/index.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { INTERCEPTOR_PROPERTY, LOCK_INTERCEPTOR } from '../lock.constants.js';
-import { copyMetadata } from './copy-metadata.js';
 import { definePlan } from './define-plan.js';
-import { LockPlans } from './lock-plans.js';
-import type { MethodShape } from './method-shape.js';
+import type { MethodShape } from './method-kinds.js';
+import { LockPlans } from './plan-metadata.js';
 
 /**
  * Wraps a method at class definition so that every call goes through the `LockInterceptor` of its instance: whoever
@@ -46,4 +45,10 @@ export function guardMethod(
     LockPlans.add(target, name, guarded, plan);
     descriptor.value = guarded;
   };
+}
+
+/** Gives `to` the own Reflect metadata of `from`: routes, guards, schedules and the like stay with a wrapped method. */
+export function copyMetadata(from: object, to: object): void {
+  for (const key of Reflect.getOwnMetadataKeys(from))
+    Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, from), to);
 }

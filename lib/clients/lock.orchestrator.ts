@@ -1,18 +1,41 @@
 import {
+  type BeforeApplicationShutdown,
   Inject,
   Injectable,
   Logger,
-  Optional,
-  type BeforeApplicationShutdown,
+  type LoggerService,
   type OnApplicationShutdown,
+  Optional,
 } from '@nestjs/common';
-import { LockOptionsError, type LockClient } from './core/index.js';
-import { createLockClient } from './create-lock-client.js';
-import type { LockBackendOptions } from './interfaces/lock-module-options.interface.js';
+import {
+  type LockClient,
+  type LockEvents,
+  LockOptionsError,
+  type LockSubject,
+} from '../core/index.js';
+import type { LockBackendOptions } from '../interfaces/lock-module-options.interface.js';
+import { LOCK_CLIENT_FACTORY } from '../lock.constants.js';
+import { createLockClient } from './lock-client.factory.js';
 import { LockClientRegistry } from './lock-client.registry.js';
-import { LOCK_CLIENT_FACTORY } from './lock.constants.js';
-import { connectionLogger } from './connection-logger.js';
-import { logOperations } from './log-operations.js';
+
+/** Logs whatever the locks of `client` do, at the level `verbose`. */
+export function logOperations(logger: LoggerService, client: LockClient): void {
+  const log = (what: string, subject: LockSubject, rest = '') => {
+    const { recipe, key, participant, method = participant } = subject;
+    const who = method === undefined ? '' : ` for ${method}`;
+    logger.verbose?.(`Lock client "${client.name}": ${what} ${recipe} "${key}"${who}${rest}`);
+  };
+  client.on('acquired', (event) => log('acquired', event, ` after ${inMs(event.waitedMs)}`));
+  client.on('contended', (event) => log('waits for', event));
+  client.on('released', (event) => log('released', event, ` after ${inMs(event.heldMs)}`));
+  client.on('lost', (event) => log('lost', event, ` after ${inMs(event.heldMs)}`));
+  client.on('failed', (event) => {
+    const why = event.error instanceof Error ? event.error.name : 'an error';
+    log('was not granted', event, ` within ${inMs(event.waitedMs)}: ${why}`);
+  });
+}
+
+const inMs = (ms: number) => `${ms.toFixed(1)} ms`;
 
 /**
  * Opens the lock clients of an app, and closes them with it.
@@ -98,4 +121,27 @@ function shutdownTimeoutOf(
   throw new LockOptionsError('shutdownTimeout', shutdownTimeout, 'milliseconds above 0', {
     client: name,
   });
+}
+
+/** A listener that logs what happens to the connection of a client, as loudly as it matters to the locks. */
+export function connectionLogger(
+  logger: LoggerService,
+  client: string,
+): (event: LockEvents['connection']) => void {
+  const states = new Map<number | undefined, { state: string; hasFailed: boolean }>();
+  return ({ state, reason, server }) => {
+    const last = states.get(server) ?? { state: 'CONNECTING', hasFailed: false };
+    // A failed attempt comes as the state that it has not changed; the first of many is enough.
+    if (state === last.state) {
+      if (!last.hasFailed)
+        logger.warn(`Lock client "${client}" cannot connect: ${reason}; it goes on trying`);
+      states.set(server, { state, hasFailed: true });
+      return;
+    }
+    states.set(server, { state, hasFailed: false });
+    const line = `Lock client "${client}": ${state} (${reason})`;
+    if (state === 'CONNECTED' || state === 'RECONNECTED') logger.log(line);
+    else if (state === 'LOST') logger.error(`${line}; all its locks are lost`);
+    else if (state !== 'CLOSED') logger.warn(line);
+  };
 }

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type LockClient,
   LockClientDuplicateError,
   LockClientUnknownError,
   LockConnectionError,
   LockOptionsError,
-  type LockClient,
-} from './core/index.js';
-import { DEFAULT_LOCK_CLIENT } from './lock.constants.js';
+} from '../core/index.js';
+import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 
 /** The lock clients of one app, by name. */
 @Injectable()

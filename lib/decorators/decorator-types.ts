@@ -23,3 +23,28 @@ export type StreamMethodDecorator<A extends unknown[], Busy = never, Early = nev
     ([Busy] extends [ValueOf<ReturnType<M>>] ? unknown : never) &
     ([Early] extends [EndOf<ReturnType<M>>] ? unknown : never),
 ) => void;
+
+type Handler<A extends unknown[]> = (...args: A) => unknown;
+
+/**
+ * A decorator of methods that take arguments `A`, or fewer of them; async or not. Static methods and properties are refused.
+ */
+export type LeadershipDecorator<A extends unknown[]> = <M extends Handler<A>>(
+  target: object & { prototype?: never },
+  name: string | symbol,
+  descriptor: TypedPropertyDescriptor<M>,
+) => void;
+
+type AsyncMethod = (...args: never[]) => Promise<unknown>;
+
+/**
+ * A decorator of async methods whose arguments begin with `A` and whose result may be a `Busy`.
+ * Static methods, properties and methods that do not return a promise are refused.
+ */
+export type AsyncMethodDecorator<A extends unknown[], Busy = never> = <M extends AsyncMethod>(
+  target: object & { prototype?: never },
+  name: string | symbol,
+  descriptor: TypedPropertyDescriptor<M> &
+    (Parameters<M> extends [...A, ...unknown[]] ? unknown : never) &
+    ([Busy] extends [Awaited<ReturnType<M>>] ? unknown : never),
+) => void;

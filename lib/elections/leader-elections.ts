@@ -1,14 +1,14 @@
 import {
-  Injectable,
   type BeforeApplicationShutdown,
+  Injectable,
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import type { LeaderElectionOptions } from './interfaces/leader-options.interface.js';
+import { LockClientRegistry } from '../clients/lock-client.registry.js';
+import { LockOrchestrator } from '../clients/lock.orchestrator.js';
+import type { LeaderElectionOptions } from '../interfaces/leader-options.interface.js';
+import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 import { LeaderElection, type LeaderElectionState } from './leader-election.js';
-import { LockClientRegistry } from './lock-client.registry.js';
-import { DEFAULT_LOCK_CLIENT } from './lock.constants.js';
-import { LockOrchestrator } from './lock.orchestrator.js';
 
 /**
  * The elections in which an app takes part: those of its decorators, and those that it asks for here.

@@ -1,13 +1,11 @@
 import { LockDecoratorTargetError, LockOptionsError } from '../core/index.js';
-import { nameMethod } from '../interceptors/name-method.js';
 import type {
   LeaderElectionOptions,
   LeadershipHandler,
 } from '../interfaces/leader-options.interface.js';
 import { LEADERSHIP_HANDLERS } from '../lock.constants.js';
-import { ClassDefaults } from './class-defaults.js';
-import { validateElectionName } from './validate-election-name.js';
-import { withoutUndefined } from './without-undefined.js';
+import { nameMethod, validateElectionName } from './define-plan.js';
+import { ClassDefaults, withoutUndefined } from './plan-metadata.js';
 
 const above = (object: object) => Object.getPrototypeOf(object) as object | null;
 

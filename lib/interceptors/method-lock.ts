@@ -1,13 +1,71 @@
-import { LockTimeoutError, type AcquireOptions, type Lease, type Lock } from '../core/index.js';
-import type { LockPlan } from '../interfaces/lock-plan.interface.js';
-import type { LeaderElections } from '../leader-elections.js';
-import type { LockClientRegistry } from '../lock-client.registry.js';
+import { Logger } from '@nestjs/common';
+import type { LockClientRegistry } from '../clients/lock-client.registry.js';
+import {
+  type AcquireOptions,
+  type Lease,
+  type Lock,
+  type LockLostError,
+  LockOptionsError,
+  LockTimeoutError,
+} from '../core/index.js';
+import { HeldLease } from '../core/internal/lease-handle.js';
+import type { LeaderElection } from '../elections/leader-election.js';
+import type { LeaderElections } from '../elections/leader-elections.js';
+import type { LeaderTarget, LockPlan } from '../interfaces/lock-plan.interface.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
-import { boundRun } from './bound-run.js';
-import { keyedLockSource } from './keyed-lock-source.js';
-import { LeaderLock } from './leader-lock.js';
-import { multiLockSource } from './multi-lock-source.js';
+import { nameMethod } from '../plans/define-plan.js';
+import { keyedLockSource, multiLockSource } from './lock-resolver.js';
 import { runUnderLease } from './run-under-lease.js';
+
+const logger = new Logger('LockModule');
+
+/**
+ * Bounds how long a run of `@RunOnce` keeps the others out, from now on; logs when its lock is lost.
+ *
+ * @throws LockOptionsError when the lease is not of a client of this library, which alone can be told so
+ */
+export function boundRun(
+  lease: Lease,
+  { atMost, atLeast }: NonNullable<LockPlan['once']>,
+  method: string,
+): void {
+  if (!(lease instanceof HeldLease)) {
+    void lease.release();
+    throw new LockOptionsError('client', undefined, `a client of this library, to ${method}`);
+  }
+  const { hold, signal } = lease;
+  hold.atLeast = atLeast;
+  hold.revokeAfter(atMost, `it was held for its \`atMost\` of ${atMost} ms`);
+  const warn = () => {
+    const { message } = signal.reason as LockLostError;
+    logger.warn(`${method} is still running, and others may run it now: ${message}`);
+  };
+  if (signal.aborted) warn();
+  else signal.addEventListener('abort', warn, { once: true });
+}
+
+/** The leadership of the app as a lock: it is had at once, or not at all. */
+export class LeaderLock {
+  readonly #election: LeaderElection;
+
+  /** @throws LockClientUnknownError, LockKeyError naming the method */
+  constructor(plan: LockPlan, { key }: LeaderTarget, elections: LeaderElections) {
+    const { options, method } = plan;
+    this.#election = nameMethod(plan, () => {
+      const election = elections.of(key, options, method);
+      election.join(method);
+      return election;
+    });
+  }
+
+  get key(): string {
+    return this.#election.name;
+  }
+
+  async tryAcquire(): Promise<Lease | undefined> {
+    return this.#election.enter();
+  }
+}
 
 /** How long a run of `@RunOnce` waits for the server at least, in ms. */
 const SERVER_PATIENCE = 5_000;

@@ -1,5 +1,5 @@
-import { defer, ReplaySubject, type Observable } from 'rxjs';
-import type { AcquireOptions, LeaderLatch, Leadership, Lease, Participant } from './core/index.js';
+import { defer, type Observable, ReplaySubject } from 'rxjs';
+import type { AcquireOptions, LeaderLatch, Leadership, Lease, Participant } from '../core/index.js';
 
 /** What an app is in an election: `closed` when it takes part no more, as it or its lock client is shut down. */
 export type LeaderElectionState = 'follower' | 'leader' | 'closed';

@@ -1,10 +1,61 @@
-import { LockOptionsError, type LockClient } from './core/index.js';
-import { createEmbeddedLockClient } from './embedded/create-embedded-lock-client.js';
-import type { LockModuleOptions } from './interfaces/lock-module-options.interface.js';
-import { KNOWN_OPTIONS } from './known-options.js';
-import { createRedLockClient } from './redis/red-lock/create-red-lock-client.js';
-import { createRedisLockClient } from './redis/create-redis-lock-client.js';
-import { createZooKeeperLockClient } from './zookeeper/create-zookeeper-lock-client.js';
+import { type LockClient, LockOptionsError } from '../core/index.js';
+import { createEmbeddedLockClient } from '../embedded/create-embedded-lock-client.js';
+import type {
+  EmbeddedBackendOptions,
+  LockModuleOptions,
+  RedisBackendOptions,
+  ZooKeeperBackendOptions,
+} from '../interfaces/lock-module-options.interface.js';
+import { createRedisLockClient } from '../redis/create-redis-lock-client.js';
+import { createRedLockClient } from '../redis/red-lock/create-red-lock-client.js';
+import { createZooKeeperLockClient } from '../zookeeper/create-zookeeper-lock-client.js';
+
+const COMMON = { name: true, backend: true, logOperations: true, shutdownTimeout: true } as const;
+
+const EMBEDDED: Record<keyof EmbeddedBackendOptions | 'name', true> = {
+  ...COMMON,
+  basePath: true,
+  literalPaths: true,
+  wait: true,
+};
+
+const ZOOKEEPER: Record<keyof ZooKeeperBackendOptions | 'name', true> = {
+  ...COMMON,
+  acl: true,
+  auth: true,
+  basePath: true,
+  connect: true,
+  connectTimeout: true,
+  errorPolicy: true,
+  literalPaths: true,
+  retryPolicy: true,
+  sessionTimeout: true,
+  tickTime: true,
+  wait: true,
+};
+
+const REDIS: Record<keyof RedisBackendOptions | 'name', true> = {
+  ...COMMON,
+  client: true,
+  cluster: true,
+  connect: true,
+  connectTimeout: true,
+  fairLockWaitTimeout: true,
+  nodes: true,
+  nodeTimeout: true,
+  prefix: true,
+  replicas: true,
+  shardedSubscriptionMode: true,
+  wait: true,
+  watchdogTimeout: true,
+};
+
+/** Names of the options that each backend has: one that is spelt wrong is to be told, not to do nothing. */
+export const KNOWN_OPTIONS = {
+  embedded: Object.keys(EMBEDDED),
+  zookeeper: Object.keys(ZOOKEEPER),
+  redis: Object.keys(REDIS),
+};
 
 const BACKENDS = "'zookeeper', 'redis' or 'embedded'";
 

@@ -1,12 +1,12 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { LockDecoratorTargetError } from './core/index.js';
-import { LeadershipHandlers } from './decorators/leadership-handlers.js';
-import { nameMethod } from './interceptors/name-method.js';
-import type { LeadershipHandler } from './interfaces/leader-options.interface.js';
+import { LockOrchestrator } from '../clients/lock.orchestrator.js';
+import { LockDecoratorTargetError } from '../core/index.js';
+import type { LeadershipHandler } from '../interfaces/leader-options.interface.js';
+import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
+import { nameMethod } from '../plans/define-plan.js';
+import { LeadershipHandlers } from '../plans/leadership-handlers.js';
 import { LeaderElections } from './leader-elections.js';
-import { DEFAULT_LOCK_CLIENT } from './lock.constants.js';
-import { LockOrchestrator } from './lock.orchestrator.js';
 
 /** As Nest knows a provider or a controller. */
 type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];

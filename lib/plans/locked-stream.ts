@@ -1,0 +1,158 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { defer, Observable, type ObservableInput } from 'rxjs';
+import { LockAbortedError } from '../core/index.js';
+
+/** An async generator that runs in the async context in which this was made, whoever asks for its values. */
+export class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
+  readonly #inScope = AsyncLocalStorage.snapshot();
+  readonly #source: AsyncGenerator<unknown, unknown>;
+  /** What it threw itself. */
+  #error?: { readonly error: unknown };
+  /** What it was given up for. */
+  #loss?: Error;
+  #giveUp?: (loss: Error) => void;
+  #ended?: Promise<void>;
+
+  constructor(make: () => AsyncGenerator<unknown, unknown>) {
+    this.#source = this.#inScope(make);
+  }
+
+  next(value?: unknown): Promise<IteratorResult<unknown, unknown>> {
+    return this.#step(() => this.#source.next(value));
+  }
+
+  return(value?: unknown): Promise<IteratorResult<unknown, unknown>> {
+    return this.#step(() => this.#source.return(value));
+  }
+
+  throw(error?: unknown): Promise<IteratorResult<unknown, unknown>> {
+    return this.#step(() => this.#source.throw(error));
+  }
+
+  /** Whoever waits for a value, or asks for one from now on, gets `loss`; the body is ended where it stands. */
+  giveUp(loss: Error): void {
+    this.#loss = loss;
+    this.#giveUp?.(loss);
+  }
+
+  /** Ends it, if it has not ended by itself; settles when it has, as it did. */
+  end(): Promise<void> {
+    this.#ended ??= this.#inScope(async () => {
+      await this.#source.return(undefined);
+      if (this.#error) throw this.#error.error;
+    });
+    return this.#ended;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #step(
+    move: () => Promise<IteratorResult<unknown, unknown>>,
+  ): Promise<IteratorResult<unknown, unknown>> {
+    return new Promise((resolve, reject) => {
+      if (this.#loss) return reject(this.#loss);
+      this.#giveUp = reject;
+      this.#inScope(move).then(resolve, (error: Error) => {
+        this.#error = { error };
+        reject(error);
+      });
+    });
+  }
+}
+
+/** Runs `flow` under a lock; settles as it does. `signal` ends the wait for the lock. */
+export type Around = (flow: () => Promise<unknown>, signal: AbortSignal) => Promise<unknown>;
+
+/** Subscribes to what `proceed` gives under a lock, and holds that until the stream ends or nobody listens. */
+export function streamUnderLock(
+  around: Around,
+  proceed: () => ObservableInput<unknown>,
+): Observable<unknown> {
+  return new Observable((subscriber) => {
+    const unsubscribed = new AbortController();
+    subscriber.add(() => unsubscribed.abort());
+    const flow = () =>
+      new Promise<undefined>((resolve, reject) => {
+        if (subscriber.closed) return resolve(undefined);
+        const source = defer(proceed).subscribe({
+          next: (value) => subscriber.next(value),
+          error: reject,
+          complete: () => resolve(undefined),
+        });
+        subscriber.add(() => {
+          source.unsubscribe();
+          resolve(undefined);
+        });
+      });
+    // The end is told after the release, as a method's promise settles after it.
+    around(flow, unsubscribed.signal).then(
+      (instead) => {
+        if (instead !== undefined) subscriber.next(instead);
+        subscriber.complete();
+      },
+      (error) => subscriber.error(error),
+    );
+  });
+}
+
+/**
+ * What `make` gives, under a lock: from the first `next()` until the generator has ended, or was left with `return()` or
+ * `throw()`. Before the grant, leaving it ends the wait. A call without a grant is over with the value that `around` gives
+ * instead, if any.
+ */
+export function generateUnderLock(around: Around, make: () => AsyncGenerator): AsyncGenerator {
+  const left = new AbortController();
+  const flow = underLock(around, make, left.signal);
+  const leave = <T>(request: T): T => {
+    left.abort();
+    return request;
+  };
+  // Not `flow` itself: its queue would keep a `return()` until there is a lock.
+  const generator: AsyncGenerator = {
+    next: (...value) => flow.next(...value),
+    return: (value) => leave(flow.return(value)),
+    throw: (error) => leave(flow.throw(error)),
+    [Symbol.asyncIterator]: () => generator,
+    [Symbol.asyncDispose]: async () => void (await generator.return(undefined)),
+  };
+  return generator;
+}
+
+async function* underLock(
+  around: Around,
+  make: () => AsyncGenerator,
+  left: AbortSignal,
+): AsyncGenerator {
+  let end!: (outcome: Promise<void>) => void;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  let call!: Promise<unknown>;
+  const granted = new Promise<ScopedGenerator>((resolve) => {
+    call = around(async () => {
+      if (left.aborted) return; // granted in the turn in which it was left
+      resolve(new ScopedGenerator(make));
+      await ended;
+    }, left);
+  });
+  const onLoss = async (loss: Error) => {
+    const source = await granted;
+    source.giveUp(loss);
+    end(source.end());
+  };
+  call.catch(onLoss);
+
+  const outcome = await Promise.race([granted, call]).catch((error: unknown) => {
+    if (!(left.aborted && error instanceof LockAbortedError)) throw error;
+  });
+  if (!(outcome instanceof ScopedGenerator)) {
+    if (outcome !== undefined) yield outcome;
+    return undefined;
+  }
+  try {
+    return yield* outcome;
+  } finally {
+    end(outcome.end());
+    await call; // the end is told after the release, as that of a stream
+  }
+}

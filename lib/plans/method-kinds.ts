@@ -1,0 +1,141 @@
+import { defer, isObservable, type ObservableInput } from 'rxjs';
+import { LockDecoratorTargetError, LockInterceptorMissingError } from '../core/index.js';
+import type { LockPlan } from '../interfaces/lock-plan.interface.js';
+import { INTERCEPTOR_PROPERTY } from '../lock.constants.js';
+import { generateUnderLock, streamUnderLock } from './locked-stream.js';
+import { completePlan } from './plan-metadata.js';
+
+/** What a locked method returns, and with it how a call is brought under the lock. */
+export interface MethodShape {
+  /** What to write where a method does not have this shape. */
+  readonly advice: string;
+  /**
+   * Why a method does not have this shape, as far as that shows before it is called.
+   *
+   * @param returns the type of the result that the compiler has written down, if it has
+   */
+  mismatch(method: object, returns: unknown): string | undefined;
+  /** Calls the method, `proceed`, under the lock of `plan`. */
+  call(self: unknown, plan: LockPlan, args: unknown[], proceed: () => unknown): unknown;
+}
+
+/** What the `LockInterceptor` does for a method. */
+export interface MethodInterceptor {
+  /**
+   * Runs `proceed` under the lock of `plan` for these arguments; settles as it does.
+   *
+   * @param signal ends the wait for the lock
+   */
+  around(
+    plan: LockPlan,
+    args: unknown[],
+    proceed: () => unknown,
+    signal?: AbortSignal,
+  ): Promise<unknown>;
+}
+
+const advice =
+  'Make it an async method, or use @LockStream on an Observable or an async generator.';
+
+/** `Object` is written down for every interface and union. */
+const mayBePromise = (type: unknown): boolean =>
+  type === undefined ||
+  type === Object ||
+  typeof (type as { prototype?: { then?: unknown } }).prototype?.then === 'function';
+
+/** Is this work that has yet to be done, and would be without the lock? */
+const isLazy = (result: unknown): boolean =>
+  typeof result === 'object' &&
+  result !== null &&
+  (isObservable(result) || tagOf(result).endsWith('Generator'));
+
+/** A method that returns a promise: the lock is held until that settles. */
+export const promiseMethod: MethodShape = {
+  advice,
+
+  mismatch(method, returns) {
+    const tag = tagOf(method);
+    if (tag === 'AsyncFunction') return undefined;
+    if (tag !== 'Function') return 'it is a generator, whose body runs after the call';
+    return mayBePromise(returns) ? undefined : 'it does not return a promise';
+  },
+
+  // Async, so that whatever is wrong is a rejection.
+  async call(self, plan, args, proceed) {
+    const result = await interceptorOf(self, plan.method).around(
+      completePlan(self, plan),
+      args,
+      proceed,
+    );
+    if (!isLazy(result)) return result;
+    const why = 'it gave a stream, whose work would be done without the lock';
+    throw new LockDecoratorTargetError(plan.decorator, plan.method, why, advice);
+  },
+};
+
+/** `Object` is written down for every interface and union. */
+const mayBeObservable = (type: unknown): boolean =>
+  type === undefined ||
+  type === Object ||
+  typeof (type as { prototype?: { subscribe?: unknown } }).prototype?.subscribe === 'function';
+
+/** A method that returns an Observable: the lock is held from the subscription to its end. */
+export const observableMethod: MethodShape = {
+  advice:
+    'Let it return an Observable, make it an async generator, or use @WithMutex on an async method.',
+
+  mismatch(method, returns) {
+    if (tagOf(method) === 'Function' && mayBeObservable(returns)) return undefined;
+    return 'it does not return an Observable';
+  },
+
+  // Deferred, so that whatever is wrong fails the stream.
+  call: (self, plan, args, proceed) =>
+    defer(() => {
+      const interceptor = interceptorOf(self, plan.method);
+      const complete = completePlan(self, plan);
+      return streamUnderLock(
+        (flow, signal) => interceptor.around(complete, args, flow, signal),
+        proceed as () => ObservableInput<unknown>,
+      );
+    }),
+};
+
+/** An async generator: the lock is held from the first value that is asked for to its end. */
+export const asyncGeneratorMethod: MethodShape = {
+  advice: 'Make it an async generator, or use @WithMutex on an async method.',
+
+  mismatch: () => undefined, // it was chosen for its kind
+
+  // Whatever is wrong comes with the first value.
+  call: (self, plan, args, proceed) =>
+    generateUnderLock(
+      async (flow, signal) =>
+        await interceptorOf(self, plan.method).around(completePlan(self, plan), args, flow, signal),
+      proceed as () => AsyncGenerator,
+    ),
+};
+
+/** The shape that a method has, of those of streams. */
+export function streamMethod(method: unknown): MethodShape {
+  const isGenerator = typeof method === 'function' && tagOf(method) === 'AsyncGeneratorFunction';
+  return isGenerator ? asyncGeneratorMethod : observableMethod;
+}
+
+/** The name of the built-in kind of a value: `AsyncFunction`, `Generator`, … It sees through a Proxy. */
+export function tagOf(value: object): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
+}
+
+/**
+ * The interceptor that Nest has given to `instance`.
+ *
+ * @throws LockInterceptorMissingError when there is none: the instance was not made by Nest, or is not there at all
+ */
+export function interceptorOf(instance: unknown, method: string): MethodInterceptor {
+  const interceptor = (
+    instance as { [INTERCEPTOR_PROPERTY]?: MethodInterceptor } | null | undefined
+  )?.[INTERCEPTOR_PROPERTY];
+  if (interceptor === undefined) throw new LockInterceptorMissingError(method);
+  return interceptor;
+}
