@@ -1,10 +1,35 @@
-import { Catch, Logger, Optional, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { LockOptionsError, type LockError } from '../core/index.js';
-import { answerGraphQL } from './answer-graphql.js';
-import { answerHttp } from './answer-http.js';
-import { ANSWERED_ERRORS } from './answered-errors.js';
-import { lockErrorAnswer } from './lock-error-answer.js';
-import type { LockExceptionFilterOptions } from './lock-exception-filter-options.interface.js';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger, Optional } from '@nestjs/common';
+import { type LockError, LockOptionsError } from '../core/index.js';
+import {
+  ANSWERED_ERRORS,
+  lockErrorAnswer,
+  type LockErrorAnswer,
+  type LockExceptionFilterOptions,
+} from './lock-error-answer.js';
+
+/** What the responses of Express and Fastify have in common; `raw` is Node's, which that of Express is itself. */
+interface HttpResponse extends NodeResponse {
+  readonly raw?: NodeResponse;
+  status(code: number): HttpResponse;
+  header(name: string, value: string): HttpResponse;
+  send(body: unknown): unknown;
+}
+
+interface NodeResponse {
+  readonly headersSent: boolean;
+  end(): void;
+}
+
+/** Sends the answer; a response that has begun already can only be ended. */
+export function answerHttp(
+  response: HttpResponse,
+  { status, retryAfter, body }: LockErrorAnswer,
+): void {
+  const raw = response.raw ?? response;
+  if (raw.headersSent) return raw.end();
+  if (retryAfter !== undefined) response.header('Retry-After', `${retryAfter}`);
+  response.status(status).send(body);
+}
 
 /**
  * Answers requests that failed of a lock, over HTTP (Express and Fastify) and GraphQL.
@@ -47,4 +72,15 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
     if (context === 'http') answerHttp(host.switchToHttp().getResponse(), answer);
     else answerGraphQL(error, answer);
   }
+}
+
+/** Throws what GraphQL servers make the answer of: they take over `extensions`, and Apollo from `http` status and headers. */
+export function answerGraphQL(
+  cause: unknown,
+  { status, retryAfter, body }: LockErrorAnswer,
+): never {
+  const headers = new Map<string, string>();
+  if (retryAfter !== undefined) headers.set('retry-after', `${retryAfter}`);
+  const extensions = { code: body.code, statusCode: status, retryAfter, http: { status, headers } };
+  throw Object.assign(new Error(body.message, { cause }), { extensions });
 }

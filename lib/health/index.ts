@@ -1,3 +1,5 @@
-export * from './lock-health-options.interface.js';
-export * from './lock-health.indicator.js';
-export * from './lock-ping-check-options.interface.js';
+export {
+  LockHealthIndicator,
+  type LockHealthOptions,
+  type LockPingCheckOptions,
+} from './lock-health.indicator.js';

@@ -1,12 +1,52 @@
 import { Injectable } from '@nestjs/common';
-import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
-import { LockOptionsError } from '../core/index.js';
-import { LeaderElections } from '../elections/leader-elections.js';
+import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { LockClientRegistry } from '../clients/lock-client.registry.js';
-import type { LockHealthOptions } from './lock-health-options.interface.js';
-import type { LockHealth } from './lock-health.js';
-import type { LockPingCheckOptions } from './lock-ping-check-options.interface.js';
-import { measureHealth } from './measure-health.js';
+import {
+  type LockClient,
+  LockClientClosedError,
+  type LockClientStatus,
+  LockConnectionError,
+  LockOptionsError,
+} from '../core/index.js';
+import type { LeaderElectionState } from '../elections/leader-election.js';
+import { LeaderElections } from '../elections/leader-elections.js';
+
+/** What a health check tells of a lock client. */
+export interface LockHealth extends LockClientStatus {
+  /** Milliseconds that the servers took to answer, where they have. */
+  readonly latency?: number;
+  /** Why there was no answer. */
+  readonly message?: string;
+  /** What the app is in each of its elections on that client, by their names. */
+  readonly elections?: Readonly<Record<string, LeaderElectionState>>;
+}
+
+/** Options of `LockHealthIndicator.pingCheckAll`. */
+export interface LockHealthOptions {
+  /**
+   * How long an answer of the servers is waited for, in milliseconds.
+   *
+   * @default 1,000
+   */
+  readonly timeout?: number;
+  /**
+   * The health from which on the check fails. A client is `degraded` while it reconnects and what it holds may still be held,
+   * and when a minority of its independent Redis servers is away.
+   *
+   * @default 'down'
+   */
+  readonly failOn?: 'degraded' | 'down';
+}
+
+/** Options of `LockHealthIndicator.pingCheck`. */
+export interface LockPingCheckOptions extends LockHealthOptions {
+  /**
+   * Name of the lock client.
+   *
+   * @default 'default'
+   */
+  readonly client?: string;
+}
 
 /**
  * Tells Terminus how the lock clients are. List it in the providers of the module that imports `TerminusModule`.
@@ -72,4 +112,29 @@ export class LockHealthIndicator {
     const elections = this.elections.states(client);
     return elections === undefined ? health : { ...health, elections };
   }
+}
+
+/**
+ * Asks the servers of a client, if it is connected to them. One that is connected and gets no answer within `timeout` ms is
+ * down: its locks may be held, but it could not know.
+ *
+ * Rejects with `LockOptionsError` when `timeout` is not in its range.
+ */
+export async function measureHealth(client: LockClient, timeout = 1_000): Promise<LockHealth> {
+  const before = client.status();
+  if (!isConnected(before)) return before;
+  try {
+    const latency = await client.ping(timeout);
+    return { ...client.status(), latency: Math.round(latency * 100) / 100 };
+  } catch (error) {
+    if (!(error instanceof LockConnectionError || error instanceof LockClientClosedError))
+      throw error;
+    const status = client.status();
+    const health = isConnected(status) ? 'down' : status.health;
+    return { ...status, health, message: error.message };
+  }
+}
+
+function isConnected({ state }: LockClientStatus): boolean {
+  return state === 'CONNECTED' || state === 'RECONNECTED';
 }

@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { LockClient } from '../core/index.js';
 import { LOCK_SURVEY, type LockSurvey, type ReportExchange } from '../core/lock-inspection.js';
-import { answerWithin } from './answer-within.js';
-import { LockCounts } from './lock-counts.js';
-import type { InspectedClient } from './lock-inspector-snapshot.interface.js';
-import type { LockInspectorSettings } from './lock-inspector-settings.js';
-import { makeReport } from './make-report.js';
+import type { LockInspectorSettings } from './lock-inspector-options.interface.js';
+import { type InspectedClient, LockCounts } from './lock-inspector-snapshot.interface.js';
 import { mergeLocks } from './merge-locks.js';
-import { parseReport } from './parse-report.js';
-import type { ProcessReport } from './process-report.js';
+import { makeReport, parseReport, type ProcessReport } from './process-report.js';
 
 /** Servers that take longer than that, in ms, are said not to answer. */
 const PATIENCE = 2_000;
@@ -101,4 +97,14 @@ export class ClientInspector {
     const names = new Set(single.map(({ name }) => name));
     return this.#survey?.locks({ names, held: new Set(held), limit, scan });
   }
+}
+
+/** Settles as `work` does; rejects when that takes longer than `ms`. */
+export async function answerWithin<T>(ms: number, work: Promise<T> | undefined) {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+    timer.unref();
+  });
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,16 @@
 import type { CanActivate, ModuleMetadata, Type } from '@nestjs/common';
+import { LockOptionsError } from '../core/index.js';
+
+/** Token of the settings of the inspector. */
+export const LOCK_INSPECTOR_SETTINGS: unique symbol = Symbol.for(
+  'nestjs-interlock:inspector (import LockInspectorModule.forRoot())',
+);
+
+/** Of the id of a participant in an election, which may be long, so many characters are shown. */
+export const SHOWN_OF_PARTICIPANT = 200;
+
+/** What the page sends with a request to release: no form of another site can. */
+export const REQUESTED_WITH = 'nestjs-interlock';
 
 /** A guard, as for `@UseGuards()`. */
 export type InspectorGuard = Type<CanActivate> | CanActivate;
@@ -41,4 +53,26 @@ export interface LockInspectorOptions {
    * @default 1000
    */
   readonly scan?: number;
+}
+
+/** The options of the service, complete. */
+export type LockInspectorSettings = Required<
+  Pick<LockInspectorOptions, 'every' | 'answerWithin' | 'limit' | 'scan'>
+>;
+
+/** @throws LockOptionsError */
+export function inspectorSettings({
+  every = 250,
+  answerWithin = 300,
+  limit = 500,
+  scan = 1_000,
+}: LockInspectorOptions): LockInspectorSettings {
+  const settings = { every, answerWithin, limit, scan };
+  const least = { every: 250, answerWithin: 1, limit: 1, scan: 0 };
+  for (const [option, value] of Object.entries(settings)) {
+    const min = least[option as keyof typeof least];
+    if (!(Number.isInteger(value) && value >= min && value < 2 ** 31))
+      throw new LockOptionsError(option, value, `a whole number of ${min} or more`);
+  }
+  return settings;
 }

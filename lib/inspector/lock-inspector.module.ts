@@ -1,9 +1,11 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { inspectorController } from './inspector-controller.js';
+import { inspectorController } from './inspector.controller.js';
 import { LockInspector } from './lock-inspector.js';
-import { LOCK_INSPECTOR_SETTINGS } from './lock-inspector.constants.js';
-import type { LockInspectorOptions } from './lock-inspector-options.interface.js';
-import { inspectorSettings } from './lock-inspector-settings.js';
+import {
+  inspectorSettings,
+  LOCK_INSPECTOR_SETTINGS,
+  type LockInspectorOptions,
+} from './lock-inspector-options.interface.js';
 
 /**
  * Shows the locks of the application, in all of its processes that import this too: as a page, and as the service

@@ -1,25 +1,26 @@
 import {
+  type BeforeApplicationShutdown,
   Inject,
   Injectable,
   Logger,
-  type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
 import {
   defer,
   distinctUntilChanged,
+  type Observable,
   repeat,
   ReplaySubject,
   share,
   takeUntil,
-  type Observable,
 } from 'rxjs';
 import { LockClientRegistry } from '../clients/lock-client.registry.js';
 import { ClientInspector } from './client-inspector.js';
-import { LOCK_INSPECTOR_SETTINGS } from './lock-inspector.constants.js';
-import type { LockInspectorSettings } from './lock-inspector-settings.js';
+import {
+  LOCK_INSPECTOR_SETTINGS,
+  type LockInspectorSettings,
+} from './lock-inspector-options.interface.js';
 import type { LockInspectorSnapshot } from './lock-inspector-snapshot.interface.js';
-import { showsTheSame } from './shows-the-same.js';
 
 /** Shows the locks of the application: who holds them, and who waits, in all processes and of all clients. */
 @Injectable()
@@ -87,4 +88,15 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
     const clients = await Promise.all(this.#clients.map((client) => client.inspect()));
     return { at: Date.now(), clients };
   }
+}
+
+/** Do both show the same? Times do not count: they move by a millisecond from look to look. */
+export function showsTheSame(one: LockInspectorSnapshot, other: LockInspectorSnapshot): boolean {
+  return withoutTimes(one) === withoutTimes(other);
+}
+
+function withoutTimes(snapshot: LockInspectorSnapshot): string {
+  return JSON.stringify(snapshot.clients, (key, value: unknown) =>
+    key === 'since' ? undefined : value,
+  );
 }

@@ -1,6 +1,6 @@
 import type { LockRecipe } from '../core/index.js';
 import type { SurveyedLock, SurveyedParty } from '../core/lock-inspection.js';
-import { SHOWN_OF_PARTICIPANT } from './lock-inspector.constants.js';
+import { SHOWN_OF_PARTICIPANT } from './lock-inspector-options.interface.js';
 import type { InspectedLock, InspectedParty } from './lock-inspector-snapshot.interface.js';
 import type { ProcessReport, ReportedActivity } from './process-report.js';
 

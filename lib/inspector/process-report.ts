@@ -1,4 +1,9 @@
+import { hostname } from 'node:os';
 import type { LockRecipe } from '../core/index.js';
+import type { PlacedActivity } from '../core/internal/client-activity.js';
+import type { LockSurvey } from '../core/lock-inspection.js';
+import { SHOWN_OF_PARTICIPANT } from './lock-inspector-options.interface.js';
+import type { LockCounts } from './lock-inspector-snapshot.interface.js';
 
 /** What an acquire is at, as its process tells. */
 export interface ReportedActivity {
@@ -30,4 +35,81 @@ export interface ProcessReport {
   readonly timedOut: number;
   /** By the name of the lock: how often it was lost, and timed out. */
   readonly locks: Readonly<Record<string, readonly [number, number]>>;
+}
+
+/** Most acquires, and most counts of locks, that are told: a report has to fit into a node of ZooKeeper. */
+const MOST = 1_000;
+
+/** What this process tells of a client. */
+export function makeReport(
+  id: string,
+  { nameOf, activities }: { nameOf: LockSurvey['nameOf']; activities: readonly PlacedActivity[] },
+  counts: LockCounts,
+): ProcessReport {
+  const now = Date.now();
+  const name = (key: string) => {
+    try {
+      return nameOf(key);
+    } catch {
+      return key; // of a multi-lock, which has none of its own
+    }
+  };
+  const activity = activities.map((each): ReportedActivity => {
+    const { state, key, recipe, method, forMs, holders, place } = each;
+    const participant = each.participant?.slice(0, SHOWN_OF_PARTICIPANT);
+    const fencingToken = each.fencingToken?.toString();
+    const ids = state === 'held' ? [...holders] : place === undefined ? [] : [place];
+    const since = Math.round(now - forMs);
+    const about = { name: each.name ?? name(key), key, recipe, method, participant };
+    return { state, ...about, since, ids, fencingToken };
+  });
+  activity.sort((a, b) => a.since - b.since);
+  const held = activity.filter(({ state }) => state === 'held').length;
+  return {
+    id,
+    host: hostname(),
+    pid: process.pid,
+    activity: activity.slice(0, MOST),
+    held,
+    waiting: activity.length - held,
+    lost: counts.lost,
+    timedOut: counts.timedOut,
+    locks: Object.fromEntries(
+      [...counts.byKey].slice(-MOST).map(([key, both]) => [name(key), both]),
+    ),
+  };
+}
+
+/** The report of another process; nothing when it makes no sense, as that of another version may. */
+export function parseReport(text: string): ProcessReport | undefined {
+  try {
+    const report = JSON.parse(text) as ProcessReport;
+    const { id, host, pid, activity, held, waiting, lost, timedOut, locks } = report;
+    const isReport =
+      areTexts(id, host) &&
+      areNumbers(pid, held, waiting, lost, timedOut) &&
+      Array.isArray(activity) &&
+      activity.every(isActivity) &&
+      Object.values(locks).every((counts) => Array.isArray(counts) && areNumbers(...counts));
+    return isReport ? report : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isActivity(activity: ReportedActivity): boolean {
+  const { state, name, key, recipe, since, ids, fencingToken = '', participant = '' } = activity;
+  const isState = state === 'held' || state === 'waiting';
+  const areIds = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
+  return (
+    isState && areIds && areTexts(name, key, recipe, fencingToken, participant) && areNumbers(since)
+  );
+}
+
+function areTexts(...values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === 'string');
+}
+
+function areNumbers(...values: readonly unknown[]): boolean {
+  return values.every((value) => Number.isFinite(value));
 }

@@ -1,2 +1,2 @@
-export * from './lock-telemetry-options.js';
+export type { LockTelemetryOptions } from './telemetry-attributes.js';
 export { LockTelemetryModule } from './lock-telemetry.module.js';

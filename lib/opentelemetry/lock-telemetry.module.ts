@@ -1,9 +1,43 @@
-import { Module, type DynamicModule } from '@nestjs/common';
-import { LOCK_TRACER, LockOptionsError } from '../index.js';
-import { HoldTracer } from './hold-tracer.js';
-import type { LockTelemetryOptions } from './lock-telemetry-options.js';
-import { LOCK_TELEMETRY_OPTIONS } from './lock-telemetry.constants.js';
-import { LockTelemetry } from './lock-telemetry.js';
+import {
+  type DynamicModule,
+  Inject,
+  Injectable,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { LOCK_TRACER, LockClientRegistry, LockOptionsError } from '../index.js';
+import { LockGauges, LockMetrics, MeasurementBuffer } from './lock-metrics.js';
+import { AcquireSpans, HoldTracer } from './lock-spans.js';
+import { LOCK_TELEMETRY_OPTIONS, type LockTelemetryOptions } from './telemetry-attributes.js';
+
+/** Listens to the clients of the app. */
+@Injectable()
+export class LockTelemetry implements OnModuleInit, OnApplicationShutdown {
+  readonly #measurements = new MeasurementBuffer();
+  #gauges?: LockGauges;
+
+  constructor(
+    private readonly registry: LockClientRegistry,
+    @Inject(LOCK_TELEMETRY_OPTIONS) private readonly options: Required<LockTelemetryOptions>,
+  ) {}
+
+  onModuleInit(): void {
+    const clients = this.registry.names.map((name) => this.registry.get(name));
+    const spans = new AcquireSpans(this.options);
+    const metrics = new LockMetrics(this.#measurements);
+    for (const client of clients) {
+      spans.follow(client);
+      metrics.follow(client);
+    }
+    this.#gauges = new LockGauges(clients, this.#measurements);
+  }
+
+  onApplicationShutdown(): void {
+    this.#gauges?.stop();
+    this.#measurements.end(); // the clients may have locks to give back yet
+  }
+}
 
 /**
  * Makes spans and metrics of all locks of the app, with the global providers of OpenTelemetry. Import it in the root module,

@@ -1,11 +1,10 @@
-export type { ContractOptions } from './contract/contract-options.js';
-export type { ContractRunner } from './contract/contract-runner.js';
+export type { ContractOptions, ContractRunner } from './contract/contract-stage.js';
 export { lockClientContract } from './contract/lock-client-contract.js';
 export { multiLockContract } from './contract/multi-lock-contract.js';
 export { mutexContract } from './contract/mutex-contract.js';
 export { readWriteLockContract } from './contract/read-write-lock-contract.js';
 export { semaphoreContract } from './contract/semaphore-contract.js';
-export type { LockTestingOptions } from './lock-testing-options.js';
+export type { LockTestingOptions } from './testing-client.js';
 export { LockTesting } from './lock-testing.js';
 export { LockTestingModule } from './lock-testing.module.js';
 export { withoutLocks } from './without-locks.js';

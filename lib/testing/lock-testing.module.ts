@@ -1,7 +1,29 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { type DynamicModule, Global, Logger, Module } from '@nestjs/common';
 import type { LockModuleOptions } from '../interfaces/lock-module-options.interface.js';
+import { LOCK_CLIENT_FACTORY } from '../lock.constants.js';
 import { LockModule } from '../lock.module.js';
-import { LockTestingCoreModule } from './lock-testing-core.module.js';
+import { LockTesting } from './lock-testing.js';
+import type { LockTestingOptions } from './testing-client.js';
+
+const logger = new Logger('LockModule');
+
+/** What a test has once, however many clients its app has. */
+@Global()
+@Module({
+  providers: [
+    LockTesting,
+    {
+      provide: LOCK_CLIENT_FACTORY,
+      inject: [LockTesting],
+      useFactory: (testing: LockTesting) => (name: string, options: LockTestingOptions) => {
+        logger.warn(`Lock client "${name}" is one for tests: no other process is excluded.`);
+        return testing.createClient(name, options);
+      },
+    },
+  ],
+  exports: [LockTesting, LOCK_CLIENT_FACTORY],
+})
+export class LockTestingCoreModule {}
 
 /**
  * Puts the locks of an app into virtual time, in this process, without a server: all clients that the app registers, of

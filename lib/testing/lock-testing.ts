@@ -6,8 +6,7 @@ import {
 } from '../core/errors/index.js';
 import type { LockActivity, LockClient } from '../core/lock-client.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
-import type { LockTestingOptions } from './lock-testing-options.js';
-import { TestingClient } from './testing-client.js';
+import { type LockTestingOptions, TestingClient } from './testing-client.js';
 import { TestingClock } from './testing-clock.js';
 
 /**

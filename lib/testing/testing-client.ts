@@ -1,13 +1,66 @@
-import type { LockClient } from '../core/lock-client.js';
+import type { Clock } from '../core/clock.js';
+import type { ErrorPolicy } from '../core/election/election-backend.js';
+import { HeldLease, useLease } from '../core/internal/lease-handle.js';
 import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
-import { EmbeddedLink } from '../embedded/embedded-transport.js';
+import type { Lease } from '../core/lease.js';
+import type { LockClient } from '../core/lock-client.js';
+import type { AcquireOptions, Lock } from '../core/lock.js';
+import {
+  type EmbeddedLockOptions,
+  validateEmbeddedOptions,
+} from '../embedded/create-embedded-lock-client.js';
 import { EmbeddedServer } from '../embedded/embedded-server.js';
-import { validateEmbeddedOptions } from '../embedded/create-embedded-lock-client.js';
+import { EmbeddedLink } from '../embedded/embedded-transport.js';
+import { validateLease } from '../redis/locks/redis-lease.js';
 import { SessionConnection } from '../zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';
-import { leasedClient } from './leased-client.js';
-import type { LockTestingOptions } from './lock-testing-options.js';
 import type { TestingClock } from './testing-clock.js';
+
+/** What locks of Redis take besides. */
+interface LeaseOptions extends AcquireOptions {
+  readonly lease?: number;
+}
+
+/** `lock`, with the `lease` of Redis: what is acquired with one is lost when that is over. */
+export function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string): L {
+  const validate = (lease?: number) => {
+    if (lease !== undefined) validateLease('lease', lease, { key: lock.key, client });
+  };
+  const bounded = <T extends Lease | undefined>(held: T, lease?: number): T => {
+    if (lease === undefined || !(held instanceof HeldLease)) return held;
+    const { hold } = held;
+    clock.setTimer(
+      () => void (hold.isLive && hold.revoke(`its lease of ${lease} ms is over`)),
+      lease,
+    );
+    return held;
+  };
+  const acquire = async (options: LeaseOptions = {}) => {
+    validate(options.lease);
+    return bounded(await lock.acquire(options), options.lease);
+  };
+  const tryAcquire = async (options: LeaseOptions = {}) => {
+    validate(options.lease);
+    return bounded(await lock.tryAcquire(options), options.lease);
+  };
+  const using: Lock['using'] = async (fn, options) => await useLease(await acquire(options), fn);
+  return standIn(lock, { acquire, tryAcquire, using } as Partial<L>);
+}
+
+/** What a client in virtual time takes from the options of the client that it stands for. The others change nothing. */
+export interface LockTestingOptions extends EmbeddedLockOptions {
+  /** `'redis'`: its locks take a `lease`, which ends in virtual time. */
+  readonly backend?: 'embedded' | 'zookeeper' | 'redis';
+  /** As on ZooKeeper: with `'standard'` a `suspend()` ends what is held. */
+  readonly errorPolicy?: ErrorPolicy;
+  /**
+   * How long a session survives a lost connection, in milliseconds; as on a ZooKeeper server with its default settings, it
+   * is raised to 4,000 and lowered to 40,000.
+   *
+   * @default 30000
+   */
+  readonly sessionTimeout?: number;
+}
 
 /** Unit of time of a ZooKeeper server, in ms: its sessions get 2 to 20 of it. */
 const TICK_TIME = 2_000;
@@ -93,4 +146,34 @@ export class TestingClient {
     if (sessionId !== undefined) this.#server.expire(sessionId);
     await this.resume();
   }
+}
+
+/** `client`, with the `lease` of Redis for all of its locks. */
+export function leasedClient(client: LockClient, clock: Clock): LockClient {
+  const { name } = client;
+  return standIn(client, {
+    validateLease: (lease) => validateLease('lease', lease, { client: name }),
+    mutex: (key) => leasedLock(client.mutex(key), clock, name),
+    semaphoreMutex: (key) => leasedLock(client.semaphoreMutex(key), clock, name),
+    semaphore: (key, options) => leasedLock(client.semaphore(key, options), clock, name),
+    readWriteLock: (key) => {
+      const lock = client.readWriteLock(key);
+      return {
+        key,
+        readLock: () => leasedLock(lock.readLock(), clock, name),
+        writeLock: () => leasedLock(lock.writeLock(), clock, name),
+      };
+    },
+  });
+}
+
+/** `original` with some of its members replaced; the others are called on `original` itself. */
+export function standIn<T extends object>(original: T, replaced: Partial<T>): T {
+  return new Proxy(original, {
+    get(target, name): unknown {
+      if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);
+      const member: unknown = Reflect.get(target, name, target);
+      return member instanceof Function ? (member.bind(target) as unknown) : member;
+    },
+  });
 }

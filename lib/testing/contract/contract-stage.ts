@@ -1,11 +1,59 @@
 import { AssertionError } from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { AcquireOptions, Lock } from '../../core/lock.js';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Lease } from '../../core/lease.js';
 import type { LockClient } from '../../core/lock-client.js';
-import type { ContractOptions } from './contract-options.js';
-import type { ContractRunner } from './contract-runner.js';
+import type { AcquireOptions, Lock } from '../../core/lock.js';
+
+/** Counts its visitors by reading and writing in different turns, as a database would: two at once lose an update. */
+export class VisitedRoom {
+  visits = 0;
+  mostAtOnce = 0;
+  #inside = 0;
+
+  async visit(): Promise<void> {
+    this.#inside += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#inside);
+    const { visits } = this;
+    await nextTurn();
+    this.visits = visits + 1;
+    this.#inside -= 1;
+  }
+}
+
+/** The backend that is held to a contract. */
+export interface ContractOptions {
+  /** Makes a client that is connected, with no default `wait`; called up to twice a test. The contract closes it. */
+  readonly createClient: () => Promise<LockClient> | LockClient;
+  /**
+   * Do all clients that it makes share their locks? Not so where each has them in its own memory; then nothing is asked of
+   * two clients.
+   *
+   * @default true
+   */
+  readonly isShared?: boolean;
+  /**
+   * Are waiters served in the order in which they came, whichever client they are of? Else this is asked of the waiters of
+   * one client only.
+   *
+   * @default true
+   */
+  readonly isFair?: boolean;
+  /**
+   * How long what has to happen is waited for, in milliseconds; less than the time that the runner gives a test.
+   *
+   * @default 4000
+   */
+  readonly patience?: number;
+}
+
+/** What a contract needs of a test runner: Jest, Vitest, Mocha and `node:test` all have it. */
+export interface ContractRunner {
+  readonly describe: (name: string, body: () => void) => unknown;
+  readonly it: (name: string, body: () => Promise<void>) => unknown;
+  readonly beforeEach: (body: () => Promise<void>) => unknown;
+  readonly afterEach: (body: () => Promise<void>) => unknown;
+}
 
 /** What one test of a contract plays on: a client, where they share locks a second one, and keys that nobody else uses. */
 export class ContractStage {

@@ -1,5 +1,4 @@
-import type { ContractOptions } from './contract-options.js';
-import type { ContractRunner } from './contract-runner.js';
+import type { ContractOptions, ContractRunner } from './contract-stage.js';
 import { multiLockContract } from './multi-lock-contract.js';
 import { mutexContract } from './mutex-contract.js';
 import { readWriteLockContract } from './read-write-lock-contract.js';

@@ -1,10 +1,12 @@
 import { deepEqual, equal, rejects, throws } from 'node:assert/strict';
 import { LockOptionsError, LockTimeoutError } from '../../core/errors/index.js';
 import type { LockClient } from '../../core/lock-client.js';
-import type { ContractOptions } from './contract-options.js';
-import type { ContractRunner } from './contract-runner.js';
-import { ContractStage } from './contract-stage.js';
-import { VisitedRoom } from './visited-room.js';
+import {
+  type ContractOptions,
+  type ContractRunner,
+  ContractStage,
+  VisitedRoom,
+} from './contract-stage.js';
 
 /** What `LockClient.multiLock` promises of mutexes, as tests: all or none, and no circles; see `mutexContract`. */
 export function multiLockContract(runner: ContractRunner, options: ContractOptions): void {

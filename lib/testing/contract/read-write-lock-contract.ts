@@ -1,10 +1,12 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { LockTimeoutError, LockUpgradeError } from '../../core/errors/index.js';
 import type { LockClient } from '../../core/lock-client.js';
-import type { ContractOptions } from './contract-options.js';
-import type { ContractRunner } from './contract-runner.js';
-import { ContractStage } from './contract-stage.js';
-import { VisitedRoom } from './visited-room.js';
+import {
+  type ContractOptions,
+  type ContractRunner,
+  ContractStage,
+  VisitedRoom,
+} from './contract-stage.js';
 
 /** What `LockClient.readWriteLock` promises, as tests: many readers or one writer, of all clients; see `mutexContract`. */
 export function readWriteLockContract(runner: ContractRunner, options: ContractOptions): void {

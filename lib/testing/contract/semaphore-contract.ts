@@ -1,10 +1,12 @@
 import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
 import { LockOptionsError, LockTimeoutError } from '../../core/errors/index.js';
 import type { LockClient } from '../../core/lock-client.js';
-import type { ContractOptions } from './contract-options.js';
-import type { ContractRunner } from './contract-runner.js';
-import { ContractStage } from './contract-stage.js';
-import { VisitedRoom } from './visited-room.js';
+import {
+  type ContractOptions,
+  type ContractRunner,
+  ContractStage,
+  VisitedRoom,
+} from './contract-stage.js';
 
 /** What `LockClient.semaphore` promises, as tests: so many permits and no more; see `mutexContract`. */
 export function semaphoreContract(runner: ContractRunner, options: ContractOptions): void {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { SurveyedLock } from '../../../lib/core/lock-inspection.js';
 import { mergeLocks } from '../../../lib/inspector/merge-locks.js';
-import { parseReport } from '../../../lib/inspector/parse-report.js';
-import type { ProcessReport, ReportedActivity } from '../../../lib/inspector/process-report.js';
+import {
+  parseReport,
+  type ProcessReport,
+  type ReportedActivity,
+} from '../../../lib/inspector/process-report.js';
 
 function activity(change: Partial<ReportedActivity>): ReportedActivity {
   const any = { state: 'held', name: '/locks/a', key: 'a', recipe: 'mutex', since: 100, ids: [] };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { context, createContextKey, type Context, type Histogram } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { MeasurementBuffer } from '../../../lib/opentelemetry/measurement-buffer.js';
+import { MeasurementBuffer } from '../../../lib/opentelemetry/lock-metrics.js';
 
 type Recorded = Parameters<Histogram['record']>;
 

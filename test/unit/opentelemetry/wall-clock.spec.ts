@@ -12,7 +12,7 @@ describe('The clock of spans', () => {
     jest.spyOn(Date, 'now').mockImplementation(() => Math.floor(read('time')));
     jest.spyOn(performance, 'now').mockImplementation(() => read('uptime'));
     jest.resetModules();
-    ({ wallClock } = await import('../../../lib/opentelemetry/wall-clock.js'));
+    ({ wallClock } = await import('../../../lib/opentelemetry/lock-spans.js'));
   });
   afterEach(() => void jest.restoreAllMocks());
 

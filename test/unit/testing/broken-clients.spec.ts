@@ -10,7 +10,7 @@ import {
   type ContractOptions,
   type ContractRunner,
 } from '../../../lib/testing/index.js';
-import { standIn } from '../../../lib/testing/stand-in.js';
+import { standIn } from '../../../lib/testing/testing-client.js';
 import { runContract } from './support/run-contract.js';
 
 /** What is wrong with a client, in the members that take the place of its own. */

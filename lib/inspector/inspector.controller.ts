@@ -1,5 +1,7 @@
 import {
+  BadRequestException,
   Body,
+  type CanActivate,
   Controller,
   ForbiddenException,
   Get,
@@ -10,17 +12,38 @@ import {
   Post,
   Res,
   Sse,
+  type Type,
   UseGuards,
   VERSION_NEUTRAL,
-  type Type,
 } from '@nestjs/common';
-import { endWith, ignoreElements, interval, map, merge, takeUntil, type Observable } from 'rxjs';
+import { endWith, ignoreElements, interval, map, merge, type Observable, takeUntil } from 'rxjs';
+import { type LockInspectorOptions, REQUESTED_WITH } from './lock-inspector-options.interface.js';
 import { LockInspector } from './lock-inspector.js';
-import { REQUESTED_WITH } from './lock-inspector.constants.js';
-import type { LockInspectorOptions } from './lock-inspector-options.interface.js';
 import { inspectorPage } from './page/inspector-page.js';
-import { RefuseGuard } from './refuse.guard.js';
-import { releaseRequest } from './release-request.js';
+
+/** Lets nobody in, and says which option would. */
+export class RefuseGuard implements CanActivate {
+  constructor(private readonly advice: string) {}
+
+  canActivate(): never {
+    throw new ForbiddenException(this.advice);
+  }
+}
+
+/** What is to be released. */
+export interface ReleaseRequest {
+  readonly client: string;
+  readonly name: string;
+  readonly ids: readonly string[];
+}
+
+/** @throws BadRequestException when the body is none */
+export function releaseRequest(body: unknown): ReleaseRequest {
+  const { client, name, ids } = Object(body) as Partial<ReleaseRequest>;
+  const isIds = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
+  if (typeof client === 'string' && typeof name === 'string' && isIds) return { client, name, ids };
+  throw new BadRequestException('Send { client, name, ids } as in a snapshot, as JSON.');
+}
 
 /** A sign of life for proxies that close connections on which nothing comes, in ms. */
 const PING_EVERY = 15_000;
