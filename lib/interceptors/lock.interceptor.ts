@@ -3,12 +3,11 @@ import type { LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js'
 import { LeaderElections } from '../elections/leader-elections.js';
 import { LockClientRegistry } from '../clients/lock-client.registry.js';
 import { LOCK_TRACER } from '../lock.constants.js';
-import type { MethodInterceptor } from '../plans/method-kinds.js';
 import { PlannedLock } from './method-lock.js';
 
 /** What every locked method of an app goes through: the one place where decorators meet locks. */
 @Injectable()
-export class LockInterceptor implements MethodInterceptor {
+export class LockInterceptor {
   readonly #locks = new WeakMap<LockPlan, PlannedLock>();
 
   constructor(
@@ -17,6 +16,11 @@ export class LockInterceptor implements MethodInterceptor {
     @Optional() @Inject(LOCK_TRACER) private readonly tracer?: LockTracer,
   ) {}
 
+  /**
+   * Runs `proceed` under the lock of `plan` for these arguments; settles as it does.
+   *
+   * @param signal ends the wait for the lock
+   */
   around(
     plan: LockPlan,
     args: unknown[],

@@ -19,13 +19,8 @@ export interface MethodShape {
   call(self: unknown, plan: LockPlan, args: unknown[], proceed: () => unknown): unknown;
 }
 
-/** What the `LockInterceptor` does for a method. */
-export interface MethodInterceptor {
-  /**
-   * Runs `proceed` under the lock of `plan` for these arguments; settles as it does.
-   *
-   * @param signal ends the wait for the lock
-   */
+/** What a method needs of the `LockInterceptor`, which stands above the plans. */
+interface MethodInterceptor {
   around(
     plan: LockPlan,
     args: unknown[],
