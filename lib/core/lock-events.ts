@@ -55,6 +55,6 @@ export type LockDiagnostics = {
  *
  * @param asker the `method` of the acquire; in an election it is the id of the participant, which is no piece of code
  */
-export function subjectOf(key: string, recipe: LockRecipe, asker?: string): LockSubject {
+export function lockSubject(key: string, recipe: LockRecipe, asker?: string): LockSubject {
   return isElection(recipe) ? { key, recipe, participant: asker } : { key, recipe, method: asker };
 }

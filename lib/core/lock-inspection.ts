@@ -1,7 +1,7 @@
-import type { PlacedActivity } from './internal/client-activity.js';
+import type { QueuedActivity } from './internal/client-activity.js';
 
 /** Who holds a lock or queues for it, as the servers tell. */
-export interface SurveyedParty {
+export interface ObservedParty {
   /** What the servers know it by: a path on ZooKeeper, the id of a holder or a permit on Redis. Several permits, several ids. */
   readonly ids: readonly string[];
   readonly state: 'held' | 'waiting';
@@ -18,16 +18,16 @@ export interface SurveyedParty {
 }
 
 /** A lock on the servers that somebody holds or queues for. */
-export interface SurveyedLock {
+export interface ObservedLock {
   /** On the servers; on ZooKeeper its path. */
   readonly name: string;
   readonly kind: 'mutex' | 'read/write lock' | 'semaphore' | 'leader latch';
   /** Holders, then the queue in its order. */
-  readonly parties: readonly SurveyedParty[];
+  readonly parties: readonly ObservedParty[];
 }
 
 /** How processes on the same servers tell each other what they are at, when one of them asks. */
-export interface ReportExchange {
+export interface PeerReports {
   /** From now on answers who asks, with what `report` gives then. */
   answer(report: () => string): void;
   /** What the other processes answer within `timeout` ms. Rejects when the servers do not let it ask. */
@@ -37,7 +37,7 @@ export interface ReportExchange {
 }
 
 /** Property in which a client keeps its survey; the same in all copies of this package. */
-export const LOCK_SURVEY: unique symbol = Symbol.for('nestjs-interlock:survey');
+export const LOCK_INSPECTION: unique symbol = Symbol.for('nestjs-interlock:survey');
 
 /** What is known already about the locks of a survey. */
 export interface KnownLocks {
@@ -52,20 +52,20 @@ export interface KnownLocks {
 }
 
 /** What an operator can see of the locks of a client on its servers, whoever has them. It takes no lock. */
-export interface LockSurvey {
+export interface LockInspection {
   /** The name of that lock on the servers. */
   nameOf(key: string): string;
   /** The key of a lock of that name. */
   keyOf(name: string): string;
   /** What this client is at. */
-  activity(): PlacedActivity[];
+  activity(): QueuedActivity[];
   /** The locks that are held or queued for. Rejects when the servers do not answer. */
-  locks(known: KnownLocks): Promise<{ locks: SurveyedLock[]; omitted: number }>;
+  locks(known: KnownLocks): Promise<{ locks: ObservedLock[]; omitted: number }>;
   /**
    * Takes the lock from the holder with these ids; resolves to whether it had it. A holder of this process is told at once,
    * others as the backend does.
    */
   release(name: string, ids: readonly string[]): Promise<boolean>;
   /** A new way to other processes on the same servers. */
-  exchange(): ReportExchange;
+  exchange(): PeerReports;
 }

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from './clock.js';
 import { LockTimeoutError } from './errors/index.js';
-import { withWait } from './internal/acquire.js';
-import { useLease } from './internal/lease-handle.js';
+import { withDefaultWait } from './internal/acquire.js';
+import { runWithLease } from './internal/lease-handle.js';
 import { MultiHold, MultiLease, orderedLocks } from './internal/multi-lease.js';
 import { validateAcquireOptions } from './internal/validation.js';
 import type { Lease } from './lease.js';
@@ -11,7 +11,7 @@ import type { AcquireOptions, Lock, LockIdentity, Wait } from './lock.js';
  * Takes all of certain locks, or none: resolves to their leases in their order, or to `undefined` where others hold one of
  * them and it may not wait. Rejects as `Lock.acquire`.
  */
-export type TakeTogether = (
+export type AcquireAll = (
   options: AcquireOptions,
   mayWait: boolean,
 ) => Promise<readonly Lease[] | undefined>;
@@ -31,7 +31,7 @@ export interface MultiLockOptions {
    *
    * @default one after the other
    */
-  readonly takeTogether?: (locks: readonly Lock[]) => TakeTogether | undefined;
+  readonly takeTogether?: (locks: readonly Lock[]) => AcquireAll | undefined;
 }
 
 /**
@@ -48,7 +48,7 @@ export class MultiLock implements Lock {
   readonly locks: readonly Lock[];
   readonly #wait: Wait;
   readonly #clock: Clock;
-  readonly #takeTogether?: TakeTogether;
+  readonly #takeTogether?: AcquireAll;
 
   /**
    * @param locks at least one. The same lock twice counts once; a multi-lock stands for its parts
@@ -70,7 +70,7 @@ export class MultiLock implements Lock {
 
   async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
     const { wait = this.#wait } = options;
-    const lease = await this.#take(withWait(options, wait), true);
+    const lease = await this.#take(withDefaultWait(options, wait), true);
     return lease!; // a part that may wait ends with a lease or an error
   }
 
@@ -79,7 +79,7 @@ export class MultiLock implements Lock {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   async #take(options: AcquireOptions, mayWait: boolean): Promise<MultiLease | undefined> {
@@ -122,7 +122,7 @@ export class MultiLock implements Lock {
     if (typeof wait !== 'number') return options;
     const rest = startedAt + wait - this.#clock.now();
     if (rest <= 0) throw new LockTimeoutError(wait, this);
-    return withWait(options, rest);
+    return withDefaultWait(options, rest);
   }
 
   /** A part knows only what was left for it. */

@@ -1,6 +1,6 @@
-import { nameMethod, validateLockMethodOptions } from '../plans/define-plan.js';
+import { withMethodInErrors, validateLockMethodOptions } from '../plans/define-plan.js';
 import type { LockDefaultsOptions } from '../interfaces/lock-method-options.interface.js';
-import { ClassDefaults, LockPlans } from '../plans/plan-metadata.js';
+import { LockDefaultsMetadata, LockPlans } from '../plans/plan-metadata.js';
 
 /**
  * Options for all lock decorators of a class, and of its subclasses. Those of a method win over those of its class, and
@@ -22,9 +22,9 @@ import { ClassDefaults, LockPlans } from '../plans/plan-metadata.js';
 export function LockDefaults(options: LockDefaultsOptions): ClassDecorator {
   return (target) => {
     const about = { decorator: 'LockDefaults', method: target.name || '(anonymous class)' };
-    nameMethod(about, () => validateLockMethodOptions(options));
+    withMethodInErrors(about, () => validateLockMethodOptions(options));
     const prototype = target.prototype as object;
-    ClassDefaults.define(prototype, options);
+    LockDefaultsMetadata.define(prototype, options);
     LockPlans.of(Object.create(prototype) as object); // checks what they are with each of the methods
   };
 }

@@ -4,7 +4,7 @@ import { LockOrchestrator } from '../clients/lock.orchestrator.js';
 import { LockDecoratorTargetError } from '../core/index.js';
 import type { LeadershipHandler } from '../interfaces/leader-options.interface.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
-import { nameMethod } from '../plans/define-plan.js';
+import { withMethodInErrors } from '../plans/define-plan.js';
 import { LeadershipHandlers } from '../plans/leadership-handlers.js';
 import { LeaderElections } from './leader-elections.js';
 
@@ -43,7 +43,7 @@ export class LeadershipExplorer implements OnModuleInit {
 
   #connect(instance: object, handler: LeadershipHandler): void {
     const { decorator, method, election: name, client } = handler;
-    const latch = nameMethod(handler, () =>
+    const latch = withMethodInErrors(handler, () =>
       this.elections.of(name, { client }, method).join(method),
     );
     const call = (news: unknown) => this.#call(instance, handler, news);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LockClient } from '../core/index.js';
-import { LOCK_SURVEY, type LockSurvey, type ReportExchange } from '../core/lock-inspection.js';
+import { LOCK_INSPECTION, type LockInspection, type PeerReports } from '../core/lock-inspection.js';
 import type { LockInspectorSettings } from './lock-inspector-options.interface.js';
 import { type InspectedClient, LockCounts } from './lock-inspector-snapshot.interface.js';
 import { mergeLocks } from './merge-locks.js';
@@ -13,8 +13,8 @@ const PATIENCE = 2_000;
 export class ClientInspector {
   readonly #id = randomUUID();
   readonly #counts: LockCounts;
-  readonly #survey?: LockSurvey;
-  readonly #exchange?: ReportExchange;
+  readonly #survey?: LockInspection;
+  readonly #exchange?: PeerReports;
 
   /** @param client one of this package; of another kind, or a fake, only what it does itself is shown */
   constructor(
@@ -22,7 +22,7 @@ export class ClientInspector {
     private readonly settings: LockInspectorSettings,
   ) {
     this.#counts = new LockCounts(client);
-    this.#survey = (client as { [LOCK_SURVEY]?: LockSurvey })[LOCK_SURVEY];
+    this.#survey = (client as { [LOCK_INSPECTION]?: LockInspection })[LOCK_INSPECTION];
     this.#exchange = this.#survey?.exchange();
     this.#exchange?.answer(() => JSON.stringify(this.#report()));
   }

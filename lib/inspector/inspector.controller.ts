@@ -22,7 +22,7 @@ import { LockInspector } from './lock-inspector.js';
 import { inspectorPage } from './page/inspector-page.js';
 
 /** Lets nobody in, and says which option would. */
-export class RefuseGuard implements CanActivate {
+export class DenyGuard implements CanActivate {
   constructor(private readonly advice: string) {}
 
   canActivate(): never {
@@ -54,10 +54,10 @@ interface PageResponse {
   send(body: string): unknown;
 }
 
-const LOOK = new RefuseGuard(
+const LOOK = new DenyGuard(
   'Give LockInspectorModule.forRoot() the option `guards`: who may see the locks.',
 );
-const RELEASE = new RefuseGuard(
+const RELEASE = new DenyGuard(
   'Give LockInspectorModule.forRoot() a guard: who may release locks by force.',
 );
 

@@ -37,7 +37,7 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
   ) {
     this.#changes = defer(() => this.snapshot()).pipe(
       repeat({ delay: this.settings.every }),
-      distinctUntilChanged(showsTheSame),
+      distinctUntilChanged(isSameSnapshot),
       share({ connector: () => new ReplaySubject(1) }),
       takeUntil(this.#closing),
     );
@@ -91,7 +91,7 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
 }
 
 /** Do both show the same? Times do not count: they move by a millisecond from look to look. */
-export function showsTheSame(one: LockInspectorSnapshot, other: LockInspectorSnapshot): boolean {
+export function isSameSnapshot(one: LockInspectorSnapshot, other: LockInspectorSnapshot): boolean {
   return withoutTimes(one) === withoutTimes(other);
 }
 

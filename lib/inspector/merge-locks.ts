@@ -1,5 +1,5 @@
 import type { LockRecipe } from '../core/index.js';
-import type { SurveyedLock, SurveyedParty } from '../core/lock-inspection.js';
+import type { ObservedLock, ObservedParty } from '../core/lock-inspection.js';
 import { SHOWN_OF_PARTICIPANT } from './lock-inspector-options.interface.js';
 import type { InspectedLock, InspectedParty } from './lock-inspector-snapshot.interface.js';
 import type { ProcessReport, ReportedActivity } from './process-report.js';
@@ -35,7 +35,7 @@ interface Draft {
  */
 export function mergeLocks(
   reports: readonly ProcessReport[],
-  surveyed: readonly SurveyedLock[] | undefined,
+  surveyed: readonly ObservedLock[] | undefined,
   keyOf: (name: string) => string,
 ): InspectedLock[] {
   const told = reports.flatMap((process) =>
@@ -81,7 +81,7 @@ export function mergeLocks(
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
-function ofServer(party: SurveyedParty, who: Told | undefined): InspectedParty & { ids: string[] } {
+function ofServer(party: ObservedParty, who: Told | undefined): InspectedParty & { ids: string[] } {
   const { ids, data, since, mode, host, pid, method, fencingToken } = party;
   const told = { mode, host, pid, method, fencingToken };
   const known = Object.entries(told).filter(([, value]) => value !== undefined);

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { LockRecipe } from '../core/index.js';
-import type { PlacedActivity } from '../core/internal/client-activity.js';
-import type { LockSurvey } from '../core/lock-inspection.js';
+import type { QueuedActivity } from '../core/internal/client-activity.js';
+import type { LockInspection } from '../core/lock-inspection.js';
 import { SHOWN_OF_PARTICIPANT } from './lock-inspector-options.interface.js';
 import type { LockCounts } from './lock-inspector-snapshot.interface.js';
 
@@ -43,7 +43,10 @@ const MOST = 1_000;
 /** What this process tells of a client. */
 export function makeReport(
   id: string,
-  { nameOf, activities }: { nameOf: LockSurvey['nameOf']; activities: readonly PlacedActivity[] },
+  {
+    nameOf,
+    activities,
+  }: { nameOf: LockInspection['nameOf']; activities: readonly QueuedActivity[] },
   counts: LockCounts,
 ): ProcessReport {
   const now = Date.now();
@@ -55,7 +58,7 @@ export function makeReport(
     }
   };
   const activity = activities.map((each): ReportedActivity => {
-    const { state, key, recipe, method, forMs, holders, place } = each;
+    const { state, key, recipe, method, forMs, holders, waiterId: place } = each;
     const participant = each.participant?.slice(0, SHOWN_OF_PARTICIPANT);
     const fencingToken = each.fencingToken?.toString();
     const ids = state === 'held' ? [...holders] : place === undefined ? [] : [place];

@@ -6,7 +6,7 @@ import type {
   MultiLockTarget,
   RunOnceTarget,
 } from '../interfaces/lock-plan.interface.js';
-import { nameMethod, targetsOf } from '../plans/define-plan.js';
+import { withMethodInErrors, parseTargets } from '../plans/define-plan.js';
 
 /** What a missing value or an object has become by being put into a text. */
 const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
@@ -16,21 +16,21 @@ const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
  *
  * @throws LockKeyError, LockOptionsError naming the method
  */
-export function lockOfCall(
+export function lockForCall(
   plan: LockPlan,
   client: LockClient,
   target: LockTarget | RunOnceTarget,
   key: unknown,
 ): Lock {
-  return nameMethod(plan, () => {
+  return withMethodInErrors(plan, () => {
     if (typeof key === 'string' && SPOILT.test(key))
       throw new LockKeyError(key, 'a value is missing or is an object');
-    return makeLock(client, target, key as string); // the client refuses what is no text
+    return createLock(client, target, key as string); // the client refuses what is no text
   });
 }
 
 /** Gives the lock that a call with these arguments takes. An error of the user's key function comes out as it is. */
-export type LockSource = (args: unknown[]) => Lock;
+export type LockResolver = (args: unknown[]) => Lock;
 
 /**
  * The lock of one key; with a literal key it is the same for all calls.
@@ -38,16 +38,16 @@ export type LockSource = (args: unknown[]) => Lock;
  * @throws LockClientUnknownError naming the method; LockKeyError, LockOptionsError naming it, when the client refuses a
  *   literal key
  */
-export function keyedLockSource(
+export function keyResolver(
   plan: LockPlan,
   target: LockTarget | RunOnceTarget,
   clients: LockClientRegistry,
-): LockSource {
-  const client = clientOf(plan, target, clients);
+): LockResolver {
+  const client = clientFor(plan, target, clients);
   const { key } = target;
   if (typeof key === 'function')
-    return (args) => lockOfCall(plan, client, target, key(...(args as never[])));
-  const lock = nameMethod(plan, () => makeLock(client, target, key));
+    return (args) => lockForCall(plan, client, target, key(...(args as never[])));
+  const lock = withMethodInErrors(plan, () => createLock(client, target, key));
   return () => lock;
 }
 
@@ -57,24 +57,24 @@ export function keyedLockSource(
  * @throws LockClientUnknownError naming the method; LockKeyError, LockOptionsError naming it, when literal keys are
  *   refused, or cannot be had together
  */
-export function multiLockSource(
+export function multiLockResolver(
   plan: LockPlan,
   { members }: MultiLockTarget,
   clients: LockClientRegistry,
-): LockSource {
+): LockResolver {
   const { options, method } = plan;
   const client = clients.get(options.client, method);
-  const all = (locks: readonly Lock[]) => nameMethod(plan, () => client.multiLock(locks));
+  const all = (locks: readonly Lock[]) => withMethodInErrors(plan, () => client.multiLock(locks));
 
   if (typeof members === 'function')
     return (args) => {
       const given = members(...(args as never[]));
-      const targets = nameMethod(plan, () => targetsOf(given));
-      return all(targets.map((it) => lockOfCall(plan, clientOf(plan, it, clients), it, it.key)));
+      const targets = withMethodInErrors(plan, () => parseTargets(given));
+      return all(targets.map((it) => lockForCall(plan, clientFor(plan, it, clients), it, it.key)));
     };
 
-  const targets = targetsOf(members);
-  const sources = targets.map((target) => keyedLockSource(plan, target, clients));
+  const targets = parseTargets(members);
+  const sources = targets.map((target) => keyResolver(plan, target, clients));
   const locks = (args: unknown[]) => all(sources.map((source) => source(args)));
   if (targets.some(({ key }) => typeof key === 'function')) return locks;
   const lock = locks([]);
@@ -86,7 +86,7 @@ export function multiLockSource(
  *
  * @throws LockKeyError, LockOptionsError
  */
-export function makeLock(
+export function createLock(
   client: LockClient,
   target: LockTarget | RunOnceTarget,
   key: string,
@@ -110,13 +110,13 @@ export function makeLock(
  *
  * @throws LockClientUnknownError; LockOptionsError when it cannot do what the options ask for; both naming the method
  */
-export function clientOf(
+export function clientFor(
   plan: LockPlan,
   target: Pick<LockTarget, 'client'>,
   clients: LockClientRegistry,
 ): LockClient {
   const { lease, client: byDefault } = plan.options;
   const client = clients.get(target.client ?? byDefault, plan.method);
-  if (lease !== undefined) nameMethod(plan, () => client.validateLease(lease));
+  if (lease !== undefined) withMethodInErrors(plan, () => client.validateLease(lease));
   return client;
 }

@@ -3,12 +3,12 @@ import type { LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js'
 import { LeaderElections } from '../elections/leader-elections.js';
 import { LockClientRegistry } from '../clients/lock-client.registry.js';
 import { LOCK_TRACER } from '../lock.constants.js';
-import { PlannedLock } from './method-lock.js';
+import { MethodLock } from './method-lock.js';
 
 /** What every locked method of an app goes through: the one place where decorators meet locks. */
 @Injectable()
 export class LockInterceptor {
-  readonly #locks = new WeakMap<LockPlan, PlannedLock>();
+  readonly #locks = new WeakMap<LockPlan, MethodLock>();
 
   constructor(
     private readonly clients: LockClientRegistry,
@@ -37,10 +37,10 @@ export class LockInterceptor {
    *
    * @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method
    */
-  prepare(plan: LockPlan): PlannedLock {
+  prepare(plan: LockPlan): MethodLock {
     let lock = this.#locks.get(plan);
     if (lock === undefined) {
-      lock = new PlannedLock(plan, this.clients, this.elections);
+      lock = new MethodLock(plan, this.clients, this.elections);
       this.#locks.set(plan, lock);
     }
     return lock;

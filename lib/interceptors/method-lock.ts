@@ -8,13 +8,13 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../core/index.js';
-import { HeldLease } from '../core/internal/lease-handle.js';
+import { LeaseHandle } from '../core/internal/lease-handle.js';
 import type { LeaderElection } from '../elections/leader-election.js';
 import type { LeaderElections } from '../elections/leader-elections.js';
 import type { LeaderTarget, LockPlan } from '../interfaces/lock-plan.interface.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
-import { nameMethod } from '../plans/define-plan.js';
-import { keyedLockSource, multiLockSource } from './lock-resolver.js';
+import { withMethodInErrors } from '../plans/define-plan.js';
+import { keyResolver, multiLockResolver } from './lock-resolver.js';
 import { runUnderLease } from './run-under-lease.js';
 
 const logger = new Logger('LockModule');
@@ -24,12 +24,12 @@ const logger = new Logger('LockModule');
  *
  * @throws LockOptionsError when the lease is not of a client of this library, which alone can be told so
  */
-export function boundRun(
+export function limitRunTime(
   lease: Lease,
   { atMost, atLeast }: NonNullable<LockPlan['once']>,
   method: string,
 ): void {
-  if (!(lease instanceof HeldLease)) {
+  if (!(lease instanceof LeaseHandle)) {
     void lease.release();
     throw new LockOptionsError('client', undefined, `a client of this library, to ${method}`);
   }
@@ -51,7 +51,7 @@ export class LeaderLock {
   /** @throws LockClientUnknownError, LockKeyError naming the method */
   constructor(plan: LockPlan, { key }: LeaderTarget, elections: LeaderElections) {
     const { options, method } = plan;
-    this.#election = nameMethod(plan, () => {
+    this.#election = withMethodInErrors(plan, () => {
       const election = elections.of(key, options, method);
       election.join(method);
       return election;
@@ -74,7 +74,7 @@ const SERVER_PATIENCE = 5_000;
 type Taken = Pick<Lock, 'key' | 'tryAcquire'> & Partial<Pick<Lock, 'acquire'>>;
 
 /** A {@link LockPlan} and the locks that it asks for. */
-export class PlannedLock {
+export class MethodLock {
   readonly #lockOf: (args: unknown[]) => Taken;
   readonly #options: AcquireOptions & { readonly lease?: number; readonly minLease?: number };
 
@@ -110,7 +110,7 @@ export class PlannedLock {
       if (plan.once && error.waitedMs > 0) throw error; // nobody knows whether others run
       return onBusy === 'skip' ? undefined : onBusy(error, ...(args as never[]));
     }
-    if (plan.once) boundRun(lease, plan.once, plan.method);
+    if (plan.once) limitRunTime(lease, plan.once, plan.method);
     return await runUnderLease(lease, plan, args, proceed);
   }
 
@@ -140,8 +140,8 @@ function lockOf(
   elections: LeaderElections,
 ): (args: unknown[]) => Taken {
   const { lock } = plan;
-  if (lock.recipe === 'multiLock') return multiLockSource(plan, lock, clients);
-  if (lock.recipe !== 'leaderLatch') return keyedLockSource(plan, lock, clients);
+  if (lock.recipe === 'multiLock') return multiLockResolver(plan, lock, clients);
+  if (lock.recipe !== 'leaderLatch') return keyResolver(plan, lock, clients);
   const leadership = new LeaderLock(plan, lock, elections);
   return () => leadership;
 }

@@ -1,12 +1,12 @@
 import { Logger } from '@nestjs/common';
 import type { Lease, LockLostError } from '../core/index.js';
-import { lossOf, useLease } from '../core/internal/lease-handle.js';
+import { lossReason, runWithLease } from '../core/internal/lease-handle.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 
 const logger = new Logger('LockModule');
 
 /** `proceed`, with a plan's `onLost` called when `lease` is lost before its end. */
-export function tellLoss(
+export function notifyOnLoss(
   lease: Lease,
   { method, options }: LockPlan,
   args: unknown[],
@@ -38,17 +38,18 @@ export function runUnderLease(
   proceed: () => unknown,
 ): Promise<unknown> {
   const { onLost = 'throw' } = plan.options;
-  if (onLost === 'ignore') return useLease(lease, proceed);
-  if (typeof onLost === 'function') return useLease(lease, tellLoss(lease, plan, args, proceed));
+  if (onLost === 'ignore') return runWithLease(lease, proceed);
+  if (typeof onLost === 'function')
+    return runWithLease(lease, notifyOnLoss(lease, plan, args, proceed));
   const toEnd = () => useUnlessLost(lease, proceed);
-  return onLost === 'abort' ? untilLost(lease, toEnd) : toEnd();
+  return onLost === 'abort' ? rejectOnLoss(lease, toEnd) : toEnd();
 }
 
-/** As `useLease`, but rejects when the lease was lost meanwhile, whatever `proceed` gave. */
+/** As `runWithLease`, but rejects when the lease was lost meanwhile, whatever `proceed` gave. */
 async function useUnlessLost(lease: Lease, proceed: () => unknown): Promise<unknown> {
   try {
     const result = await lease.run(proceed);
-    const loss = lossOf(lease);
+    const loss = lossReason(lease);
     if (loss) throw loss;
     return result;
   } finally {
@@ -57,7 +58,7 @@ async function useUnlessLost(lease: Lease, proceed: () => unknown): Promise<unkn
 }
 
 /** Settles as `work` does, or rejects as soon as `lease` is lost; then nobody waits for the work any more. */
-export async function untilLost<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
+export async function rejectOnLoss<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
   const { signal } = lease;
   let onAbort: (() => void) | undefined;
   const lost = new Promise<never>((_, reject) => {

@@ -7,7 +7,7 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import { lossOf } from '../core/internal/lease-handle.js';
+import { lossReason } from '../core/internal/lease-handle.js';
 import { isElection } from '../core/lock.js';
 import {
   currentLease,
@@ -98,7 +98,7 @@ export class HoldTracer implements LockTracer {
     try {
       return await context.with(trace.setSpan(context.active(), span), proceed);
     } finally {
-      const loss = lease && lossOf(lease);
+      const loss = lease && lossReason(lease);
       if (loss !== undefined) markFailed(span, loss, this.options);
       span.end(wallClock());
     }

@@ -130,7 +130,7 @@ export function compileKeyTemplate(
  * @throws LockOptionsError, LockKeyError naming the method
  */
 export function definePlan(plan: LockPlan): LockPlan {
-  const lock = nameMethod(plan, () => {
+  const lock = withMethodInErrors(plan, () => {
     validateLockMethodOptions(plan.options);
     if (plan.once) validateRunOnce(plan.once);
     return checkedLock(plan);
@@ -150,7 +150,7 @@ function checkedLock({ lock, method }: LockPlan): LockPlan['lock'] {
   }
   const { members } = lock;
   if (typeof members === 'function') return lock;
-  const targets = targetsOf(members).map((target) => withCompiledKey(target, method));
+  const targets = parseTargets(members).map((target) => withCompiledKey(target, method));
   return { ...lock, members: targets };
 }
 
@@ -177,7 +177,7 @@ export function validateElectionName(name: unknown): asserts name is string {
  *
  * @throws LockOptionsError
  */
-export function targetsOf(members: unknown): LockTarget[] {
+export function parseTargets(members: unknown): LockTarget[] {
   if (!Array.isArray(members) || members.length === 0)
     throw new LockOptionsError('keys', members, 'an array of at least one key');
   const targets = members.map(targetOf);
@@ -191,7 +191,7 @@ function targetOf(member: unknown): LockTarget {
 }
 
 /** Gives what `step` does; an error about a key or an option comes out with the method whose they are. */
-export function nameMethod<T>(
+export function withMethodInErrors<T>(
   { decorator, method }: Pick<LockPlan, 'decorator' | 'method'>,
   step: () => T,
 ): T {

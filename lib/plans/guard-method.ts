@@ -3,7 +3,7 @@ import { LockDecoratorTargetError } from '../core/index.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { INTERCEPTOR_PROPERTY, LOCK_INTERCEPTOR } from '../lock.constants.js';
 import { definePlan } from './define-plan.js';
-import type { MethodShape } from './method-kinds.js';
+import type { MethodKind } from './method-kinds.js';
 import { LockPlans } from './plan-metadata.js';
 
 /**
@@ -13,7 +13,7 @@ import { LockPlans } from './plan-metadata.js';
  * Nest injects the interceptor as a property of each instance. Without it a call fails: it never runs unlocked.
  */
 export function guardMethod(
-  shapeOf: (method: unknown) => MethodShape,
+  shapeOf: (method: unknown) => MethodKind,
   lock: Omit<LockPlan, 'method'>,
 ) {
   return (target: object, name: string | symbol, descriptor?: PropertyDescriptor): void => {
@@ -23,7 +23,7 @@ export function guardMethod(
     const original: unknown = descriptor?.value;
     const shape = shapeOf(original);
     const refuse = (why: string): never => {
-      throw new LockDecoratorTargetError(lock.decorator, method, why, shape.advice);
+      throw new LockDecoratorTargetError(lock.decorator, method, why, shape.hint);
     };
 
     if (isStatic) refuse('it is static, and only instances are given a lock client');

@@ -4,8 +4,8 @@ import type {
   LeadershipHandler,
 } from '../interfaces/leader-options.interface.js';
 import { LEADERSHIP_HANDLERS } from '../lock.constants.js';
-import { nameMethod, validateElectionName } from './define-plan.js';
-import { ClassDefaults, withoutUndefined } from './plan-metadata.js';
+import { withMethodInErrors, validateElectionName } from './define-plan.js';
+import { LockDefaultsMetadata, omitUndefined } from './plan-metadata.js';
 
 const above = (object: object) => Object.getPrototypeOf(object) as object | null;
 
@@ -26,7 +26,7 @@ export const LeadershipHandlers = {
       const method = `${className}.${String(property)}`;
       if (isStatic) refuse(decorator, method, 'it is static, and only instances are called');
       if (typeof descriptor?.value !== 'function') refuse(decorator, method, 'it is not a method');
-      nameMethod({ decorator, method }, () => {
+      withMethodInErrors({ decorator, method }, () => {
         validateElectionName(election);
         if (client !== undefined && (typeof client !== 'string' || client === ''))
           throw new LockOptionsError('client', client, 'the name of a lock client');
@@ -41,11 +41,11 @@ export const LeadershipHandlers = {
    * a method of a class above in its own way, and says the same of it, that is one.
    */
   of(instance: object): readonly LeadershipHandler[] {
-    const defaults = ClassDefaults.of(instance);
+    const defaults = LockDefaultsMetadata.of(instance);
     const handlers: LeadershipHandler[] = [];
     for (let it: object | null = instance; it !== null; it = above(it))
       for (const handler of own(it) ?? []) {
-        const complete = { client: defaults?.client, ...withoutUndefined(handler) };
+        const complete = { client: defaults?.client, ...omitUndefined(handler) };
         if (!handlers.some((other) => isSame(other, complete))) handlers.push(complete);
       }
     return handlers;

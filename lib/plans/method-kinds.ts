@@ -3,12 +3,12 @@ import { LockDecoratorTargetError, LockInterceptorMissingError } from '../core/i
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { INTERCEPTOR_PROPERTY } from '../lock.constants.js';
 import { generateUnderLock, streamUnderLock } from './locked-stream.js';
-import { completePlan } from './plan-metadata.js';
+import { withClassDefaults } from './plan-metadata.js';
 
 /** What a locked method returns, and with it how a call is brought under the lock. */
-export interface MethodShape {
+export interface MethodKind {
   /** What to write where a method does not have this shape. */
-  readonly advice: string;
+  readonly hint: string;
   /**
    * Why a method does not have this shape, as far as that shows before it is called.
    *
@@ -42,14 +42,14 @@ const mayBePromise = (type: unknown): boolean =>
 const isLazy = (result: unknown): boolean =>
   typeof result === 'object' &&
   result !== null &&
-  (isObservable(result) || tagOf(result).endsWith('Generator'));
+  (isObservable(result) || builtinTag(result).endsWith('Generator'));
 
 /** A method that returns a promise: the lock is held until that settles. */
-export const promiseMethod: MethodShape = {
-  advice,
+export const promiseMethod: MethodKind = {
+  hint: advice,
 
   mismatch(method, returns) {
-    const tag = tagOf(method);
+    const tag = builtinTag(method);
     if (tag === 'AsyncFunction') return undefined;
     if (tag !== 'Function') return 'it is a generator, whose body runs after the call';
     return mayBePromise(returns) ? undefined : 'it does not return a promise';
@@ -58,7 +58,7 @@ export const promiseMethod: MethodShape = {
   // Async, so that whatever is wrong is a rejection.
   async call(self, plan, args, proceed) {
     const result = await interceptorOf(self, plan.method).around(
-      completePlan(self, plan),
+      withClassDefaults(self, plan),
       args,
       proceed,
     );
@@ -75,12 +75,11 @@ const mayBeObservable = (type: unknown): boolean =>
   typeof (type as { prototype?: { subscribe?: unknown } }).prototype?.subscribe === 'function';
 
 /** A method that returns an Observable: the lock is held from the subscription to its end. */
-export const observableMethod: MethodShape = {
-  advice:
-    'Let it return an Observable, make it an async generator, or use @WithMutex on an async method.',
+export const observableMethod: MethodKind = {
+  hint: 'Let it return an Observable, make it an async generator, or use @WithMutex on an async method.',
 
   mismatch(method, returns) {
-    if (tagOf(method) === 'Function' && mayBeObservable(returns)) return undefined;
+    if (builtinTag(method) === 'Function' && mayBeObservable(returns)) return undefined;
     return 'it does not return an Observable';
   },
 
@@ -88,7 +87,7 @@ export const observableMethod: MethodShape = {
   call: (self, plan, args, proceed) =>
     defer(() => {
       const interceptor = interceptorOf(self, plan.method);
-      const complete = completePlan(self, plan);
+      const complete = withClassDefaults(self, plan);
       return streamUnderLock(
         (flow, signal) => interceptor.around(complete, args, flow, signal),
         proceed as () => ObservableInput<unknown>,
@@ -97,8 +96,8 @@ export const observableMethod: MethodShape = {
 };
 
 /** An async generator: the lock is held from the first value that is asked for to its end. */
-export const asyncGeneratorMethod: MethodShape = {
-  advice: 'Make it an async generator, or use @WithMutex on an async method.',
+export const asyncGeneratorMethod: MethodKind = {
+  hint: 'Make it an async generator, or use @WithMutex on an async method.',
 
   mismatch: () => undefined, // it was chosen for its kind
 
@@ -106,19 +105,25 @@ export const asyncGeneratorMethod: MethodShape = {
   call: (self, plan, args, proceed) =>
     generateUnderLock(
       async (flow, signal) =>
-        await interceptorOf(self, plan.method).around(completePlan(self, plan), args, flow, signal),
+        await interceptorOf(self, plan.method).around(
+          withClassDefaults(self, plan),
+          args,
+          flow,
+          signal,
+        ),
       proceed as () => AsyncGenerator,
     ),
 };
 
 /** The shape that a method has, of those of streams. */
-export function streamMethod(method: unknown): MethodShape {
-  const isGenerator = typeof method === 'function' && tagOf(method) === 'AsyncGeneratorFunction';
+export function streamMethod(method: unknown): MethodKind {
+  const isGenerator =
+    typeof method === 'function' && builtinTag(method) === 'AsyncGeneratorFunction';
   return isGenerator ? asyncGeneratorMethod : observableMethod;
 }
 
 /** The name of the built-in kind of a value: `AsyncFunction`, `Generator`, … It sees through a Proxy. */
-export function tagOf(value: object): string {
+export function builtinTag(value: object): string {
   return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 

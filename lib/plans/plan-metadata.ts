@@ -1,21 +1,17 @@
 import type { LockDefaultsOptions } from '../interfaces/lock-method-options.interface.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { LOCK_DEFAULTS, LOCK_PLANS } from '../lock.constants.js';
-import { nameMethod, validateLockMethodOptions } from './define-plan.js';
+import { withMethodInErrors, validateLockMethodOptions } from './define-plan.js';
 
 /** By prototype; `undefined` where its class has none. It is asked for in each call, and metadata is slow. */
 const known = new WeakMap<object, LockDefaultsOptions | undefined>();
 
 /** What `@LockDefaults` says of a class, with what it says of those above it. */
-export const ClassDefaults = {
+export const LockDefaultsMetadata = {
   /** Adds to what the classes above say; what is said here counts more. */
   define(prototype: object, options: LockDefaultsOptions): void {
     const inherited = Reflect.getMetadata(LOCK_DEFAULTS, prototype) as LockDefaultsOptions;
-    Reflect.defineMetadata(
-      LOCK_DEFAULTS,
-      { ...inherited, ...withoutUndefined(options) },
-      prototype,
-    );
+    Reflect.defineMetadata(LOCK_DEFAULTS, { ...inherited, ...omitUndefined(options) }, prototype);
     known.delete(prototype); // another one of the same class may have been asked for
   },
 
@@ -39,8 +35,8 @@ const completed = new WeakMap<LockDefaultsOptions, WeakMap<LockPlan, LockPlan>>(
  *
  * @throws LockOptionsError naming the method, where options do not go together
  */
-export function completePlan(instance: unknown, plan: LockPlan): LockPlan {
-  const defaults = ClassDefaults.of(instance);
+export function withClassDefaults(instance: unknown, plan: LockPlan): LockPlan {
+  const defaults = LockDefaultsMetadata.of(instance);
   if (defaults === undefined) return plan;
   let plans = completed.get(defaults);
   if (plans === undefined) completed.set(defaults, (plans = new WeakMap()));
@@ -52,8 +48,8 @@ export function completePlan(instance: unknown, plan: LockPlan): LockPlan {
 function merge(plan: LockPlan, defaults: LockDefaultsOptions): LockPlan {
   const isMadeOfThem = plan.once !== undefined || plan.lock.recipe === 'leaderLatch';
   const taken = isMadeOfThem ? { client: defaults.client } : defaults;
-  const options = { ...taken, ...withoutUndefined(plan.options) };
-  nameMethod(plan, () => validateLockMethodOptions(options));
+  const options = { ...taken, ...omitUndefined(plan.options) };
+  withMethodInErrors(plan, () => validateLockMethodOptions(options));
   return { ...plan, options };
 }
 
@@ -92,12 +88,12 @@ export const LockPlans = {
     const plans: LockPlan[] = [];
     for (let it: object | null = instance; it !== null; it = above(it))
       for (const some of own(it)?.values() ?? []) plans.push(...some);
-    return plans.map((plan) => completePlan(instance, plan));
+    return plans.map((plan) => withClassDefaults(instance, plan));
   },
 };
 
 /** A copy with the properties that have a value. */
-export function withoutUndefined<T extends object>(options: T): T {
+export function omitUndefined<T extends object>(options: T): T {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as T;
 }

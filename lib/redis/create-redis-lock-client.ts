@@ -1,4 +1,4 @@
-import { LazyClock } from '../core/internal/timer-wheel.js';
+import { TimerWheelClock } from '../core/internal/timer-wheel.js';
 import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { systemClock } from '../core/clock.js';
 import { makeConnection } from './make-connection.js';
@@ -18,6 +18,6 @@ export async function createRedisLockClient(
   validateRedisOptions(options, name);
   const events = new LockEventEmitter(name);
   const connection = await makeConnection(name, options, events);
-  const clock = new LazyClock(systemClock);
+  const clock = new TimerWheelClock(systemClock);
   return new RedisLockClient({ name, connection, events, clock, options });
 }

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
-import { Bag } from '../core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../core/internal/swap-remove-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
 import type { Wait } from '../core/lock.js';
 import type { RedisConnection } from './connection/redis-connection.js';
 import { replyText } from './connection/redis-error.js';
 import type { ReplicaPolicy } from './connection/replica-policy.js';
-import { Renewal } from './connection/watchdog.js';
+import { Watchdog } from './connection/watchdog.js';
 import { GuaranteedRelease } from './locks/guaranteed-release.js';
-import { ContenderLines } from './locks/local-queue.js';
+import { LocalQueues } from './locks/local-queue.js';
 import { RequestRecords } from './locks/request-numbers.js';
 import type { RedisLockOptions } from './redis-options.js';
 
@@ -30,9 +30,9 @@ export interface RecipeContext {
   readonly connection: RedisConnection;
   readonly clock: Clock;
   readonly events: LockEventEmitter;
-  readonly renewal: Renewal;
+  readonly renewal: Watchdog;
   readonly releases: GuaranteedRelease;
-  readonly lines: ContenderLines;
+  readonly lines: LocalQueues;
   readonly requests: RequestRecords;
   /** Bound of an acquire that names none. */
   readonly wait: Wait;
@@ -46,11 +46,11 @@ export interface RecipeContext {
   /** A new owner: `<uuid of the client>:<number>`, never the same twice. */
   newHolder(): string;
   /** To whom anything is granted: from shutdown on only inside of locks that are held, in the end to nobody. */
-  admits: 'all' | 'insiders' | 'nobody';
+  accepts: 'all' | 'reentrant' | 'none';
   /** Acquires under way. */
-  readonly waits: Bag<WaitScope>;
+  readonly waits: SwapRemoveSet<WaitScope>;
   /** Locks held. */
-  readonly holds: Bag<ClientHold>;
+  readonly holds: SwapRemoveSet<ClientHold>;
 }
 
 /** What the recipes of a client share. */
@@ -60,7 +60,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
   const { watchdogTimeout = 30_000, fairLockWaitTimeout = 300_000 } = options;
   const id = randomUUID();
   let holders = 0;
-  const renewal = new Renewal(connection, clock);
+  const renewal = new Watchdog(connection, clock);
   connection.onReady(() => renewal.renewAll());
   return {
     client: name,
@@ -73,18 +73,18 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     fairLockWaitTimeout,
     replicas,
     renewal,
-    releases: new GuaranteedRelease(connection, clock, warnOfRefusals(name)),
-    lines: new ContenderLines(),
+    releases: new GuaranteedRelease(connection, clock, warnOnRefusedRelease(name)),
+    lines: new LocalQueues(),
     requests: new RequestRecords(),
     newHolder: () => `${id}:${++holders}`,
-    admits: 'all',
-    waits: new Bag(),
-    holds: new Bag(),
+    accepts: 'all',
+    waits: new SwapRemoveSet(),
+    holds: new SwapRemoveSet(),
   };
 }
 
 /** A function that warns of why the server has refused releases: the same for every lock, so each is told once. */
-export function warnOfRefusals(client: string): (error: Error) => void {
+export function warnOnRefusedRelease(client: string): (error: Error) => void {
   const told = new Set<string>();
   return (error) => {
     const refusal = replyText(error);

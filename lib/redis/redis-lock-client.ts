@@ -1,7 +1,7 @@
-import { activityOf, statusOf } from '../core/internal/client-activity.js';
+import { clientActivity, clientStatus } from '../core/internal/client-activity.js';
 import { LockClientClosedError, LockKeyError } from '../core/errors/index.js';
-import { giveEverythingBack, roundTrip } from '../core/internal/client-lifecycle.js';
-import { leaderId, type LeaderOptions } from '../core/election/election-backend.js';
+import { releaseAll, measurePing } from '../core/internal/client-lifecycle.js';
+import { validateLeaderId, type LeaderOptions } from '../core/election/election-backend.js';
 import { LeaderLatch } from '../core/election/leader-latch.js';
 import {
   LeaderSelector,
@@ -11,15 +11,15 @@ import {
 import type { Lock } from '../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../core/lock-client.js';
 import type { LockEvents } from '../core/lock-events.js';
-import { LockKinds, SemaphorePermits } from '../core/internal/key-uses.js';
-import { LOCK_SURVEY, type LockSurvey } from '../core/lock-inspection.js';
+import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
+import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
 import { validateLockKey, validatePermits } from '../core/internal/validation.js';
-import { within } from '../core/internal/timers.js';
+import { settleWithin } from '../core/internal/timers.js';
 import { connectToRedis } from './make-connection.js';
 import { hashTag } from './connection/cluster-slots.js';
 import { LockName } from './connection/lock-name.js';
-import { RedisSurvey } from './inspection/redis-inspection.js';
+import { RedisInspection } from './inspection/redis-inspection.js';
 import {
   makeRecipeContext,
   type RecipeContext,
@@ -34,7 +34,7 @@ import { RedisElection } from './locks/redis-election.js';
 import { RedisPermitExpirableSemaphore } from './semaphores/redis-permit-expirable-semaphore.js';
 import { RedisReadWriteLock } from './locks/redis-read-write-lock.js';
 import { RedisSemaphore } from './semaphores/redis-semaphore.js';
-import { takeTogether } from './locks/redis-multi-lock.js';
+import { acquireAll } from './locks/redis-multi-lock.js';
 import { validateLease } from './locks/redis-lease.js';
 import type {
   RedisMutexOptions,
@@ -47,19 +47,19 @@ import type {
 export class RedisLockClient implements LockClient {
   readonly name: string;
   /** @internal */
-  readonly [LOCK_SURVEY]: LockSurvey;
+  readonly [LOCK_INSPECTION]: LockInspection;
   readonly #context: RecipeContext;
-  readonly #kinds: LockKinds;
-  readonly #permits: SemaphorePermits;
+  readonly #kinds: KeyUses;
+  readonly #permits: DeclaredPermits;
   #closing?: Promise<void>;
 
   constructor(private readonly settings: RedisLockClientSettings) {
     const { name, options } = settings;
     this.name = name;
-    this.#kinds = new LockKinds(name);
-    this.#permits = new SemaphorePermits(name, 'none, and set them with `setPermits`');
+    this.#kinds = new KeyUses(name);
+    this.#permits = new DeclaredPermits(name, 'none, and set them with `setPermits`');
     this.#context = makeRecipeContext(settings);
-    this[LOCK_SURVEY] = new RedisSurvey(this.#context, options.prefix ?? '');
+    this[LOCK_INSPECTION] = new RedisInspection(this.#context, options.prefix ?? '');
   }
 
   mutex(key: string, { fair = false, fenced = false }: RedisMutexOptions = {}): RedisLock {
@@ -89,7 +89,7 @@ export class RedisLockClient implements LockClient {
   ): RedisPermitExpirableSemaphore {
     if (permits !== undefined) validatePermits(permits, { key, client: this.name });
     const name = this.#name(key, 'semaphore');
-    if (permits !== undefined) this.#permits.claim(name.raw, permits, key);
+    if (permits !== undefined) this.#permits.claim(name.redisKey, permits, key);
     const commands = permitCommands(this.#context, name, permits, fair);
     const base = new BaseLock(this.#context, { key, recipe: 'semaphore', commands });
     return new RedisPermitExpirableSemaphore(this.#context, name, base, permits);
@@ -131,7 +131,7 @@ export class RedisLockClient implements LockClient {
   multiLock(locks: readonly Lock[]): MultiLock {
     const context = this.#context;
     const { wait, clock } = context;
-    return new MultiLock(locks, { wait, clock, takeTogether: (all) => takeTogether(context, all) });
+    return new MultiLock(locks, { wait, clock, takeTogether: (all) => acquireAll(context, all) });
   }
 
   leaderLatch(key: string, options: LeaderOptions = {}): LeaderLatch {
@@ -160,28 +160,28 @@ export class RedisLockClient implements LockClient {
     const { state, suspendedAt } = connection;
     const isOver = clock.now() - suspendedAt > watchdogTimeout; // with it, whatever was held
     const told = state === 'SUSPENDED' && isOver ? 'LOST' : state;
-    return statusOf(this.#closing ? 'CLOSED' : told, this.#context);
+    return clientStatus(this.#closing ? 'CLOSED' : told, this.#context);
   }
 
   activity(): LockActivity[] {
-    return activityOf(this.#context);
+    return clientActivity(this.#context);
   }
 
   async ping(timeout = 1_000): Promise<number> {
     const { name, connection } = this.settings;
     if (this.#closing) throw new LockClientClosedError({ client: name });
-    return await roundTrip(this.#context, timeout, () => connection.read('ping'));
+    return await measurePing(this.#context, timeout, () => connection.read('ping'));
   }
 
   async connect(): Promise<void> {
     const { name, connection, clock, events } = this.settings;
-    const { connectTimeout, waits, admits } = this.#context;
-    if (admits !== 'all') throw new LockClientClosedError({ client: name });
+    const { connectTimeout, waits, accepts } = this.#context;
+    if (accepts !== 'all') throw new LockClientClosedError({ client: name });
     await connectToRedis(connection, events, { client: name, clock, open: waits }, connectTimeout);
   }
 
   refuse(): void {
-    this.#admit('insiders');
+    this.#admit('reentrant');
   }
 
   close(timeout = 5_000): Promise<void> {
@@ -190,20 +190,20 @@ export class RedisLockClient implements LockClient {
   }
 
   /** Ends the waits there are, and refuses who comes from now on. */
-  #admit(whom: 'insiders' | 'nobody'): void {
-    if (this.#context.admits !== 'nobody') this.#context.admits = whom;
+  #admit(whom: 'reentrant' | 'none'): void {
+    if (this.#context.accepts !== 'none') this.#context.accepts = whom;
     for (const wait of this.#context.waits) wait.close();
   }
 
   async #close(timeout: number): Promise<void> {
-    this.#admit('nobody');
-    await within(timeout, this.settings.clock, this.#giveEverythingBack());
+    this.#admit('none');
+    await settleWithin(timeout, this.settings.clock, this.#giveEverythingBack());
     this.#context.releases.close();
     this.settings.connection.close();
   }
 
   async #giveEverythingBack(): Promise<void> {
-    await giveEverythingBack(this.#context);
+    await releaseAll(this.#context);
     await this.#context.releases.drained();
   }
 
@@ -216,7 +216,7 @@ export class RedisLockClient implements LockClient {
   }
 
   #election(key: string, recipe: 'leaderLatch' | 'leaderSelector', options: LeaderOptions) {
-    const id = leaderId(options, { key, client: this.name });
+    const id = validateLeaderId(options, { key, client: this.name });
     const name = this.#name(key, recipe === 'leaderLatch' ? 'leader latch' : 'leader selector');
     const commands = reentrantCommands(this.#context, name, true);
     const base = new BaseLock(this.#context, { key, recipe, commands, isFenced: true });
@@ -232,13 +232,13 @@ export class RedisLockClient implements LockClient {
     validateLockKey(key, { client: this.name });
     const { prefix = '' } = this.settings.options;
     const name = new LockName(prefix + key);
-    if (this.settings.connection.isCluster && hashTag(name.raw) !== hashTag(channelOf(name)))
+    if (this.settings.connection.isCluster && hashTag(name.redisKey) !== hashTag(channelOf(name)))
       throw new LockKeyError(
         key,
         'its braces would put the lock and what belongs to it in different slots of the cluster; leave them out, or make them a hash tag such as {order}:1',
         { client: this.name },
       );
-    this.#kinds.claim(name.raw, kind, key);
+    this.#kinds.claim(name.redisKey, kind, key);
     return name;
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.js';
 import type { ErrorPolicy } from '../core/election/election-backend.js';
-import { HeldLease, useLease } from '../core/internal/lease-handle.js';
+import { LeaseHandle, runWithLease } from '../core/internal/lease-handle.js';
 import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import type { Lease } from '../core/lease.js';
 import type { LockClient } from '../core/lock-client.js';
@@ -27,7 +27,7 @@ export function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string
     if (lease !== undefined) validateLease('lease', lease, { key: lock.key, client });
   };
   const bounded = <T extends Lease | undefined>(held: T, lease?: number): T => {
-    if (lease === undefined || !(held instanceof HeldLease)) return held;
+    if (lease === undefined || !(held instanceof LeaseHandle)) return held;
     const { hold } = held;
     clock.setTimer(
       () => void (hold.isLive && hold.revoke(`its lease of ${lease} ms is over`)),
@@ -43,8 +43,9 @@ export function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string
     validate(options.lease);
     return bounded(await lock.tryAcquire(options), options.lease);
   };
-  const using: Lock['using'] = async (fn, options) => await useLease(await acquire(options), fn);
-  return standIn(lock, { acquire, tryAcquire, using } as Partial<L>);
+  const using: Lock['using'] = async (fn, options) =>
+    await runWithLease(await acquire(options), fn);
+  return overrideMembers(lock, { acquire, tryAcquire, using } as Partial<L>);
 }
 
 /** What a client in virtual time takes from the options of the client that it stands for. The others change nothing. */
@@ -151,7 +152,7 @@ export class TestingClient {
 /** `client`, with the `lease` of Redis for all of its locks. */
 export function leasedClient(client: LockClient, clock: Clock): LockClient {
   const { name } = client;
-  return standIn(client, {
+  return overrideMembers(client, {
     validateLease: (lease) => validateLease('lease', lease, { client: name }),
     mutex: (key) => leasedLock(client.mutex(key), clock, name),
     semaphoreMutex: (key) => leasedLock(client.semaphoreMutex(key), clock, name),
@@ -168,7 +169,7 @@ export function leasedClient(client: LockClient, clock: Clock): LockClient {
 }
 
 /** `original` with some of its members replaced; the others are called on `original` itself. */
-export function standIn<T extends object>(original: T, replaced: Partial<T>): T {
+export function overrideMembers<T extends object>(original: T, replaced: Partial<T>): T {
   return new Proxy(original, {
     get(target, name): unknown {
       if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);

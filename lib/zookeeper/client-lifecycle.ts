@@ -6,8 +6,8 @@ import {
   LockConnectionError,
   LockTimeoutError,
 } from '../core/errors/index.js';
-import { giveEverythingBack } from '../core/internal/client-lifecycle.js';
-import { within } from '../core/internal/timers.js';
+import { releaseAll } from '../core/internal/client-lifecycle.js';
+import { settleWithin } from '../core/internal/timers.js';
 import { WaitScope } from '../core/internal/wait-scope.js';
 import { untilConnected } from './nodes/node-requests.js';
 import type { RecipeContext, ZooKeeperLockClientSettings } from './recipe-context.js';
@@ -22,7 +22,7 @@ export async function localAddress(clock: Clock): Promise<Buffer> {
     ({ address }) => void (data = Buffer.from(address)),
     () => {},
   );
-  await within(PATIENCE, clock, found);
+  await settleWithin(PATIENCE, clock, found);
   return data;
 }
 
@@ -41,7 +41,7 @@ export class ClientLifecycle {
 
   async connect(): Promise<void> {
     const { name, connection, events, clock, connectTimeout, nodeData } = this.settings;
-    if (this.context.admits !== 'all') throw new LockClientClosedError({ client: name });
+    if (this.context.accepts !== 'all') throw new LockClientClosedError({ client: name });
     const wait = new WaitScope(
       { client: name, clock, open: this.context.waits },
       { wait: connectTimeout },
@@ -67,7 +67,7 @@ export class ClientLifecycle {
   }
 
   refuse(): void {
-    this.#admit('insiders');
+    this.#admit('reentrant');
   }
 
   close(timeout: number): Promise<void> {
@@ -76,21 +76,21 @@ export class ClientLifecycle {
   }
 
   /** Ends the waits there are, and refuses who comes from now on. */
-  #admit(whom: 'insiders' | 'nobody'): void {
-    if (this.context.admits !== 'nobody') this.context.admits = whom;
+  #admit(whom: 'reentrant' | 'none'): void {
+    if (this.context.accepts !== 'none') this.context.accepts = whom;
     for (const wait of this.context.waits) wait.close();
   }
 
   async #close(timeout: number): Promise<void> {
     const { connection, clock } = this.settings;
     const deadline = clock.now() + timeout;
-    this.#admit('nobody');
-    await within(timeout, clock, this.#giveEverythingBack());
-    await within(Math.max(0, deadline - clock.now()), clock, connection.close());
+    this.#admit('none');
+    await settleWithin(timeout, clock, this.#giveEverythingBack());
+    await settleWithin(Math.max(0, deadline - clock.now()), clock, connection.close());
   }
 
   async #giveEverythingBack(): Promise<void> {
-    await giveEverythingBack(this.context);
+    await releaseAll(this.context);
     await this.context.removals.drained();
   }
 }

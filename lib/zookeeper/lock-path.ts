@@ -1,17 +1,17 @@
 import type { ErrorPolicy } from '../core/election/election-backend.js';
 import { type LockErrorContext, LockKeyError, LockOptionsError } from '../core/errors/index.js';
-import { LockKinds, SemaphorePermits } from '../core/internal/key-uses.js';
+import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
 import { validateLockKey } from '../core/internal/validation.js';
 import { isCanonicalPath } from './connection/znode-path.js';
 
 /** What one client uses each path for, with the directories and the permits of its semaphores. */
-export class PathKinds {
-  readonly #kinds: LockKinds;
-  readonly #permits: SemaphorePermits;
+export class PathUses {
+  readonly #kinds: KeyUses;
+  readonly #permits: DeclaredPermits;
 
   constructor(client: string) {
-    this.#kinds = new LockKinds(client);
-    this.#permits = new SemaphorePermits(client, 'one SharedCount to both, which can be changed');
+    this.#kinds = new KeyUses(client);
+    this.#permits = new DeclaredPermits(client, 'one SharedCount to both, which can be changed');
   }
 
   /**

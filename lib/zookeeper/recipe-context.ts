@@ -2,15 +2,15 @@ import type { Clock } from '../core/clock.js';
 import type { ErrorPolicy } from '../core/election/election-backend.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
-import { Bag } from '../core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../core/internal/swap-remove-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
 import type { Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
 import type { AclEntry, ZooKeeperConnection } from './connection/zookeeper-connection.js';
 import type { LockPathSettings } from './lock-path.js';
-import { LongHolds } from './locks/delayed-watches.js';
-import { ServedNodes, SoleChildMemory } from './locks/listing-shortcuts.js';
-import { LockParents } from './nodes/container-parents.js';
+import { DelayedWatches } from './locks/delayed-watches.js';
+import { ServedNodeShortcut, SoleChildShortcut } from './locks/listing-shortcuts.js';
+import { ContainerParents } from './nodes/container-parents.js';
 import { GuaranteedDelete } from './nodes/guaranteed-delete.js';
 
 /** What a client is made of. Times in milliseconds. */
@@ -41,11 +41,11 @@ export interface RecipeContext {
   readonly clock: Clock;
   readonly events: LockEventEmitter;
   readonly retryPolicy: RetryPolicy;
-  readonly parents: LockParents;
+  readonly parents: ContainerParents;
   readonly removals: GuaranteedDelete;
-  readonly soleChildren: SoleChildMemory;
-  readonly servedNodes: ServedNodes;
-  readonly longHolds: LongHolds;
+  readonly soleChildren: SoleChildShortcut;
+  readonly servedNodes: ServedNodeShortcut;
+  readonly longHolds: DelayedWatches;
   /** Bound of an acquire that names none. */
   readonly wait: Wait;
   /** Bound on `tryAcquire` without a `wait`, which only waits for a connection; milliseconds. */
@@ -53,11 +53,11 @@ export interface RecipeContext {
   /** Data of lock nodes. */
   nodeData: Buffer;
   /** To whom anything is granted: from shutdown on only inside of locks that are held, in the end to nobody. */
-  admits: 'all' | 'insiders' | 'nobody';
+  accepts: 'all' | 'reentrant' | 'none';
   /** Acquires under way. */
-  readonly waits: Bag<WaitScope>;
+  readonly waits: SwapRemoveSet<WaitScope>;
   /** Locks held. */
-  readonly holds: Bag<ClientHold>;
+  readonly holds: SwapRemoveSet<ClientHold>;
 }
 
 /** What the recipes of a client share. */
@@ -72,18 +72,18 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     retryPolicy,
     wait,
     connectTimeout,
-    parents: new LockParents(connection, name, acl),
+    parents: new ContainerParents(connection, name, acl),
     removals: new GuaranteedDelete(connection, clock, (error) =>
       process.emitWarning(
         `Lock client "${name}" may not remove a lock node, so the lock stays taken: ${error.message}. It tries again for as long as its session lives; closing the client ends that.`,
       ),
     ),
-    soleChildren: new SoleChildMemory(connection),
-    servedNodes: new ServedNodes(),
-    longHolds: new LongHolds(clock, watchAfter),
+    soleChildren: new SoleChildShortcut(connection),
+    servedNodes: new ServedNodeShortcut(),
+    longHolds: new DelayedWatches(clock, watchAfter),
     nodeData: Buffer.alloc(0),
-    admits: 'all',
-    waits: new Bag(),
-    holds: new Bag(),
+    accepts: 'all',
+    waits: new SwapRemoveSet(),
+    holds: new SwapRemoveSet(),
   };
 }

@@ -1,6 +1,6 @@
-import { activityOf, statusOf } from '../core/internal/client-activity.js';
+import { clientActivity, clientStatus } from '../core/internal/client-activity.js';
 import { LockClientClosedError } from '../core/errors/index.js';
-import { leaderId, type LeaderOptions } from '../core/election/election-backend.js';
+import { validateLeaderId, type LeaderOptions } from '../core/election/election-backend.js';
 import { LeaderLatch } from '../core/election/leader-latch.js';
 import {
   LeaderSelector,
@@ -10,13 +10,13 @@ import {
 import type { Lock } from '../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../core/lock-client.js';
 import type { LockEvents } from '../core/lock-events.js';
-import { LOCK_SURVEY, type LockSurvey } from '../core/lock-inspection.js';
+import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
 import { refuseLease, validatePermits } from '../core/internal/validation.js';
-import { roundTrip } from '../core/internal/client-lifecycle.js';
+import { measurePing } from '../core/internal/client-lifecycle.js';
 import { ClientLifecycle } from './client-lifecycle.js';
-import { ZooKeeperSurvey } from './inspection/zookeeper-inspection.js';
-import { lockPath, type LockSettings, nodeData, type NodeOptions, PathKinds } from './lock-path.js';
+import { ZooKeeperInspection } from './inspection/zookeeper-inspection.js';
+import { lockPath, type LockSettings, nodeData, type NodeOptions, PathUses } from './lock-path.js';
 import {
   makeRecipeContext,
   type RecipeContext,
@@ -54,18 +54,18 @@ export class ZooKeeperLockClient implements LockClient {
   /** Refuses every lease, with `LockOptionsError`: here it is the session that ends. */
   readonly validateLease = (lease: number) => refuseLease(lease, this.name);
   /** @internal */
-  readonly [LOCK_SURVEY]: LockSurvey;
+  readonly [LOCK_INSPECTION]: LockInspection;
   readonly #context: RecipeContext;
-  readonly #kinds: PathKinds;
+  readonly #kinds: PathUses;
   readonly #lifecycle: ClientLifecycle;
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
     const { name, connection, events, chroot = '' } = settings;
     this.name = name;
-    this.#kinds = new PathKinds(name);
+    this.#kinds = new PathUses(name);
     this.#context = makeRecipeContext(settings);
     this.#lifecycle = new ClientLifecycle(settings, this.#context);
-    this[LOCK_SURVEY] = new ZooKeeperSurvey(this.#context, chroot, settings);
+    this[LOCK_INSPECTION] = new ZooKeeperInspection(this.#context, chroot, settings);
     connection.onStateChange((state, reason) => events.emit('connection', { state, reason }));
   }
 
@@ -187,19 +187,19 @@ export class ZooKeeperLockClient implements LockClient {
   status(): LockClientStatus {
     const { state, session } = this.settings.connection;
     return {
-      ...statusOf(this.#lifecycle.isClosing ? 'CLOSED' : state, this.#context),
+      ...clientStatus(this.#lifecycle.isClosing ? 'CLOSED' : state, this.#context),
       sessionId: session?.isAlive ? session.id : undefined,
     };
   }
 
   activity(): LockActivity[] {
-    return activityOf(this.#context);
+    return clientActivity(this.#context);
   }
 
   async ping(timeout = 1_000): Promise<number> {
     const { name, connection, chroot } = this.settings;
     if (this.#lifecycle.isClosing) throw new LockClientClosedError({ client: name });
-    return await roundTrip(this.#context, timeout, () => connection.exists(chroot || '/'));
+    return await measurePing(this.#context, timeout, () => connection.exists(chroot || '/'));
   }
 
   connect(): Promise<void> {
@@ -220,7 +220,7 @@ export class ZooKeeperLockClient implements LockClient {
     driver: LockInternalsDriver,
     options: LeaderOptions,
   ): ZooKeeperElection {
-    const id = leaderId(options, { key, client: this.name });
+    const id = validateLeaderId(options, { key, client: this.name });
     const isUnnamed = recipe === 'leaderSelector' && id === ''; // as Curator writes it
     // The node stays over an interruption, whatever ends a leadership: see `ZooKeeperElection`.
     const settings = this.#lock(key, isUnnamed ? {} : { data: id }, 'session');

@@ -100,7 +100,7 @@ export class RedisStage implements LockStage {
    * behind another one of its own client is known to that client only.
    */
   async contenders(): Promise<string[]> {
-    const { raw, queue, channel, readWriteChannel } = this.#name;
+    const { redisKey: raw, queue, channel, readWriteChannel } = this.#name;
     const fields = (await this.observer.call('hkeys', raw)) as string[];
     const queued = (await this.observer.call('lrange', queue, 0, -1)) as string[];
     const listening = await this.listening([channel, readWriteChannel]);
@@ -131,7 +131,7 @@ export class RedisStage implements LockStage {
     await eventually('all have heard it', () => this.#received >= received + told);
     for (let look = 0; look < 3; look++)
       // answered behind the looks of its waiters
-      await Promise.all([...this.#clients].map(({ redis }) => redis.exists(this.#name.raw)));
+      await Promise.all([...this.#clients].map(({ redis }) => redis.exists(this.#name.redisKey)));
   }
 
   async expire(client: RedisStageClient): Promise<void> {
@@ -144,7 +144,7 @@ export class RedisStage implements LockStage {
 
   /** By the command of operators. */
   async evict(): Promise<void> {
-    const { raw } = this.#name;
+    const { redisKey: raw } = this.#name;
     const mode = (await this.observer.hget(raw, 'mode')) as 'read' | 'write' | null;
     if (mode) await this.stranger.readWriteLock(raw).forceUnlock(mode);
     else await this.stranger.mutex(raw).forceUnlock();
@@ -174,7 +174,7 @@ export class RedisStage implements LockStage {
     await eventually(
       'everybody is connected again',
       async () => {
-        await Promise.all(this.#all.map((redis) => redis.exists(this.#name.raw)));
+        await Promise.all(this.#all.map((redis) => redis.exists(this.#name.redisKey)));
         await this.#ofMasters('ping');
         return true;
       },

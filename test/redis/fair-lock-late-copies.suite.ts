@@ -60,7 +60,7 @@ export function fairLockLateCopiesSuite(stage: () => RedisStage): void {
 
   /** How many keys of the lock and its queue there are. */
   function left(): Promise<unknown> {
-    const { raw, queue, timeouts, alive } = new LockName(stage().key);
+    const { redisKey: raw, queue, timeouts, alive } = new LockName(stage().key);
     return stage().command('EXISTS', raw, queue, timeouts, alive);
   }
 
@@ -78,7 +78,7 @@ export function fairLockLateCopiesSuite(stage: () => RedisStage): void {
   }
 
   function run({ source }: Script, ...args: (string | number)[]): Promise<unknown> {
-    const { raw, queue, timeouts, alive } = new LockName(stage().key);
+    const { redisKey: raw, queue, timeouts, alive } = new LockName(stage().key);
     return stage().command('EVAL', source, 4, raw, queue, timeouts, alive, ...args);
   }
 

@@ -1,6 +1,6 @@
 import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import type { Lease } from '../../lib/core/lease.js';
-import { useLease } from '../../lib/core/internal/lease-handle.js';
+import { runWithLease } from '../../lib/core/internal/lease-handle.js';
 import { currentOperation } from './current-operation.js';
 import type { Judge } from './judge.js';
 import type { SimulatedClient } from './simulated-client.js';
@@ -36,7 +36,7 @@ export class ObservedPart implements Lock {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return runWithLease(await this.acquire(options), fn);
   }
 
   async #take(

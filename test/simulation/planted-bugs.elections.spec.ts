@@ -35,7 +35,7 @@ describe('The simulation of elections catches', () => {
     });
 
     it('that goes on while the connection is interrupted', async () => {
-      jest.spyOn(ZooKeeperElection.prototype, 'isCertain', 'get').mockReturnValue(true);
+      jest.spyOn(ZooKeeperElection.prototype, 'isHealthy', 'get').mockReturnValue(true);
       const violation = /(leads although|begins to lead while) the connection is interrupted/;
       expect(await firstAccusation(run, violation)).toBeDefined();
     });
@@ -101,7 +101,7 @@ describe('The simulation of elections catches', () => {
       const enter = LeaderLatch.prototype.enter;
       jest.spyOn(LeaderLatch.prototype, 'enter').mockImplementation(function (this: LeaderLatch) {
         const lease = enter.call(this);
-        void lease?.hold.giveBack(); // so it does not count
+        void lease?.hold.release(); // so it does not count
         return lease;
       });
       expect(await firstAccusation(latches, /without its node|too many/)).toBeDefined();

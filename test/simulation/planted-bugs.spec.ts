@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { GuaranteedDelete } from '../../lib/zookeeper/nodes/guaranteed-delete.js';
 import { LockHold } from '../../lib/zookeeper/locks/lock-hold.js';
 import { LockInternals } from '../../lib/zookeeper/locks/lock-internals.js';
-import { predecessorOf } from '../../lib/zookeeper/nodes/queue-order.js';
-import { NodeWatch } from '../../lib/zookeeper/nodes/owned-node.js';
+import { findPredecessor } from '../../lib/zookeeper/nodes/queue-order.js';
+import { OwnedNode } from '../../lib/zookeeper/nodes/owned-node.js';
 import { ProtectedNode } from '../../lib/zookeeper/nodes/protected-node.js';
 import { readLockDriver, writeLockDriver } from '../../lib/zookeeper/locks/lock-drivers.js';
 import { SemaphoreGate } from '../../lib/zookeeper/semaphores/inter-process-semaphore-v2.js';
@@ -77,7 +77,7 @@ describe('The simulation catches', () => {
     it('whose writer does not look again when the one before it goes', async () => {
       const { sortKey } = writeLockDriver;
       jest.spyOn(writeLockDriver, 'turnOf').mockImplementation((children, own) => {
-        const { isQueued, ahead, nearest } = predecessorOf(children, own, sortKey);
+        const { isQueued, ahead, nearest } = findPredecessor(children, own, sortKey);
         return isQueued ? { blocker: nearest, isNext: ahead === 1 } : undefined; // as of a mutex
       });
       expect(await firstViolation(readersAndWriters, /whose turn it never was/)).toBeDefined();
@@ -86,7 +86,7 @@ describe('The simulation catches', () => {
     it('whose readers overtake the writers that wait', async () => {
       const turnOf = readLockDriver.turnOf.bind(readLockDriver);
       jest.spyOn(readLockDriver, 'turnOf').mockImplementation((children, own) => {
-        const { nearest } = predecessorOf(children, own, readLockDriver.sortKey);
+        const { nearest } = findPredecessor(children, own, readLockDriver.sortKey);
         return nearest?.includes('__READ__') ? { isNext: false } : turnOf(children, own);
       });
       expect(await firstViolation(readersAndWriters, /whose turn it never was/)).toBeDefined();
@@ -143,10 +143,10 @@ describe('The simulation catches', () => {
 
     it('whose waiters do not queue at the gate', async () => {
       jest.spyOn(SemaphoreGate.prototype, 'enter').mockResolvedValue({
-        watch: Object.create(NodeWatch.prototype, {
+        watch: Object.create(OwnedNode.prototype, {
           isExclusive: { value: true },
           keepWatching: { value: () => Promise.resolve() },
-        }) as NodeWatch,
+        }) as OwnedNode,
         close: () => {},
       });
       expect(await firstViolation(twoPermits, /the gate is not its own/)).toBeDefined();

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/core/clock.js';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { MultiHold, MultiLease } from '../../lib/core/internal/multi-lease.js';
-import { useLease } from '../../lib/core/internal/lease-handle.js';
+import { runWithLease } from '../../lib/core/internal/lease-handle.js';
 
 /** What is wrong with a {@link SketchedMultiLock}. Default: nothing. */
 export interface Faults {
@@ -45,7 +45,7 @@ export class SketchedMultiLock implements Lock {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return useLease(await this.acquire(options), fn);
+    return runWithLease(await this.acquire(options), fn);
   }
 
   async #take(
@@ -78,7 +78,7 @@ export class SketchedMultiLock implements Lock {
 
   #hold(leases: readonly Lease[]): Lease {
     const multi = new MultiHold(this.identity, this.key, leases);
-    if (this.faults.isNumb) multi.hold.lose = () => {};
+    if (this.faults.isNumb) multi.hold.markLost = () => {};
     return new MultiLease(multi.hold, leases);
   }
 }

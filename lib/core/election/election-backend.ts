@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type LockErrorContext, LockOptionsError } from '../errors/index.js';
 import type { WaitContext } from '../internal/acquire.js';
-import type { HeldLease } from '../internal/lease-handle.js';
+import type { LeaseHandle } from '../internal/lease-handle.js';
 import type { Wait } from '../lock.js';
 
 /** Who takes part in an election; Curator's class of that name. */
@@ -43,7 +43,7 @@ const MOST = 1_000_000;
  *
  * @throws LockOptionsError
  */
-export function leaderId(
+export function validateLeaderId(
   { id = `${hostname()}:${process.pid}`, errorPolicy = 'standard' }: LeaderOptions,
   context: LockErrorContext,
 ): string {
@@ -62,16 +62,16 @@ export interface ElectionBackend {
   /** The client. */
   readonly context: WaitContext & { readonly wait: Wait };
   /** Queues, also inside of the lock, until elected. Rejects as `Lock.acquire` does. */
-  elect(signal: AbortSignal): Promise<HeldLease>;
+  elect(signal: AbortSignal): Promise<LeaseHandle>;
   /** May who is elected act as the leader now? */
-  readonly isCertain: boolean;
+  readonly isHealthy: boolean;
   /** Calls `listener`, with what happened, when `isCertain` may have changed; the returned function stops that. */
-  onCertainty(listener: (why: string) => void): () => void;
+  onHealthChange(listener: (why: string) => void): () => void;
   /**
    * Resolves when the servers have told whether what `elect` gave is still held, when that is lost, or when `signal` aborts.
    * Never rejects.
    */
-  confirm(elected: HeldLease, signal: AbortSignal): Promise<void>;
+  confirm(elected: LeaseHandle, signal: AbortSignal): Promise<void>;
   /** Rejects as the driver does. */
   participants(): Promise<Participant[]>;
 }

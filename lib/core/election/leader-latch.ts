@@ -1,13 +1,13 @@
 import { ElectionClosedError, LockClientClosedError, type LockLostError } from '../errors/index.js';
 import { runWait } from '../internal/acquire.js';
-import { HeldLease } from '../internal/lease-handle.js';
-import { LeaseChain } from '../internal/lease-scope.js';
+import { LeaseHandle } from '../internal/lease-handle.js';
+import { LeaseScope } from '../internal/lease-scope.js';
 import { Listeners } from '../internal/listeners.js';
 import { validateAcquireOptions } from '../internal/validation.js';
 import type { WaitScope } from '../internal/wait-scope.js';
 import type { AcquireOptions } from '../lock.js';
 import type { ElectionBackend, Participant } from './election-backend.js';
-import { type Leadership, LeaderTerm, pause, untilCertain } from './leader-term.js';
+import { type Leadership, LeaderTerm, waitToStandAgain, untilHealthy } from './leader-term.js';
 
 /**
  * Stands for election from `start` to `close`, and leads whenever it is elected: one of all latches of that key, the one that
@@ -64,7 +64,7 @@ export class LeaderLatch {
   start(): void {
     if (this.#state === 'CLOSED') throw this.#closed;
     this.#state = 'STARTED';
-    this.#campaign ??= LeaseChain.leave(() => this.#run());
+    this.#campaign ??= LeaseScope.runOutside(() => this.#run());
   }
 
   /**
@@ -140,8 +140,8 @@ export class LeaderLatch {
    *
    * @internal
    */
-  enter(): HeldLease | undefined {
-    return this.hasLeadership ? new HeldLease(this.#term!.lease.hold) : undefined;
+  enter(): LeaseHandle | undefined {
+    return this.hasLeadership ? new LeaseHandle(this.#term!.lease.hold) : undefined;
   }
 
   get #closed(): ElectionClosedError {
@@ -175,19 +175,19 @@ export class LeaderLatch {
         if (signal.aborted) break;
         this.#wake(error as Error);
         if (error instanceof LockClientClosedError) this.#state = 'CLOSED';
-        else await pause(this.election, signal);
+        else await waitToStandAgain(this.election, signal);
       }
   }
 
   /** Leads for as long as what it was elected by is held, in one term or several. */
-  async #reign(elected: HeldLease): Promise<void> {
+  async #reign(elected: LeaseHandle): Promise<void> {
     const { signal } = this.#withdrawal;
     try {
       while (elected.isHeld && this.#state === 'STARTED') {
-        await untilCertain(this.election, elected, signal);
+        await untilHealthy(this.election, elected, signal);
         await this.election.confirm(elected, signal);
         // Nothing may come between this look and the term, which looks for itself from then on.
-        if (elected.isHeld && this.#state === 'STARTED' && this.election.isCertain)
+        if (elected.isHeld && this.#state === 'STARTED' && this.election.isHealthy)
           await this.#lead(new LeaderTerm(this.election, elected));
       }
     } finally {

@@ -1,8 +1,8 @@
 import { ElectionClosedError, LockClientClosedError, LockOptionsError } from '../errors/index.js';
-import type { HeldLease } from '../internal/lease-handle.js';
-import { LeaseChain } from '../internal/lease-scope.js';
+import type { LeaseHandle } from '../internal/lease-handle.js';
+import { LeaseScope } from '../internal/lease-scope.js';
 import type { ElectionBackend, LeaderOptions, Participant } from './election-backend.js';
-import { type Leadership, LeaderTerm, pause, untilCertain } from './leader-term.js';
+import { type Leadership, LeaderTerm, waitToStandAgain, untilHealthy } from './leader-term.js';
 
 /** Options of a `LeaderSelector`. */
 export interface LeaderSelectorOptions extends LeaderOptions {
@@ -81,13 +81,13 @@ export class LeaderSelector {
     if (!this.#isStarted || this.#isQueued) return false;
     this.#isQueued = true;
     const before = this.#campaign;
-    this.#campaign = LeaseChain.leave(() => this.#run(before));
+    this.#campaign = LeaseScope.runOutside(() => this.#run(before));
     return true;
   }
 
   /** Aborts the `signal` of the leadership, if there is one now; others lead when `takeLeadership` has ended. */
   interruptLeadership(): void {
-    this.#term?.lease.hold.lose('it was interrupted');
+    this.#term?.lease.hold.markLost('it was interrupted');
   }
 
   /** As `LeaderLatch.participants`. */
@@ -107,7 +107,7 @@ export class LeaderSelector {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#withdrawal.abort();
-    this.#term?.lease.hold.lose('its selector was closed');
+    this.#term?.lease.hold.markLost('its selector was closed');
     await this.#campaign;
   }
 
@@ -122,19 +122,19 @@ export class LeaderSelector {
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof LockClientClosedError) this.#isClosed = true;
-        else await pause(this.election, signal);
+        else await waitToStandAgain(this.election, signal);
       }
   }
 
   /** Resolves to false when it was lost, or closed, before it could lead. */
-  async #lead(elected: HeldLease): Promise<boolean> {
+  async #lead(elected: LeaseHandle): Promise<boolean> {
     const { signal } = this.#withdrawal;
     try {
       while (elected.isHeld && !this.#isClosed) {
-        await untilCertain(this.election, elected, signal);
+        await untilHealthy(this.election, elected, signal);
         await this.election.confirm(elected, signal);
         // Nothing may come between this look and the term, which looks for itself from then on.
-        if (!elected.isHeld || this.#isClosed || !this.election.isCertain) continue;
+        if (!elected.isHeld || this.#isClosed || !this.election.isHealthy) continue;
         await this.#take(new LeaderTerm(this.election, elected));
         return true;
       }

@@ -1,6 +1,6 @@
 import { runWait } from '../internal/acquire.js';
 import { Hold, type HoldBackend } from '../internal/hold.js';
-import { HeldLease } from '../internal/lease-handle.js';
+import { LeaseHandle } from '../internal/lease-handle.js';
 import type { Lease } from '../lease.js';
 import type { ElectionBackend } from './election-backend.js';
 
@@ -14,7 +14,10 @@ export type Leadership = Pick<
 const STAND_AGAIN_AFTER = 1_000;
 
 /** Between two attempts to stand for election. Resolves in a second, or as soon as `signal` aborts or the client closes. */
-export async function pause({ key, context }: ElectionBackend, signal: AbortSignal): Promise<void> {
+export async function waitToStandAgain(
+  { key, context }: ElectionBackend,
+  signal: AbortSignal,
+): Promise<void> {
   const request = { key, options: { signal } };
   await runWait(context, request, (wait) => wait.sleep(STAND_AGAIN_AFTER)).catch(() => {}); // whoever goes on is told why
 }
@@ -25,7 +28,7 @@ export async function pause({ key, context }: ElectionBackend, signal: AbortSign
  */
 export class LeaderTerm implements HoldBackend {
   /** The lease of whoever began it. */
-  readonly lease: HeldLease<LeaderTerm>;
+  readonly lease: LeaseHandle<LeaderTerm>;
   /** Resolves when it is over, lost or not. */
   readonly over: Promise<void>;
   #tellOver!: () => void;
@@ -33,16 +36,16 @@ export class LeaderTerm implements HoldBackend {
 
   constructor(
     private readonly election: ElectionBackend,
-    private readonly elected: HeldLease,
+    private readonly elected: LeaseHandle,
   ) {
     const { identity, context } = elected.hold;
     const hold = new Hold<LeaderTerm>(identity, context, this);
     this.over = new Promise((resolve) => (this.#tellOver = resolve));
-    this.lease = new HeldLease(hold);
+    this.lease = new LeaseHandle(hold);
     this.#stops = [
-      elected.hold.onLost(({ why }) => hold.lose(why)),
-      election.onCertainty((why) => {
-        if (!election.isCertain) hold.lose(why);
+      elected.hold.onLost(({ why }) => hold.markLost(why)),
+      election.onHealthChange((why) => {
+        if (!election.isHealthy) hold.markLost(why);
       }),
     ];
   }
@@ -52,7 +55,7 @@ export class LeaderTerm implements HoldBackend {
   }
 
   isExclusive(): boolean {
-    return this.elected.isHeld && this.election.isCertain;
+    return this.elected.isHeld && this.election.isHealthy;
   }
 
   fencingToken(): Promise<bigint> {
@@ -75,19 +78,19 @@ export class LeaderTerm implements HoldBackend {
 }
 
 /** Resolves when who was elected may act as the leader, when that is lost, or when `signal` aborts. */
-export function untilCertain(
+export function untilHealthy(
   election: ElectionBackend,
-  elected: HeldLease,
+  elected: LeaseHandle,
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
-      if (!election.isCertain && elected.isHeld && !signal.aborted) return;
+      if (!election.isHealthy && elected.isHeld && !signal.aborted) return;
       for (const stop of stops) stop();
       resolve();
     };
     const stops = [
-      election.onCertainty(look),
+      election.onHealthChange(look),
       elected.hold.onLost(look),
       () => signal.removeEventListener('abort', look),
     ];

@@ -1,8 +1,8 @@
 import { LockClientClosedError } from '../errors/index.js';
-import { type LockEvents, type LockSubject, subjectOf } from '../lock-events.js';
+import { type LockEvents, type LockSubject, lockSubject } from '../lock-events.js';
 import type { AcquireOptions, LockRecipe, Wait } from '../lock.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
-import type { Bag } from './swap-remove-set.js';
+import type { SwapRemoveSet } from './swap-remove-set.js';
 import { WaitScope, type WaitScopeContext } from './wait-scope.js';
 
 /** What is asked for. */
@@ -21,29 +21,29 @@ export interface WaitContext {
   readonly client: string;
   readonly clock: WaitScopeContext['clock'];
   /** To whom anything is granted: from shutdown on only inside of locks that are held, in the end to nobody. */
-  readonly admits: 'all' | 'insiders' | 'nobody';
+  readonly accepts: 'all' | 'reentrant' | 'none';
   /** Acquires under way. */
-  readonly waits: Bag<WaitScope>;
+  readonly waits: SwapRemoveSet<WaitScope>;
 }
 
 /**
  * The bounds that were asked for; whoever opens them ends them.
  *
- * @throws LockClientClosedError when the client admits nobody like that
+ * @throws LockClientClosedError when the client accepts nobody like that
  */
 function openWait(
-  { client, clock, admits, waits }: WaitContext,
+  { client, clock, accepts, waits }: WaitContext,
   { key, recipe, options, isInside = false }: WaitRequest,
 ): WaitScope {
-  const isAdmitted = admits === 'all' || (admits === 'insiders' && isInside);
-  if (!isAdmitted) throw new LockClientClosedError({ key, client });
+  const isAccepted = accepts === 'all' || (accepts === 'reentrant' && isInside);
+  if (!isAccepted) throw new LockClientClosedError({ key, client });
   return new WaitScope({ key, client, clock, open: waits, recipe }, options);
 }
 
 /**
  * Runs `work` under the bounds that were asked for; settles as it does.
  *
- * Rejects with `LockClientClosedError` when the client admits nobody like that.
+ * Rejects with `LockClientClosedError` when the client accepts nobody like that.
  */
 export async function runWait<T>(
   context: WaitContext,
@@ -77,7 +77,7 @@ export interface AcquireContext extends WaitContext {
 /**
  * Runs `work` as an acquire under the bounds that were asked for, and tells its events; settles as it does.
  *
- * Rejects with `LockClientClosedError` when the client admits nobody like that.
+ * Rejects with `LockClientClosedError` when the client accepts nobody like that.
  *
  * @param work resolves to what was granted, or to `undefined`; it calls `contended` when it begins to wait for others
  */
@@ -113,10 +113,10 @@ function tell<E extends 'contended' | 'acquired' | 'failed'>(
 ): void {
   if (!events.isHeard(event)) return;
   for (const each of keys)
-    events.emit(event, Object.assign(subjectOf(each, recipe, method), about) as LockEvents[E]);
+    events.emit(event, Object.assign(lockSubject(each, recipe, method), about) as LockEvents[E]);
 }
 
 /** The options with another `wait`. Assigned: a spread with more behind it takes half a microsecond, at every acquire. */
-export function withWait<O extends AcquireOptions>(options: O, wait: Wait | undefined): O {
+export function withDefaultWait<O extends AcquireOptions>(options: O, wait: Wait | undefined): O {
   return Object.assign({}, options, { wait });
 }

@@ -1,30 +1,30 @@
 import type { Clock } from '../clock.js';
 import type { LockActivity, LockClientStatus } from '../lock-client.js';
 import type { ClientHold } from './hold.js';
-import type { Bag } from './swap-remove-set.js';
+import type { SwapRemoveSet } from './swap-remove-set.js';
 import type { WaitScope } from './wait-scope.js';
 
 /** An activity, with the place of a waiter in the queue on the servers. */
-export interface PlacedActivity extends LockActivity {
+export interface QueuedActivity extends LockActivity {
   /** What the servers know a waiter by, once it stands in a queue there. */
-  readonly place?: string;
+  readonly waiterId?: string;
 }
 
 /** What the acquires of a client are at, and where. */
-export function placedActivityOf(context: {
+export function queuedActivity(context: {
   readonly clock: Clock;
-  readonly holds: Bag<ClientHold>;
-  readonly waits: Bag<WaitScope>;
-}): PlacedActivity[] {
+  readonly holds: SwapRemoveSet<ClientHold>;
+  readonly waits: SwapRemoveSet<WaitScope>;
+}): QueuedActivity[] {
   const waiting = waitingActivity(context).map(({ activity, place }) => ({ ...activity, place }));
   return [...heldActivity(context), ...waiting];
 }
 
 /** What the acquires of a client are at: what is held, then what is waited for. */
-export function activityOf(context: {
+export function clientActivity(context: {
   readonly clock: Clock;
-  readonly holds: Bag<ClientHold>;
-  readonly waits: Bag<WaitScope>;
+  readonly holds: SwapRemoveSet<ClientHold>;
+  readonly waits: SwapRemoveSet<WaitScope>;
 }): LockActivity[] {
   const waiting = waitingActivity(context).map(({ activity }) => activity);
   return [...heldActivity(context), ...waiting];
@@ -36,7 +36,7 @@ export function heldActivity({
   holds,
 }: {
   readonly clock: Clock;
-  readonly holds: Bag<ClientHold>;
+  readonly holds: SwapRemoveSet<ClientHold>;
 }): LockActivity[] {
   const now = clock.now();
   return holds.inOrder().flatMap(({ isLive, identity, subject, backend }): LockActivity[] => {
@@ -51,20 +51,23 @@ export function heldActivity({
 export function waitingActivity({
   waits,
 }: {
-  readonly waits: Bag<WaitScope>;
+  readonly waits: SwapRemoveSet<WaitScope>;
 }): { readonly activity: LockActivity; readonly place?: string }[] {
   return waits.inOrder().flatMap((wait) => {
     const { subject, elapsed: forMs } = wait;
     if (subject === undefined) return [];
     const activity: LockActivity = { ...subject, state: 'waiting', forMs, holders: [] };
-    return [{ activity, place: wait.place?.() }];
+    return [{ activity, place: wait.waiterId?.() }];
   });
 }
 
 /** Status of a client with one connection, in that state. */
-export function statusOf(
+export function clientStatus(
   state: string,
-  { holds, waits }: { readonly holds: Bag<ClientHold>; readonly waits: Bag<WaitScope> },
+  {
+    holds,
+    waits,
+  }: { readonly holds: SwapRemoveSet<ClientHold>; readonly waits: SwapRemoveSet<WaitScope> },
 ): LockClientStatus {
   const held = [...holds].filter(({ isLive }) => isLive).length;
   const waiting = [...waits].filter(({ subject }) => subject !== undefined).length;

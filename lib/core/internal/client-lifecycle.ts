@@ -6,13 +6,13 @@ import {
 } from '../errors/index.js';
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
-import type { Bag } from './swap-remove-set.js';
+import type { SwapRemoveSet } from './swap-remove-set.js';
 import { WaitScope } from './wait-scope.js';
 
 /** Takes all locks of a client that closes from their holders and frees them; resolves when acquires are over, too. */
-export async function giveEverythingBack(context: {
-  readonly holds: Bag<Hold>;
-  readonly waits: Bag<WaitScope>;
+export async function releaseAll(context: {
+  readonly holds: SwapRemoveSet<Hold>;
+  readonly waits: SwapRemoveSet<WaitScope>;
 }): Promise<void> {
   const freed = [...context.holds].map((hold) => hold.revoke('the client was closed'));
   await Promise.all([...freed, ...[...context.waits].map((wait) => wait.ended())]);
@@ -24,7 +24,7 @@ export async function giveEverythingBack(context: {
  * Rejects with `LockConnectionError` when it is not within `timeout` ms, with `LockClientClosedError` when the client closes,
  * with `LockOptionsError` when `timeout` is not in its range.
  */
-export async function roundTrip(
+export async function measurePing(
   { client, clock, waits }: Pick<WaitContext, 'client' | 'clock' | 'waits'>,
   timeout: number,
   ask: () => Promise<unknown>,

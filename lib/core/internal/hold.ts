@@ -1,8 +1,8 @@
 import { type Clock, systemClock, type Timer } from '../clock.js';
 import { type LockErrorContext, LockLostError } from '../errors/index.js';
-import { type LockSubject, subjectOf } from '../lock-events.js';
+import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { LockIdentity } from '../lock.js';
-import { LeaseChain } from './lease-scope.js';
+import { LeaseScope } from './lease-scope.js';
 
 /** What a backend does for a lock it has granted. */
 export interface HoldBackend {
@@ -47,7 +47,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** What events tell of it. */
   get subject(): LockSubject {
     const { identity, context, method } = this;
-    return subjectOf(context.key, identity.recipe, method);
+    return lockSubject(context.key, identity.recipe, method);
   }
 
   get isLive(): boolean {
@@ -57,7 +57,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Why the hold is lost, if it is; the clock is asked before the answer. */
   get lost(): LockLostError | undefined {
     if (this.#lost === undefined && this.#freed === undefined && !this.backend.isExclusive())
-      this.lose('its session or its lease may be over on the servers');
+      this.markLost('its session or its lease may be over on the servers');
     return this.#lost;
   }
 
@@ -67,13 +67,13 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   }
 
   /** Tells every lease, once, that the lock may be somebody else's. */
-  lose(why: string): void {
+  markLost(why: string): void {
     if (this.#lost !== undefined || this.#freed !== undefined) return;
     const error = (this.#lost = new LockLostError(why, this.context));
     const losers = [...(this.#losers ?? [])];
     this.#losers = undefined;
     // Listeners run in no lease's scope: the loss may be detected inside of another one's.
-    LeaseChain.leave(() => {
+    LeaseScope.runOutside(() => {
       this.backend.lost(error);
       for (const tell of losers) tell(error);
     });
@@ -95,14 +95,14 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   }
 
   /** One lease less; the last one frees the lock. */
-  giveBack(): Promise<void> {
+  release(): Promise<void> {
     this.#leases -= 1;
     return this.#leases > 0 ? Promise.resolve() : this.#free();
   }
 
   /** Takes the lock away from its leases, and frees it. */
   revoke(why: string): Promise<void> {
-    this.lose(why);
+    this.markLost(why);
     return this.#free();
   }
 

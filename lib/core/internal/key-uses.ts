@@ -1,7 +1,7 @@
 import { LockKeyError, LockOptionsError } from '../errors/index.js';
 
 /** How many permits one client gives each semaphore. Other processes are not looked at. */
-export class SemaphorePermits {
+export class DeclaredPermits {
   readonly #permits = new Map<string, unknown>();
 
   /** @param remedy how else to change the number, as it stands in messages */
@@ -36,7 +36,7 @@ const CAPACITY = 10_000;
  * What one client uses each name on the servers for. Locks of different kinds do not exclude, or do not wake, each other
  * under one name; so the second kind is refused, as far as it is remembered. Other processes are not looked at.
  */
-export class LockKinds {
+export class KeyUses {
   readonly #kinds = new Map<string, string>();
 
   constructor(private readonly client: string) {}

@@ -1,10 +1,10 @@
 import { LockLostError, LockNotHeldError } from '../errors/index.js';
 import type { Lease } from '../lease.js';
 import type { Hold, HoldBackend } from './hold.js';
-import { LeaseChain } from './lease-scope.js';
+import { LeaseScope } from './lease-scope.js';
 
 /** A handle on a {@link Hold}. */
-export class HeldLease<B extends HoldBackend = HoldBackend> implements Lease {
+export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
   #released?: Promise<void>;
   #abort?: AbortController;
   #forget?: () => void;
@@ -47,7 +47,7 @@ export class HeldLease<B extends HoldBackend = HoldBackend> implements Lease {
 
   async run<T>(fn: () => Promise<T> | T): Promise<T> {
     this.assertHeld();
-    return await LeaseChain.run(this, fn);
+    return await LeaseScope.run(this, fn);
   }
 
   release(): Promise<void> {
@@ -59,7 +59,7 @@ export class HeldLease<B extends HoldBackend = HoldBackend> implements Lease {
   withdraw(why: string): Promise<void> {
     const { signal } = this; // made now, for whoever asks for it later
     const error = new LockLostError(why, this.hold.context);
-    if (!signal.aborted) LeaseChain.leave(() => this.#abort!.abort(error));
+    if (!signal.aborted) LeaseScope.runOutside(() => this.#abort!.abort(error));
     return this.release();
   }
 
@@ -70,12 +70,12 @@ export class HeldLease<B extends HoldBackend = HoldBackend> implements Lease {
 
   #giveBack(): Promise<void> {
     this.#forget?.();
-    return this.hold.giveBack();
+    return this.hold.release();
   }
 }
 
 /** Why a lease was lost, if it was: the clock is asked, not only events. That it was given back by hand is no loss. */
-export function lossOf(lease: Lease): LockLostError | undefined {
+export function lossReason(lease: Lease): LockLostError | undefined {
   try {
     lease.assertHeld();
   } catch (error) {
@@ -85,7 +85,10 @@ export function lossOf(lease: Lease): LockLostError | undefined {
 }
 
 /** Runs `fn` in the scope of `lease`, then releases it; settles as `fn` does. */
-export async function useLease<T>(lease: Lease, fn: (lease: Lease) => Promise<T> | T): Promise<T> {
+export async function runWithLease<T>(
+  lease: Lease,
+  fn: (lease: Lease) => Promise<T> | T,
+): Promise<T> {
   try {
     return await lease.run(() => fn(lease));
   } finally {

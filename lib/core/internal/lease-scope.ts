@@ -29,14 +29,14 @@ const storage = (shared[KEY] ??= new AsyncLocalStorage());
  * Invariant: links are immutable and only ever put in front, so the chain of a piece of work is fixed by where it was
  * started: a nested call sees the lease of its caller, two siblings never see each other's.
  */
-export const LeaseChain = {
+export const LeaseScope = {
   /** Runs `fn` with `lease` put in front of the chain. */
   run<T>(lease: ChainedLease, fn: () => T): T {
     return storage.run({ lease, outer: storage.getStore() }, fn);
   },
 
   /** Runs `fn` in the scope of no lease: what it begins is not the work of whoever calls it. */
-  leave<T>(fn: () => T): T {
+  runOutside<T>(fn: () => T): T {
     return storage.run(undefined, fn);
   },
 
@@ -63,5 +63,5 @@ export const LeaseChain = {
  * It may have been lost or released since: look at `isHeld`, `signal` or `assertHeld()`.
  */
 export function currentLease(): Lease | undefined {
-  return LeaseChain.current();
+  return LeaseScope.current();
 }

@@ -1,4 +1,4 @@
-import { LeaseChain } from './lease-scope.js';
+import { LeaseScope } from './lease-scope.js';
 
 /**
  * Functions to be told of something. One that throws or rejects is reported as a process warning and harms nobody. They are
@@ -19,7 +19,7 @@ export class Listeners<T extends unknown[]> {
 
   tell(...args: T): void {
     for (const listener of [...this.#listeners])
-      void LeaseChain.leave(() => this.#tell(listener, args));
+      void LeaseScope.runOutside(() => this.#tell(listener, args));
   }
 
   /** Async, so that whatever is wrong is a rejection; the listener itself runs at once. */

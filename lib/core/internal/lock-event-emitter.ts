@@ -1,6 +1,6 @@
 import { channel, type Channel } from 'node:diagnostics_channel';
 import type { LockEvents } from '../lock-events.js';
-import { LeaseChain } from './lease-scope.js';
+import { LeaseScope } from './lease-scope.js';
 
 const EVENTS = ['acquired', 'contended', 'released', 'lost', 'failed', 'connection'] as const;
 
@@ -39,7 +39,7 @@ export class LockEventEmitter {
   }
 
   emit<E extends keyof LockEvents>(event: E, value: LockEvents[E]): void {
-    if (this.isHeard(event)) LeaseChain.leave(() => this.#tell(event, value));
+    if (this.isHeard(event)) LeaseScope.runOutside(() => this.#tell(event, value));
   }
 
   #tell<E extends keyof LockEvents>(event: E, value: LockEvents[E]): void {

@@ -2,7 +2,7 @@ import { type LockLostError, LockOptionsError } from '../errors/index.js';
 import type { Lease } from '../lease.js';
 import { isSameLock, type Lock, type LockIdentity } from '../lock.js';
 import { Hold, type HoldBackend } from './hold.js';
-import { HeldLease } from './lease-handle.js';
+import { LeaseHandle } from './lease-handle.js';
 
 /** Several leases held as one: lost as soon as one of them is, given back together. */
 export class MultiHold implements HoldBackend {
@@ -17,7 +17,7 @@ export class MultiHold implements HoldBackend {
   ) {
     this.hold = new Hold(identity, { key }, this);
     this.#stopListening = leases.map((lease) =>
-      onLost(lease, () => this.hold.lose(`its part "${lease.key}" was lost`)),
+      onLost(lease, () => this.hold.markLost(`its part "${lease.key}" was lost`)),
     );
   }
 
@@ -41,7 +41,7 @@ export class MultiHold implements HoldBackend {
 
 /** Calls `tell` when the lease is lost, now if it is; the returned function takes that back. */
 function onLost(lease: Lease, tell: () => void): () => void {
-  if (lease instanceof HeldLease) {
+  if (lease instanceof LeaseHandle) {
     if (lease.hold.lost) tell();
     return lease.hold.onLost(tell);
   }
@@ -98,7 +98,7 @@ function compare(a: string, b: string): number {
 }
 
 /** The lease of a `MultiLock`. It is lost when one of its parts is, and when one of them was released by itself. */
-export class MultiLease extends HeldLease<MultiHold> {
+export class MultiLease extends LeaseHandle<MultiHold> {
   constructor(
     hold: Hold<MultiHold>,
     /** Of the parts, in the order of their names. */

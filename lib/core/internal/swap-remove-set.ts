@@ -11,7 +11,7 @@ interface Entry<T> {
  * Not a `Set`: each table of a `Set` that V8 has replaced points to its successor, so one that has grown old keeps all later
  * ones, and what was in them, until a full garbage collection.
  */
-export class Bag<T> {
+export class SwapRemoveSet<T> {
   readonly #entries: Entry<T>[] = [];
   #count = 0;
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../clock.js';
-import { Bag } from './swap-remove-set.js';
+import { SwapRemoveSet } from './swap-remove-set.js';
 
 /** How often timers that are new are looked at, in ms. */
 const TICK = 200;
@@ -21,9 +21,9 @@ interface Pending {
  * Invariant: a timer that is pending is one of that clock, or is looked at before its time; where the event loop was blocked,
  * in the turn in which it would have fired.
  */
-export class LazyClock implements Clock {
-  #young = new Bag<Pending>();
-  #old = new Bag<Pending>();
+export class TimerWheelClock implements Clock {
+  #young = new SwapRemoveSet<Pending>();
+  #old = new SwapRemoveSet<Pending>();
   #isTicking = false;
 
   constructor(private readonly clock: Clock) {}
@@ -46,7 +46,7 @@ export class LazyClock implements Clock {
     };
   }
 
-  #put(pending: Pending, bag: Bag<Pending>): void {
+  #put(pending: Pending, bag: SwapRemoveSet<Pending>): void {
     pending.leave = bag.add(pending);
     if (this.#isTicking) return;
     this.#isTicking = true;
@@ -55,8 +55,8 @@ export class LazyClock implements Clock {
 
   #tick(): void {
     const [old, young] = [this.#old, this.#young];
-    this.#old = new Bag();
-    this.#young = new Bag();
+    this.#old = new SwapRemoveSet();
+    this.#young = new SwapRemoveSet();
     this.#isTicking = false;
     for (const pending of old) this.#arm(pending);
     for (const pending of young)

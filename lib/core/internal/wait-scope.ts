@@ -6,15 +6,15 @@ import {
   type LockErrorContext,
   LockTimeoutError,
 } from '../errors/index.js';
-import { type LockSubject, subjectOf } from '../lock-events.js';
+import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { AcquireOptions, LockRecipe } from '../lock.js';
-import type { Bag } from './swap-remove-set.js';
+import type { SwapRemoveSet } from './swap-remove-set.js';
 
 /** What a {@link WaitScope} depends on. */
 export interface WaitScopeContext extends LockErrorContext {
   readonly clock: Clock;
   /** The waits of the client that its closing ends. */
-  readonly open: Bag<WaitScope>;
+  readonly open: SwapRemoveSet<WaitScope>;
   /** What kind of lock is waited for, where it is one. */
   readonly recipe?: LockRecipe;
 }
@@ -28,7 +28,7 @@ export interface WaitScopeContext extends LockErrorContext {
 export class WaitScope {
   readonly startedAt: number;
   /** Tells what the servers know the waiter by, once it stands in a queue there. */
-  place?: () => string | undefined;
+  waiterId?: () => string | undefined;
   #error?: LockError;
   readonly #enders = new Set<(error: LockError) => void>();
   readonly #leave: () => void;
@@ -56,7 +56,7 @@ export class WaitScope {
   get subject(): LockSubject | undefined {
     const { key, recipe } = this.context;
     if (key === undefined || recipe === undefined) return undefined;
-    return subjectOf(key, recipe, this.options.method);
+    return lockSubject(key, recipe, this.options.method);
   }
 
   /** Milliseconds since the acquire began. */

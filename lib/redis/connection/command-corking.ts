@@ -15,7 +15,7 @@ const LARGEST_SIZE = 8;
  * process, writing it to the socket costs most. Nothing is held back beyond the turn, nor the first command of a turn where
  * the turn before had no second one.
  */
-export class Packets {
+export class CommandCorking {
   /** Of this turn. */
   #commands = 0;
   #wasAlone = false;

@@ -3,17 +3,19 @@
  * key. A name with a brace is taken to bring a hash tag of its own.
  */
 export class LockName {
-  /** @param raw name of the lock itself */
-  constructor(readonly raw: string) {}
+  /** @param redisKey name of the lock itself */
+  constructor(readonly redisKey: string) {}
 
   /** What belongs to the lock, by what it is. */
   prefixed(prefix: string): string {
-    return this.raw.includes('{') ? `${prefix}:${this.raw}` : `${prefix}:{${this.raw}}`;
+    return this.redisKey.includes('{')
+      ? `${prefix}:${this.redisKey}`
+      : `${prefix}:{${this.redisKey}}`;
   }
 
   /** The name of the lock within names that begin with it. */
   get tagged(): string {
-    return this.raw.includes('{') ? this.raw : `{${this.raw}}`;
+    return this.redisKey.includes('{') ? this.redisKey : `{${this.redisKey}}`;
   }
 
   /** Messages to who waits. */
@@ -73,7 +75,7 @@ export class LockName {
 
   /** Messages to who waits for a latch. Redisson puts braces around every name here. */
   get latchChannel(): string {
-    return `redisson_countdownlatch__channel__{${this.raw}}`;
+    return `redisson_countdownlatch__channel__{${this.redisKey}}`;
   }
 
   /** The answers that requests of a client were given. */

@@ -8,9 +8,9 @@ import {
 } from './connection-states.js';
 import { isNoScript, isUnknownCommand } from './redis-error.js';
 import { masterOfSlot } from './cluster-slots.js';
-import { Packets } from './command-corking.js';
+import { CommandCorking } from './command-corking.js';
 import type { ReplicaPolicy } from './replica-policy.js';
-import { type Script, withNumbers } from './script.js';
+import { type Script, parseNumbers } from './script.js';
 import { serverWarning } from './refusals.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -33,7 +33,7 @@ export class RedisConnection {
   #tellConnected!: () => void;
   #subscriptions?: Subscriptions;
   #isMeasuring = false;
-  readonly #packets = new Packets();
+  readonly #packets = new CommandCorking();
   /** The least that was ever seen, in ms: a single answer may have had to wait for something else. */
   #shortestRoundTrip = Infinity;
   readonly #readyListeners = new Set<() => void>();
@@ -217,7 +217,7 @@ export class RedisConnection {
     const took = this.settings.clock.now() - sentAt;
     this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, took);
     this.#states.succeeded();
-    return withNumbers(reply);
+    return parseNumbers(reply);
   }
 
   /** Notes why a script was not run, and gives that back. */

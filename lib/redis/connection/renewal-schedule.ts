@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../core/clock.js';
-import { Bag } from '../../core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
 
 /** Where a {@link Renewable} stands while it is registered. */
 export interface Registration {
@@ -34,7 +34,7 @@ export interface Renewable {
 
 /** Which hold is to be renewed when: one timer for all of them. */
 export class RenewalSchedule {
-  readonly #due = new Map<number, Bag<Renewable>>();
+  readonly #due = new Map<number, SwapRemoveSet<Renewable>>();
   #timer?: Timer;
   #timerAt = Infinity;
 
@@ -52,7 +52,7 @@ export class RenewalSchedule {
     const now = this.clock.now();
     const step = hold.lease / 30;
     const at = Math.floor((now + (hold.deadline - now) / 3) / step) * step;
-    const due = this.#due.get(at) ?? new Bag();
+    const due = this.#due.get(at) ?? new SwapRemoveSet();
     this.#due.set(at, due);
     const leave = due.add(hold);
     if (at < this.#timerAt) this.#arm(at);

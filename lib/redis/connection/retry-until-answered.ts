@@ -4,7 +4,7 @@ import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 
 /** What ends the attempts of one command: a `WaitScope`, a {@link Deadline}, or {@link asLongAs} it is wanted. */
-export interface SendBound {
+export interface RetryBound {
   /** Settles as the answer does, or rejects with a `LockError` before. */
   until<T>(answer: Promise<T>): Promise<T>;
   /** Resolves after `ms`, or rejects before. */
@@ -20,10 +20,10 @@ export interface SendBound {
  * @param delay before the next attempt, in ms, after so many that failed
  * @param failed called with the error of each attempt that may succeed a moment later
  */
-export async function sendUntilAnswered<T>(
+export async function retryUntilAnswered<T>(
   connection: Pick<RedisConnection, 'hasEnded'>,
   send: () => Promise<T>,
-  bound: SendBound,
+  bound: RetryBound,
   delay: (failures: number) => number,
   failed?: (error: unknown) => void,
 ): Promise<T> {
@@ -39,7 +39,7 @@ export async function sendUntilAnswered<T>(
 }
 
 /** Goes on in the background for as long as it is wanted; an answer that is under way is always waited for. */
-export function asLongAs(clock: Clock, isWanted: () => boolean): SendBound {
+export function asLongAs(clock: Clock, isWanted: () => boolean): RetryBound {
   return {
     until: (answer) => answer,
     sleep: (ms) =>
@@ -50,7 +50,7 @@ export function asLongAs(clock: Clock, isWanted: () => boolean): SendBound {
 }
 
 /** A point in time as a bound. */
-export class Deadline implements SendBound {
+export class Deadline implements RetryBound {
   /**
    * @param endsAt by `clock`
    * @param over makes what it rejects with from then on

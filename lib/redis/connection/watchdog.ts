@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../core/clock.js';
-import { Bag } from '../../core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
 import { lockRenew } from '../scripts/lock-renew.js';
 import { slotOf } from './cluster-slots.js';
 import type { RedisConnection } from './redis-connection.js';
@@ -22,8 +22,8 @@ const RETRY_AFTER = 100;
  *   outlives the hold; an answer for a hold that was removed meanwhile is dropped.
  * - A renewal that fails is sent again until the deadline of the hold. Then the hold is lost, and nothing revives it.
  */
-export class Renewal {
-  readonly #registered = new Bag<Renewable>();
+export class Watchdog {
+  readonly #registered = new SwapRemoveSet<Renewable>();
   readonly #due: RenewalSchedule;
 
   constructor(

@@ -1,8 +1,8 @@
-import type { SurveyedLock, SurveyedParty } from '../../core/lock-inspection.js';
+import type { ObservedLock, ObservedParty } from '../../core/lock-inspection.js';
 import { isRedisCluster, type RedisClient, type RedisNode } from '../connection/ioredis.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
-import { holdersOf } from '../locks/lock-holders.js';
+import { readHolders } from '../locks/lock-holders.js';
 import { permitHolders } from '../scripts/permit-holders.js';
 
 /** Keys looked at with one command. */
@@ -64,24 +64,24 @@ const MOST = 200;
 export async function readLockKey(
   connection: RedisConnection,
   name: LockName,
-): Promise<SurveyedLock | undefined> {
-  const type = await connection.read('type', name.raw);
+): Promise<ObservedLock | undefined> {
+  const type = await connection.read('type', name.redisKey);
   if (type !== 'hash' && type !== 'string' && type !== 'none') return undefined;
   const isSemaphore = type === 'string';
   const [holders, waiters] = await Promise.all([
     isSemaphore ? permitsOf(connection, name) : partiesOf(connection, name),
     connection.read('lrange', isSemaphore ? name.permitQueue : name.queue, 0, MOST - 1),
   ]);
-  const queue = (waiters as string[]).map((id): SurveyedParty => ({ ids: [id], state: 'waiting' }));
+  const queue = (waiters as string[]).map((id): ObservedParty => ({ ids: [id], state: 'waiting' }));
   const parties = [...holders, ...queue];
   if (parties.length === 0) return undefined;
   const isReadWrite = holders.some(({ mode }) => mode !== undefined);
   const kind = isSemaphore ? 'semaphore' : isReadWrite ? 'read/write lock' : 'mutex';
-  return { name: name.raw, kind, parties };
+  return { name: name.redisKey, kind, parties };
 }
 
-async function partiesOf(connection: RedisConnection, name: LockName): Promise<SurveyedParty[]> {
-  const holders = await holdersOf(connection, name);
+async function partiesOf(connection: RedisConnection, name: LockName): Promise<ObservedParty[]> {
+  const holders = await readHolders(connection, name);
   return holders.map(({ id, mode, host, pid, method, since }) => ({
     ids: [id],
     state: 'held',
@@ -94,7 +94,7 @@ async function partiesOf(connection: RedisConnection, name: LockName): Promise<S
 }
 
 /** The permits of one holder of this library begin with the same 12 bytes. */
-async function permitsOf(connection: RedisConnection, name: LockName): Promise<SurveyedParty[]> {
+async function permitsOf(connection: RedisConnection, name: LockName): Promise<ObservedParty[]> {
   const answer = await connection.run(permitHolders, [name.permitTimeouts], [MOST]);
   const ids = (answer as number[][]).map((words) =>
     words.map((word) => word.toString(16).padStart(8, '0')).join(''),

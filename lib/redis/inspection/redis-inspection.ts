@@ -1,22 +1,22 @@
-import { type PlacedActivity, placedActivityOf } from '../../core/internal/client-activity.js';
+import { type QueuedActivity, queuedActivity } from '../../core/internal/client-activity.js';
 import type {
   KnownLocks,
-  LockSurvey,
-  ReportExchange,
-  SurveyedLock,
+  LockInspection,
+  PeerReports,
+  ObservedLock,
 } from '../../core/lock-inspection.js';
 import { LockName } from '../connection/lock-name.js';
-import { Requests } from '../locks/idempotent-requests.js';
-import { holdersOf } from '../locks/lock-holders.js';
+import { IdempotentRequests } from '../locks/idempotent-requests.js';
+import { readHolders } from '../locks/lock-holders.js';
 import { readCommands, writeCommands } from '../locks/read-write-commands.js';
 import { fairCommands, reentrantCommands } from '../locks/redis-lock.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { permitReleaseIds } from '../scripts/permit-release-ids.js';
 import { FoundLocks, readLockKey } from './found-locks.js';
-import { expectReady, RedisExchange } from './redis-reports.js';
+import { expectReady, RedisReports } from './redis-reports.js';
 
 /** What one Redis, or a cluster, tells of the locks that somebody knows of, and of those that a scan finds. */
-export class RedisSurvey implements LockSurvey {
+export class RedisInspection implements LockInspection {
   readonly #scan: FoundLocks;
   #found = new Set<string>();
 
@@ -35,15 +35,15 @@ export class RedisSurvey implements LockSurvey {
     return name.slice(this.prefix.length);
   }
 
-  activity(): PlacedActivity[] {
-    return placedActivityOf(this.context);
+  activity(): QueuedActivity[] {
+    return queuedActivity(this.context);
   }
 
   async locks({
     names,
     limit,
     scan,
-  }: KnownLocks): Promise<{ locks: SurveyedLock[]; omitted: number }> {
+  }: KnownLocks): Promise<{ locks: ObservedLock[]; omitted: number }> {
     const { connection } = this.context;
     expectReady(this.context);
     const all = [...new Set([...names, ...this.#found, ...(await this.#scan.next(scan))])];
@@ -58,8 +58,8 @@ export class RedisSurvey implements LockSurvey {
     return forceRelease(this.context, new LockName(name), ids);
   }
 
-  exchange(): ReportExchange {
-    return new RedisExchange(this.context, this.prefix);
+  exchange(): PeerReports {
+    return new RedisReports(this.context, this.prefix);
   }
 }
 
@@ -70,12 +70,12 @@ export async function forceRelease(
   ids: readonly string[],
 ): Promise<boolean> {
   expectReady(context);
-  const type = await context.connection.read('type', name.raw);
+  const type = await context.connection.read('type', name.redisKey);
   const release = type === 'string' ? releasePermits : releaseLock;
   const released = await release(context, name, ids);
   for (const hold of context.holds)
-    if (hold.identity.name === name.raw && hold.backend.holders.some((id) => ids.includes(id)))
-      hold.lose('an operator has released it by force');
+    if (hold.identity.name === name.redisKey && hold.backend.holders.some((id) => ids.includes(id)))
+      hold.markLost('an operator has released it by force');
   return released;
 }
 
@@ -85,7 +85,7 @@ async function releaseLock(
   ids: readonly string[],
 ): Promise<boolean> {
   const { connection } = context;
-  const holders = await holdersOf(connection, name);
+  const holders = await readHolders(connection, name);
   let released = false;
   for (const { id, mode } of holders.filter((holder) => ids.includes(holder.id))) {
     const commands = {
@@ -107,9 +107,14 @@ async function releasePermits(
   name: LockName,
   ids: readonly string[],
 ): Promise<boolean> {
-  const { raw, permitTimeouts, semaphoreChannel, permitQueue } = name;
-  const requests = new Requests(context, name, { key: name.raw, client: context.client });
+  const { redisKey, permitTimeouts, semaphoreChannel, permitQueue } = name;
+  const requests = new IdempotentRequests(context, name, {
+    key: name.redisKey,
+    client: context.client,
+  });
   const permits = ids.map((id) => Buffer.from(id, 'hex'));
   const args = [context.connection.publishCommand, semaphoreChannel, ...permits];
-  return (await requests.run(permitReleaseIds, [raw, permitTimeouts, permitQueue], args)) === 1;
+  return (
+    (await requests.run(permitReleaseIds, [redisKey, permitTimeouts, permitQueue], args)) === 1
+  );
 }

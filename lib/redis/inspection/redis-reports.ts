@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.js';
 import { LockConnectionError } from '../../core/errors/index.js';
-import { within } from '../../core/internal/timers.js';
-import type { ReportExchange } from '../../core/lock-inspection.js';
+import { settleWithin } from '../../core/internal/timers.js';
+import type { PeerReports } from '../../core/lock-inspection.js';
 import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipe-context.js';
 
 /** One exchange over several servers: it works while one of them does. The same report may come by each. */
-export class JointExchange implements ReportExchange {
+export class CompositeReports implements PeerReports {
   constructor(
     private readonly clock: Clock,
-    private readonly parts: readonly ReportExchange[],
+    private readonly parts: readonly PeerReports[],
   ) {}
 
   answer(report: () => string): void {
@@ -19,7 +19,7 @@ export class JointExchange implements ReportExchange {
 
   async ask(timeout: number): Promise<string[]> {
     const asked = this.parts.map((part) => part.ask(timeout));
-    const answers = await fulfilled(this.clock, 2 * timeout, asked);
+    const answers = await settledWithin(this.clock, 2 * timeout, asked);
     return answers.flat();
   }
 
@@ -38,7 +38,7 @@ const LOOK_AGAIN_AFTER = 20;
  * Who asks raises a number in a hash and publishes that; each process that listens puts its answer, with that number, in a
  * field of its own.
  */
-export class RedisExchange implements ReportExchange {
+export class RedisReports implements PeerReports {
   readonly #id = randomUUID();
   readonly #hash: string;
   readonly #name: string;
@@ -111,7 +111,7 @@ export class RedisExchange implements ReportExchange {
 }
 
 /** What those answer that do within `ms`; rejects when none does. */
-export async function fulfilled<T>(
+export async function settledWithin<T>(
   clock: Clock,
   ms: number,
   asked: readonly Promise<T>[],
@@ -124,7 +124,7 @@ export async function fulfilled<T>(
       (reason) => void (error = reason),
     ),
   );
-  await within(ms, clock, Promise.all(all));
+  await settleWithin(ms, clock, Promise.all(all));
   if (answers.length === 0) throw error;
   return [...answers];
 }

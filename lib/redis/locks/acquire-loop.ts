@@ -3,10 +3,10 @@ import { LockConnectionError, LockError, LockTimeoutError } from '../../core/err
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isReply, lockErrorOf, replyText } from '../connection/redis-error.js';
 import type { ReplicaPolicy } from '../connection/replica-policy.js';
-import { sendUntilAnswered } from '../connection/retry-until-answered.js';
+import { retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipe-context.js';
-import type { ContentionCommands, LockCommand, LockRequest } from './lock-commands.js';
+import type { AcquireCommands, LockCommand, LockRequest } from './lock-commands.js';
 
 /** The longest sleep of a waiter that would not get messages now, in ms. */
 const DEAF_SLEEP = 500;
@@ -39,7 +39,7 @@ export interface Granted {
  * - Whatever was sent is settled before its release is sent (`inFlight`), and where a copy of it may come later all the same
  *   (`mayFollow`), the release leaves a tombstone: so no grant comes after it.
  */
-export class Contention {
+export class AcquireLoop {
   /** Settles when nothing that was sent is unanswered. */
   inFlight: Promise<unknown> = Promise.resolve();
   /** Interruptions of the connection before anything was sent. */
@@ -56,7 +56,7 @@ export class Contention {
 
   constructor(
     private readonly context: RecipeContext,
-    private readonly commands: ContentionCommands,
+    private readonly commands: AcquireCommands,
     private readonly request: LockRequest,
     private readonly wait: WaitScope,
     private readonly key: string,
@@ -89,9 +89,9 @@ export class Contention {
   async run(myTurn?: () => Promise<boolean>): Promise<Granted | undefined> {
     const { mayWait } = this.request;
     const { connection, lines } = this.context;
-    const { backOff, raw } = this.commands;
+    const { backOff, redisKey } = this.commands;
     if (!connection.isConnected) await this.wait.until(connection.connected);
-    if (mayWait && backOff === undefined && lines.isWanted(raw)) await this.#listen();
+    if (mayWait && backOff === undefined && lines.isWanted(redisKey)) await this.#listen();
     const delay = backOff?.delays();
     for (;;) {
       const seen = this.#channel?.signals;
@@ -145,8 +145,8 @@ export class Contention {
 
   /** How long to sleep at most, when the holder has so many ms left; below 0: it has no end. */
   #longestSleep(left: number): number {
-    const { silence } = this.commands;
-    return left < 0 ? silence : Math.max(SHORTEST_SLEEP, Math.min(left, silence));
+    const { maxSleep } = this.commands;
+    return left < 0 ? maxSleep : Math.max(SHORTEST_SLEEP, Math.min(left, maxSleep));
   }
 
   /** What a wait has ended with; a time-out with its cause, where that was not, or not only, that others were ahead. */
@@ -176,7 +176,7 @@ export class Contention {
       const failed = (error: unknown) => (this.#failure = error);
       let answer: Answer;
       try {
-        answer = await sendUntilAnswered(connection, send, this.wait, retryDelay, failed);
+        answer = await retryUntilAnswered(connection, send, this.wait, retryDelay, failed);
       } catch (error) {
         this.#refuse(error);
       }
@@ -185,7 +185,7 @@ export class Contention {
       this.commands.answered?.(isGranted === 1);
       if (isGranted !== 1) {
         this.#wasAnswered = true;
-        this.#isOnServer = this.commands.queues && this.request.mayWait;
+        this.#isOnServer = this.commands.leavesQueueEntry && this.request.mayWait;
         this.#taken = taken;
         return value;
       }

@@ -1,16 +1,16 @@
 import { LockAbortedError, LockOptionsError } from '../../core/errors/index.js';
-import { runAcquire, withWait } from '../../core/internal/acquire.js';
+import { runAcquire, withDefaultWait } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
-import { LeaseChain } from '../../core/internal/lease-scope.js';
+import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isSameLock, type LockIdentity, type LockRecipe } from '../../core/lock.js';
 import type { RecipeContext } from '../recipe-context.js';
-import type { Contention, Granted } from './acquire-loop.js';
+import type { AcquireLoop, Granted } from './acquire-loop.js';
 import { contend } from './contend.js';
 import type { LockCommands } from './lock-commands.js';
-import { aboutUs } from './lock-holders.js';
-import { type SendRelease, SharedToken } from './redis-grant.js';
+import { holderInfo } from './lock-holders.js';
+import { type SendRelease, SharedFencingToken } from './redis-grant.js';
 import { RedisHold } from './redis-hold.js';
 import { type RedisAcquireOptions, RedisLease, validateLease } from './redis-lease.js';
 
@@ -23,7 +23,7 @@ export interface LockSettings {
   /** Does the token come with the grant? */
   readonly isFenced?: boolean;
   /** Of the writer that a reader is inside of. */
-  readonly token?: SharedToken;
+  readonly token?: SharedFencingToken;
 }
 
 /** What all locks of this backend do, as Redisson's class of that name: re-enter, else contend, and hold. */
@@ -35,7 +35,7 @@ export class BaseLock {
     readonly settings: LockSettings,
   ) {
     const { recipe, commands } = settings;
-    this.identity = { scope: context, recipe, name: commands.raw, client: context.client };
+    this.identity = { scope: context, recipe, name: commands.redisKey, client: context.client };
   }
 
   /** Key and client, for errors. */
@@ -45,7 +45,7 @@ export class BaseLock {
 
   /** What the caller holds of this lock. */
   held(): Hold<RedisHold> | undefined {
-    return LeaseChain.find(this.identity) as Hold<RedisHold> | undefined; // the scope is ours, so the backend is
+    return LeaseScope.find(this.identity) as Hold<RedisHold> | undefined; // the scope is ours, so the backend is
   }
 
   /**
@@ -79,7 +79,7 @@ export class BaseLock {
   /** Tells those who hold it by this client, all or the chosen ones, that they have lost it. */
   loseHold(why: string, isMeant: (hold: RedisHold) => boolean = () => true): void {
     for (const hold of this.context.holds as Iterable<Hold<RedisHold>>)
-      if (isSameLock(hold.identity, this.identity) && isMeant(hold.backend)) hold.lose(why);
+      if (isSameLock(hold.identity, this.identity) && isMeant(hold.backend)) hold.markLost(why);
   }
 
   /** @param isInside does the caller go on inside of a lock that it holds? */
@@ -89,7 +89,7 @@ export class BaseLock {
     holder = this.context.newHolder(),
   ): Promise<RedisLease> {
     const wait = options.wait ?? this.context.wait;
-    const lease = this.#acquire(withWait(options, wait), true, isInside, holder);
+    const lease = this.#acquire(withDefaultWait(options, wait), true, isInside, holder);
     return lease as Promise<RedisLease>; // who may wait ends with a lease or an error
   }
 
@@ -100,7 +100,7 @@ export class BaseLock {
     holder = this.context.newHolder(),
   ): Promise<RedisLease | undefined> {
     const wait = options.wait ?? this.context.connectTimeout;
-    return this.#acquire(withWait(options, wait), false, isInside, holder);
+    return this.#acquire(withDefaultWait(options, wait), false, isInside, holder);
   }
 
   #acquire(
@@ -127,13 +127,13 @@ export class BaseLock {
     const { context } = this;
     const { commands, key } = this.settings;
     const { minLease = 0, lease = Math.max(context.watchdogTimeout, minLease) } = options;
-    wait.place = () => holder;
+    wait.waiterId = () => holder;
     return await contend(
       context,
       {
         key,
         commands,
-        request: { holder, lease, about: aboutUs(options.method), mayWait },
+        request: { holder, lease, about: holderInfo(options.method), mayWait },
         lines: [commands],
         granted: (grant, [place]) =>
           new RedisLease(this.hold(grant, holder, lease, options, () => place!.leave()).hold),
@@ -170,9 +170,9 @@ export class BaseLock {
       isRenewed: options.lease === undefined,
       interruptions,
       maxHold: options.maxHold,
-      token: settings.token ?? new SharedToken(isFenced ? token : undefined),
+      token: settings.token ?? new SharedFencingToken(isFenced ? token : undefined),
       ended: (listening) => {
-        if (listening !== undefined) context.lines.setWanted(commands.raw, listening > 0);
+        if (listening !== undefined) context.lines.setWanted(commands.redisKey, listening > 0);
         leave();
       },
       release,
@@ -180,7 +180,7 @@ export class BaseLock {
   }
 
   /** Removes whatever an acquire that has failed has left on the server, or will. */
-  takeBack(contention: Contention, holder: string, lease: number): void {
+  takeBack(contention: AcquireLoop, holder: string, lease: number): void {
     const { releases, clock } = this.context;
     const { commands } = this.settings;
     const command = () =>

@@ -1,25 +1,25 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { Contention, type Granted } from './acquire-loop.js';
-import { LinePlace } from './local-queue.js';
-import type { ContentionCommands, LockCommands, LockRequest } from './lock-commands.js';
+import { AcquireLoop, type Granted } from './acquire-loop.js';
+import { LocalQueuePlace } from './local-queue.js';
+import type { AcquireCommands, LockCommands, LockRequest } from './lock-commands.js';
 
 /** What one acquire contends for. */
 export interface Contest<T> {
   /** Key of the lock, for errors. */
   readonly key: string;
-  readonly commands: ContentionCommands;
+  readonly commands: AcquireCommands;
   readonly request: LockRequest;
   /** The lines of this process that it stands in, in the order of the names: so no two wait for each other in a circle. */
-  readonly lines: readonly Pick<LockCommands, 'line' | 'raw'>[];
+  readonly lines: readonly Pick<LockCommands, 'localQueue' | 'redisKey'>[];
   /**
    * Makes of a grant what the caller gets, in the turn of the answer, so that nothing comes in between.
    *
-   * @param places the acquire's own, one for each line; those of `contenders` are to be left when the lock is free or lost
+   * @param places the acquire's own, one for each line; those of `exclusive` are to be left when the lock is free or lost
    */
-  granted(grant: Granted, places: readonly LinePlace[]): T;
+  granted(grant: Granted, places: readonly LocalQueuePlace[]): T;
   /** Removes from the server whatever an acquire without a result has left there, or will. */
-  takeBack(contention: Contention): void;
+  takeBack(contention: AcquireLoop): void;
 }
 
 /**
@@ -37,12 +37,12 @@ export async function contend<T>(
   contended: () => void,
 ): Promise<T | undefined> {
   const { key, commands, request, lines } = contest;
-  const contention = new Contention(context, commands, request, wait, key, contended);
-  const places: LinePlace[] = [];
+  const contention = new AcquireLoop(context, commands, request, wait, key, contended);
+  const places: LocalQueuePlace[] = [];
   let result: T | undefined;
   try {
     for (const line of lines) {
-      const place = new LinePlace(context.lines, line, request.mayWait);
+      const place = new LocalQueuePlace(context.lines, line, request.mayWait);
       places.push(place);
       if (place.isFirst) continue;
       if (!request.mayWait) return undefined;
@@ -58,14 +58,14 @@ export async function contend<T>(
   } finally {
     contention.end();
     places.forEach((place, i) => {
-      if (result === undefined || lines[i]!.line !== 'contenders') place.leave();
+      if (result === undefined || lines[i]!.localQueue !== 'exclusive') place.leave();
     });
     if (result === undefined && contention.mayBeOnServer) contest.takeBack(contention);
   }
 }
 
 /** Resolves when it is this acquire that asks the server for its process, to whether it had to wait for that. */
-async function firstOf(places: readonly LinePlace[], wait: WaitScope): Promise<boolean> {
+async function firstOf(places: readonly LocalQueuePlace[], wait: WaitScope): Promise<boolean> {
   let wasBehind = false;
   for (const place of places) if (await wait.until(place.first())) wasBehind = true;
   return wasBehind;

@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.js';
-import { Bag } from '../../core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import { isOtherType, isPassing, isReply } from '../connection/redis-error.js';
-import { asLongAs, sendUntilAnswered } from '../connection/retry-until-answered.js';
+import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { LockCommand } from './lock-commands.js';
 
 /** Delay before a release that failed is sent again, in ms. */
@@ -12,7 +12,7 @@ const PATIENCE = 1_000;
 
 /** Gives locks back, in the background where it must be; none is forgotten before its lease is over by itself. */
 export class GuaranteedRelease {
-  readonly #pending = new Bag<Promise<unknown>>();
+  readonly #pending = new SwapRemoveSet<Promise<unknown>>();
   #isClosed = false;
 
   constructor(
@@ -82,7 +82,7 @@ export class GuaranteedRelease {
     const isWanted = () => !this.#isClosed && this.clock.now() <= until;
     const bound = asLongAs(this.clock, isWanted);
     try {
-      return Number(await sendUntilAnswered(this.connection, send, bound, () => RETRY_AFTER));
+      return Number(await retryUntilAnswered(this.connection, send, bound, () => RETRY_AFTER));
     } catch (error) {
       // Of another type: there is no lock to give back. And what is over, or has no connection, ends by itself.
       if (isReply(error) && !isOtherType(error) && !isPassing(error)) this.refused(error);

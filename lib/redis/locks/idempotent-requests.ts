@@ -2,7 +2,7 @@ import { LockConnectionError } from '../../core/errors/index.js';
 import type { RedisArgument } from '../connection/ioredis.js';
 import type { LockName } from '../connection/lock-name.js';
 import { lockErrorOf } from '../connection/redis-error.js';
-import { Deadline, sendUntilAnswered } from '../connection/retry-until-answered.js';
+import { Deadline, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { Script } from '../connection/script.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { RequestNumbers } from './request-numbers.js';
@@ -10,7 +10,7 @@ import type { RequestNumbers } from './request-numbers.js';
 /** Delay before a request that failed is sent again, in ms. */
 const RETRY_AFTER = 200;
 /** Runs scripts that must not take effect twice, whatever arrives again or late. */
-export class Requests {
+export class IdempotentRequests {
   constructor(
     private readonly context: RecipeContext,
     private readonly name: LockName,
@@ -44,7 +44,7 @@ export class Requests {
     const failed = (error: unknown) => (cause = error);
     const bound = new Deadline(clock, clock.now() + connectTimeout, over);
     try {
-      return Number(await sendUntilAnswered(connection, send, bound, () => RETRY_AFTER, failed));
+      return Number(await retryUntilAnswered(connection, send, bound, () => RETRY_AFTER, failed));
     } catch (error) {
       throw lockErrorOf(error, this.about);
     } finally {

@@ -5,22 +5,22 @@ export const WAITERS_ON_SERVER = 16;
 /** Names that are remembered as wanted; the oldest is forgotten first. */
 const CAPACITY = 10_000;
 
-type Kind = LockCommands['line'];
+type Kind = LockCommands['localQueue'];
 
 /** How many of a line ask the server. */
-const WIDTH = { contenders: 1, waiters: 1, queue: WAITERS_ON_SERVER };
+const WIDTH = { exclusive: 1, waiters: 1, queue: WAITERS_ON_SERVER };
 
 /** The lines of one client, by lock; and which locks other processes want too. */
-export class ContenderLines {
+export class LocalQueues {
   readonly #lines = {
-    contenders: new Map<string, Line>(),
+    exclusive: new Map<string, Line>(),
     waiters: new Map<string, Line>(),
     queue: new Map<string, Line>(),
   };
   readonly #wanted = new WantedLocks();
 
   /** @internal Stands last in the line before that lock. */
-  join(kind: Exclude<Kind, 'nobody'>, name: string): Place {
+  join(kind: Exclude<Kind, 'none'>, name: string): Place {
     const lines = this.#lines[kind];
     let line = lines.get(name);
     if (line === undefined) lines.set(name, (line = new Line(lines, name, WIDTH[kind])));
@@ -29,7 +29,7 @@ export class ContenderLines {
 
   /** Is there no line before that lock? */
   isEmpty(kind: Kind, name: string): boolean {
-    return kind === 'nobody' || !this.#lines[kind].has(name);
+    return kind === 'none' || !this.#lines[kind].has(name);
   }
 
   /** Did other processes wait for that lock when we gave it back last? Then they go first the next time. */
@@ -43,18 +43,19 @@ export class ContenderLines {
 }
 
 /** The place of one acquire in the line of this process for its lock, where there is one and it has to stand in it. */
-export class LinePlace {
+export class LocalQueuePlace {
   #place?: Place;
 
   /** @param mayWait one that may not wait passes by the waiters, unless one holder keeps all others out */
   constructor(
-    private readonly lines: ContenderLines,
-    private readonly commands: Pick<LockCommands, 'line' | 'raw'>,
+    private readonly lines: LocalQueues,
+    private readonly commands: Pick<LockCommands, 'localQueue' | 'redisKey'>,
     mayWait: boolean,
   ) {
-    const { line, raw } = commands;
-    const queues = line === 'queue' || (line === 'waiters' && !lines.isEmpty(line, raw));
-    if (line === 'contenders' || (queues && mayWait)) this.#join();
+    const { localQueue, redisKey } = commands;
+    const queues =
+      localQueue === 'queue' || (localQueue === 'waiters' && !lines.isEmpty(localQueue, redisKey));
+    if (localQueue === 'exclusive' || (queues && mayWait)) this.#join();
   }
 
   /** Is it this one's turn to ask the server? */
@@ -64,7 +65,7 @@ export class LinePlace {
 
   /** Joins the line of those who wait; resolves when it is this one's turn to ask, to whether others were ahead. */
   async first(): Promise<boolean> {
-    if (this.commands.line === 'nobody') return false;
+    if (this.commands.localQueue === 'none') return false;
     const place = this.#place ?? this.#join();
     const wasBehind = !place.isFirst;
     if (wasBehind) await place.first;
@@ -77,8 +78,8 @@ export class LinePlace {
   }
 
   #join(): Place {
-    const { line, raw } = this.commands;
-    return (this.#place = this.lines.join(line as Exclude<Kind, 'nobody'>, raw));
+    const { localQueue, redisKey } = this.commands;
+    return (this.#place = this.lines.join(localQueue as Exclude<Kind, 'none'>, redisKey));
   }
 }
 

@@ -22,15 +22,15 @@ export interface LockRequest {
 }
 
 /** What differs between things that are waited for: the script that asks, and the names on the server. */
-export interface ContentionCommands {
+export interface AcquireCommands {
   /** The key of the lock. */
-  readonly raw: string;
+  readonly redisKey: string;
   /** Asks again after these delays instead of being woken, where given. */
   readonly backOff?: BackOff;
   /** How long a waiter may stay silent, in ms; else it is taken for dead. */
-  readonly silence: number;
+  readonly maxSleep: number;
   /** Does it leave something on the server while it waits? */
-  readonly queues: boolean;
+  readonly leavesQueueEntry: boolean;
   /** Where who waits is woken; of many locks, when that one was taken. */
   channelOf(holder: string, taken: number): string;
   /**
@@ -43,15 +43,15 @@ export interface ContentionCommands {
 }
 
 /** The same of the locks of this backend. */
-export interface LockCommands extends ContentionCommands {
+export interface LockCommands extends AcquireCommands {
   /** What it is held as. */
   readonly kind: 'alone' | 'write' | 'read' | 'permits';
   /**
-   * Who of this process stands in a line, where only the first asks the server: its `contenders`, where one holder keeps all
+   * Who of this process stands in a line, where only the first asks the server: its `exclusive`, where one holder keeps all
    * others out, up to the release; its `waiters`, where there is room for many; its `queue`, where the server keeps the
-   * order, of which the first few ask; or `nobody`.
+   * order, of which the first few ask; or `none`.
    */
-  readonly line: 'contenders' | 'waiters' | 'queue' | 'nobody';
+  readonly localQueue: 'exclusive' | 'waiters' | 'queue' | 'none';
   /** The field of the holder in the hash of the lock. */
   fieldOf(holder: string): string | Buffer;
   /** What a renewal needs: the lock and the key of that hold; the lock twice where there is none. */

@@ -20,17 +20,18 @@ export interface LockHolder {
 const US = JSON.stringify({ host: hostname(), pid: process.pid });
 
 /** JSON that tells an operator who asks. */
-export function aboutUs(method?: string): string {
+export function holderInfo(method?: string): string {
   const asked = method === undefined ? '' : `,"method":${JSON.stringify(method)}`;
   return `${US.slice(0, -1)}${asked},"since":${Date.now()}}`;
 }
 
 /** Who holds that lock now, whatever its kind. Rejects as ioredis does. */
-export async function holdersOf(
+export async function readHolders(
   connection: RedisConnection,
   name: LockName,
 ): Promise<LockHolder[]> {
-  const flat = (await connection.read('hgetall', name.raw)) as string[] | Record<string, string>;
+  const flat = (await connection.read('hgetall', name.redisKey)) as
+    string[] | Record<string, string>;
   const fields = new Map(Array.isArray(flat) ? pairs(flat) : Object.entries(flat));
   const about = fields.get('nestjs-interlock');
   const isReadWrite = fields.has('mode');

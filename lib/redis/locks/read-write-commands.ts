@@ -18,28 +18,28 @@ export function readCommands(
   preferWriters: boolean,
   writer = '',
 ): LockCommands {
-  const { raw, readWriteChannel, writers, tagged } = name;
+  const { redisKey, readWriteChannel, writers, tagged } = name;
   return {
-    raw,
+    redisKey,
     kind: 'read',
-    line: 'nobody',
-    queues: false,
-    silence: context.watchdogTimeout,
+    localQueue: 'none',
+    leavesQueueEntry: false,
+    maxSleep: context.watchdogTimeout,
     channelOf: () => readWriteChannel,
     fieldOf: (holder) => holder,
-    renewalKeys: (holder) => [raw, name.hold(holder)],
+    renewalKeys: (holder) => [redisKey, name.hold(holder)],
     tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, about }) => ({
       script: readLockAcquire,
-      keys: [raw, name.hold(holder), writers],
+      keys: [redisKey, name.hold(holder), writers],
       args: [lease, holder, about, writer, preferWriters ? 1 : 0, name.gone(holder)],
     }),
     release: (holder, tombstone) => ({
       script: readLockRelease,
-      keys: [raw, name.hold(holder)],
+      keys: [redisKey, name.hold(holder)],
       args: [holder, context.connection.publishCommand, tagged, readWriteChannel, tombstone],
     }),
-    token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [holder] }),
+    token: (holder) => ({ script: lockToken, keys: [redisKey, name.token], args: [holder] }),
   };
 }
 
@@ -49,22 +49,22 @@ export function writeCommands(
   name: LockName,
   preferWriters: boolean,
 ): LockCommands {
-  const { raw, readWriteChannel, writers, tagged } = name;
+  const { redisKey, readWriteChannel, writers, tagged } = name;
   const { watchdogTimeout } = context;
   const fieldOf = (holder: string) => `${holder}:write`;
   return {
-    raw,
+    redisKey,
     kind: 'write',
-    line: 'contenders',
-    queues: preferWriters,
-    silence: preferWriters ? watchdogTimeout / 3 : watchdogTimeout,
+    localQueue: 'exclusive',
+    leavesQueueEntry: preferWriters,
+    maxSleep: preferWriters ? watchdogTimeout / 3 : watchdogTimeout,
     channelOf: () => readWriteChannel,
     fieldOf,
-    renewalKeys: (holder) => [raw, name.hold(fieldOf(holder))],
+    renewalKeys: (holder) => [redisKey, name.hold(fieldOf(holder))],
     tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, about, mayWait }) => ({
       script: writeLockAcquire,
-      keys: [raw, name.hold(fieldOf(holder)), writers],
+      keys: [redisKey, name.hold(fieldOf(holder)), writers],
       args: [
         lease,
         fieldOf(holder),
@@ -76,7 +76,7 @@ export function writeCommands(
     }),
     release: (holder, tombstone) => ({
       script: writeLockRelease,
-      keys: [raw, name.hold(fieldOf(holder)), writers],
+      keys: [redisKey, name.hold(fieldOf(holder)), writers],
       args: [
         fieldOf(holder),
         context.connection.publishCommand,
@@ -85,6 +85,10 @@ export function writeCommands(
         tombstone,
       ],
     }),
-    token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [fieldOf(holder)] }),
+    token: (holder) => ({
+      script: lockToken,
+      keys: [redisKey, name.token],
+      args: [fieldOf(holder)],
+    }),
   };
 }

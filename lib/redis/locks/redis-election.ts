@@ -1,11 +1,11 @@
 import type { ElectionBackend, Participant } from '../../core/election/election-backend.js';
-import type { HeldLease } from '../../core/internal/lease-handle.js';
+import type { LeaseHandle } from '../../core/internal/lease-handle.js';
 import type { AcquireOptions } from '../../core/lock.js';
 
 /** A lock that does not re-enter, and who holds it, by the `method` that it asked with. */
 export interface ElectionLock {
   readonly key: string;
-  acquire(options: AcquireOptions): Promise<HeldLease>;
+  acquire(options: AcquireOptions): Promise<LeaseHandle>;
   holderIds(): Promise<string[]>;
 }
 
@@ -15,7 +15,7 @@ export interface ElectionLock {
  */
 export class RedisElection implements ElectionBackend {
   /** An interruption changes nothing: it is the lease that counts, by our clock. */
-  readonly isCertain = true;
+  readonly isHealthy = true;
 
   constructor(
     readonly context: ElectionBackend['context'],
@@ -27,11 +27,11 @@ export class RedisElection implements ElectionBackend {
     return this.lock.key;
   }
 
-  onCertainty(): () => void {
+  onHealthChange(): () => void {
     return () => {};
   }
 
-  elect(signal: AbortSignal): Promise<HeldLease> {
+  elect(signal: AbortSignal): Promise<LeaseHandle> {
     return this.lock.acquire({ wait: 'forever', signal, method: this.id });
   }
 

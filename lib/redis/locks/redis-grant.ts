@@ -6,7 +6,7 @@ import type { LockCommand } from './lock-commands.js';
  *
  * A reader with a greater token than the writer it is inside of would have what is protected refuse that writer.
  */
-export class SharedToken {
+export class SharedFencingToken {
   #asking?: Promise<bigint>;
 
   /** @param value where it came with the grant */
@@ -38,7 +38,7 @@ const FIXED_DRIFT = 2;
  * Up to when a lease is safe by our clock: it began on the server after the command was sent, and its clock may run faster
  * than ours (the drift of the Redlock algorithm).
  */
-export function safeDeadline(sentAt: number, lease: number): number {
+export function driftAdjustedDeadline(sentAt: number, lease: number): number {
   return sentAt + lease - (lease * DRIFT + FIXED_DRIFT);
 }
 
@@ -59,7 +59,7 @@ export interface RedisGrant {
   /** How often the connection had been interrupted before the acquire was sent: one that was since may bring a copy of it. */
   readonly interruptions: number;
   /** Its own, or that of the writer it is inside of. */
-  readonly token: SharedToken;
+  readonly token: SharedFencingToken;
   /** Called when the lock was given back, with how many were listening if that is known, and when it was lost. */
   readonly ended: (listening?: number) => void;
   /** Sends the release, where that is not done for this lock alone; as `GuaranteedRelease.run`. */

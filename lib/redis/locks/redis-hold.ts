@@ -2,14 +2,14 @@ import type { Clock, Timer } from '../../core/clock.js';
 import { type LockLostError, LockNotHeldError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { Registration, Renewable } from '../connection/renewal-schedule.js';
-import { asLongAs, sendUntilAnswered } from '../connection/retry-until-answered.js';
+import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockBury } from '../scripts/lock-bury.js';
 import { lockRenew } from '../scripts/lock-renew.js';
 import { tokenRaise } from '../scripts/token-raise.js';
 import type { LockCommands } from './lock-commands.js';
 import { permitIdsOf } from './permit-holder.js';
-import { type RedisGrant, safeDeadline, type SharedToken } from './redis-grant.js';
+import { type RedisGrant, driftAdjustedDeadline, type SharedFencingToken } from './redis-grant.js';
 
 /** Delay before a question that was not answered is asked again, in ms. */
 const ASK_AGAIN_AFTER = 200;
@@ -44,7 +44,7 @@ export class RedisHold implements HoldBackend, Renewable {
     this.field = commands.fieldOf(holder);
     this.kind = commands.kind;
     this.lease = lease;
-    this.deadline = safeDeadline(sentAt, lease);
+    this.deadline = driftAdjustedDeadline(sentAt, lease);
     this.heldSince = clock.now();
     this.#forget = context.holds.add(this.hold);
     this.#watch();
@@ -86,7 +86,7 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   /** Which readers inside of it have too. */
-  get token(): SharedToken {
+  get token(): SharedFencingToken {
     return this.grant.token;
   }
 
@@ -113,7 +113,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const sentAt = this.context.clock.now();
     this.#extendedAt = sentAt;
     this.lease = lease;
-    this.deadline = Math.min(this.deadline, safeDeadline(sentAt, lease)); // it may take effect without an answer
+    this.deadline = Math.min(this.deadline, driftAdjustedDeadline(sentAt, lease)); // it may take effect without an answer
     this.#watch();
     this.extension += 1;
     const renewed = this.context.renewal.renewOne({ ...this.#renewable, isExtension: true });
@@ -127,7 +127,7 @@ export class RedisHold implements HoldBackend, Renewable {
   renewed(sentAt: number, lease: number): void {
     const isOld = sentAt < this.#extendedAt || lease !== this.lease;
     if (isOld) return; // another one was asked for since, and may be in force already
-    this.deadline = safeDeadline(sentAt, lease);
+    this.deadline = driftAdjustedDeadline(sentAt, lease);
   }
 
   gone(): void {
@@ -212,7 +212,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const { clock, connection, renewal } = this.context;
     const ask = () => renewal.renewOne({ ...this.#renewable, lease: 0 });
     const bound = asLongAs(clock, () => this.hold.isLive);
-    const asked = sendUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER);
+    const asked = retryUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER);
     if (!(await asked.catch(() => true))) this.gone(); // it is held as far as is known
   }
 
@@ -234,7 +234,7 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   #lose(why: string): void {
-    this.hold.lose(why);
+    this.hold.markLost(why);
   }
 
   /** From here on nothing prolongs it. */

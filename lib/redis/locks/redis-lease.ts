@@ -1,5 +1,5 @@
 import { type LockErrorContext, LockOptionsError } from '../../core/errors/index.js';
-import { HeldLease } from '../../core/internal/lease-handle.js';
+import { LeaseHandle } from '../../core/internal/lease-handle.js';
 import type { AcquireOptions } from '../../core/lock.js';
 import type { RedisHold } from './redis-hold.js';
 
@@ -61,7 +61,7 @@ export function validateLease(
 }
 
 /** A lease on a lock of this backend. */
-export class RedisLease extends HeldLease<RedisHold> {
+export class RedisLease extends LeaseHandle<RedisHold> {
   /** Who holds, as the server knows it: `<uuid of the client>:<number>`. */
   get holder(): string {
     return this.hold.backend.holder;

@@ -1,5 +1,5 @@
 import { LockOptionsError } from '../../core/errors/index.js';
-import { useLease } from '../../core/internal/lease-handle.js';
+import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { Lease } from '../../core/lease.js';
 import type { LockIdentity, Mutex } from '../../core/lock.js';
 import type { LockName } from '../connection/lock-name.js';
@@ -12,9 +12,9 @@ import { lockRelease } from '../scripts/lock-release.js';
 import { lockToken } from '../scripts/lock-token.js';
 import type { BackOff } from './back-off.js';
 import type { BaseLock } from './base-lock.js';
-import { Requests } from './idempotent-requests.js';
+import { IdempotentRequests } from './idempotent-requests.js';
 import type { LockCommands } from './lock-commands.js';
-import { holdersOf, type LockHolder } from './lock-holders.js';
+import { readHolders, type LockHolder } from './lock-holders.js';
 import type { RedisAcquireOptions, RedisLease } from './redis-lease.js';
 
 /**
@@ -51,7 +51,7 @@ export class RedisLock implements Mutex {
    */
   get isPlain(): boolean {
     const { commands, isFenced } = this.base.settings;
-    return commands.line === 'contenders' && !commands.backOff && !isFenced;
+    return commands.localQueue === 'exclusive' && !commands.backOff && !isFenced;
   }
 
   /**
@@ -72,22 +72,22 @@ export class RedisLock implements Mutex {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   /** Does anybody hold it? Out of date as soon as it is read. Rejects as ioredis does. */
   async isLocked(): Promise<boolean> {
-    return Number(await this.context.connection.read('exists', this.name.raw)) === 1;
+    return Number(await this.context.connection.read('exists', this.name.redisKey)) === 1;
   }
 
   /** Milliseconds that whoever holds it has left on the server; -2 when nobody does, -1 when it does not end. */
   async remainTimeToLive(): Promise<number> {
-    return Number(await this.context.connection.read('pttl', this.name.raw));
+    return Number(await this.context.connection.read('pttl', this.name.redisKey));
   }
 
   /** Who holds it. Rejects as ioredis does. */
   holders(): Promise<LockHolder[]> {
-    return holdersOf(this.context.connection, this.name);
+    return readHolders(this.context.connection, this.name);
   }
 
   /**
@@ -107,9 +107,9 @@ export class RedisLock implements Mutex {
    */
   async forceUnlock(): Promise<boolean> {
     const { publishCommand } = this.context.connection;
-    const { raw, channel, queue } = this.name;
-    const requests = new Requests(this.context, this.name, this.base.about);
-    const found = await requests.run(lockForceUnlock, [raw, queue], [publishCommand, channel]);
+    const { redisKey, channel, queue } = this.name;
+    const requests = new IdempotentRequests(this.context, this.name, this.base.about);
+    const found = await requests.run(lockForceUnlock, [redisKey, queue], [publishCommand, channel]);
     this.base.loseHold('it was unlocked by force');
     return found === 1;
   }
@@ -134,18 +134,18 @@ export function reentrantCommands(
   name: LockName,
   isFenced: boolean,
 ): LockCommands {
-  const { raw, channel, token } = name;
-  const acquireKeys = isFenced ? [raw, token] : [raw];
-  const releaseKeys = [raw];
+  const { redisKey, channel, token } = name;
+  const acquireKeys = isFenced ? [redisKey, token] : [redisKey];
+  const releaseKeys = [redisKey];
   return {
-    raw,
+    redisKey,
     kind: 'alone',
-    line: 'contenders',
-    queues: false,
-    silence: context.watchdogTimeout,
+    localQueue: 'exclusive',
+    leavesQueueEntry: false,
+    maxSleep: context.watchdogTimeout,
     channelOf: () => channel,
     fieldOf: (holder) => holder,
-    renewalKeys: () => [raw, raw],
+    renewalKeys: () => [redisKey, redisKey],
     tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, about }) => ({
       script: lockAcquire,
@@ -157,7 +157,7 @@ export function reentrantCommands(
       keys: releaseKeys,
       args: [holder, context.connection.publishCommand, channel, tombstone],
     }),
-    token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [holder] }),
+    token: (holder) => ({ script: lockToken, keys: [redisKey, name.token], args: [holder] }),
   };
 }
 
@@ -167,19 +167,19 @@ export function fairCommands(
   name: LockName,
   isFenced: boolean,
 ): LockCommands {
-  const { raw, queue, timeouts, alive, channel, token } = name;
+  const { redisKey, queue, timeouts, alive, channel, token } = name;
   const { watchdogTimeout, fairLockWaitTimeout } = context;
-  const keys = [raw, queue, timeouts, alive];
+  const keys = [redisKey, queue, timeouts, alive];
   const acquireKeys = isFenced ? [...keys, token] : keys;
   return {
-    raw,
+    redisKey,
     kind: 'alone',
-    line: 'queue',
-    queues: true,
-    silence: watchdogTimeout / 3,
+    localQueue: 'queue',
+    leavesQueueEntry: true,
+    maxSleep: watchdogTimeout / 3,
     channelOf: (holder) => `${channel}:${holder}`,
     fieldOf: (holder) => holder,
-    renewalKeys: () => [raw, raw],
+    renewalKeys: () => [redisKey, redisKey],
     tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, about, mayWait }) => ({
       script: fairLockAcquire,
@@ -201,7 +201,7 @@ export function fairCommands(
       keys,
       args: [holder, context.connection.publishCommand, channel, fairLockWaitTimeout, tombstone],
     }),
-    token: (holder) => ({ script: lockToken, keys: [raw, name.token], args: [holder] }),
+    token: (holder) => ({ script: lockToken, keys: [redisKey, name.token], args: [holder] }),
   };
 }
 
@@ -226,7 +226,7 @@ export function spinCommands(
     backOff,
     release: (holder, tombstone) => ({
       script: lockRelease,
-      keys: [name.raw],
+      keys: [name.redisKey],
       args: [holder, '', '', tombstone],
     }),
   };

@@ -1,14 +1,14 @@
-import { runAcquire, withWait } from '../../core/internal/acquire.js';
+import { runAcquire, withDefaultWait } from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Lock } from '../../core/lock.js';
-import type { TakeTogether } from '../../core/multi-lock.js';
+import type { AcquireAll } from '../../core/multi-lock.js';
 import { slotOf } from '../connection/cluster-slots.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockAcquire } from '../scripts/lock-acquire.js';
 import { lockRelease } from '../scripts/lock-release.js';
 import { contend } from './contend.js';
-import type { ContentionCommands, LockCommand, LockCommands } from './lock-commands.js';
-import { aboutUs } from './lock-holders.js';
+import type { AcquireCommands, LockCommand, LockCommands } from './lock-commands.js';
+import { holderInfo } from './lock-holders.js';
 import { type RedisAcquireOptions, RedisLease } from './redis-lease.js';
 import { RedisLock } from './redis-lock.js';
 
@@ -16,7 +16,7 @@ import { RedisLock } from './redis-lock.js';
  * Gives locks that were taken with one script back with one script: those that are released in the same turn of the event
  * loop, as their multi-lock does. It is sent at the end of that turn.
  */
-export class TogetherRelease {
+export class BatchedRelease {
   #keys: string[] = [];
   #each: LockCommand['args'][number][] = [];
   #until = -Infinity;
@@ -46,10 +46,7 @@ export class TogetherRelease {
  * What takes the locks with one script, if one can: plain mutexes of that client, and of a cluster in one slot. Those that
  * the caller holds are re-entered.
  */
-export function takeTogether(
-  context: RecipeContext,
-  locks: readonly Lock[],
-): TakeTogether | undefined {
+export function acquireAll(context: RecipeContext, locks: readonly Lock[]): AcquireAll | undefined {
   const parts = locks.filter((lock): lock is RedisLock => isPart(context, lock));
   if (parts.length < Math.max(2, locks.length)) return undefined;
   const slots = new Set(parts.map(({ identity }) => slotOf(identity.name)));
@@ -83,7 +80,7 @@ function take(
     key: keys.join(' + '),
     keys,
     recipe: 'mutex',
-    options: withWait(options, wait),
+    options: withDefaultWait(options, wait),
   } as const;
   return runAcquire(context, request, (scope, contended) =>
     contendForAll(context, locks, options, mayWait, scope, contended),
@@ -107,10 +104,10 @@ function contendForAll(
     {
       key: locks.map(({ key }) => key).join(' + '),
       commands: multiCommands(context, each),
-      request: { holder, lease, about: aboutUs(method), mayWait },
+      request: { holder, lease, about: holderInfo(method), mayWait },
       lines: each,
       granted: (grant, places) => {
-        const released = new TogetherRelease(context);
+        const released = new BatchedRelease(context);
         const release = released.run.bind(released);
         return bases.map((base, i) => {
           const leave = () => places[i]!.leave();
@@ -130,12 +127,12 @@ function contendForAll(
 export function multiCommands(
   context: RecipeContext,
   locks: readonly LockCommands[],
-): ContentionCommands {
-  const keys = locks.map(({ raw }) => raw);
+): AcquireCommands {
+  const keys = locks.map(({ redisKey }) => redisKey);
   return {
-    raw: keys.join(' '),
-    queues: false,
-    silence: context.watchdogTimeout,
+    redisKey: keys.join(' '),
+    leavesQueueEntry: false,
+    maxSleep: context.watchdogTimeout,
     channelOf: (holder, taken) => locks[taken]!.channelOf(holder, 0),
     acquire: ({ lease, holder, about }) => ({
       script: lockAcquire,

@@ -1,16 +1,16 @@
 import { LockUpgradeError } from '../../core/errors/index.js';
-import { useLease } from '../../core/internal/lease-handle.js';
+import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { Lease } from '../../core/lease.js';
 import type { Lock, LockIdentity, ReadWriteLock } from '../../core/lock.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { readWriteForceUnlock } from '../scripts/read-write-force-unlock.js';
 import { BaseLock } from './base-lock.js';
-import { Requests } from './idempotent-requests.js';
+import { IdempotentRequests } from './idempotent-requests.js';
 import type { LockCommands } from './lock-commands.js';
-import { holdersOf, type LockHolder } from './lock-holders.js';
+import { readHolders, type LockHolder } from './lock-holders.js';
 import { readCommands, writeCommands } from './read-write-commands.js';
-import type { SharedToken } from './redis-grant.js';
+import type { SharedFencingToken } from './redis-grant.js';
 import type { RedisHold } from './redis-hold.js';
 import type { RedisAcquireOptions, RedisLease } from './redis-lease.js';
 
@@ -46,7 +46,7 @@ export class RedisReadLock implements Lock {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   #ofCaller(): { readonly base: BaseLock; readonly isInside: boolean } {
@@ -86,7 +86,7 @@ export class RedisWriteLock implements Lock {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   #reenter(options: RedisAcquireOptions): RedisLease | undefined {
@@ -113,8 +113,11 @@ export class RedisReadWriteLock implements ReadWriteLock {
     readonly key: string,
     preferWriters: boolean,
   ) {
-    const base = (recipe: 'readLock' | 'writeLock', commands: LockCommands, token?: SharedToken) =>
-      new BaseLock(context, { key, recipe, commands, token });
+    const base = (
+      recipe: 'readLock' | 'writeLock',
+      commands: LockCommands,
+      token?: SharedFencingToken,
+    ) => new BaseLock(context, { key, recipe, commands, token });
     this.#reader = base('readLock', readCommands(context, name, preferWriters));
     this.#writer = base('writeLock', writeCommands(context, name, preferWriters));
     this.#readLock = new RedisReadLock(this.#reader, this.#writer, ({ field, token }) =>
@@ -133,7 +136,7 @@ export class RedisReadWriteLock implements ReadWriteLock {
 
   /** Who holds it. Rejects as ioredis does. */
   holders(): Promise<LockHolder[]> {
-    return holdersOf(this.context.connection, this.name);
+    return readHolders(this.context.connection, this.name);
   }
 
   /**
@@ -144,10 +147,10 @@ export class RedisReadWriteLock implements ReadWriteLock {
    */
   async forceUnlock(mode: 'read' | 'write'): Promise<boolean> {
     const { publishCommand } = this.context.connection;
-    const { raw, readWriteChannel } = this.name;
-    const requests = new Requests(this.context, this.name, this.#reader.about);
+    const { redisKey, readWriteChannel } = this.name;
+    const requests = new IdempotentRequests(this.context, this.name, this.#reader.about);
     const args = [publishCommand, readWriteChannel, mode];
-    const found = await requests.run(readWriteForceUnlock, [raw], args);
+    const found = await requests.run(readWriteForceUnlock, [redisKey], args);
     if (found === 1)
       (mode === 'write' ? this.#writer : this.#reader).loseHold('it was unlocked by force');
     return found === 1;

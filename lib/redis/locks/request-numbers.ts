@@ -49,15 +49,16 @@ export class RequestRecords {
   readonly #numbers = new Map<string, RequestNumbers>();
 
   of(name: LockName): RequestNumbers {
-    const found = this.#numbers.get(name.raw);
+    const found = this.#numbers.get(name.redisKey);
     if (found) return found;
     if (this.#numbers.size >= CAPACITY) this.#forgetIdle();
     const numbers = new RequestNumbers(name.requests(randomUUID()));
-    this.#numbers.set(name.raw, numbers);
+    this.#numbers.set(name.redisKey, numbers);
     return numbers;
   }
 
   #forgetIdle(): void {
-    for (const [raw, numbers] of this.#numbers) if (numbers.isIdle) this.#numbers.delete(raw);
+    for (const [redisKey, numbers] of this.#numbers)
+      if (numbers.isIdle) this.#numbers.delete(redisKey);
   }
 }

@@ -74,7 +74,7 @@ export class Ballot {
 }
 
 /** The first so many results; fewer when the others have failed. Never rejects. */
-export function firstOf<T>(count: number, promises: readonly Promise<T>[]): Promise<T[]> {
+export function firstN<T>(count: number, promises: readonly Promise<T>[]): Promise<T[]> {
   return new Promise((resolve) => {
     const results: T[] = [];
     let pending = promises.length;

@@ -1,4 +1,4 @@
-import { LazyClock } from '../../core/internal/timer-wheel.js';
+import { TimerWheelClock } from '../../core/internal/timer-wheel.js';
 import { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import { systemClock } from '../../core/clock.js';
 import { isClient } from '../connection/ioredis.js';
@@ -27,7 +27,7 @@ export async function createRedLockClient(
     process.emitWarning(
       `Lock client "${name}" has ${nodes.length} Redis servers: with one less, as many of them may fail. Give it an odd number.`,
     );
-  const clock = new LazyClock(systemClock);
+  const clock = new TimerWheelClock(systemClock);
   const made = nodes.map(async (node): Promise<RedLockNode> => {
     const source = isClient(node) ? { client: node } : { connect: node };
     const each = { ...options, ...source, nodes: undefined, connectTimeout: NEVER };

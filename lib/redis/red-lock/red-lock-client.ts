@@ -1,5 +1,5 @@
-import { activityOf, statusOf } from '../../core/internal/client-activity.js';
-import { Bag } from '../../core/internal/swap-remove-set.js';
+import { clientActivity, clientStatus } from '../../core/internal/client-activity.js';
+import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
 import type { Clock } from '../../core/clock.js';
 import {
   LockClientClosedError,
@@ -8,8 +8,8 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../core/errors/index.js';
-import { giveEverythingBack, roundTrip } from '../../core/internal/client-lifecycle.js';
-import { leaderId, type LeaderOptions } from '../../core/election/election-backend.js';
+import { releaseAll, measurePing } from '../../core/internal/client-lifecycle.js';
+import { validateLeaderId, type LeaderOptions } from '../../core/election/election-backend.js';
 import { LeaderLatch } from '../../core/election/leader-latch.js';
 import {
   LeaderSelector,
@@ -20,16 +20,16 @@ import type { Lock, LockRecipe } from '../../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../../core/lock-client.js';
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import type { LockEvents } from '../../core/lock-events.js';
-import { LockKinds } from '../../core/internal/key-uses.js';
-import { LOCK_SURVEY, type LockSurvey } from '../../core/lock-inspection.js';
+import { KeyUses } from '../../core/internal/key-uses.js';
+import { LOCK_INSPECTION, type LockInspection } from '../../core/lock-inspection.js';
 import { MultiLock } from '../../core/multi-lock.js';
 import { WaitScope } from '../../core/internal/wait-scope.js';
-import { within } from '../../core/internal/timers.js';
-import { RedLockSurvey } from './red-lock-inspection.js';
-import { ContenderLines } from '../locks/local-queue.js';
+import { settleWithin } from '../../core/internal/timers.js';
+import { RedLockInspection } from './red-lock-inspection.js';
+import { LocalQueues } from '../locks/local-queue.js';
 import { RedisElection } from '../locks/redis-election.js';
 import type { RedisLockOptions } from '../redis-options.js';
-import { leadersOf, type RedLockNodes } from './red-lock-nodes.js';
+import { majorityHolders, type RedLockNodes } from './red-lock-nodes.js';
 import { RedLock, validateRedLockLease } from './red-lock.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
@@ -46,9 +46,9 @@ export interface RedLockClientSettings {
 export class RedLockClient implements LockClient {
   readonly name: string;
   /** @internal */
-  readonly [LOCK_SURVEY]: LockSurvey;
+  readonly [LOCK_INSPECTION]: LockInspection;
   readonly #context: RedLockContext;
-  readonly #kinds: LockKinds;
+  readonly #kinds: KeyUses;
   #closing?: Promise<void>;
 
   constructor(private readonly settings: RedLockClientSettings) {
@@ -56,7 +56,7 @@ export class RedLockClient implements LockClient {
     const { wait = 'forever', watchdogTimeout = 30_000 } = options;
     const { nodeTimeout = defaultNodeTimeout(watchdogTimeout) } = options;
     this.name = name;
-    this.#kinds = new LockKinds(name);
+    this.#kinds = new KeyUses(name);
     this.#context = {
       client: name,
       clock,
@@ -66,13 +66,13 @@ export class RedLockClient implements LockClient {
       servers: nodes.clients.length,
       majority: nodes.majority,
       random: Math.random,
-      admits: 'all',
-      waits: new Bag(),
-      holds: new Bag(),
-      lines: new ContenderLines(),
+      accepts: 'all',
+      waits: new SwapRemoveSet(),
+      holds: new SwapRemoveSet(),
+      lines: new LocalQueues(),
     };
-    const parts = nodes.clients.map((client) => client[LOCK_SURVEY]);
-    this[LOCK_SURVEY] = new RedLockSurvey(this.#context, parts);
+    const parts = nodes.clients.map((client) => client[LOCK_INSPECTION]);
+    this[LOCK_INSPECTION] = new RedLockInspection(this.#context, parts);
   }
 
   mutex(key: string): RedLock {
@@ -121,28 +121,28 @@ export class RedLockClient implements LockClient {
   status(): LockClientStatus {
     const { states, majority } = this.settings.nodes;
     const connected = states.filter((state) => state === 'CONNECTED').length;
-    const status = statusOf(this.#closing ? 'CLOSED' : states[majority - 1]!, this.#context);
+    const status = clientStatus(this.#closing ? 'CLOSED' : states[majority - 1]!, this.#context);
     const whole = connected === states.length ? 'up' : 'degraded';
     const health = status.health === 'up' ? whole : 'down';
     return { ...status, health, servers: { connected, total: states.length } };
   }
 
   activity(): LockActivity[] {
-    return activityOf(this.#context);
+    return clientActivity(this.#context);
   }
 
   async ping(timeout = 1_000): Promise<number> {
     const { name, nodes } = this.settings;
     if (this.#closing) throw new LockClientClosedError({ client: name });
-    return await roundTrip(this.#context, timeout, () => nodes.ping(timeout));
+    return await measurePing(this.#context, timeout, () => nodes.ping(timeout));
   }
 
   /** As `LockClient.connect`: resolves when a majority of the servers is connected; the others are waited for later on. */
   async connect(): Promise<void> {
     const { name, clock, nodes, options } = this.settings;
-    const { waits, admits } = this.#context;
+    const { waits, accepts } = this.#context;
     const { connectTimeout = 15_000 } = options;
-    if (admits !== 'all') throw new LockClientClosedError({ client: name });
+    if (accepts !== 'all') throw new LockClientClosedError({ client: name });
     const wait = new WaitScope({ client: name, clock, open: waits }, { wait: connectTimeout });
     try {
       await wait.until(nodes.connect(this.#context.nodeTimeout));
@@ -159,7 +159,7 @@ export class RedLockClient implements LockClient {
   }
 
   refuse(): void {
-    this.#admit('insiders');
+    this.#admit('reentrant');
   }
 
   close(timeout = 5_000): Promise<void> {
@@ -167,16 +167,16 @@ export class RedLockClient implements LockClient {
     return this.#closing;
   }
 
-  #admit(whom: 'insiders' | 'nobody'): void {
-    if (this.#context.admits !== 'nobody') this.#context.admits = whom;
+  #admit(whom: 'reentrant' | 'none'): void {
+    if (this.#context.accepts !== 'none') this.#context.accepts = whom;
     for (const wait of this.#context.waits) wait.close();
   }
 
   async #close(timeout: number): Promise<void> {
     const { clock, nodes } = this.settings;
     const endsAt = clock.now() + timeout;
-    this.#admit('nobody');
-    await within(timeout, clock, giveEverythingBack(this.#context));
+    this.#admit('none');
+    await settleWithin(timeout, clock, releaseAll(this.#context));
     await nodes.close(Math.max(0, endsAt - clock.now()));
   }
 
@@ -188,14 +188,14 @@ export class RedLockClient implements LockClient {
   }
 
   #election(key: string, recipe: LockRecipe, kind: string, options: LeaderOptions) {
-    const id = leaderId(options, { key, client: this.name });
+    const id = validateLeaderId(options, { key, client: this.name });
     const { lock, parts } = this.#mutex(key, recipe, kind);
     return new RedisElection(
       this.#context,
       {
         key,
         acquire: (request) => lock.acquire(request),
-        holderIds: () => leadersOf(this.#context, key, parts),
+        holderIds: () => majorityHolders(this.#context, key, parts),
       },
       id,
     );

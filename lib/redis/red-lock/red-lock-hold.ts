@@ -2,11 +2,11 @@ import type { Clock } from '../../core/clock.js';
 import { LockConnectionError, type LockLostError } from '../../core/errors/index.js';
 import type { AcquireContext } from '../../core/internal/acquire.js';
 import { type ClientHold, Hold, type HoldBackend } from '../../core/internal/hold.js';
-import type { Bag } from '../../core/internal/swap-remove-set.js';
+import type { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
 import type { LockIdentity, Wait } from '../../core/lock.js';
-import type { ContenderLines } from '../locks/local-queue.js';
+import type { LocalQueues } from '../locks/local-queue.js';
 import type { RedisLease } from '../locks/redis-lease.js';
-import { type Ballot, firstOf } from './ballot.js';
+import { type Ballot, firstN } from './ballot.js';
 
 /** What one client shares with all of its locks. Its identity is the scope of re-entry. Times in milliseconds. */
 export interface RedLockContext extends AcquireContext {
@@ -18,12 +18,12 @@ export interface RedLockContext extends AcquireContext {
   /** Bound of an acquire that names none. */
   readonly wait: Wait;
   /** Locks held. */
-  readonly holds: Bag<ClientHold>;
+  readonly holds: SwapRemoveSet<ClientHold>;
   /** Who of this process wants which lock: only the first in each line asks the servers. */
-  readonly lines: ContenderLines;
+  readonly lines: LocalQueues;
   /** From 0 to below 1. */
   readonly random: () => number;
-  admits: 'all' | 'insiders' | 'nobody';
+  accepts: 'all' | 'reentrant' | 'none';
 }
 
 /**
@@ -111,7 +111,7 @@ export class RedLockHold implements HoldBackend {
     this.#forget();
     const connected = this.#leases.filter(({ hold }) => hold.backend.isReady);
     const released = connected.map((lease) => lease.release());
-    await firstOf(Math.min(majority, released.length), released);
+    await firstN(Math.min(majority, released.length), released);
     this.ended();
     if (wasLost || !events.isHeard('released')) return;
     const heldMs = clock.now() - this.heldSince;
@@ -125,12 +125,12 @@ export class RedLockHold implements HoldBackend {
   #check(): void {
     const { majority, servers } = this.context;
     if (this.isExclusive()) return;
-    this.hold.lose(`fewer than ${majority} of the ${servers} servers still hold it for us`);
+    this.hold.markLost(`fewer than ${majority} of the ${servers} servers still hold it for us`);
   }
 
   async #ofMajority<T>(ask: (lease: RedisLease) => Promise<T>): Promise<T[]> {
     const { majority, client } = this.context;
-    const answers = await firstOf(majority, this.#held.map(ask));
+    const answers = await firstN(majority, this.#held.map(ask));
     const { lost } = this.hold;
     if (lost) throw lost;
     if (answers.length >= majority) return answers;

@@ -1,23 +1,23 @@
-import { type PlacedActivity, placedActivityOf } from '../../core/internal/client-activity.js';
+import { type QueuedActivity, queuedActivity } from '../../core/internal/client-activity.js';
 import type {
   KnownLocks,
-  LockSurvey,
-  ReportExchange,
-  SurveyedLock,
-  SurveyedParty,
+  LockInspection,
+  PeerReports,
+  ObservedLock,
+  ObservedParty,
 } from '../../core/lock-inspection.js';
-import { fulfilled, JointExchange } from '../inspection/redis-reports.js';
+import { settledWithin, CompositeReports } from '../inspection/redis-reports.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
 /** How long one of the servers is waited for, in ms. */
 const PATIENCE = 1_000;
 
 /** What several independent servers tell together. Those that do not answer are left out. */
-export class RedLockSurvey implements LockSurvey {
+export class RedLockInspection implements LockInspection {
   /** @param parts of each server */
   constructor(
     private readonly context: RedLockContext,
-    private readonly parts: readonly LockSurvey[],
+    private readonly parts: readonly LockInspection[],
   ) {}
 
   nameOf(key: string): string {
@@ -28,13 +28,13 @@ export class RedLockSurvey implements LockSurvey {
     return this.parts[0]!.keyOf(name);
   }
 
-  activity(): PlacedActivity[] {
-    return placedActivityOf(this.context);
+  activity(): QueuedActivity[] {
+    return queuedActivity(this.context);
   }
 
-  async locks(known: KnownLocks): Promise<{ locks: SurveyedLock[]; omitted: number }> {
+  async locks(known: KnownLocks): Promise<{ locks: ObservedLock[]; omitted: number }> {
     const answers = await this.#ask((part) => part.locks(known));
-    const byName = new Map<string, SurveyedLock>();
+    const byName = new Map<string, ObservedLock>();
     for (const lock of answers.flatMap(({ locks }) => locks)) {
       const parties = [...(byName.get(lock.name)?.parties ?? []), ...lock.parties];
       byName.set(lock.name, { ...lock, parties: merged(parties) });
@@ -50,19 +50,19 @@ export class RedLockSurvey implements LockSurvey {
     return released.some(Boolean);
   }
 
-  exchange(): ReportExchange {
+  exchange(): PeerReports {
     const exchanges = this.parts.map((part) => part.exchange());
-    return new JointExchange(this.context.clock, exchanges);
+    return new CompositeReports(this.context.clock, exchanges);
   }
 
-  #ask<T>(question: (part: LockSurvey) => Promise<T>): Promise<T[]> {
-    return fulfilled(this.context.clock, PATIENCE, this.parts.map(question));
+  #ask<T>(question: (part: LockInspection) => Promise<T>): Promise<T[]> {
+    return settledWithin(this.context.clock, PATIENCE, this.parts.map(question));
   }
 }
 
 /** A holder has another id on each server, but tells the same of itself. */
-function merged(parties: readonly SurveyedParty[]): SurveyedParty[] {
-  const holders = new Map<string, SurveyedParty>();
+function merged(parties: readonly ObservedParty[]): ObservedParty[] {
+  const holders = new Map<string, ObservedParty>();
   for (const party of parties) {
     const { ids, host, pid, method } = party;
     const who = pid === undefined ? ids.join() : JSON.stringify([host, pid, method]);

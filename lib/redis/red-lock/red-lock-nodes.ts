@@ -1,11 +1,11 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LockConnectionError, LockOptionsError } from '../../core/errors/index.js';
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
-import { within } from '../../core/internal/timers.js';
+import { settleWithin } from '../../core/internal/timers.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import type { RedisLock } from '../locks/redis-lock.js';
 import type { RedisLockClient } from '../redis-lock-client.js';
-import { firstOf } from './ballot.js';
+import { firstN } from './ballot.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
 /** States of a connection, the best first. */
@@ -60,7 +60,7 @@ export class RedLockNodes {
   async connect(grace: number): Promise<void> {
     const connecting = this.nodes.map((node) => this.#connect(node));
     const all = Promise.all(connecting);
-    await Promise.race([firstOf(this.majority, connecting), all]);
+    await Promise.race([firstN(this.majority, connecting), all]);
     let timer: Timer | undefined;
     const later = new Promise<void>((resolve) => {
       timer = this.clock.setTimer(resolve, grace, true);
@@ -70,7 +70,7 @@ export class RedLockNodes {
 
   /** Resolves when a majority has answered; rejects when so many do not within `timeout` ms. */
   async ping(timeout: number): Promise<void> {
-    const answers = await firstOf(
+    const answers = await firstN(
       this.majority,
       this.clients.map((client) => client.ping(timeout)),
     );
@@ -108,7 +108,7 @@ export class RedLockNodes {
  *
  * Rejects with `LockConnectionError` when too few answer within `nodeTimeout`.
  */
-export async function leadersOf(
+export async function majorityHolders(
   context: RedLockContext,
   key: string,
   parts: readonly RedisLock[],
@@ -130,7 +130,7 @@ export async function leadersOf(
     });
     void Promise.all(answered).then(() => resolve());
   });
-  await within(nodeTimeout, clock, known);
+  await settleWithin(nodeTimeout, clock, known);
   const leader = agreed();
   if (leader !== undefined) return [leader];
   if (answers.length >= majority) return [];

@@ -3,14 +3,14 @@ import {
   type LockErrorContext,
   LockOptionsError,
 } from '../../core/errors/index.js';
-import { runAcquire, withWait } from '../../core/internal/acquire.js';
+import { runAcquire, withDefaultWait } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
-import { HeldLease, useLease } from '../../core/internal/lease-handle.js';
-import { LeaseChain } from '../../core/internal/lease-scope.js';
+import { LeaseHandle, runWithLease } from '../../core/internal/lease-handle.js';
+import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { Lease } from '../../core/lease.js';
 import type { LockIdentity, LockRecipe, Mutex } from '../../core/lock.js';
-import { LinePlace } from '../locks/local-queue.js';
+import { LocalQueuePlace } from '../locks/local-queue.js';
 import type { LockCommands } from '../locks/lock-commands.js';
 import { type RedisAcquireOptions, validateLease } from '../locks/redis-lease.js';
 import type { RedisLock } from '../locks/redis-lock.js';
@@ -19,7 +19,7 @@ import { RedLockAttempt } from './red-lock-attempt.js';
 import { type RedLockContext, RedLockHold } from './red-lock-hold.js';
 
 /** A lease on a {@link RedLock}. */
-export class RedLockLease extends HeldLease<RedLockHold> {
+export class RedLockLease extends LeaseHandle<RedLockHold> {
   /** Milliseconds until it is lost unless it is renewed; 0 when it is not held. */
   remaining(): number {
     return this.isHeld ? this.hold.backend.remaining() : 0;
@@ -33,7 +33,7 @@ export class RedLockLease extends HeldLease<RedLockHold> {
  */
 export class RedLock implements Mutex {
   readonly identity: LockIdentity;
-  readonly #commands: Pick<LockCommands, 'line' | 'raw'>;
+  readonly #commands: Pick<LockCommands, 'localQueue' | 'redisKey'>;
 
   /**
    * @param parts the same lock on each server, not reentrant
@@ -48,12 +48,12 @@ export class RedLock implements Mutex {
   ) {
     const { name } = parts[0]!.identity;
     this.identity = { scope: context, recipe, name, client: context.client };
-    this.#commands = { line: 'contenders', raw: name };
+    this.#commands = { localQueue: 'exclusive', redisKey: name };
   }
 
   async acquire(options: RedisAcquireOptions = {}): Promise<RedLockLease> {
     const { wait = this.context.wait } = options;
-    const lease = await this.#acquire(withWait(options, wait), true);
+    const lease = await this.#acquire(withDefaultWait(options, wait), true);
     return lease!; // who may wait ends with a lease or an error
   }
 
@@ -66,7 +66,7 @@ export class RedLock implements Mutex {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   async #acquire(
@@ -81,7 +81,7 @@ export class RedLock implements Mutex {
     const { recipe } = this.identity;
     const endsAt = typeof wait === 'number' ? context.clock.now() + wait : Infinity;
     return await runAcquire(context, { key, recipe, options }, async (scope, contended) => {
-      const line = new LinePlace(context.lines, this.#commands, mayWait);
+      const line = new LocalQueuePlace(context.lines, this.#commands, mayWait);
       let ballot: Ballot | undefined;
       try {
         if (!line.isFirst) {
@@ -117,7 +117,7 @@ export class RedLock implements Mutex {
 
   #reenter({ signal }: RedisAcquireOptions): Hold<RedLockHold> | undefined {
     if (!this.isReentrant) return undefined;
-    const hold = LeaseChain.find(this.identity) as Hold<RedLockHold> | undefined; // the scope is ours, so the backend is
+    const hold = LeaseScope.find(this.identity) as Hold<RedLockHold> | undefined; // the scope is ours, so the backend is
     if (hold && signal?.aborted)
       throw new LockAbortedError({ ...hold.context, cause: signal.reason });
     return hold;

@@ -18,22 +18,22 @@ export function permitCommands(
   permits: number | undefined,
   isFair: boolean,
 ): LockCommands {
-  const { raw, permitTimeouts, semaphoreChannel, wantedPermits, permitQueue, alive } = name;
+  const { redisKey, permitTimeouts, semaphoreChannel, wantedPermits, permitQueue, alive } = name;
   const { watchdogTimeout, connection } = context;
   const fieldOf = (holder: string) => Buffer.from(holder, 'hex');
   return {
-    raw,
+    redisKey,
     kind: 'permits',
-    line: isFair ? 'queue' : 'waiters',
-    queues: isFair,
-    silence: isFair ? watchdogTimeout / 3 : watchdogTimeout,
+    localQueue: isFair ? 'queue' : 'waiters',
+    leavesQueueEntry: isFair,
+    maxSleep: isFair ? watchdogTimeout / 3 : watchdogTimeout,
     channelOf: (holder) => (isFair ? `${semaphoreChannel}:${holder}` : semaphoreChannel),
     fieldOf,
     renewalKeys: (holder) => [permitTimeouts, name.extended(holder)],
     tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, mayWait }) => ({
       script: permitAcquire,
-      keys: [raw, permitTimeouts, wantedPermits, permitQueue, alive],
+      keys: [redisKey, permitTimeouts, wantedPermits, permitQueue, alive],
       args: [
         lease,
         fieldOf(holder),
@@ -49,7 +49,7 @@ export function permitCommands(
     }),
     release: (holder, tombstone) => ({
       script: permitRelease,
-      keys: [raw, permitTimeouts, permitQueue, alive, name.extended(holder)],
+      keys: [redisKey, permitTimeouts, permitQueue, alive, name.extended(holder)],
       args: [fieldOf(holder), holder, connection.publishCommand, semaphoreChannel, tombstone],
     }),
     token: (holder) => ({

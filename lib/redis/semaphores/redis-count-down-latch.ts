@@ -4,8 +4,8 @@ import type { AcquireOptions } from '../../core/lock.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';
 import { contend } from '../locks/contend.js';
-import { Requests } from '../locks/idempotent-requests.js';
-import type { ContentionCommands } from '../locks/lock-commands.js';
+import { IdempotentRequests } from '../locks/idempotent-requests.js';
+import type { AcquireCommands } from '../locks/lock-commands.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { latchAwait } from '../scripts/latch-await.js';
 import { latchCountDown } from '../scripts/latch-count-down.js';
@@ -20,14 +20,14 @@ const LONGEST_SILENCE = 5_000;
  * never closed, or was deleted, is open.
  */
 export class RedisCountDownLatch {
-  readonly #requests: Requests;
+  readonly #requests: IdempotentRequests;
 
   constructor(
     private readonly context: RecipeContext,
     private readonly name: LockName,
     readonly key: string,
   ) {
-    this.#requests = new Requests(context, name, { key, client: context.client });
+    this.#requests = new IdempotentRequests(context, name, { key, client: context.client });
   }
 
   /**
@@ -47,7 +47,7 @@ export class RedisCountDownLatch {
 
   /** How many times it has to be counted down yet; 0: it is open. */
   async getCount(): Promise<number> {
-    return Number(await this.context.connection.read('get', this.name.raw));
+    return Number(await this.context.connection.read('get', this.name.redisKey));
   }
 
   /** Deletes it, which opens it for all who wait; resolves to whether it was closed. */
@@ -81,19 +81,19 @@ export class RedisCountDownLatch {
   }
 
   #change(script: Script, ...args: number[]): Promise<number> {
-    const { raw, latchChannel } = this.name;
+    const { redisKey, latchChannel } = this.name;
     const { publishCommand } = this.context.connection;
-    return this.#requests.run(script, [raw], [publishCommand, latchChannel, ...args]);
+    return this.#requests.run(script, [redisKey], [publishCommand, latchChannel, ...args]);
   }
 
-  get #commands(): ContentionCommands {
-    const { raw, latchChannel } = this.name;
+  get #commands(): AcquireCommands {
+    const { redisKey, latchChannel } = this.name;
     return {
-      raw,
-      silence: LONGEST_SILENCE,
-      queues: false,
+      redisKey,
+      maxSleep: LONGEST_SILENCE,
+      leavesQueueEntry: false,
       channelOf: () => latchChannel,
-      acquire: () => ({ script: latchAwait, keys: [raw], args: [] }),
+      acquire: () => ({ script: latchAwait, keys: [redisKey], args: [] }),
     };
   }
 }

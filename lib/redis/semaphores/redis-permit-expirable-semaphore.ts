@@ -3,7 +3,7 @@ import {
   LockNotHeldError,
   LockOptionsError,
 } from '../../core/errors/index.js';
-import { useLease } from '../../core/internal/lease-handle.js';
+import { runWithLease } from '../../core/internal/lease-handle.js';
 import { validatePermits } from '../../core/internal/validation.js';
 import type { Lease } from '../../core/lease.js';
 import type { CountingSemaphore, LockIdentity, PermitOptions } from '../../core/lock.js';
@@ -11,7 +11,7 @@ import type { RedisArgument } from '../connection/ioredis.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';
 import type { BaseLock } from '../locks/base-lock.js';
-import { Requests } from '../locks/idempotent-requests.js';
+import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import { newPermitHolder, validatePermitsAtOnce } from '../locks/permit-holder.js';
 import { type RedisAcquireOptions, type RedisLease, validateLease } from '../locks/redis-lease.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -39,7 +39,7 @@ export interface RedisPermitOptions extends RedisAcquireOptions, PermitOptions {
  * Not reentrant: a nested acquire takes more permits.
  */
 export class RedisPermitExpirableSemaphore implements CountingSemaphore {
-  readonly #requests: Requests;
+  readonly #requests: IdempotentRequests;
 
   /** @param most how many permits there should be, so that no more can be asked for; none: as many as there are on the server */
   constructor(
@@ -48,7 +48,7 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     private readonly base: BaseLock,
     private readonly most: number | undefined,
   ) {
-    this.#requests = new Requests(context, name, base.about);
+    this.#requests = new IdempotentRequests(context, name, base.about);
   }
 
   get key(): string {
@@ -70,7 +70,7 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
 
   /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisPermitOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   /** Below 0 where there are fewer permits than are held. Rejects as ioredis does. */
@@ -151,15 +151,15 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   }
 
   #count(): Promise<[available: number, acquired: number]> {
-    const { raw, permitTimeouts, wantedPermits } = this.name;
-    const keys = [raw, permitTimeouts, wantedPermits];
+    const { redisKey, permitTimeouts, wantedPermits } = this.name;
+    const keys = [redisKey, permitTimeouts, wantedPermits];
     return this.#requests.ask(permitCount, keys, [this.most ?? '']) as Promise<[number, number]>;
   }
 
   #change(script: Script, ...args: RedisArgument[]): Promise<number> {
-    const { raw, permitTimeouts, semaphoreChannel, permitQueue } = this.name;
+    const { redisKey, permitTimeouts, semaphoreChannel, permitQueue } = this.name;
     const { publishCommand } = this.context.connection;
-    const keys = [raw, permitTimeouts, permitQueue];
+    const keys = [redisKey, permitTimeouts, permitQueue];
     return this.#requests.run(script, keys, [publishCommand, semaphoreChannel, ...args]);
   }
 

@@ -3,10 +3,10 @@ import { validateAcquireOptions, validatePermits } from '../../core/internal/val
 import type { PermitOptions } from '../../core/lock.js';
 import type { RedisArgument } from '../connection/ioredis.js';
 import type { LockName } from '../connection/lock-name.js';
-import type { Contention } from '../locks/acquire-loop.js';
+import type { AcquireLoop } from '../locks/acquire-loop.js';
 import { contend } from '../locks/contend.js';
-import { Requests } from '../locks/idempotent-requests.js';
-import type { ContentionCommands, LockCommands } from '../locks/lock-commands.js';
+import { IdempotentRequests } from '../locks/idempotent-requests.js';
+import type { AcquireCommands, LockCommands } from '../locks/lock-commands.js';
 import { validateLease } from '../locks/redis-lease.js';
 import { MEMORY, type RequestNumbers } from '../locks/request-numbers.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -25,14 +25,14 @@ const LONGEST_SILENCE = 5_000;
  * Not fair: who wants many permits may wait long while others take few.
  */
 export class RedisSemaphore {
-  readonly #requests: Requests;
+  readonly #requests: IdempotentRequests;
 
   constructor(
     private readonly context: RecipeContext,
     private readonly name: LockName,
     readonly key: string,
   ) {
-    this.#requests = new Requests(context, name, this.#about);
+    this.#requests = new IdempotentRequests(context, name, this.#about);
   }
 
   /**
@@ -82,7 +82,7 @@ export class RedisSemaphore {
 
   /** Below 0 when so many were taken away with `addPermits`. */
   async availablePermits(): Promise<number> {
-    return Number(await this.#requests.ask(semaphoreCount, [this.name.raw], []));
+    return Number(await this.#requests.ask(semaphoreCount, [this.name.redisKey], []));
   }
 
   /**
@@ -112,10 +112,10 @@ export class RedisSemaphore {
   }
 
   #change(mode: string, permits: number, timeToLive?: number): Promise<number> {
-    const { raw, semaphoreChannel } = this.name;
+    const { redisKey, semaphoreChannel } = this.name;
     const args: RedisArgument[] = [this.#publish, semaphoreChannel, mode, permits];
     if (timeToLive !== undefined) args.push(timeToLive);
-    return this.#requests.run(semaphoreChange, [raw], args);
+    return this.#requests.run(semaphoreChange, [redisKey], args);
   }
 
   async #take(
@@ -135,7 +135,7 @@ export class RedisSemaphore {
       request: { holder: '', lease: Infinity, about: '', mayWait },
       lines: [commands],
       granted: () => true,
-      takeBack: ({ inFlight }: Contention) => {
+      takeBack: ({ inFlight }: AcquireLoop) => {
         isTakenBack = true;
         void this.#undo(question, inFlight);
       },
@@ -153,11 +153,11 @@ export class RedisSemaphore {
   /** Gives back what an acquire that has failed has taken, or will. */
   async #undo(question: Question, inFlight: Promise<unknown>): Promise<void> {
     const { releases, clock } = this.context;
-    const { raw, semaphoreChannel } = this.name;
+    const { redisKey, semaphoreChannel } = this.name;
     const { numbers, number } = question;
     const command = () => ({
       script: semaphoreUndo,
-      keys: [raw, numbers.record],
+      keys: [redisKey, numbers.record],
       args: [...numbers.terms(number), this.#publish, semaphoreChannel],
     });
     const answered = inFlight.catch(() => {});
@@ -169,17 +169,20 @@ export class RedisSemaphore {
     return this.context.connection.publishCommand;
   }
 
-  #commands(permits: number, question: Question): ContentionCommands & Pick<LockCommands, 'line'> {
-    const { raw, semaphoreChannel } = this.name;
+  #commands(
+    permits: number,
+    question: Question,
+  ): AcquireCommands & Pick<LockCommands, 'localQueue'> {
+    const { redisKey, semaphoreChannel } = this.name;
     return {
-      raw,
-      line: 'waiters',
-      silence: LONGEST_SILENCE,
-      queues: false,
+      redisKey,
+      localQueue: 'waiters',
+      maxSleep: LONGEST_SILENCE,
+      leavesQueueEntry: false,
       channelOf: () => semaphoreChannel,
       acquire: () => ({
         script: semaphoreAcquire,
-        keys: [raw, question.numbers.record],
+        keys: [redisKey, question.numbers.record],
         args: [...question.terms(), permits],
       }),
       answered: (isGranted) => question.answered(isGranted),

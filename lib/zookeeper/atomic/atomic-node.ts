@@ -3,12 +3,12 @@ import { parentPath } from '../connection/znode-path.js';
 import type { Stat } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockSettings } from '../lock-path.js';
-import { untilAnswered } from '../nodes/retry-loop.js';
+import { retryUntilAnswered } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { anyVersionError, type NodeValueCodec } from '../shared/watched-value.js';
+import { anyVersionError, type ValueCodec } from '../shared/watched-value.js';
 
 /** What kind of whole number a node holds: signed, big-endian, of so many bits, as in Curator. Zero bytes are 0. */
-export class AtomicKind implements NodeValueCodec<bigint> {
+export class AtomicKind implements ValueCodec<bigint> {
   constructor(readonly bits: 32 | 64) {}
 
   has(value: bigint): boolean {
@@ -47,11 +47,11 @@ export class AtomicNode {
     private readonly settings: LockSettings,
   ) {}
 
-  /** As the server has it that we are connected to. Rejects as `untilAnswered` does. */
+  /** As the server has it that we are connected to. Rejects as `retryUntilAnswered` does. */
   read(): Promise<SeenNode> {
     const { connection, parents } = this.context;
     const { key, path } = this.settings;
-    return untilAnswered(this.context, key, async () => {
+    return retryUntilAnswered(this.context, key, async () => {
       await parents.settle(path);
       try {
         return await connection.getData(path);
@@ -62,10 +62,10 @@ export class AtomicNode {
     });
   }
 
-  /** Resolves when what is read next is not older than this call. Rejects as `untilAnswered` does. */
+  /** Resolves when what is read next is not older than this call. Rejects as `retryUntilAnswered` does. */
   catchUp(): Promise<void> {
     const { key, path } = this.settings;
-    return untilAnswered(this.context, key, () => this.context.connection.sync(path));
+    return retryUntilAnswered(this.context, key, () => this.context.connection.sync(path));
   }
 
   /**
@@ -128,7 +128,7 @@ export class AtomicNode {
     const { parents } = this.context;
     const { key, path } = this.settings;
     try {
-      await untilAnswered(this.context, key, () => parents.make(parentPath(path)));
+      await retryUntilAnswered(this.context, key, () => parents.make(parentPath(path)));
     } catch (error) {
       if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error; // removed meanwhile: the create will tell
     }

@@ -5,7 +5,7 @@ import type { Lease } from '../../core/lease.js';
 import type { Mutex } from '../../core/lock.js';
 import { BoundedExponentialBackoffRetry, type RetryPolicy } from '../connection/retry-policies.js';
 import type { LockSettings } from '../lock-path.js';
-import { orMakeNode } from '../nodes/retry-loop.js';
+import { createIfMissing } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { noNumberError } from '../shared/watched-value.js';
 import { type AtomicKind, AtomicNode, type SeenNode } from './atomic-node.js';
@@ -104,7 +104,7 @@ export class DistributedAtomicValue {
   async forceSet(value: bigint): Promise<void> {
     const { connection } = this.context;
     const bytes = this.kind.encode(value);
-    await orMakeNode(this.context, this.settings, bytes, () =>
+    await createIfMissing(this.context, this.settings, bytes, () =>
       connection.setData(this.settings.path, bytes),
     );
   }

@@ -5,8 +5,8 @@ import type { AcquireOptions } from '../../core/lock.js';
 import { parentPath } from '../connection/znode-path.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockSettings } from '../lock-path.js';
-import { deleteIfThere, nextChangeOf, untilConnected } from '../nodes/node-requests.js';
-import { RetryLoop, untilAnswered } from '../nodes/retry-loop.js';
+import { deleteIfExists, waitForChange, untilConnected } from '../nodes/node-requests.js';
+import { RetryLoop, retryUntilAnswered } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 
 /**
@@ -33,13 +33,13 @@ export class DistributedBarrier {
    * With `LockClientClosedError` when the client closes, with `ZooKeeperError` when the servers refuse.
    */
   async setBarrier(): Promise<void> {
-    await untilAnswered(this.context, this.key, () => this.#make());
+    await retryUntilAnswered(this.context, this.key, () => this.#make());
   }
 
   /** Lets everybody through; nothing happens where it is not set. Rejects as `setBarrier` does. */
   async removeBarrier(): Promise<void> {
     const { connection } = this.context;
-    await untilAnswered(this.context, this.key, () => deleteIfThere(connection, this.path));
+    await retryUntilAnswered(this.context, this.key, () => deleteIfExists(connection, this.path));
   }
 
   /**
@@ -72,7 +72,7 @@ export class DistributedBarrier {
         if (!isFresh) await wait.until(connection.sync(this.path));
         isFresh = true;
         retry.answered();
-        if (!(await nextChangeOf(connection, this.path, wait))) return;
+        if (!(await waitForChange(connection, this.path, wait))) return;
       } catch (error) {
         await retry.after(error);
       }

@@ -1,7 +1,7 @@
 import { type LockErrorContext, LockLostError } from '../../core/errors/index.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import type { Acquisition } from '../locks/acquisition.js';
-import { nextChangeOf, untilConnected } from '../nodes/node-requests.js';
+import { waitForChange, untilConnected } from '../nodes/node-requests.js';
 import type { BarrierDirectory, BarrierMember } from './double-barrier-nodes.js';
 
 /**
@@ -40,7 +40,7 @@ export class BarrierDeparture {
         const blocker = await this.#step();
         if (blocker === undefined) return;
         retry.answered();
-        await nextChangeOf(connection, `${directory.path}/${blocker}`, wait);
+        await waitForChange(connection, `${directory.path}/${blocker}`, wait);
       } catch (error) {
         await retry.after(error);
       }

@@ -1,5 +1,5 @@
 import type { WatchEvent } from '../connection/zookeeper-connection.js';
-import { type Acquisition, mendDirectory } from '../locks/acquisition.js';
+import { type Acquisition, createMissingParents } from '../locks/acquisition.js';
 import { untilConnected } from '../nodes/node-requests.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { BarrierDirectory, BarrierMember } from './double-barrier-nodes.js';
@@ -46,7 +46,7 @@ export class BarrierEntry {
         else if (await this.#isOpen()) return;
         this.bounds.retry.answered();
       } catch (error) {
-        await mendDirectory(error, directory.path, parents, this.bounds);
+        await createMissingParents(error, directory.path, parents, this.bounds);
       }
     }
   }

@@ -3,7 +3,7 @@ import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Session } from '../connection/session.js';
 import { CreateMode } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
-import { childrenOf, deleteIfThere } from '../nodes/node-requests.js';
+import { listChildren, deleteIfExists } from '../nodes/node-requests.js';
 import type { RecipeContext } from '../recipe-context.js';
 
 const READY = 'ready';
@@ -21,7 +21,7 @@ export class BarrierDirectory {
 
   /** Names of the members, sorted; is it open? */
   async look(): Promise<{ members: string[]; isOpen: boolean }> {
-    const children = await childrenOf(this.context.connection, this.path);
+    const children = await listChildren(this.context.connection, this.path);
     const members = children.filter((name) => name !== READY).sort();
     return { members, isOpen: members.length < children.length };
   }
@@ -36,7 +36,7 @@ export class BarrierDirectory {
   }
 
   close(): Promise<void> {
-    return deleteIfThere(this.context.connection, this.ready);
+    return deleteIfExists(this.context.connection, this.ready);
   }
 }
 
@@ -89,7 +89,7 @@ export class BarrierMember {
 
   /** Sends its removal; nothing happens where it is not there. */
   remove(): Promise<void> {
-    return deleteIfThere(this.context.connection, this.path);
+    return deleteIfExists(this.context.connection, this.path);
   }
 
   /** False: try again. */

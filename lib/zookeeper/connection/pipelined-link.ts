@@ -31,7 +31,7 @@ const GRACE = 5;
  * together that they may have been carried out, after the state of the connection has changed: who tries again at once
  * waits for the next link.
  */
-export class LiveLink {
+export class PipelinedLink {
   /** In the order of sending. */
   readonly #pending = new Set<Pending>();
   /** When the last `sync` was sent, or a write that the leader has carried out. */

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../core/clock.js';
-import { LeaseChain } from '../../core/internal/lease-scope.js';
+import { LeaseScope } from '../../core/internal/lease-scope.js';
 import type { AuthInfo, ConnectionState } from './zookeeper-connection.js';
-import { LiveLink } from './pipelined-link.js';
+import { PipelinedLink } from './pipelined-link.js';
 import { reconnectDelay } from './reconnect-delay.js';
 import type { ServerAddress, Servers } from './server-list.js';
 import { Session } from './session.js';
@@ -41,7 +41,7 @@ const STEADY = 1_000;
 export class SessionManager {
   #state: ConnectionState = 'CONNECTING';
   #session?: Session;
-  #link?: LiveLink;
+  #link?: PipelinedLink;
   /** Counts the attempts to connect, so that a name that resolves too late opens nothing. */
   #attempt = 0;
   #failures = 0;
@@ -75,7 +75,7 @@ export class SessionManager {
   }
 
   /** The link that requests go out on; none unless connected. */
-  get link(): LiveLink | undefined {
+  get link(): PipelinedLink | undefined {
     return this.isConnected ? this.#link : undefined;
   }
 
@@ -87,7 +87,8 @@ export class SessionManager {
 
   /** Connects in no lease's scope, so that timers and callbacks have none either. */
   start(): void {
-    if (this.#state === 'CONNECTING' && this.#attempt === 0) LeaseChain.leave(() => this.#attach());
+    if (this.#state === 'CONNECTING' && this.#attempt === 0)
+      LeaseScope.runOutside(() => this.#attach());
   }
 
   /** Resolves when the servers have been told, as far as they can be reached. Idempotent. */
@@ -142,14 +143,14 @@ export class SessionManager {
     );
     const answered = (sentAt: number, byLeader: boolean) =>
       void (isCurrent() && this.#session?.answered(sentAt, byLeader));
-    const link = (this.#link = new LiveLink(transportLink, clock, answered, drop));
+    const link = (this.#link = new PipelinedLink(transportLink, clock, answered, drop));
     const limit = this.#attemptLimit;
     this.#setTimer(limit, () => drop(`not connected within ${Math.round(limit)} ms`));
   }
 
   /** The servers have taken the session; it may be used after a `sync`. */
   #connected(
-    link: LiveLink,
+    link: PipelinedLink,
     credentials: SessionCredentials,
     openedAt: number,
     drop: (reason: string) => void,
@@ -175,7 +176,7 @@ export class SessionManager {
     old.end('the servers have opened another session');
   }
 
-  #up(link: LiveLink): void {
+  #up(link: PipelinedLink): void {
     const session = this.#session;
     if (!session?.isAlive) return; // its end has closed the link
     this.#timer?.cancel();
@@ -238,6 +239,6 @@ export class SessionManager {
 
   #setTimer(ms: number, fn: () => void): void {
     this.#timer?.cancel();
-    this.#timer = LeaseChain.leave(() => this.options.clock.setTimer(fn, ms));
+    this.#timer = LeaseScope.runOutside(() => this.options.clock.setTimer(fn, ms));
   }
 }

@@ -1,4 +1,4 @@
-import type { SurveyedLock, SurveyedParty } from '../../core/lock-inspection.js';
+import type { ObservedLock, ObservedParty } from '../../core/lock-inspection.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import {
@@ -8,7 +8,7 @@ import {
   standardLockInternalsDriver,
   WRITE_NAME,
 } from '../locks/lock-drivers.js';
-import { childrenOf } from '../nodes/node-requests.js';
+import { listChildren } from '../nodes/node-requests.js';
 import { sortedChildren, sortKey } from '../nodes/queue-order.js';
 import { LEASE_NAME } from '../semaphores/lease-attempt.js';
 
@@ -136,8 +136,8 @@ const NODES = {
 export async function readDirectory(
   reader: DirectoryReader,
   directory: string,
-): Promise<SurveyedLock | undefined> {
-  const children = await childrenOf(reader.connection, directory);
+): Promise<ObservedLock | undefined> {
+  const children = await listChildren(reader.connection, directory);
   const kind = kindOf(children);
   if (kind === undefined) return undefined;
   const parties =
@@ -147,7 +147,7 @@ export async function readDirectory(
   return parties.length === 0 ? undefined : { name: directory, kind, parties };
 }
 
-function kindOf(children: readonly string[]): SurveyedLock['kind'] | undefined {
+function kindOf(children: readonly string[]): ObservedLock['kind'] | undefined {
   if (children.includes('leases') || children.includes('locks')) return 'semaphore';
   if (areReadWrite(children)) return 'read/write lock';
   if (areLatches(children)) return 'leader latch';
@@ -158,7 +158,7 @@ async function partiesOf(
   { facts, held }: DirectoryReader,
   directory: string,
   nodes: readonly QueuedNode[],
-): Promise<SurveyedParty[]> {
+): Promise<ObservedParty[]> {
   const parties = nodes.map(async ({ name, isHolder, mode }) => {
     const path = `${directory}/${name}`;
     const fact = await facts.of(path);
@@ -175,11 +175,11 @@ async function partiesOf(
 async function partiesOfSemaphore(
   reader: DirectoryReader,
   directory: string,
-): Promise<SurveyedParty[]> {
+): Promise<ObservedParty[]> {
   const { connection, facts, held } = reader;
   const [gate, leases] = await Promise.all([
-    childrenOf(connection, `${directory}/locks`),
-    childrenOf(connection, `${directory}/leases`),
+    listChildren(connection, `${directory}/locks`),
+    listChildren(connection, `${directory}/leases`),
   ]);
   const queue = mutexNodes(gate).map(({ name }) => ({ name, isHolder: false }));
   const [first] = queue;
@@ -202,9 +202,9 @@ function partyOf(
   { czxid, since, data }: NodeFact,
   isHolder: boolean,
   mode?: 'read' | 'write',
-): SurveyedParty {
+): ObservedParty {
   if (!isHolder) return { ids: [path], state: 'waiting', mode, since, data };
   return { ids: [path], state: 'held', mode, since, data, fencingToken: String(czxid) };
 }
 
-const isHeld = ({ state }: SurveyedParty) => state === 'held';
+const isHeld = ({ state }: ObservedParty) => state === 'held';

@@ -1,19 +1,19 @@
-import { type PlacedActivity, placedActivityOf } from '../../core/internal/client-activity.js';
+import { type QueuedActivity, queuedActivity } from '../../core/internal/client-activity.js';
 import type {
   KnownLocks,
-  LockSurvey,
-  ReportExchange,
-  SurveyedLock,
+  LockInspection,
+  PeerReports,
+  ObservedLock,
 } from '../../core/lock-inspection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { lockPath, type LockPathSettings } from '../lock-path.js';
-import { childrenOf } from '../nodes/node-requests.js';
+import { listChildren } from '../nodes/node-requests.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { NodeFacts, readDirectory } from './read-directory.js';
-import { ZooKeeperExchange } from './zookeeper-reports.js';
+import { ZooKeeperReports } from './zookeeper-reports.js';
 
 /** What the tree tells of the locks under `basePath`, and of those elsewhere that somebody knows of. */
-export class ZooKeeperSurvey implements LockSurvey {
+export class ZooKeeperInspection implements LockInspection {
   readonly #facts: NodeFacts;
 
   constructor(
@@ -38,17 +38,17 @@ export class ZooKeeperSurvey implements LockSurvey {
     }
   }
 
-  activity(): PlacedActivity[] {
-    return placedActivityOf(this.context);
+  activity(): QueuedActivity[] {
+    return queuedActivity(this.context);
   }
 
   async locks({
     names,
     held,
     limit,
-  }: KnownLocks): Promise<{ locks: SurveyedLock[]; omitted: number }> {
+  }: KnownLocks): Promise<{ locks: ObservedLock[]; omitted: number }> {
     const { connection } = this.context;
-    const children = await childrenOf(connection, this.#prefix.slice(0, -1) || '/');
+    const children = await listChildren(connection, this.#prefix.slice(0, -1) || '/');
     const all = [...new Set([...names, ...children.map((child) => this.#prefix + child)])];
     const reader = { connection, facts: this.#facts, held };
     const read = all.slice(0, limit).map((name) => readDirectory(reader, name));
@@ -63,16 +63,13 @@ export class ZooKeeperSurvey implements LockSurvey {
     const removed = await Promise.all(own.map((path) => this.#remove(path)));
     for (const hold of this.context.holds)
       if (hold.backend.holders.some((id) => own.includes(id)))
-        hold.lose('an operator has released it by force');
+        hold.markLost('an operator has released it by force');
     return removed.some(Boolean);
   }
 
-  exchange(): ReportExchange {
+  exchange(): PeerReports {
     const scope = encodeURIComponent(this.paths.basePath);
-    return new ZooKeeperExchange(
-      this.context,
-      `${this.chroot}/nestjs-interlock/inspector/${scope}`,
-    );
+    return new ZooKeeperReports(this.context, `${this.chroot}/nestjs-interlock/inspector/${scope}`);
   }
 
   get #prefix(): string {

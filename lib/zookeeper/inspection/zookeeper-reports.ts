@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { ReportExchange } from '../../core/lock-inspection.js';
+import type { PeerReports } from '../../core/lock-inspection.js';
 import { CreateMode, type WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
-import { childrenOf, nextStateChange } from '../nodes/node-requests.js';
+import { listChildren, nextStateChange } from '../nodes/node-requests.js';
 import type { RecipeContext } from '../recipe-context.js';
 
 const EMPTY = Buffer.alloc(0);
@@ -15,7 +15,7 @@ const TRY_AGAIN_AFTER = 1_000;
  * Processes that answer have an ephemeral node each, and watch the node `ask`: whoever writes that asks, and a node of theirs
  * that is younger than the question is the answer.
  */
-export class ZooKeeperExchange implements ReportExchange {
+export class ZooKeeperReports implements PeerReports {
   readonly #id = randomUUID();
   readonly #question: string;
   readonly #answers: string;
@@ -73,7 +73,7 @@ export class ZooKeeperExchange implements ReportExchange {
   /** Of each other process its answer, if it is one to the question of that transaction. */
   async #read(asked: number): Promise<(string | undefined)[]> {
     const { connection } = this.context;
-    const names = await childrenOf(connection, this.#answers);
+    const names = await listChildren(connection, this.#answers);
     const others = names.filter((name) => name !== this.#id);
     const read = others.map(async (name) => {
       try {

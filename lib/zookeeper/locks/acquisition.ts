@@ -4,7 +4,7 @@ import {
 } from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
-import type { LockParents } from '../nodes/container-parents.js';
+import type { ContainerParents } from '../nodes/container-parents.js';
 import { RetryLoop } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { LockHold } from './lock-hold.js';
@@ -46,10 +46,10 @@ export function runAcquisition(
 }
 
 /** After a request of an acquire has failed: makes the directory where that was missing; for the rest, asks the retry policy. */
-export async function mendDirectory(
+export async function createMissingParents(
   error: unknown,
   directory: string,
-  parents: LockParents,
+  parents: ContainerParents,
   { wait, retry }: Pick<Acquisition, 'wait' | 'retry'>,
 ): Promise<void> {
   if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error);

@@ -12,7 +12,7 @@ export interface WatchableHold {
  *
  * One timer for all of them: to start and stop one for every hold would cost more than the rest of an acquire.
  */
-export class LongHolds {
+export class DelayedWatches {
   /** Oldest first. */
   readonly #waiting = new Set<WatchableHold>();
   #isTicking = false;

@@ -1,4 +1,4 @@
-import { useLease } from '../../core/internal/lease-handle.js';
+import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { Lease } from '../../core/lease.js';
 import type { AcquireOptions, LockIdentity, Mutex } from '../../core/lock.js';
 import type { LockSettings } from '../lock-path.js';
@@ -39,7 +39,7 @@ export class InterProcessMutex implements Mutex {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { LockLostError, LockUpgradeError } from '../../core/errors/index.js';
 import type { Hold } from '../../core/internal/hold.js';
-import { useLease } from '../../core/internal/lease-handle.js';
+import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Lease } from '../../core/lease.js';
 import type { AcquireOptions, Lock, LockIdentity, ReadWriteLock } from '../../core/lock.js';
@@ -52,7 +52,7 @@ export class InterProcessReadLock implements Lock {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   /** Paths of the readers who hold or queue, in their order. Rejects with `ZooKeeperError` while the connection is down. */
@@ -121,7 +121,7 @@ export class InterProcessWriteLock implements Lock {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   /** Paths of the writers who hold or queue, in their order. Rejects with `ZooKeeperError` while the connection is down. */

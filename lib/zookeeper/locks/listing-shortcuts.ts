@@ -8,7 +8,7 @@ import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js'
  * of it too, or are the node itself. So when it goes, it is our turn, provided that nobody can come in between (see
  * `LockInternalsDriver.isClosed`). Names are unique, so a directory that was made anew cannot mislead us.
  */
-export class ServedNodes {
+export class ServedNodeShortcut {
   readonly #names = new Map<string, string>();
 
   /** It is the turn of that node of ours. */
@@ -48,7 +48,7 @@ export interface SoleChildEntry {
  * directory, armed while `n` was in it, tells us of that before it answers a create in the new one. When the link goes,
  * watches go, and everything is forgotten.
  */
-export class SoleChildMemory {
+export class SoleChildShortcut {
   /** Least recently used first. */
   readonly #entries = new Map<string, SoleChildEntry>();
 

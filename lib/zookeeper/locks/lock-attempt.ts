@@ -1,11 +1,11 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
-import { childrenOf, untilConnected } from '../nodes/node-requests.js';
-import { NodeWatch } from '../nodes/owned-node.js';
+import { listChildren, untilConnected } from '../nodes/node-requests.js';
+import { OwnedNode } from '../nodes/owned-node.js';
 import { ProtectedNode } from '../nodes/protected-node.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { type Acquisition, mendDirectory } from './acquisition.js';
+import { type Acquisition, createMissingParents } from './acquisition.js';
 import type { SoleChildEntry } from './listing-shortcuts.js';
 import type { LockInternalsDriver, Turn } from './lock-drivers.js';
 
@@ -37,7 +37,7 @@ export class LockAttempt {
   readonly node: ProtectedNode;
   readonly #driver: LockInternalsDriver;
   readonly #wait: WaitScope;
-  #ownWatch?: NodeWatch;
+  #ownWatch?: OwnedNode;
   #memory?: SoleChildEntry;
   /** The queue, when it was our turn, was our node only. */
   #wasAlone = false;
@@ -57,7 +57,7 @@ export class LockAttempt {
   }
 
   /** The watch on the own node; set from the first wait on. */
-  get ownWatch(): NodeWatch | undefined {
+  get ownWatch(): OwnedNode | undefined {
     return this.#ownWatch;
   }
 
@@ -97,7 +97,7 @@ export class LockAttempt {
         if (this.#mayGrant()) return this.#granted();
       } catch (error) {
         const { parents } = this.context;
-        await mendDirectory(error, this.directory, parents, this.acquisition);
+        await createMissingParents(error, this.directory, parents, this.acquisition);
       }
     }
   }
@@ -128,7 +128,7 @@ export class LockAttempt {
   #children(): Promise<string[]> {
     if (this.node.isUncertain) return this.#recover();
     if (this.node.path === undefined) return this.#enter();
-    return this.#wait.until(childrenOf(this.context.connection, this.directory));
+    return this.#wait.until(listChildren(this.context.connection, this.directory));
   }
 
   /** Finds out whether the node was created although no answer came. */
@@ -151,7 +151,7 @@ export class LockAttempt {
       memory.lastSequence = undefined; // for one attempt only: another one under way would break the argument
       await this.#wait.until(node.create());
       if (soleChildren.isCurrent(memory) && node.sequence === expected) return [node.name];
-      return await this.#wait.until(childrenOf(connection, directory));
+      return await this.#wait.until(listChildren(connection, directory));
     }
     const created = node.create();
     const watched = memory && !memory.isWatched ? soleChildren.watch(memory) : undefined;
@@ -168,7 +168,7 @@ export class LockAttempt {
    */
   async #waitFor(blocker: string): Promise<boolean> {
     const { connection } = this.context;
-    const own = (this.#ownWatch ??= new NodeWatch(this.context, this.node.path!));
+    const own = (this.#ownWatch ??= new OwnedNode(this.context, this.node.path!));
     while (this.node.belongsTo(connection.session) && !own.isGone) {
       let wake!: (event?: WatchEvent) => void;
       const woken = new Promise<WatchEvent | undefined>((resolve) => (wake = resolve));

@@ -1,4 +1,4 @@
-import { predecessorOf, sortKey } from '../nodes/queue-order.js';
+import { findPredecessor, sortKey } from '../nodes/queue-order.js';
 
 /** Where a node stands among the children of its lock. */
 export interface Turn {
@@ -24,7 +24,7 @@ export interface LockInternalsDriver {
  * Curator's standard predicate for one holder: the first child holds, everybody else waits for the one before.
  *
  * `isNext`: new nodes only ever come behind us, so when the only node ahead goes there is nothing left to look at.
- * An operator who deletes our own node would make that wrong; the watch on it tells us first (see `NodeWatch`).
+ * An operator who deletes our own node would make that wrong; the watch on it tells us first (see `OwnedNode`).
  *
  * @param lockName what follows the UUID in the names of the nodes
  */
@@ -34,7 +34,7 @@ function queueDriver(lockName: string): LockInternalsDriver {
     isClosed: true,
     sortKey: (child) => sortKey(child, lockName),
     turnOf(children, own): Turn | undefined {
-      const { isQueued, ahead, nearest } = predecessorOf(children, own, this.sortKey);
+      const { isQueued, ahead, nearest } = findPredecessor(children, own, this.sortKey);
       return isQueued ? { blocker: nearest, isNext: ahead === 1 } : undefined;
     },
   };
@@ -67,7 +67,7 @@ export const readLockDriver: LockInternalsDriver = {
   sortKey: readWriteSortKey,
   turnOf(children, own): Turn | undefined {
     const writers = children.filter((child) => child === own || child.includes(WRITE_NAME));
-    const { isQueued, ahead, nearest } = predecessorOf(writers, own, readWriteSortKey);
+    const { isQueued, ahead, nearest } = findPredecessor(writers, own, readWriteSortKey);
     return isQueued ? { blocker: nearest, isNext: ahead === 1 } : undefined;
   },
 };
@@ -82,7 +82,7 @@ export const writeLockDriver: LockInternalsDriver = {
   isClosed: false,
   sortKey: readWriteSortKey,
   turnOf(children, own): Turn | undefined {
-    const { isQueued, nearest } = predecessorOf(children, own, readWriteSortKey);
+    const { isQueued, nearest } = findPredecessor(children, own, readWriteSortKey);
     return isQueued ? { blocker: nearest, isNext: false } : undefined;
   },
 };

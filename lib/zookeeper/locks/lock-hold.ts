@@ -5,7 +5,7 @@ import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { LockIdentity } from '../../core/lock.js';
 import type { Session } from '../connection/session.js';
 import type { ConnectionState } from '../connection/zookeeper-connection.js';
-import { type NodeOwner, NodeWatch } from '../nodes/owned-node.js';
+import { type NodeOwner, OwnedNode } from '../nodes/owned-node.js';
 import type { ProtectedNode } from '../nodes/protected-node.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { WatchableHold } from './delayed-watches.js';
@@ -20,7 +20,7 @@ export interface Grant {
   /** The session that is connected, which the nodes belong to. */
   readonly session: Session;
   /** In the order of their numbers; with the watches that are set on them already. */
-  readonly nodes: readonly { readonly node: ProtectedNode; readonly ownWatch?: NodeWatch }[];
+  readonly nodes: readonly { readonly node: ProtectedNode; readonly ownWatch?: OwnedNode }[];
   /** Default: `session`. */
   readonly errorPolicy?: ErrorPolicy;
   /** Called when the nodes are known to be gone after the release. */
@@ -35,7 +35,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   readonly heldSince: number;
   readonly #forget: () => void;
   readonly #stopListening?: () => void;
-  readonly #watches: readonly NodeWatch[];
+  readonly #watches: readonly OwnedNode[];
   readonly #revocationListeners = new Set<() => void>();
   #wasRevoked = false;
   /** Given back, and kept until then. */
@@ -51,7 +51,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     this.heldSince = clock.now();
     this.#forget = context.holds.add(this.hold);
     this.#watches = nodes.map(
-      ({ node, ownWatch }) => ownWatch ?? new NodeWatch(context, node.path!),
+      ({ node, ownWatch }) => ownWatch ?? new OwnedNode(context, node.path!),
     );
     for (const watch of this.#watches) watch.guard(session, this);
     if (errorPolicy === 'standard')
@@ -115,7 +115,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   }
 
   nodeLost(why: string): void {
-    this.hold.lose(why);
+    this.hold.markLost(why);
     if (this.#kept === undefined) return;
     this.#kept.cancel();
     void this.#remove();

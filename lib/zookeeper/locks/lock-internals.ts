@@ -1,11 +1,11 @@
 import { LockAbortedError, LockClientClosedError } from '../../core/errors/index.js';
 import type { Hold } from '../../core/internal/hold.js';
-import { LeaseChain } from '../../core/internal/lease-scope.js';
+import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { AcquireOptions, LockIdentity, LockRecipe } from '../../core/lock.js';
 import type { Session } from '../connection/session.js';
 import type { LockSettings } from '../lock-path.js';
-import { childrenOf } from '../nodes/node-requests.js';
+import { listChildren } from '../nodes/node-requests.js';
 import { sortedChildren } from '../nodes/queue-order.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { type Acquisition, runAcquisition } from './acquisition.js';
@@ -53,7 +53,7 @@ export class LockQueue {
       const data = this.data ?? context.nodeData;
       const attempt = new LockAttempt(context, plan, directory, data, acquisition);
       const { node } = attempt;
-      wait.place = () => node.path;
+      wait.waiterId = () => node.path;
       try {
         const result = await attempt.run();
         wait.throwIfEnded(); // a grant that comes too late is none
@@ -115,7 +115,7 @@ export class LockInternals {
 
   /** What the caller holds of this lock. */
   held(): Hold<LockHold> | undefined {
-    return LeaseChain.find(this.identity) as Hold<LockHold> | undefined; // the scope is ours, so the backend is
+    return LeaseScope.find(this.identity) as Hold<LockHold> | undefined; // the scope is ours, so the backend is
   }
 
   /**
@@ -124,8 +124,8 @@ export class LockInternals {
    * @throws LockClientClosedError when the client shuts down
    */
   newcomerPlan(): AttemptPlan {
-    const { admits, client } = this.context;
-    if (admits !== 'all') throw new LockClientClosedError({ key: this.settings.key, client });
+    const { accepts, client } = this.context;
+    if (accepts !== 'all') throw new LockClientClosedError({ key: this.settings.key, client });
     return { driver: this.driver };
   }
 
@@ -149,7 +149,7 @@ export class LockInternals {
   /** Paths of the children in the order of the queue. */
   async participants(isOurs: (name: string) => boolean = () => true): Promise<string[]> {
     const { path } = this.settings;
-    const children = await childrenOf(this.context.connection, path);
+    const children = await listChildren(this.context.connection, path);
     const sorted = sortedChildren(children.filter(isOurs), this.driver.sortKey);
     return sorted.map((name) => `${path}/${name}`);
   }

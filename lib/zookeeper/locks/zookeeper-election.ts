@@ -3,7 +3,7 @@ import type {
   LeaderOptions,
   Participant,
 } from '../../core/election/election-backend.js';
-import type { HeldLease } from '../../core/internal/lease-handle.js';
+import type { LeaseHandle } from '../../core/internal/lease-handle.js';
 import { untilAborted } from '../../core/internal/timers.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -23,21 +23,21 @@ export class ZooKeeperElection implements ElectionBackend {
     return this.queue.settings.key;
   }
 
-  get isCertain(): boolean {
+  get isHealthy(): boolean {
     return this.errorPolicy === 'session' || this.context.connection.isConnected;
   }
 
-  onCertainty(listener: (why: string) => void): () => void {
+  onHealthChange(listener: (why: string) => void): () => void {
     return this.context.connection.onStateChange((state, reason) =>
       listener(`the connection is ${state} (${reason})`),
     );
   }
 
-  elect(signal: AbortSignal): Promise<HeldLease> {
+  elect(signal: AbortSignal): Promise<LeaseHandle> {
     return this.queue.acquire({ wait: 'forever', signal, method: this.id });
   }
 
-  confirm({ hold }: HeldLease, signal: AbortSignal): Promise<void> {
+  confirm({ hold }: LeaseHandle, signal: AbortSignal): Promise<void> {
     return untilAborted((hold.backend as LockHold).confirm(), signal); // we have made it
   }
 

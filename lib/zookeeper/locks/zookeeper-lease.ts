@@ -1,9 +1,9 @@
 import { LockKeyError } from '../../core/errors/index.js';
-import { HeldLease } from '../../core/internal/lease-handle.js';
+import { LeaseHandle } from '../../core/internal/lease-handle.js';
 import { isCanonicalPath } from '../connection/znode-path.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { REVOKE_MESSAGE } from '../nodes/owned-node.js';
-import { untilAnswered } from '../nodes/retry-loop.js';
+import { retryUntilAnswered } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { LockHold } from './lock-hold.js';
 
@@ -11,7 +11,7 @@ import type { LockHold } from './lock-hold.js';
 export type RevocationListener = (lease: ZooKeeperLease) => unknown;
 
 /** A lease on a lock of this backend. */
-export class ZooKeeperLease extends HeldLease<LockHold> {
+export class ZooKeeperLease extends LeaseHandle<LockHold> {
   /** The znodes that stand for it: one, or one for each permit. */
   get paths(): readonly string[] {
     return this.hold.backend.paths;
@@ -45,7 +45,7 @@ export class ZooKeeperLease extends HeldLease<LockHold> {
  * Asks whoever stands in a queue with the node `participant` for the lock, as Curator's `Revoker`: listeners of its lease
  * are called. Resolves to false when there is no such node any more.
  *
- * Rejects with `LockKeyError` when it is not a path, otherwise as `untilAnswered` does.
+ * Rejects with `LockKeyError` when it is not a path, otherwise as `retryUntilAnswered` does.
  */
 export async function attemptRevoke(context: RecipeContext, participant: string): Promise<boolean> {
   const isPath = typeof participant === 'string' && isCanonicalPath(participant);
@@ -54,7 +54,7 @@ export async function attemptRevoke(context: RecipeContext, participant: string)
       client: context.client,
     });
   try {
-    await untilAnswered(context, participant, () =>
+    await retryUntilAnswered(context, participant, () =>
       context.connection.setData(participant, REVOKE_MESSAGE),
     );
     return true;

@@ -17,7 +17,7 @@ const EMPTY = Buffer.alloc(0);
  * Invariant: while a node that we have made is not known to carry the list, it is in `#open`, and nothing is done in or below
  * it: the driver sets a list in a second request only, and another client may set its own in between.
  */
-export class LockParents {
+export class ContainerParents {
   readonly #open = new Set<string>();
   readonly #underWay = new Map<string, Promise<void>>();
 

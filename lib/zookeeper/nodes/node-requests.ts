@@ -48,7 +48,7 @@ export async function untilConnected(
  *
  * Rejects with `ZooKeeperError` where no answer came, or as soon as `wait` has ended.
  */
-export async function nextChangeOf(
+export async function waitForChange(
   connection: ZooKeeperConnection,
   path: string,
   wait: WaitScope,
@@ -69,7 +69,7 @@ export async function nextChangeOf(
 }
 
 /** Names of the children; none when there is no such directory. */
-export async function childrenOf(
+export async function listChildren(
   connection: ZooKeeperConnection,
   directory: string,
   watcher?: Watcher,
@@ -83,7 +83,7 @@ export async function childrenOf(
 }
 
 /** Deletes the node; no harm where there is none. */
-export async function deleteIfThere(connection: ZooKeeperConnection, path: string): Promise<void> {
+export async function deleteIfExists(connection: ZooKeeperConnection, path: string): Promise<void> {
   try {
     await connection.delete(path);
   } catch (error) {

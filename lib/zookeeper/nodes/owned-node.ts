@@ -23,7 +23,7 @@ export interface NodeOwner {
  * The events of a session come in the order of their transactions: while this watch is armed, the loss of our own node is
  * told before that of any node deleted after it.
  */
-export class NodeWatch {
+export class OwnedNode {
   #isArmed = false;
   #isGone = false;
   #isStopped = false;

@@ -3,7 +3,7 @@ import type { Session } from '../connection/session.js';
 import { nodeName } from '../connection/znode-path.js';
 import { CreateMode, type ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
-import { childrenOf } from './node-requests.js';
+import { listChildren } from './node-requests.js';
 import { sortKey } from './queue-order.js';
 
 const LAST_SEQUENCE = 2 ** 31 - 1;
@@ -106,7 +106,7 @@ export class ProtectedNode {
    * what was uncertain. Resolves to the children it was looked for among.
    */
   async locate(): Promise<string[]> {
-    const children = await childrenOf(this.connection, this.directory);
+    const children = await listChildren(this.connection, this.directory);
     const mine = children.find((name) => name.startsWith(this.#prefix));
     this.#isUncertain = false;
     if (mine !== undefined) this.#path = `${this.directory}/${mine}`;

@@ -4,7 +4,7 @@ export function sortKey(child: string, lockName: string): string {
   return at < 0 ? child : child.slice(at + lockName.length);
 }
 
-/** The children in the order of the queue: see `predecessorOf`. */
+/** The children in the order of the queue: see `findPredecessor`. */
 export function sortedChildren(
   children: readonly string[],
   sortKey: (child: string) => string,
@@ -28,7 +28,7 @@ export interface Predecessor {
  * Who is ahead of `own`. All children take part, also names that no lock made, and keys compare as UTF-16 code units: as
  * in Curator, so that every client sees the same queue. Equal keys go by the name.
  */
-export function predecessorOf(
+export function findPredecessor(
   children: readonly string[],
   own: string,
   sortKey: (child: string) => string,

@@ -75,16 +75,16 @@ const MEANWHILE: readonly number[] = [ReturnCode.NODEEXISTS, ReturnCode.NONODE];
 
 /**
  * Sends a request about a node that stays, one that may be carried out twice, until it is answered; makes the node with
- * `bytes` where it is missing. Rejects as `untilAnswered` does.
+ * `bytes` where it is missing. Rejects as `retryUntilAnswered` does.
  */
-export function orMakeNode<T>(
+export function createIfMissing<T>(
   context: RecipeContext,
   { key, path }: LockSettings,
   bytes: Buffer,
   send: () => Promise<T>,
 ): Promise<T> {
   const { parents } = context;
-  return untilAnswered(context, key, async () => {
+  return retryUntilAnswered(context, key, async () => {
     for (;;) {
       await parents.settle(path);
       try {
@@ -108,14 +108,14 @@ export function orMakeNode<T>(
  * Rejects with `LockConnectionError` when the retry policy gives up or `connectTimeout` is over, with
  * `LockClientClosedError` when the client closes.
  */
-export async function untilAnswered<T>(
+export async function retryUntilAnswered<T>(
   context: RecipeContext,
   key: string,
   send: () => Promise<T>,
 ): Promise<T> {
-  const { connection, client, clock, waits, connectTimeout, retryPolicy, admits } = context;
+  const { connection, client, clock, waits, connectTimeout, retryPolicy, accepts } = context;
   const about = { key, client };
-  if (admits !== 'all') throw new LockClientClosedError(about);
+  if (accepts !== 'all') throw new LockClientClosedError(about);
   const wait = new WaitScope({ ...about, clock, open: waits }, { wait: connectTimeout });
   const retry = new RetryLoop(retryPolicy, wait, about);
   try {

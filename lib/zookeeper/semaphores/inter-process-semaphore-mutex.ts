@@ -1,4 +1,4 @@
-import { useLease } from '../../core/internal/lease-handle.js';
+import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { Lease } from '../../core/lease.js';
 import type { AcquireOptions, LockIdentity, Mutex } from '../../core/lock.js';
 import type { LockSettings } from '../lock-path.js';
@@ -34,7 +34,7 @@ export class InterProcessSemaphoreMutex implements Mutex {
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   /** Paths of the holder and of the one that waits next. Rejects with `ZooKeeperError` while the connection is down. */

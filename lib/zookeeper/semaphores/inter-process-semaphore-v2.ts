@@ -1,5 +1,5 @@
 import { LockOptionsError } from '../../core/errors/index.js';
-import { useLease } from '../../core/internal/lease-handle.js';
+import { runWithLease } from '../../core/internal/lease-handle.js';
 import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
 import type { Lease } from '../../core/lease.js';
 import type {
@@ -15,8 +15,8 @@ import { standardLockInternalsDriver } from '../locks/lock-drivers.js';
 import { LockHold } from '../locks/lock-hold.js';
 import { type GrantedAttempt, LockQueue } from '../locks/lock-internals.js';
 import { ZooKeeperLease } from '../locks/zookeeper-lease.js';
-import { childrenOf } from '../nodes/node-requests.js';
-import { NodeWatch } from '../nodes/owned-node.js';
+import { listChildren } from '../nodes/node-requests.js';
+import { OwnedNode } from '../nodes/owned-node.js';
 import { sortedChildren, sortKey } from '../nodes/queue-order.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { SharedCountReader } from '../shared/shared-count.js';
@@ -24,7 +24,7 @@ import { LEASE_NAME, LeaseAttempt } from './lease-attempt.js';
 
 /** The gate, while it is ours. */
 export interface OpenGate {
-  readonly watch: NodeWatch;
+  readonly watch: OwnedNode;
   /** Lets the next one in. The deletion goes out in this tick. */
   close(): void;
 }
@@ -54,7 +54,7 @@ export class SemaphoreGate {
   #open({ attempt, session }: GrantedAttempt, onLost: () => void): OpenGate {
     const { removals } = this.context;
     const owner = { nodeLost: onLost, nodeRevoked: () => {} };
-    const watch = attempt.ownWatch ?? new NodeWatch(this.context, attempt.node.path!);
+    const watch = attempt.ownWatch ?? new OwnedNode(this.context, attempt.node.path!);
     watch.guard(session, owner);
     const close = () => {
       watch.stop();
@@ -119,11 +119,11 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
 
   /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: PermitOptions): Promise<T> {
-    return await useLease(await this.acquire(options), fn);
+    return await runWithLease(await this.acquire(options), fn);
   }
 
   async availablePermits(): Promise<number> {
-    const leases = await childrenOf(this.context.connection, this.#leases);
+    const leases = await listChildren(this.context.connection, this.#leases);
     return Math.max(0, this.#permits.count - leases.length);
   }
 
@@ -134,7 +134,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
    * Rejects with `ZooKeeperError` while the connection is down.
    */
   async participants(): Promise<string[]> {
-    const children = await childrenOf(this.context.connection, this.#leases);
+    const children = await listChildren(this.context.connection, this.#leases);
     const sorted = sortedChildren(children, (child) => sortKey(child, LEASE_NAME));
     return sorted.map((name) => `${this.#leases}/${name}`);
   }

@@ -1,8 +1,8 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import { type Acquisition, mendDirectory } from '../locks/acquisition.js';
+import { type Acquisition, createMissingParents } from '../locks/acquisition.js';
 import type { AttemptResult } from '../locks/lock-attempt.js';
-import { childrenOf, untilConnected } from '../nodes/node-requests.js';
-import type { NodeWatch } from '../nodes/owned-node.js';
+import { listChildren, untilConnected } from '../nodes/node-requests.js';
+import type { OwnedNode } from '../nodes/owned-node.js';
 import { ProtectedNode } from '../nodes/protected-node.js';
 import { sortKey } from '../nodes/queue-order.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -19,7 +19,7 @@ export const LEASE_NAME = 'lease-';
  * more holders than permits, whoever holds the lease with the highest number would have seen all others before it. But it
  * also decides between two who came at the same time. A child that is no lease takes a permit, as in Curator.
  */
-export function leaseTurn(
+export function mayGrantLeases(
   children: readonly string[],
   own: readonly string[],
   permits: number,
@@ -51,7 +51,7 @@ export interface LeaseRequest {
  * The lease nodes of one acquire on a semaphore, from their creation to the grant of all of them.
  *
  * Invariant: they are granted by a list of all children that was answered, in the session that made the nodes, after all
- * of them were created (see `leaseTurn`).
+ * of them were created (see `mayGrantLeases`).
  */
 export class LeaseAttempt {
   readonly nodes: readonly ProtectedNode[];
@@ -77,7 +77,7 @@ export class LeaseAttempt {
    *
    * @param gate what keeps others from waiting beside us; when it is lost, the attempt comes back `gone`
    */
-  async run(gate?: NodeWatch): Promise<AttemptResult> {
+  async run(gate?: OwnedNode): Promise<AttemptResult> {
     const { connection, parents } = this.context;
     for (let isListening = false; ;) {
       this.#wait.throwIfEnded();
@@ -101,7 +101,7 @@ export class LeaseAttempt {
       } catch (error) {
         const settled = Promise.all(this.nodes.map((node) => node.settled()));
         await this.#wait.until(settled); // one create has failed, others may be under way
-        await mendDirectory(error, this.request.directory, parents, this.acquisition);
+        await createMissingParents(error, this.request.directory, parents, this.acquisition);
       } finally {
         stop?.();
         connection.unwatch(this.request.directory, this.#wake);
@@ -138,7 +138,7 @@ export class LeaseAttempt {
     if (!this.nodes.every(({ isInOrder }) => isInOrder))
       throw this.acquisition.retry.outOfNumbers(this.request.directory);
     const names = this.nodes.map(({ name }) => name);
-    return leaseTurn(children, names, this.request.permits.count);
+    return mayGrantLeases(children, names, this.request.permits.count);
   }
 
   /** The leases of all, as they were at some time after ours were created; those that are missing are created. */
@@ -148,7 +148,7 @@ export class LeaseAttempt {
     for (const node of this.nodes) if (node.isUncertain) await this.#wait.until(node.locate());
     const missing = this.nodes.filter(({ path }) => path === undefined);
     const created = missing.map((node) => node.create());
-    const listed = childrenOf(connection, directory, watcher); // in the same tick: answered behind the creates
+    const listed = listChildren(connection, directory, watcher); // in the same tick: answered behind the creates
     const [children] = await this.#wait.until(Promise.all([listed, ...created]));
     return children;
   }

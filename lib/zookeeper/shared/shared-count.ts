@@ -1,7 +1,7 @@
 import { type LockErrorContext, LockOptionsError } from '../../core/errors/index.js';
 import type { LockSettings } from '../lock-path.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { NodeValue, type NodeValueCodec, type VersionedValue } from './watched-value.js';
+import { WatchedValue, type ValueCodec, type VersionedValue } from './watched-value.js';
 
 /** A number that may change, such as a `SharedCount`. */
 export interface SharedCountReader {
@@ -12,7 +12,7 @@ export interface SharedCountReader {
 
 const BYTES = 4;
 
-const CODEC: NodeValueCodec<number> = {
+const CODEC: ValueCodec<number> = {
   encode(count) {
     const bytes = Buffer.alloc(BYTES);
     bytes.writeInt32BE(count);
@@ -31,7 +31,7 @@ export class SharedCount implements SharedCountReader {
   readonly key: string;
   /** Path of the node. */
   readonly path: string;
-  readonly #value: NodeValue<number>;
+  readonly #value: WatchedValue<number>;
   readonly #check: (option: string, count: unknown) => void;
 
   /** @param seed the number it begins with where there is none yet */
@@ -40,7 +40,13 @@ export class SharedCount implements SharedCountReader {
     this.path = path;
     this.#check = (option, count) => checkInt32(option, count, { key, client: context.client });
     this.#check('seed', seed);
-    this.#value = new NodeValue(context, { key, path, what: 'shared count', codec: CODEC, seed });
+    this.#value = new WatchedValue(context, {
+      key,
+      path,
+      what: 'shared count',
+      codec: CODEC,
+      seed,
+    });
   }
 
   /** What was seen last; the seed before `start`. */

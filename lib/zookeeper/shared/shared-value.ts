@@ -1,7 +1,7 @@
 import { type LockErrorContext, LockOptionsError } from '../../core/errors/index.js';
 import type { LockSettings } from '../lock-path.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { NodeValue, type NodeValueCodec, type VersionedValue } from './watched-value.js';
+import { WatchedValue, type ValueCodec, type VersionedValue } from './watched-value.js';
 
 /** A little below what the servers accept in one request by default; they hang up on whoever sends more. */
 const MOST = 1_000_000;
@@ -14,7 +14,7 @@ export function valueBytes(option: string, value: unknown, context: LockErrorCon
   throw new LockOptionsError(option, shown, 'a Uint8Array of up to 1,000,000 bytes', context);
 }
 
-const CODEC: NodeValueCodec<Buffer> = {
+const CODEC: ValueCodec<Buffer> = {
   encode: (bytes) => bytes,
   decode: (bytes) => Buffer.from(bytes),
 };
@@ -30,7 +30,7 @@ export class SharedValue {
   readonly key: string;
   /** Path of the node. */
   readonly path: string;
-  readonly #value: NodeValue<Buffer>;
+  readonly #value: WatchedValue<Buffer>;
   readonly #bytes: (option: string, value: unknown) => Buffer;
 
   /** @param seed what it begins with where there is nothing yet */
@@ -38,7 +38,7 @@ export class SharedValue {
     this.key = key;
     this.path = path;
     this.#bytes = (option, value) => valueBytes(option, value, { key, client: context.client });
-    this.#value = new NodeValue(context, {
+    this.#value = new WatchedValue(context, {
       key,
       path,
       what: 'shared value',

@@ -8,7 +8,7 @@ import type { Stat } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockSettings } from '../lock-path.js';
 import { afterTransient } from '../nodes/node-requests.js';
-import { orMakeNode } from '../nodes/retry-loop.js';
+import { createIfMissing } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 
 /** A value as it was at some time: what a set may be made to depend on. */
@@ -21,17 +21,17 @@ export interface VersionedValue<T> {
 }
 
 /** How the bytes of a node stand for a value. */
-export interface NodeValueCodec<T> {
+export interface ValueCodec<T> {
   encode(value: T): Buffer;
   /** What shares no memory with the bytes; `undefined`: they stand for none. */
   decode(bytes: Buffer): T | undefined;
 }
 
 /** What a node value is made of. */
-export interface NodeValueSettings<T> extends LockSettings {
+export interface WatchedValueSettings<T> extends LockSettings {
   /** What it is, as it stands in messages. */
   readonly what: string;
-  readonly codec: NodeValueCodec<T>;
+  readonly codec: ValueCodec<T>;
   /** What it begins with where there is none yet. */
   readonly seed: T;
 }
@@ -43,7 +43,7 @@ export interface NodeValueSettings<T> extends LockSettings {
  * Invariant: what was seen last is never older than what was seen before, by the transaction that made it: versions may wrap
  * around (CURATOR-688), and begin anew with the node.
  */
-export class NodeValue<T> {
+export class WatchedValue<T> {
   readonly #seed: Buffer;
   #bytes: Buffer;
   #version = -1;
@@ -53,7 +53,7 @@ export class NodeValue<T> {
 
   constructor(
     private readonly context: RecipeContext,
-    private readonly settings: NodeValueSettings<T>,
+    private readonly settings: WatchedValueSettings<T>,
   ) {
     const { what, key, codec, seed } = settings;
     this.#seed = this.#bytes = codec.encode(seed);
@@ -80,7 +80,7 @@ export class NodeValue<T> {
     const { connection } = this.context;
     const { codec, path } = this.settings;
     const bytes = codec.encode(value);
-    const stat = await orMakeNode(this.context, this.settings, bytes, () =>
+    const stat = await createIfMissing(this.context, this.settings, bytes, () =>
       connection.setData(path, bytes),
     );
     this.#take(bytes, stat);
@@ -155,7 +155,7 @@ export class NodeValue<T> {
   }
 
   #refresh(): Promise<void> {
-    return orMakeNode(this.context, this.settings, this.#seed, () => this.#read());
+    return createIfMissing(this.context, this.settings, this.#seed, () => this.#read());
   }
 
   async #read(): Promise<void> {

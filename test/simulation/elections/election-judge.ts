@@ -1,4 +1,4 @@
-import type { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import type { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import type { Lease } from '../../../lib/core/lease.js';
 import { ExclusionRule } from '../exclusion-rule.js';
@@ -91,7 +91,7 @@ export class ElectionJudge implements WorldObserver {
   }
 
   /** Something runs under its leadership; the returned function ends that. */
-  entered(candidate: Candidate, lease: HeldLease): () => void {
+  entered(candidate: Candidate, lease: LeaseHandle): () => void {
     const { history } = this.world;
     const hold = candidate.liveHold;
     if (!hold) {

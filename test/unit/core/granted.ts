@@ -1,5 +1,5 @@
 import type { LockLostError } from '../../../lib/core/errors/index.js';
-import { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { Hold, type HoldBackend } from '../../../lib/core/internal/hold.js';
 import type { LockIdentity } from '../../../lib/core/lock.js';
 
@@ -36,5 +36,5 @@ export function granted(name = 'door', scope: object = SCOPE) {
   const ledger = new Ledger();
   const identity: LockIdentity = { scope, recipe: 'mutex', name };
   const hold = new Hold(identity, { key: name, client: 'unit' }, ledger);
-  return { ledger, identity, hold, lease: new HeldLease(hold) };
+  return { ledger, identity, hold, lease: new LeaseHandle(hold) };
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockLostError } from '../../../lib/core/errors/index.js';
-import { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { granted } from './granted.js';
 
 describe('A hold', () => {
   it('is freed once, when the last of its leases is released', async () => {
     const { hold, lease, ledger } = granted();
-    const again = new HeldLease(hold);
+    const again = new LeaseHandle(hold);
     await lease.release();
     await lease.release();
     expect([hold.isLive, ledger.freed]).toEqual([true, 0]);
@@ -27,8 +27,8 @@ describe('A hold', () => {
 
   it('stays lost for the first reason, whatever comes', () => {
     const { hold, ledger } = granted();
-    hold.lose('its session ended');
-    hold.lose('somebody deleted its node');
+    hold.markLost('its session ended');
+    hold.markLost('somebody deleted its node');
     ledger.isExclusiveNow = true;
     expect(hold.isLive).toBe(false);
     expect(hold.lost).toBeInstanceOf(LockLostError);
@@ -38,11 +38,11 @@ describe('A hold', () => {
 
   it('tells its backend of the loss, once, and not of one that comes after it was freed', async () => {
     const [lost, freed] = [granted(), granted()];
-    lost.hold.lose('once');
-    lost.hold.lose('twice');
+    lost.hold.markLost('once');
+    lost.hold.markLost('twice');
     expect(lost.ledger.losses).toEqual([lost.hold.lost]);
     await freed.lease.release();
-    freed.hold.lose('too late');
+    freed.hold.markLost('too late');
     expect(freed.ledger.losses).toEqual([]);
   });
 
@@ -52,8 +52,8 @@ describe('A hold', () => {
     hold.onLost(() => told.push('first'));
     const stop = hold.onLost(() => told.push('second'));
     stop();
-    hold.lose('once');
-    hold.lose('twice');
+    hold.markLost('once');
+    hold.markLost('twice');
     expect(told).toEqual(['first']);
   });
 
@@ -61,14 +61,14 @@ describe('A hold', () => {
     const { hold, lease, ledger } = granted();
     await lease.release();
     ledger.isExclusiveNow = false;
-    hold.lose('too late');
+    hold.markLost('too late');
     expect(hold.lost).toBeUndefined();
     expect(lease.signal.aborted).toBe(false);
   });
 
   it('is freed although it was lost, for a node may still be there', async () => {
     const { hold, lease, ledger } = granted();
-    hold.lose('its session ended');
+    hold.markLost('its session ended');
     await lease.release();
     expect(ledger.freed).toBe(1);
   });

@@ -64,13 +64,13 @@ describe('A leader latch', () => {
     latch.start();
     await election.electNow();
     const [first, { confirmations }] = [latch.leadership!, election];
-    election.isCertain = false;
+    election.isHealthy = false;
     expect([latch.hasLeadership, first.isHeld]).toEqual([false, false]);
     expect(told).toEqual(['leads', 'lost: the line is dead']);
     const answer = new Deferred();
     election.answer = answer.promise;
     await settle();
-    election.isCertain = true;
+    election.isHealthy = true;
     await settle();
     expect([latch.hasLeadership, election.confirmations]).toEqual([false, confirmations + 1]);
     answer.resolve();
@@ -84,11 +84,11 @@ describe('A leader latch', () => {
     election.answer = answer.promise;
     latch.start();
     await election.electNow();
-    election.isCertain = false;
+    election.isHealthy = false;
     answer.resolve();
     await settle();
     expect([latch.hasLeadership, told]).toEqual([false, []]);
-    election.isCertain = true;
+    election.isHealthy = true;
     await settle();
     expect([latch.hasLeadership, told]).toEqual([true, ['leads']]);
   });
@@ -98,7 +98,7 @@ describe('A leader latch', () => {
     election.answer = answer.promise;
     latch.start();
     const { hold, ledger } = await election.electNow();
-    hold.lose('somebody deleted its node');
+    hold.markLost('somebody deleted its node');
     answer.resolve();
     await settle();
     expect([latch.hasLeadership, told, ledger.freed]).toEqual([false, [], 1]);
@@ -110,8 +110,8 @@ describe('A leader latch', () => {
   it('does not lead by what is lost during an interruption: it stands again', async () => {
     latch.start();
     const { hold, ledger } = await election.electNow();
-    election.isCertain = false;
-    hold.lose('its session ended');
+    election.isHealthy = false;
+    hold.markLost('its session ended');
     await settle();
     expect([ledger.freed, election.candidacies.length]).toEqual([1, 2]);
     expect(told).toEqual(['leads', 'lost: the line is dead']);
@@ -170,7 +170,7 @@ describe('A leader latch', () => {
   describe('when its first listener ends what it begins', () => {
     it.each<[string, () => unknown, string]>([
       ['it closes it', () => latch.close('NOTIFY_LEADER'), 'closed'],
-      ['it is interrupted', () => (election.isCertain = false), 'lost: the line is dead'],
+      ['it is interrupted', () => (election.isHealthy = false), 'lost: the line is dead'],
     ])('the others are not told of a beginning after the end: %s', async (_, end, expected) => {
       const others: string[] = [];
       const another = (latch = new LeaderLatch(election));
@@ -210,7 +210,7 @@ describe('A leader latch', () => {
     it('in the middle of an interruption, gives back what it was elected by', async () => {
       latch.start();
       const { ledger } = await election.electNow();
-      election.isCertain = false;
+      election.isHealthy = false;
       await settle();
       await latch.close('NOTIFY_LEADER');
       expect([ledger.freed, told]).toEqual([1, ['leads', 'lost: the line is dead']]);
@@ -236,7 +236,7 @@ describe('A leader latch', () => {
       const run = latch.enter()!;
       const { signal } = run;
       const closing = latch.close();
-      election.isCertain = false;
+      election.isHealthy = false;
       await closing;
       expect([ledger.freed, signal.reason]).toEqual([1, expect.any(LockLostError)]);
       expect(told).toEqual(['leads']); // who has closed it knows

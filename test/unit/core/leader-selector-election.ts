@@ -1,7 +1,7 @@
-import { Bag } from '../../../lib/core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
 import type { ElectionBackend, Participant } from '../../../lib/core/election/election-backend.js';
 import { LockAbortedError } from '../../../lib/core/errors/index.js';
-import type { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import type { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import type { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import { Deferred } from '../../support/deferred.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
@@ -12,16 +12,16 @@ export class LeaderSelectorElection implements ElectionBackend {
   readonly key = 'chair';
   readonly id = 'candidate';
   readonly clock = new VirtualClock();
-  readonly waits = new Bag<WaitScope>();
+  readonly waits = new SwapRemoveSet<WaitScope>();
   readonly context = {
     client: 'unit',
     clock: this.clock,
-    admits: 'all' as const,
+    accepts: 'all' as const,
     waits: this.waits,
     wait: 'forever' as const,
   };
   /** Who has stood for election, in that order; each is over when it is settled. */
-  readonly candidacies: Deferred<HeldLease>[] = [];
+  readonly candidacies: Deferred<LeaseHandle>[] = [];
   /** What `participants` answers. */
   known: Participant[] = [];
   /** The servers' answer to `confirm`. */
@@ -30,11 +30,11 @@ export class LeaderSelectorElection implements ElectionBackend {
   readonly #listeners = new Set<(why: string) => void>();
   #isCertain = true;
 
-  get isCertain(): boolean {
+  get isHealthy(): boolean {
     return this.#isCertain;
   }
 
-  set isCertain(value: boolean) {
+  set isHealthy(value: boolean) {
     this.#isCertain = value;
     for (const listener of [...this.#listeners]) listener('the line is dead');
   }
@@ -44,13 +44,13 @@ export class LeaderSelectorElection implements ElectionBackend {
     return this.#listeners.size;
   }
 
-  onCertainty(listener: (why: string) => void): () => void {
+  onHealthChange(listener: (why: string) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  elect(signal: AbortSignal): Promise<HeldLease> {
-    const candidacy = new Deferred<HeldLease>();
+  elect(signal: AbortSignal): Promise<LeaseHandle> {
+    const candidacy = new Deferred<LeaseHandle>();
     this.candidacies.push(candidacy);
     signal.addEventListener('abort', () => candidacy.reject(new LockAbortedError()), {
       once: true,

@@ -41,8 +41,8 @@ describe('A leader selector that leads', () => {
   };
 
   describe.each<[string, RegExp, () => void]>([
-    ['loses it', /its session ended/, () => lock.hold.lose('its session ended')],
-    ['loses the connection', /the line is dead/, () => void (election.isCertain = false)],
+    ['loses it', /its session ended/, () => lock.hold.markLost('its session ended')],
+    ['loses the connection', /the line is dead/, () => void (election.isHealthy = false)],
     ['is interrupted', /it was interrupted/, () => selector.interruptLeadership()],
     ['is closed', /its selector was closed/, () => void selector.close()],
     [
@@ -62,7 +62,7 @@ describe('A leader selector that leads', () => {
 
     it('does not lead again when all is well again', async () => {
       happens();
-      election.isCertain = true;
+      election.isHealthy = true;
       await election.clock.advance(0);
       expectLost(recorder.last, why);
       expect(recorder.leaderships).toHaveLength(1);
@@ -198,12 +198,12 @@ describe('A leader selector that does not lead', () => {
       selector.interruptLeadership();
       if (when !== 'before it was started') selector.start();
       if (when === 'while it waits for the connection') {
-        election.isCertain = false;
+        election.isHealthy = false;
         await election.electNow();
       }
       await selector.close();
       expect(() => selector.start()).toThrow(ElectionClosedError);
-      election.isCertain = true;
+      election.isHealthy = true;
       await election.clock.advance(5_000);
       expect([recorder.leaderships.length, election.listeners]).toEqual([0, 0]);
       expect(election.clock.isIdle).toBe(true);

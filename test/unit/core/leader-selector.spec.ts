@@ -93,10 +93,10 @@ describe('A leader selector', () => {
 
   it('does not lead while the connection is interrupted, and keeps its place until it is back', async () => {
     const { election, recorder } = standing();
-    election.isCertain = false;
+    election.isHealthy = false;
     const { ledger } = await election.electNow();
     expect(recorder.leaderships).toHaveLength(0);
-    election.isCertain = true;
+    election.isHealthy = true;
     await election.clock.advance(0);
     expect([recorder.leaderships.length, election.candidacies.length, ledger.freed]).toEqual([
       1, 1, 0,
@@ -109,11 +109,11 @@ describe('A leader selector', () => {
     const confirmed = new Deferred();
     election.answer = confirmed.promise;
     await election.electNow();
-    election.isCertain = false;
+    election.isHealthy = false;
     confirmed.resolve();
     await election.clock.advance(0);
     expect(recorder.leaderships).toHaveLength(0);
-    election.isCertain = true;
+    election.isHealthy = true;
     await election.clock.advance(0);
     expect([recorder.leaderships.length, election.confirmations]).toEqual([1, 2]);
     expect(election.candidacies).toHaveLength(1);
@@ -122,11 +122,11 @@ describe('A leader selector', () => {
 
   it('never leads by what was lost before the connection is back (Curator: testRaceAtStateChanged)', async () => {
     const { election, recorder, selector } = standing();
-    election.isCertain = false;
+    election.isHealthy = false;
     const { hold, ledger } = await election.electNow();
-    hold.lose('its session ended');
+    hold.markLost('its session ended');
     await election.clock.advance(0);
-    election.isCertain = true;
+    election.isHealthy = true;
     await election.clock.advance(0);
     expect([recorder.leaderships.length, ledger.freed]).toEqual([0, 1]);
     expect(election.candidacies).toHaveLength(2); // it stands again
@@ -138,7 +138,7 @@ describe('A leader selector', () => {
     const confirmed = new Deferred();
     election.answer = confirmed.promise;
     const { hold, ledger } = await election.electNow();
-    hold.lose('its session ended');
+    hold.markLost('its session ended');
     confirmed.resolve();
     await election.clock.advance(0);
     expect([recorder.leaderships.length, ledger.freed]).toEqual([0, 1]);
@@ -221,7 +221,7 @@ describe('A leader selector', () => {
       for (let time = 1; time <= 3; time++) {
         const { hold } = await election.electNow();
         expect([recorder.leaderships.length, selector.requeue()]).toEqual([time, false]);
-        if (time === 2) hold.lose('its session ended');
+        if (time === 2) hold.markLost('its session ended');
         recorder.end();
         await election.clock.advance(0);
         expect(election.candidacies).toHaveLength(time + 1);

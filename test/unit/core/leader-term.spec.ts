@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockLostError } from '../../../lib/core/errors/index.js';
-import { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { LeaderTerm } from '../../../lib/core/election/leader-term.js';
-import { LeaseChain } from '../../../lib/core/internal/lease-scope.js';
+import { LeaseScope } from '../../../lib/core/internal/lease-scope.js';
 import { isSettled } from '../../support/is-settled.js';
 import { granted } from './granted.js';
 import { LeaderSelectorElection as Election } from './leader-selector-election.js';
@@ -18,14 +18,14 @@ describe('A term', () => {
   it('is held as long as what was elected is, and the connection is up', async () => {
     const { term, election } = begun();
     expect([term.lease.isHeld, await isSettled(term.over)]).toEqual([true, false]);
-    election.isCertain = true; // told of something that changes nothing
+    election.isHealthy = true; // told of something that changes nothing
     expect(term.lease.isHeld).toBe(true);
   });
 
   it('is lost with what was elected, for the same reason', async () => {
     const { term, hold } = begun();
     const { signal } = term.lease;
-    hold.lose('somebody deleted its node');
+    hold.markLost('somebody deleted its node');
     expect([term.lease.isHeld, signal.aborted]).toEqual([false, true]);
     expect(signal.reason).toBeInstanceOf(LockLostError);
     expect(signal.reason).toMatchObject({ why: 'somebody deleted its node', key: 'door' });
@@ -41,10 +41,10 @@ describe('A term', () => {
 
   it('is lost with the connection, which takes nothing from what was elected, and does not come back', async () => {
     const { term, election, elected, ledger } = begun();
-    election.isCertain = false;
+    election.isHealthy = false;
     expect([term.lease.isHeld, elected.isHeld, ledger.freed]).toEqual([false, true, 0]);
     expect(() => term.lease.assertHeld()).toThrow(/is no longer held: the line is dead/);
-    election.isCertain = true;
+    election.isHealthy = true;
     expect(term.lease.isHeld).toBe(false);
     await term.over;
     const next = new LeaderTerm(election, elected);
@@ -53,7 +53,7 @@ describe('A term', () => {
 
   it('is over when everybody who acts for it has given it back, and nothing else is given back by that', async () => {
     const { term, elected, ledger } = begun();
-    const another = new HeldLease(term.lease.hold);
+    const another = new LeaseHandle(term.lease.hold);
     await term.lease.release();
     expect([another.isHeld, await isSettled(term.over)]).toEqual([true, false]);
     await another.release();
@@ -69,12 +69,12 @@ describe('A term', () => {
 
   it('is the same lock as what was elected to whoever runs in it', async () => {
     const { term, identity } = begun();
-    await term.lease.run(() => expect(LeaseChain.find(identity)).toBe(term.lease.hold));
+    await term.lease.run(() => expect(LeaseScope.find(identity)).toBe(term.lease.hold));
   });
 
   it.each<[string, (its: ReturnType<typeof begun>) => unknown]>([
-    ['lost with the lock', ({ hold }) => hold.lose('it went')],
-    ['interrupted', ({ election }) => (election.isCertain = false)],
+    ['lost with the lock', ({ hold }) => hold.markLost('it went')],
+    ['interrupted', ({ election }) => (election.isHealthy = false)],
     ['given back', ({ term }) => term.lease.release()],
   ])('listens to nobody any more once it is over: %s', async (_, end) => {
     const its = begun();
@@ -83,7 +83,7 @@ describe('A term', () => {
     await its.term.over;
     expect(its.election.listeners).toBe(0);
     const { lost } = its.term.lease.hold;
-    its.hold.lose('too late');
+    its.hold.markLost('too late');
     expect(its.term.lease.hold.lost).toBe(lost);
   });
 });

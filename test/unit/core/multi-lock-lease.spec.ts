@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { currentLease, LeaseChain } from '../../../lib/core/internal/lease-scope.js';
+import { currentLease, LeaseScope } from '../../../lib/core/internal/lease-scope.js';
 import { LockLostError, LockNotHeldError } from '../../../lib/core/errors/index.js';
 import type { MultiLease } from '../../../lib/core/internal/multi-lease.js';
 import { MultiLock } from '../../../lib/core/multi-lock.js';
@@ -38,7 +38,7 @@ describe('The lease of a multi-lock', () => {
 
   it.each([0, 1, 2])('is lost as soon as part %i is', async (part) => {
     const { signal } = lease;
-    grantOf(part).hold.lose('its session ended');
+    grantOf(part).hold.markLost('its session ended');
     expect(lease.isHeld).toBe(false);
     expect(signal.reason).toBeInstanceOf(LockLostError);
     expect((signal.reason as Error).message).toContain(`its part "/locks/${parts[part]!.key}"`);
@@ -54,7 +54,7 @@ describe('The lease of a multi-lock', () => {
   });
 
   it('keeps the other parts until it is released, and then gives all of them back', async () => {
-    grantOf(1).hold.lose('its session ended');
+    grantOf(1).hold.markLost('its session ended');
     expect([grantOf(0), grantOf(2)].map(({ lease }) => lease.isHeld)).toEqual([true, true]);
     await lease.release();
     expect(story.slice(3)).toEqual(['release c', 'release b', 'release a']);
@@ -63,7 +63,7 @@ describe('The lease of a multi-lock', () => {
   it('is not lost by what happens to a part after the release', async () => {
     const { signal } = lease;
     await lease.release();
-    grantOf(0).hold.lose('its session ended');
+    grantOf(0).hold.markLost('its session ended');
     expect(signal.aborted).toBe(false);
     expect(() => lease.assertHeld()).toThrow(LockNotHeldError);
   });
@@ -79,11 +79,11 @@ describe('The lease of a multi-lock', () => {
   it('is the current one inside of run, with each part on the chain for acquires to re-enter', async () => {
     const found = await lease.run(() => {
       expect(currentLease()).toBe(lease);
-      return parts.map(({ identity }) => LeaseChain.find(identity));
+      return parts.map(({ identity }) => LeaseScope.find(identity));
     });
     expect(found).toEqual([0, 1, 2].map((part) => grantOf(part).hold));
     expect(currentLease()).toBeUndefined();
-    expect(LeaseChain.find(parts[0]!.identity)).toBeUndefined();
+    expect(LeaseScope.find(parts[0]!.identity)).toBeUndefined();
   });
 
   it('settles run as the work does', async () => {

@@ -123,7 +123,7 @@ describe('A multi-lock', () => {
   it('begins again when a part was lost while it waited for another', async () => {
     const [first, second] = parts;
     second!.turn = async () => {
-      if (first!.grants.length === 1) first!.grants[0]!.hold.lose('its session ended');
+      if (first!.grants.length === 1) first!.grants[0]!.hold.markLost('its session ended');
     };
     const lease = await multi.acquire();
     expect(lease.isHeld).toBe(true);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
-import { within } from '../../../lib/core/internal/timers.js';
+import { settleWithin } from '../../../lib/core/internal/timers.js';
 import { Deferred } from '../../support/deferred.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
@@ -43,16 +43,16 @@ describe('The system clock', () => {
 describe('within', () => {
   it('settles as the work does, and leaves no timer', async () => {
     const clock = new VirtualClock();
-    await within(100, clock, Promise.resolve('ignored'));
+    await settleWithin(100, clock, Promise.resolve('ignored'));
     const error = new Error('bad news');
-    await expect(within(100, clock, Promise.reject(error))).rejects.toBe(error);
+    await expect(settleWithin(100, clock, Promise.reject(error))).rejects.toBe(error);
     expect([clock.isIdle, clock.now()]).toEqual([true, 0]);
   });
 
   it('resolves when the time is up', async () => {
     const clock = new VirtualClock();
     const work = new Deferred();
-    await clock.runUntil(within(100, clock, work.promise));
+    await clock.runUntil(settleWithin(100, clock, work.promise));
     expect(clock.now()).toBe(100);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { AcquireOptions } from '../../../lib/core/lock.js';
-import { Bag } from '../../../lib/core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
 import {
   LockAbortedError,
   LockClientClosedError,
@@ -12,11 +12,11 @@ import { VirtualClock } from '../../support/virtual-clock.js';
 
 describe('A wait', () => {
   let clock: VirtualClock;
-  let open: Bag<WaitScope>;
+  let open: SwapRemoveSet<WaitScope>;
 
   beforeEach(() => {
     clock = new VirtualClock();
-    open = new Bag();
+    open = new SwapRemoveSet();
   });
 
   const begin = (options: AcquireOptions = {}) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { SurveyedLock } from '../../../lib/core/lock-inspection.js';
+import type { ObservedLock } from '../../../lib/core/lock-inspection.js';
 import { mergeLocks } from '../../../lib/inspector/merge-locks.js';
 import {
   parseReport,
@@ -18,7 +18,7 @@ function report(pid: number, ...activities: Partial<ReportedActivity>[]): Proces
 }
 
 const keyOf = (name: string) => name.slice('/locks/'.length);
-const lockOf = (...parties: SurveyedLock['parties']): SurveyedLock => ({
+const lockOf = (...parties: ObservedLock['parties']): ObservedLock => ({
   name: '/locks/a',
   kind: 'mutex',
   parties,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { Hold } from '../../../lib/core/internal/hold.js';
 import { LockLostError, type OnLost } from '../../../lib/index.js';
 import { runUnderLease } from '../../../lib/interceptors/run-under-lease.js';
@@ -17,7 +17,7 @@ function silentLease() {
       free: () => Promise.resolve(),
     },
   );
-  return { lease: new HeldLease(hold), clock };
+  return { lease: new LeaseHandle(hold), clock };
 }
 
 /** What becomes of a call whose method blocks the event loop for longer than the lease, and ends with `end`. */

@@ -6,7 +6,7 @@ import {
 } from '../../../lib/core/errors/index.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
-import { safeDeadline } from '../../../lib/redis/locks/redis-grant.js';
+import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
 import { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { lockAcquire } from '../../../lib/redis/scripts/lock-acquire.js';
 import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';
@@ -54,7 +54,7 @@ describe('A grant', () => {
     const acquiring = client.mutex('door').acquire();
     await clock.advance(10_000);
     lastSent(lockAcquire).answer(GRANTED);
-    expect((await acquiring).remaining()).toBeCloseTo(safeDeadline(0, LEASE) - 10_000);
+    expect((await acquiring).remaining()).toBeCloseTo(driftAdjustedDeadline(0, LEASE) - 10_000);
   });
 
   it('that came when half of the lease was over is asked for again, by the same holder', async () => {
@@ -66,7 +66,7 @@ describe('A grant', () => {
     const [first, second] = sent(lockAcquire);
     expect(second!.args).toEqual(first!.args);
     second!.answer(GRANTED);
-    expect((await acquiring).remaining()).toBeCloseTo(safeDeadline(0, LEASE));
+    expect((await acquiring).remaining()).toBeCloseTo(driftAdjustedDeadline(0, LEASE));
   });
 
   it('that is late every time is given up and taken back', async () => {
@@ -111,7 +111,7 @@ describe('A lease', () => {
   it('that is not renewed ends a little before it ends on the server', async () => {
     const lease = await granted({ lease: 1_000 });
     const { signal } = lease;
-    await clock.advance(safeDeadline(0, 1_000) - 1);
+    await clock.advance(driftAdjustedDeadline(0, 1_000) - 1);
     expect([lease.isHeld, signal.aborted]).toEqual([true, false]);
     await clock.advance(1);
     expect([lease.isHeld, signal.aborted]).toEqual([false, true]);
@@ -157,7 +157,7 @@ describe('A lease', () => {
     await settle();
     lastSent(lockRenew).answer([1]);
     await extending;
-    expect(lease.remaining()).toBeCloseTo(safeDeadline(0, 60_000));
+    expect(lease.remaining()).toBeCloseTo(driftAdjustedDeadline(0, 60_000));
     await clock.runUntil(() => sent(lockRenew).length === 2);
     expect(clock.now()).toBeGreaterThan(LEASE / 3);
     expect(lastSent(lockRenew).args).toContain(60_000);
@@ -178,7 +178,7 @@ describe('A lease', () => {
       for (const which of order) {
         sent(lockRenew)[which]!.answer([1]);
         await settle();
-        expect(lease.remaining()).toBeLessThanOrEqual(safeDeadline(0, 1_000));
+        expect(lease.remaining()).toBeLessThanOrEqual(driftAdjustedDeadline(0, 1_000));
       }
       await extending;
       await clock.runUntil(() => sent(lockRenew).length === 3);
@@ -202,7 +202,7 @@ describe('A lease', () => {
     }
     longerAgain!.answer([1]);
     await Promise.all(extending);
-    expect(lease.remaining()).toBeCloseTo(safeDeadline(0, 60_000));
+    expect(lease.remaining()).toBeCloseTo(driftAdjustedDeadline(0, 60_000));
   });
 
   it('that is lost while its token is asked for, has none, whether or not there is an answer', async () => {

@@ -1,4 +1,4 @@
-import { Bag } from '../../../lib/core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
 import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
 import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
@@ -43,7 +43,7 @@ async function choice(answer: () => Promise<unknown>): Promise<string> {
     clock: systemClock,
     onStateChange: () => {},
   });
-  const wait = new WaitScope({ clock: systemClock, open: new Bag() }, {});
+  const wait = new WaitScope({ clock: systemClock, open: new SwapRemoveSet() }, {});
   await connection.connect(wait, 'test').finally(() => wait.end());
   return connection.publishCommand;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { SharedToken } from '../../../lib/redis/locks/redis-grant.js';
+import { SharedFencingToken } from '../../../lib/redis/locks/redis-grant.js';
 import { Deferred } from '../../support/deferred.js';
 
 describe('A token that a writer shares with the readers inside of it', () => {
   it('is fetched once, by whoever asks first', async () => {
-    const token = new SharedToken();
+    const token = new SharedFencingToken();
     const answer = new Deferred<bigint>();
     const both = [token.get(() => answer.promise), token.get(async () => 2n)];
     answer.resolve(1n);
@@ -13,7 +13,7 @@ describe('A token that a writer shares with the readers inside of it', () => {
   });
 
   it('is fetched by the next one where the first one may not', async () => {
-    const token = new SharedToken();
+    const token = new SharedFencingToken();
     const answer = new Deferred<bigint>();
     const first = token.get(() => answer.promise);
     const next = token.get(async () => 2n);
@@ -24,7 +24,7 @@ describe('A token that a writer shares with the readers inside of it', () => {
   });
 
   it('is not fetched where it came with the grant', async () => {
-    const token = new SharedToken(7n);
+    const token = new SharedFencingToken(7n);
     expect(await token.get(() => Promise.reject(new Error('asked')))).toBe(7n);
   });
 });

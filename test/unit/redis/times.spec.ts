@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
-import { safeDeadline } from '../../../lib/redis/locks/redis-grant.js';
+import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
 import { validateLease } from '../../../lib/redis/locks/redis-lease.js';
 
 describe('The safe deadline of a lease', () => {
   it.each([100, 300, 30_000, 2 ** 31 - 1])('of %d ms is before its end, by any clock', (lease) => {
-    const deadline = safeDeadline(1_000, lease);
+    const deadline = driftAdjustedDeadline(1_000, lease);
     expect(deadline).toBeGreaterThan(1_000);
     const byAFastClock = (deadline - 1_000) * 1.01; // one that runs one percent faster than ours
     expect(byAFastClock).toBeLessThan(lease);
   });
 
   it('leaves most of the shortest lease', () => {
-    expect(safeDeadline(0, 100)).toBeCloseTo(97);
+    expect(driftAdjustedDeadline(0, 100)).toBeCloseTo(97);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { withNumbers } from '../../../lib/redis/connection/script.js';
+import { parseNumbers } from '../../../lib/redis/connection/script.js';
 
 it.each([
   [1, 1],
@@ -16,5 +16,5 @@ it.each([
   ],
   [[], []],
 ])('The answer %j of a script is %j', (answer, numbers) => {
-  expect(withNumbers(answer)).toEqual(numbers);
+  expect(parseNumbers(answer)).toEqual(numbers);
 });

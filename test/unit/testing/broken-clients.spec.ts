@@ -10,7 +10,7 @@ import {
   type ContractOptions,
   type ContractRunner,
 } from '../../../lib/testing/index.js';
-import { standIn } from '../../../lib/testing/testing-client.js';
+import { overrideMembers } from '../../../lib/testing/testing-client.js';
 import { runContract } from './support/run-contract.js';
 
 /** What is wrong with a client, in the members that take the place of its own. */
@@ -60,7 +60,7 @@ const BROKEN: readonly BrokenClient[] = [
     flaw: (client) => ({
       mutex: (key) => {
         const mutex = client.mutex(key);
-        return standIn(mutex, {
+        return overrideMembers(mutex, {
           acquire: (options) => mutex.acquire({ ...options, wait: 'forever' }),
         });
       },
@@ -137,7 +137,7 @@ const BROKEN: readonly BrokenClient[] = [
 async function connected(flaw: Flaw): Promise<LockClient> {
   const client = createEmbeddedLockClient('default');
   await client.connect();
-  return standIn<LockClient>(client, flaw(client));
+  return overrideMembers<LockClient>(client, flaw(client));
 }
 
 describe('The contract', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { Lease } from '../../../lib/core/lease.js';
-import { ServedNodes } from '../../../lib/zookeeper/locks/listing-shortcuts.js';
+import { ServedNodeShortcut } from '../../../lib/zookeeper/locks/listing-shortcuts.js';
 import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 import { eventually } from '../../support/eventually.js';
@@ -44,7 +44,7 @@ it('is not misled by a waiter of the same client that goes before its turn', asy
 });
 
 it('remembers the last one of a thousand directories', () => {
-  const served = new ServedNodes();
+  const served = new ServedNodeShortcut();
   for (let directory = 0; directory <= 1_000; directory++) served.note(`/${directory}`, 'node');
   served.note('/1', 'another');
   expect([served.has('/0', 'node'), served.has('/1', 'node')]).toEqual([false, false]);

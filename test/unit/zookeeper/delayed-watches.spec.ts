@@ -1,15 +1,18 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { LongHolds, type WatchableHold } from '../../../lib/zookeeper/locks/delayed-watches.js';
+import {
+  DelayedWatches,
+  type WatchableHold,
+} from '../../../lib/zookeeper/locks/delayed-watches.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
 describe('Holds that last', () => {
   let clock: VirtualClock;
-  let holds: LongHolds;
+  let holds: DelayedWatches;
   let watched: string[];
 
   beforeEach(() => {
     clock = new VirtualClock();
-    holds = new LongHolds(clock, 100);
+    holds = new DelayedWatches(clock, 100);
     watched = [];
   });
 

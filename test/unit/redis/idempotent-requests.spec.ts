@@ -3,7 +3,7 @@ import { LockConnectionError, LockKeyError } from '../../../lib/core/errors/inde
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
 import type { RecipeContext } from '../../../lib/redis/recipe-context.js';
 import { MEMORY, RequestRecords } from '../../../lib/redis/locks/request-numbers.js';
-import { Requests } from '../../../lib/redis/locks/idempotent-requests.js';
+import { IdempotentRequests } from '../../../lib/redis/locks/idempotent-requests.js';
 import { semaphoreChange } from '../../../lib/redis/scripts/semaphore-change.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
@@ -15,7 +15,7 @@ const CONNECT_TIMEOUT = 1_000;
 describe('A request', () => {
   let node: FakeNode;
   let records: RequestRecords;
-  let requests: Requests;
+  let requests: IdempotentRequests;
   let clock: VirtualClock;
 
   beforeEach(() => {
@@ -25,14 +25,17 @@ describe('A request', () => {
     requests = of('seats');
   });
 
-  function of(key: string): Requests {
+  function of(key: string): IdempotentRequests {
     const context: Partial<RecipeContext> = {
       connection: connectionOf(node, clock),
       clock,
       requests: records,
       connectTimeout: CONNECT_TIMEOUT,
     };
-    return new Requests(context as RecipeContext, new LockName(key), { key, client: 'test' });
+    return new IdempotentRequests(context as RecipeContext, new LockName(key), {
+      key,
+      client: 'test',
+    });
   }
 
   const change = (to = requests) => to.run(semaphoreChange, ['seats'], ['add']);

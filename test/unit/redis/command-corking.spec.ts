@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Packets, type Corkable } from '../../../lib/redis/connection/command-corking.js';
+import { CommandCorking, type Corkable } from '../../../lib/redis/connection/command-corking.js';
 
 /** A socket as Node's: what is written while it is corked goes out in one packet when it is not any more. */
 class Socket implements Corkable {
@@ -26,14 +26,14 @@ class Socket implements Corkable {
 
 const endOfTurn = () => new Promise(setImmediate);
 
-function write(packets: Packets, socket: Socket, commands: number): void {
+function write(packets: CommandCorking, socket: Socket, commands: number): void {
   for (let left = commands; left > 0; left--) {
     packets.next(socket);
     socket.write();
   }
 }
 
-describe('Packets', () => {
+describe('Corked commands', () => {
   it.each([
     [1, [1]],
     [2, [2]],
@@ -41,7 +41,7 @@ describe('Packets', () => {
     [15, [2, 4, 8, 1]],
     [30, [2, 4, 8, 8, 8]],
   ])('puts %i commands of a turn into packets of %j', async (commands, sizes) => {
-    const [packets, socket] = [new Packets(), new Socket()];
+    const [packets, socket] = [new CommandCorking(), new Socket()];
     for (let turn = 1; turn <= 2; turn++) {
       write(packets, socket, commands);
       await endOfTurn();
@@ -51,7 +51,7 @@ describe('Packets', () => {
   });
 
   it('holds back nothing of a turn but for its end', async () => {
-    const [packets, socket] = [new Packets(), new Socket()];
+    const [packets, socket] = [new CommandCorking(), new Socket()];
     write(packets, socket, 1);
     expect(socket.packets).toEqual([]);
     await endOfTurn();
@@ -59,7 +59,7 @@ describe('Packets', () => {
   });
 
   it('writes the first command at once where the turn before had one only', async () => {
-    const [packets, socket] = [new Packets(), new Socket()];
+    const [packets, socket] = [new CommandCorking(), new Socket()];
     write(packets, socket, 1);
     await endOfTurn();
     write(packets, socket, 4);
@@ -72,7 +72,7 @@ describe('Packets', () => {
   });
 
   it('leaves no socket corked that another one has come in place of', async () => {
-    const packets = new Packets();
+    const packets = new CommandCorking();
     const sockets = [new Socket(), new Socket()];
     for (const socket of sockets) write(packets, socket, 3);
     await endOfTurn();
@@ -81,7 +81,7 @@ describe('Packets', () => {
   });
 
   it('does nothing without a socket', async () => {
-    const packets = new Packets();
+    const packets = new CommandCorking();
     packets.next(undefined);
     await endOfTurn();
   });

@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { LazyClock } from '../../../lib/core/internal/timer-wheel.js';
+import { TimerWheelClock } from '../../../lib/core/internal/timer-wheel.js';
 import { systemClock } from '../../../lib/core/clock.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
 describe('A lazy clock', () => {
   let behind: VirtualClock;
-  let clock: LazyClock;
+  let clock: TimerWheelClock;
   let fired: string[];
 
   beforeEach(() => {
     behind = new VirtualClock();
-    clock = new LazyClock(behind);
+    clock = new TimerWheelClock(behind);
     fired = [];
   });
 
@@ -22,7 +22,7 @@ describe('A lazy clock', () => {
     async (ms) => {
       for (let since = 0; since <= 600; since += 75) {
         behind = new VirtualClock();
-        clock = new LazyClock(behind);
+        clock = new TimerWheelClock(behind);
         set('earlier', 50_000);
         await behind.advance(since);
         fired = [];
@@ -88,7 +88,7 @@ describe('A lazy clock', () => {
 
   it('sets one timer of the clock behind for all that are cancelled soon', () => {
     let set = 0;
-    clock = new LazyClock({ ...systemClock, setTimer: () => (set++, { cancel() {} }) });
+    clock = new TimerWheelClock({ ...systemClock, setTimer: () => (set++, { cancel() {} }) });
     for (let i = 0; i < 1_000; i++) clock.setTimer(() => {}, 10_000).cancel();
     expect(set).toBe(1);
   });

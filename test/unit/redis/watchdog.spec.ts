@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Renewable } from '../../../lib/redis/connection/renewal-schedule.js';
-import { Renewal } from '../../../lib/redis/connection/watchdog.js';
+import { Watchdog } from '../../../lib/redis/connection/watchdog.js';
 import { slotOf } from '../../../lib/redis/connection/cluster-slots.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
@@ -48,12 +48,12 @@ function fieldsOf({ args }: SentCommand): unknown[] {
 describe('Renewal', () => {
   let clock: VirtualClock;
   let node: FakeNode;
-  let renewal: Renewal;
+  let renewal: Watchdog;
 
   beforeEach(() => {
     clock = new VirtualClock();
     node = new FakeNode();
-    renewal = new Renewal(connectionOf(node, clock), clock);
+    renewal = new Watchdog(connectionOf(node, clock), clock);
   });
 
   function hold(field = 'a', lease?: number, key?: string): Held {
@@ -143,7 +143,7 @@ describe('Renewal', () => {
 
   it('sends to a cluster a command for each slot', async () => {
     const master = Object.assign(new FakeNode(), { isCluster: true, slots: [], nodes: () => [] });
-    renewal = new Renewal(connectionOf(master, clock), clock);
+    renewal = new Watchdog(connectionOf(master, clock), clock);
     for (const key of ['{a}1', '{b}1', '{a}2', '{b}2']) hold(key);
     await clock.advance(LEASE / 3);
     expect(slotOf('{a}1')).not.toBe(slotOf('{b}1'));

@@ -6,7 +6,7 @@ import {
   CreateMode,
 } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
-import { LockParents } from '../../../lib/zookeeper/nodes/container-parents.js';
+import { ContainerParents } from '../../../lib/zookeeper/nodes/container-parents.js';
 import { RecordingTransport } from '../../contract/recording-transport.js';
 import { FaultyTransport } from '../../support/faulty-transport.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
@@ -50,7 +50,7 @@ describe('The directories of locks', () => {
 
   it('are made from the lowest missing one down, as containers without data', async () => {
     await run(connection.create('/a', EMPTY, CreateMode.PERSISTENT));
-    await run(new LockParents(connection, 'unit').make('/a/b/c'));
+    await run(new ContainerParents(connection, 'unit').make('/a/b/c'));
     expect(asked().slice(1)).toEqual([
       'exists /a/b/c',
       'exists /a/b',
@@ -65,7 +65,7 @@ describe('The directories of locks', () => {
   });
 
   it('are made once by many who need them at once, and again for those who come later', async () => {
-    const parents = new LockParents(connection, 'unit');
+    const parents = new ContainerParents(connection, 'unit');
     await run(Promise.all([1, 2, 3].map(() => parents.make('/a/b'))));
     expect(asked().filter((each) => each.startsWith('create'))).toEqual([
       'create /a',
@@ -77,7 +77,7 @@ describe('The directories of locks', () => {
   });
 
   it('may be made by somebody else in the middle', async () => {
-    const parents = new LockParents(connection, 'unit');
+    const parents = new ContainerParents(connection, 'unit');
     const making = parents.make('/a/b');
     await clock.runUntil(() => asked().includes('exists /a'));
     void connection.create('/a', EMPTY, CreateMode.PERSISTENT);
@@ -87,7 +87,7 @@ describe('The directories of locks', () => {
   });
 
   it('may be collected in the middle: that fails, and the next attempt makes them', async () => {
-    const parents = new LockParents(connection, 'unit');
+    const parents = new ContainerParents(connection, 'unit');
     const making = parents.make('/a/b');
     await clock.runUntil(() => asked().includes('create /a/b'));
     server.remove('/a');
@@ -99,7 +99,7 @@ describe('The directories of locks', () => {
   it('get the access control list; those that were there keep theirs', async () => {
     await run(connection.create('/a', EMPTY, CreateMode.PERSISTENT));
     const before = aclOf('/a');
-    const parents = new LockParents(connection, 'unit', ACL);
+    const parents = new ContainerParents(connection, 'unit', ACL);
     await run(parents.make('/a/b/c'));
     expect(aclOf('/a')).toEqual(before);
     expect([aclOf('/a/b'), aclOf('/a/b/c')]).toEqual([OURS, OURS]);
@@ -111,7 +111,7 @@ describe('The directories of locks', () => {
     ['setAcl', 'lost'],
     ['setAcl', 'unanswered'],
   ] as const)('get it although the connection broke at %s (%s)', async (op, fate) => {
-    const parents = new LockParents(connection, 'unit', ACL);
+    const parents = new ContainerParents(connection, 'unit', ACL);
     network.once(fate, (request) => request.op === op);
     await expect(run(parents.make('/a'))).rejects.toMatchObject({ code: 'CONNECTIONLOSS' });
     await clock.runUntil(() => connection.isConnected);
@@ -123,7 +123,7 @@ describe('The directories of locks', () => {
   it.each(['served', 'lost'] as const)(
     'that somebody else has taken over are refused (the first list of ours is %s)',
     async (fate) => {
-      const parents = new LockParents(connection, 'unit', ACL);
+      const parents = new ContainerParents(connection, 'unit', ACL);
       const refusal = {
         code: 'LOCK_CONNECTION',
         client: 'unit',
@@ -150,7 +150,7 @@ describe('The directories of locks', () => {
   );
 
   it('may be nodes with data, which then get it too', async () => {
-    const parents = new LockParents(connection, 'unit', ACL);
+    const parents = new ContainerParents(connection, 'unit', ACL);
     await run(parents.create('/count', Buffer.from('5')));
     expect(aclOf('/count')).toEqual(OURS);
     await expect(run(parents.create('/count', EMPTY))).rejects.toMatchObject({
@@ -160,7 +160,7 @@ describe('The directories of locks', () => {
   });
 
   it('are made although the list could not be set, which is done before they are used again', async () => {
-    const parents = new LockParents(connection, 'unit', ACL);
+    const parents = new ContainerParents(connection, 'unit', ACL);
     network.once('lost', ({ op }) => op === 'setAcl');
     await run(parents.create('/count', EMPTY));
     expect(parents.isSettled('/count')).toBe(false);

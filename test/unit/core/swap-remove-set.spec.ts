@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { Bag } from '../../../lib/core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
 
 describe('Bag', () => {
   it('has what was put in and not taken out', () => {
-    const bag = new Bag<string>();
+    const bag = new SwapRemoveSet<string>();
     const takeA = bag.add('a');
     bag.add('b');
     const takeC = bag.add('c');
@@ -15,7 +15,7 @@ describe('Bag', () => {
   });
 
   it('takes nothing else out when it is told twice', () => {
-    const bag = new Bag<string>();
+    const bag = new SwapRemoveSet<string>();
     const takeA = bag.add('a');
     bag.add('b');
     takeA();
@@ -24,7 +24,7 @@ describe('Bag', () => {
   });
 
   it('goes over what was in it at the start', () => {
-    const bag = new Bag<() => void>();
+    const bag = new SwapRemoveSet<() => void>();
     const seen: string[] = [];
     const takes = ['a', 'b', 'c'].map((name) =>
       bag.add(() => {
@@ -38,7 +38,7 @@ describe('Bag', () => {
   });
 
   it('remembers the order in which things were put in', () => {
-    const bag = new Bag<string>();
+    const bag = new SwapRemoveSet<string>();
     const takes = ['a', 'b', 'c', 'd'].map((name) => bag.add(name));
     takes[0]!();
     bag.add('e');
@@ -47,7 +47,7 @@ describe('Bag', () => {
   });
 
   it('agrees with a Set, whatever comes and goes', () => {
-    const bag = new Bag<number>();
+    const bag = new SwapRemoveSet<number>();
     const set = new Set<number>();
     const takes = new Map<number, () => void>();
     for (let i = 0; i < 1_000; i++) {

@@ -1,27 +1,27 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  ContenderLines,
-  LinePlace,
+  LocalQueues,
+  LocalQueuePlace,
   WAITERS_ON_SERVER,
 } from '../../../lib/redis/locks/local-queue.js';
 import type { LockCommands } from '../../../lib/redis/locks/lock-commands.js';
 import { isSettled } from '../../support/is-settled.js';
 
-type Kind = LockCommands['line'];
+type Kind = LockCommands['localQueue'];
 
 describe('A place in the line of a process', () => {
-  let lines: ContenderLines;
+  let lines: LocalQueues;
   const come = (line: Kind, mayWait = true, raw = 'door') =>
-    new LinePlace(lines, { raw, line }, mayWait);
-  const firsts = (places: readonly LinePlace[]) => places.map((place) => place.isFirst);
+    new LocalQueuePlace(lines, { redisKey: raw, localQueue: line }, mayWait);
+  const firsts = (places: readonly LocalQueuePlace[]) => places.map((place) => place.isFirst);
 
   beforeEach(() => {
-    lines = new ContenderLines();
+    lines = new LocalQueues();
   });
 
   describe('where one holder keeps all others out', () => {
     it('is taken at once, and moves up in the order of coming', async () => {
-      const places = [come('contenders'), come('contenders', false), come('contenders')];
+      const places = [come('exclusive'), come('exclusive', false), come('exclusive')];
       expect(firsts(places)).toEqual([true, false, false]);
       const turns = places.map((place) => place.first());
       expect(await turns[0]).toBe(false);
@@ -34,7 +34,7 @@ describe('A place in the line of a process', () => {
     });
 
     it('closes up behind one that gives up, and moves none that was behind it to the front', async () => {
-      const places = [come('contenders'), come('contenders'), come('contenders')];
+      const places = [come('exclusive'), come('exclusive'), come('exclusive')];
       const turns = places.map((place) => place.first());
       places[1]!.leave();
       expect(firsts(places)).toEqual([true, false, false]);
@@ -44,26 +44,26 @@ describe('A place in the line of a process', () => {
     });
 
     it('is left once', () => {
-      const places = [come('contenders'), come('contenders'), come('contenders')];
+      const places = [come('exclusive'), come('exclusive'), come('exclusive')];
       places[0]!.leave();
       places[0]!.leave();
       expect(firsts(places).slice(1)).toEqual([true, false]);
     });
 
     it('is of one lock', () => {
-      expect([come('contenders').isFirst, come('contenders', true, 'gate').isFirst]).toEqual([
+      expect([come('exclusive').isFirst, come('exclusive', true, 'gate').isFirst]).toEqual([
         true,
         true,
       ]);
     });
 
     it('leaves no line behind', () => {
-      const [first, second] = [come('contenders'), come('contenders')];
+      const [first, second] = [come('exclusive'), come('exclusive')];
       first.leave();
-      expect(lines.isEmpty('contenders', 'door')).toBe(false);
+      expect(lines.isEmpty('exclusive', 'door')).toBe(false);
       second.leave();
-      expect(lines.isEmpty('contenders', 'door')).toBe(true);
-      expect(come('contenders').isFirst).toBe(true);
+      expect(lines.isEmpty('exclusive', 'door')).toBe(true);
+      expect(come('exclusive').isFirst).toBe(true);
     });
   });
 
@@ -122,20 +122,20 @@ describe('A place in the line of a process', () => {
 
     it('is not that of other kinds of locks of the same name', () => {
       many();
-      expect(come('contenders').isFirst).toBe(true);
+      expect(come('exclusive').isFirst).toBe(true);
     });
   });
 
   it('is not needed where none has to wait for another', async () => {
-    const places = [come('nobody'), come('nobody')];
+    const places = [come('none'), come('none')];
     expect(await Promise.all(places.map((place) => place.first()))).toEqual([false, false]);
-    expect(lines.isEmpty('nobody', 'door')).toBe(true);
+    expect(lines.isEmpty('none', 'door')).toBe(true);
   });
 });
 
 describe('The lines of a client', () => {
   it('know which locks others want, ten thousand of them', () => {
-    const lines = new ContenderLines();
+    const lines = new LocalQueues();
     for (let i = 0; i <= 10_000; i++) lines.setWanted(`lock ${i}`, true);
     expect([lines.isWanted('lock 0'), lines.isWanted('lock 1')]).toEqual([false, true]);
     lines.setWanted('lock 1', false);

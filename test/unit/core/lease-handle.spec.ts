@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { currentLease } from '../../../lib/core/internal/lease-scope.js';
 import { LockLostError, LockNotHeldError } from '../../../lib/core/errors/index.js';
-import { HeldLease, useLease } from '../../../lib/core/internal/lease-handle.js';
+import { LeaseHandle, runWithLease } from '../../../lib/core/internal/lease-handle.js';
 import { Deferred } from '../../support/deferred.js';
 import { granted } from './granted.js';
 
@@ -10,19 +10,19 @@ describe('A lease', () => {
     const { hold, lease } = granted();
     const { signal } = lease;
     expect(signal).toBe(lease.signal);
-    hold.lose('its session ended');
+    hold.markLost('its session ended');
     expect(signal.aborted).toBe(true);
     expect(signal.reason).toBe(hold.lost);
-    const late = new HeldLease(hold);
+    const late = new LeaseHandle(hold);
     expect(late.signal.reason).toBe(hold.lost);
   });
 
   it('keeps its signal silent on release, and when the hold of others is lost later', async () => {
     const { hold, lease } = granted();
-    const other = new HeldLease(hold);
+    const other = new LeaseHandle(hold);
     const [early, late] = [lease.signal, () => lease.signal];
     await lease.release();
-    hold.lose('its session ended');
+    hold.markLost('its session ended');
     expect([early.aborted, other.signal.aborted]).toEqual([false, true]);
     expect(late()).toBe(early);
   });
@@ -38,7 +38,7 @@ describe('A lease', () => {
 
   it('says that it was lost rather than that it was released', async () => {
     const { hold, lease } = granted();
-    hold.lose('its session ended');
+    hold.markLost('its session ended');
     expect(() => lease.assertHeld()).toThrow(LockLostError);
     await lease.release();
     expect(() => lease.assertHeld()).toThrow(LockLostError);
@@ -49,7 +49,7 @@ describe('A lease', () => {
     const answer = new Deferred<bigint>();
     for (const { ledger } of [lost, released]) ledger.token = () => answer.promise;
     const tokens = [lost.lease.fencingToken(), released.lease.fencingToken()];
-    lost.hold.lose('its session ended');
+    lost.hold.markLost('its session ended');
     void released.lease.release();
     answer.resolve(7n);
     await expect(tokens[0]).rejects.toBeInstanceOf(LockLostError);
@@ -77,7 +77,7 @@ describe('A lease', () => {
     const work = () => {
       throw error;
     };
-    await expect(useLease(lease, work)).rejects.toBe(error);
+    await expect(runWithLease(lease, work)).rejects.toBe(error);
     expect(ledger.freed).toBe(1);
   });
 
@@ -86,7 +86,7 @@ describe('A lease', () => {
     const freed = new Deferred();
     ledger.free = () => freed.promise;
     let isOver = false;
-    const use = useLease(lease, () => 'done').then((result) => ((isOver = true), result));
+    const use = runWithLease(lease, () => 'done').then((result) => ((isOver = true), result));
     await Promise.resolve();
     expect(isOver).toBe(false);
     freed.resolve();

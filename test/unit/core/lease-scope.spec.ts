@@ -1,29 +1,29 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { currentLease, LeaseChain } from '../../../lib/core/internal/lease-scope.js';
-import { HeldLease } from '../../../lib/core/internal/lease-handle.js';
+import { currentLease, LeaseScope } from '../../../lib/core/internal/lease-scope.js';
+import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { granted } from './granted.js';
 
 describe('The lease chain', () => {
   it('finds the hold of a lease above, also over other locks in between', async () => {
     const [door, window] = [granted('door'), granted('window')];
-    expect(LeaseChain.find(door.identity)).toBeUndefined();
+    expect(LeaseScope.find(door.identity)).toBeUndefined();
     await door.lease.run(() =>
       window.lease.run(async () => {
         await nextTurn();
-        expect(LeaseChain.find(door.identity)).toBe(door.hold);
-        expect(LeaseChain.find(window.identity)).toBe(window.hold);
+        expect(LeaseScope.find(door.identity)).toBe(door.hold);
+        expect(LeaseScope.find(window.identity)).toBe(window.hold);
         expect(currentLease()).toBe(window.lease);
       }),
     );
-    expect(LeaseChain.find(door.identity)).toBeUndefined();
+    expect(LeaseScope.find(door.identity)).toBeUndefined();
   });
 
   it('does not take the lock of another client, or of another id, for the same', async () => {
     const { lease, identity } = granted('door');
     await lease.run(() => {
-      expect(LeaseChain.find({ ...identity, scope: {} })).toBeUndefined();
-      expect(LeaseChain.find({ ...identity, name: 'window' })).toBeUndefined();
+      expect(LeaseScope.find({ ...identity, scope: {} })).toBeUndefined();
+      expect(LeaseScope.find({ ...identity, name: 'window' })).toBeUndefined();
     });
   });
 
@@ -33,8 +33,8 @@ describe('The lease chain', () => {
       lost.lease.run(async () => {
         await released.lease.release();
         lost.ledger.isExclusiveNow = false;
-        expect(LeaseChain.find(released.identity)).toBeUndefined();
-        expect(LeaseChain.find(lost.identity)).toBeUndefined();
+        expect(LeaseScope.find(released.identity)).toBeUndefined();
+        expect(LeaseScope.find(lost.identity)).toBeUndefined();
         expect(currentLease()).toBe(lost.lease);
       }),
     );
@@ -42,11 +42,11 @@ describe('The lease chain', () => {
 
   it('finds the outer of two holds of one lock where the inner one is over', async () => {
     const outer = granted('door');
-    const inner = new HeldLease(outer.hold);
+    const inner = new LeaseHandle(outer.hold);
     await outer.lease.run(() =>
       inner.run(async () => {
         await inner.release();
-        expect(LeaseChain.find(outer.identity)).toBe(outer.hold);
+        expect(LeaseScope.find(outer.identity)).toBe(outer.hold);
       }),
     );
   });
@@ -54,8 +54,8 @@ describe('The lease chain', () => {
   it('is not seen by siblings', async () => {
     const [left, right] = [granted('left'), granted('right')];
     const seen = await Promise.all([
-      left.lease.run(() => nextTurn().then(() => LeaseChain.find(right.identity))),
-      right.lease.run(() => nextTurn().then(() => LeaseChain.find(left.identity))),
+      left.lease.run(() => nextTurn().then(() => LeaseScope.find(right.identity))),
+      right.lease.run(() => nextTurn().then(() => LeaseScope.find(left.identity))),
     ]);
     expect(seen).toEqual([undefined, undefined]);
   });
@@ -63,12 +63,12 @@ describe('The lease chain', () => {
   it('is left by work that is begun on behalf of nobody', async () => {
     const { lease, hold, identity } = granted();
     await lease.run(async () => {
-      const seen = LeaseChain.leave(async () => {
+      const seen = LeaseScope.runOutside(async () => {
         await nextTurn();
-        return [currentLease(), LeaseChain.find(identity)];
+        return [currentLease(), LeaseScope.find(identity)];
       });
       expect(await seen).toEqual([undefined, undefined]);
-      expect(LeaseChain.find(identity)).toBe(hold);
+      expect(LeaseScope.find(identity)).toBe(hold);
     });
   });
 
@@ -76,7 +76,7 @@ describe('The lease chain', () => {
     const { lease, hold, identity } = granted();
     jest.resetModules();
     const copy = await import('../../../lib/core/internal/lease-scope.js');
-    expect(copy.LeaseChain).not.toBe(LeaseChain);
-    await lease.run(() => expect(copy.LeaseChain.find(identity)).toBe(hold));
+    expect(copy.LeaseScope).not.toBe(LeaseScope);
+    await lease.run(() => expect(copy.LeaseScope.find(identity)).toBe(hold));
   });
 });
