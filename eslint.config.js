@@ -3,7 +3,14 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['**/dist', '**/node_modules', 'coverage', 'test/package/apps']),
+  globalIgnores([
+    '**/dist',
+    '**/node_modules',
+    'coverage',
+    'test/package/apps',
+    'lib/redis/scripts/index.ts',
+    'lib/inspector/page/parts.ts',
+  ]),
   eslint.configs.recommended,
   {
     files: ['**/*.{js,mjs,cjs}'],

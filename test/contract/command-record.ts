@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { lockRenew } from '../../lib/redis/scripts/index.js';
 
 const OWNER = /^([0-9a-f-]{36}):\d+/;
 

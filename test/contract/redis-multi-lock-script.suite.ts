@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lockAcquire } from '../../lib/redis/scripts/lock-acquire.js';
+import { lockAcquire } from '../../lib/redis/scripts/index.js';
 import { eventually } from '../support/eventually.js';
 import { eventsOf } from './events-of.js';
 import type { RedisStageClient } from './redis-stage-client.js';

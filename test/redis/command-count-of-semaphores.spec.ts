@@ -2,9 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { lockRenew, permitAcquire } from '../../lib/redis/scripts/index.js';
 import { WAITERS_ON_SERVER } from '../../lib/redis/locks/local-queue.js';
-import { permitAcquire } from '../../lib/redis/scripts/permit-acquire.js';
 import { calm } from '../support/calm.js';
 import { eventually } from '../support/eventually.js';
 import { RedisProxy } from '../support/redis-proxy.js';

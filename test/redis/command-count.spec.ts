@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { lockRenew } from '../../lib/redis/scripts/index.js';
 import { Program } from '../integration/support/program.js';
 import { eventually } from '../support/eventually.js';
 import { RedisProxy } from '../support/redis-proxy.js';

@@ -2,9 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Script } from '../../lib/redis/connection/script.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { latchCountDown } from '../../lib/redis/scripts/latch-count-down.js';
-import { latchDelete } from '../../lib/redis/scripts/latch-delete.js';
-import { latchSet } from '../../lib/redis/scripts/latch-set.js';
+import { latchCountDown, latchDelete, latchSet } from '../../lib/redis/scripts/index.js';
 import { eventually } from '../support/eventually.js';
 import { RedisProxy, type LostReplies } from '../support/redis-proxy.js';
 import { RedisServer } from '../support/redis-server.js';

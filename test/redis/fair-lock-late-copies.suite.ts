@@ -1,8 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { LockName } from '../../lib/redis/connection/lock-name.js';
 import type { Script } from '../../lib/redis/connection/script.js';
-import { fairLockAcquire } from '../../lib/redis/scripts/fair-lock-acquire.js';
-import { fairLockRelease } from '../../lib/redis/scripts/fair-lock-release.js';
+import { fairLockAcquire, fairLockRelease } from '../../lib/redis/scripts/index.js';
 import { fairQueue } from './fair-queue.js';
 import type { RedisStage } from './redis-stage.js';
 

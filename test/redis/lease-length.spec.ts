@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { LockLostError } from '../../lib/core/errors/index.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { lockRenew } from '../../lib/redis/scripts/index.js';
 import { lossOf } from '../integration/support/loss-of.js';
 import { eventually } from '../support/eventually.js';
 import { RedisProxy } from '../support/redis-proxy.js';

@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Script } from '../../lib/redis/connection/script.js';
-import { lockAcquire } from '../../lib/redis/scripts/lock-acquire.js';
-import { lockRelease } from '../../lib/redis/scripts/lock-release.js';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { lockAcquire, lockRelease, lockRenew } from '../../lib/redis/scripts/index.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 

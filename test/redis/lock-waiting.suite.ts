@@ -6,7 +6,7 @@ import {
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { lockRenew } from '../../lib/redis/scripts/index.js';
 import { earliest } from '../support/earliest.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { lockAcquire } from '../../lib/redis/scripts/lock-acquire.js';
+import { lockAcquire } from '../../lib/redis/scripts/index.js';
 import type { RedisDeploymentKind } from '../interop/support/redis-deployment.js';
 import { earliest } from '../support/earliest.js';
 import { eventually } from '../support/eventually.js';

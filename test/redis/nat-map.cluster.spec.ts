@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { lockAcquire } from '../../lib/redis/scripts/lock-acquire.js';
+import { lockAcquire } from '../../lib/redis/scripts/index.js';
 import { eventually } from '../support/eventually.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { RedisProxy } from '../support/redis-proxy.js';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { lockRenew } from '../../lib/redis/scripts/index.js';
 import { lossOf } from '../integration/support/loss-of.js';
 import { earliest } from '../support/earliest.js';
 import { eventually } from '../support/eventually.js';

@@ -1,8 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { LockName } from '../../lib/redis/connection/lock-name.js';
-import { permitAcquire } from '../../lib/redis/scripts/permit-acquire.js';
-import { permitRelease } from '../../lib/redis/scripts/permit-release.js';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { lockRenew, permitAcquire, permitRelease } from '../../lib/redis/scripts/index.js';
 import type { Script } from '../../lib/redis/connection/script.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';

@@ -3,9 +3,7 @@ import { LockNotHeldError } from '../../lib/core/errors/index.js';
 import type { Script } from '../../lib/redis/connection/script.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { permitAcquire } from '../../lib/redis/scripts/permit-acquire.js';
-import { permitReleaseIds } from '../../lib/redis/scripts/permit-release-ids.js';
-import { permitResize } from '../../lib/redis/scripts/permit-resize.js';
+import { permitAcquire, permitReleaseIds, permitResize } from '../../lib/redis/scripts/index.js';
 import { RedisProxy, type LostReplies } from '../support/redis-proxy.js';
 import { RedisServer } from '../support/redis-server.js';
 

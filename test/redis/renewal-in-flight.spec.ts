@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { lockRelease } from '../../lib/redis/scripts/lock-release.js';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { lockRelease, lockRenew } from '../../lib/redis/scripts/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { eventually } from '../support/eventually.js';
 import { RedisProxy } from '../support/redis-proxy.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { lockRenew } from '../../lib/redis/scripts/lock-renew.js';
+import { lockRenew } from '../../lib/redis/scripts/index.js';
 import { expectLost } from '../contract/expect-lost.js';
 import type { CommandLog } from '../interop/support/command-log.js';
 import { eventually } from '../support/eventually.js';

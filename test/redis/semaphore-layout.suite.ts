@@ -1,9 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { LockKeyError } from '../../lib/core/errors/index.js';
 import type { Script } from '../../lib/redis/connection/script.js';
-import { semaphoreAcquire } from '../../lib/redis/scripts/semaphore-acquire.js';
-import { semaphoreChange } from '../../lib/redis/scripts/semaphore-change.js';
-import { semaphoreUndo } from '../../lib/redis/scripts/semaphore-undo.js';
+import { semaphoreAcquire, semaphoreChange, semaphoreUndo } from '../../lib/redis/scripts/index.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 import { semaphoreNames } from './semaphore-names.js';

@@ -5,7 +5,7 @@ import {
   ConstantBackOff,
   ExponentialBackOff,
 } from '../../lib/redis/locks/back-off.js';
-import { lockAcquire } from '../../lib/redis/scripts/lock-acquire.js';
+import { lockAcquire } from '../../lib/redis/scripts/index.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
-import { inspectorHtml } from './inspector-html.js';
-import { inspectorScript } from './inspector-script.js';
-import { inspectorStyle } from './inspector-style.js';
-import { inspectorTheme } from './inspector-theme.js';
+import { inspectorHtml, inspectorScript, inspectorStyle, inspectorTheme } from './parts.js';
 
 const STYLE = inspectorTheme + inspectorStyle;
 

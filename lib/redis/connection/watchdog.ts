@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
-import { lockRenew } from '../scripts/lock-renew.js';
+import { lockRenew } from '../scripts/index.js';
 import { slotOf } from './cluster-slots.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';

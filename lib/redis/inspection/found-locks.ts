@@ -3,7 +3,7 @@ import { isRedisCluster, type RedisClient, type RedisNode } from '../connection/
 import type { LockName } from '../connection/lock-name.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import { readHolders } from '../locks/lock-holders.js';
-import { permitHolders } from '../scripts/permit-holders.js';
+import { permitHolders } from '../scripts/index.js';
 
 /** Keys looked at with one command. */
 const STEP = 100;

@@ -11,7 +11,7 @@ import { readHolders } from '../locks/lock-holders.js';
 import { readCommands, writeCommands } from '../locks/read-write-commands.js';
 import { fairCommands, reentrantCommands } from '../locks/redis-lock.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { permitReleaseIds } from '../scripts/permit-release-ids.js';
+import { permitReleaseIds } from '../scripts/index.js';
 import { FoundLocks, readLockKey } from './found-locks.js';
 import { expectReady, RedisReports } from './redis-reports.js';
 

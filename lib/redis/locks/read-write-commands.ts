@@ -1,10 +1,12 @@
 import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { lockToken } from '../scripts/lock-token.js';
-import { readLockAcquire } from '../scripts/read-lock-acquire.js';
-import { readLockRelease } from '../scripts/read-lock-release.js';
-import { writeLockAcquire } from '../scripts/write-lock-acquire.js';
-import { writeLockRelease } from '../scripts/write-lock-release.js';
+import {
+  lockToken,
+  readLockAcquire,
+  readLockRelease,
+  writeLockAcquire,
+  writeLockRelease,
+} from '../scripts/index.js';
 import type { LockCommands } from './lock-commands.js';
 
 /**

@@ -4,12 +4,14 @@ import type { Lease } from '../../core/lease.js';
 import type { LockIdentity, Mutex } from '../../core/lock.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { fairLockAcquire } from '../scripts/fair-lock-acquire.js';
-import { fairLockRelease } from '../scripts/fair-lock-release.js';
-import { lockAcquire } from '../scripts/lock-acquire.js';
-import { lockForceUnlock } from '../scripts/lock-force-unlock.js';
-import { lockRelease } from '../scripts/lock-release.js';
-import { lockToken } from '../scripts/lock-token.js';
+import {
+  fairLockAcquire,
+  fairLockRelease,
+  lockAcquire,
+  lockForceUnlock,
+  lockRelease,
+  lockToken,
+} from '../scripts/index.js';
 import type { BackOff } from './back-off.js';
 import type { BaseLock } from './base-lock.js';
 import { IdempotentRequests } from './idempotent-requests.js';

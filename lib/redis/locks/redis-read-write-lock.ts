@@ -4,7 +4,7 @@ import type { Lease } from '../../core/lease.js';
 import type { Lock, LockIdentity, ReadWriteLock } from '../../core/lock.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { readWriteForceUnlock } from '../scripts/read-write-force-unlock.js';
+import { readWriteForceUnlock } from '../scripts/index.js';
 import { BaseLock } from './base-lock.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import type { LockCommands } from './lock-commands.js';

@@ -2,9 +2,7 @@ import type { LockName } from '../connection/lock-name.js';
 import type { LockCommands } from '../locks/lock-commands.js';
 import { permitIdsOf } from '../locks/permit-holder.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { permitAcquire } from '../scripts/permit-acquire.js';
-import { permitRelease } from '../scripts/permit-release.js';
-import { permitToken } from '../scripts/permit-token.js';
+import { permitAcquire, permitRelease, permitToken } from '../scripts/index.js';
 
 /**
  * Commands of the semaphore that Redisson calls `RPermitExpirableSemaphore`. A holder is what `newPermitHolder` makes.

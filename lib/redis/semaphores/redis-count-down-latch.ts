@@ -7,10 +7,7 @@ import { contend } from '../locks/contend.js';
 import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import type { AcquireCommands } from '../locks/lock-commands.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { latchAwait } from '../scripts/latch-await.js';
-import { latchCountDown } from '../scripts/latch-count-down.js';
-import { latchDelete } from '../scripts/latch-delete.js';
-import { latchSet } from '../scripts/latch-set.js';
+import { latchAwait, latchCountDown, latchDelete, latchSet } from '../scripts/index.js';
 
 /** A waiter looks after so many ms, whether or not it was woken. */
 const LONGEST_SILENCE = 5_000;

@@ -15,11 +15,13 @@ import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import { newPermitHolder, validatePermitsAtOnce } from '../locks/permit-holder.js';
 import { type RedisAcquireOptions, type RedisLease, validateLease } from '../locks/redis-lease.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { permitCount } from '../scripts/permit-count.js';
-import { permitLease } from '../scripts/permit-lease.js';
-import { permitReleaseIds } from '../scripts/permit-release-ids.js';
-import { permitResize } from '../scripts/permit-resize.js';
-import { permitSetLease } from '../scripts/permit-set-lease.js';
+import {
+  permitCount,
+  permitLease,
+  permitReleaseIds,
+  permitResize,
+  permitSetLease,
+} from '../scripts/index.js';
 
 /** Options of an acquire on a semaphore on Redis. */
 export interface RedisPermitOptions extends RedisAcquireOptions, PermitOptions {

@@ -10,10 +10,12 @@ import type { AcquireCommands, LockCommands } from '../locks/lock-commands.js';
 import { validateLease } from '../locks/redis-lease.js';
 import { MEMORY, type RequestNumbers } from '../locks/request-numbers.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { semaphoreAcquire } from '../scripts/semaphore-acquire.js';
-import { semaphoreChange } from '../scripts/semaphore-change.js';
-import { semaphoreCount } from '../scripts/semaphore-count.js';
-import { semaphoreUndo } from '../scripts/semaphore-undo.js';
+import {
+  semaphoreAcquire,
+  semaphoreChange,
+  semaphoreCount,
+  semaphoreUndo,
+} from '../scripts/index.js';
 
 /** A waiter looks after so many ms, whether or not it was woken. */
 const LONGEST_SILENCE = 5_000;

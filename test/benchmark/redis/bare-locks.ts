@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis';
 import { hostname } from 'node:os';
-import { lockAcquire } from '../../../lib/redis/scripts/lock-acquire.js';
-import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';
+import { lockAcquire, lockRelease } from '../../../lib/redis/scripts/index.js';
 import { partsOf } from './quantities.js';
 
 const CLIENT = '6f1c2d9e-5a7b-4c1d-9e8f-0a1b2c3d4e5f';

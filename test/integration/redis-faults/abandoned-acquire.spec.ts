@@ -2,10 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { randomUUID } from 'node:crypto';
 import { LockAbortedError } from '../../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
-import { fairLockRelease } from '../../../lib/redis/scripts/fair-lock-release.js';
-import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';
-import { readLockRelease } from '../../../lib/redis/scripts/read-lock-release.js';
-import { writeLockRelease } from '../../../lib/redis/scripts/write-lock-release.js';
+import {
+  fairLockRelease,
+  lockRelease,
+  readLockRelease,
+  writeLockRelease,
+} from '../../../lib/redis/scripts/index.js';
 import { eventually } from '../../support/eventually.js';
 import { RedisProxy } from '../../support/redis-proxy.js';
 import { RedisServer } from '../../support/redis-server.js';

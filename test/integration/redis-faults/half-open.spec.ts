@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { randomUUID } from 'node:crypto';
 import { LockLostError } from '../../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
-import { lockRenew } from '../../../lib/redis/scripts/lock-renew.js';
+import { lockRenew } from '../../../lib/redis/scripts/index.js';
 import { eventually } from '../../support/eventually.js';
 import { RedisProxy } from '../../support/redis-proxy.js';
 import { RedisServer } from '../../support/redis-server.js';

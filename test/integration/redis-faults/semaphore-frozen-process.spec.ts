@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
-import { lockRenew } from '../../../lib/redis/scripts/lock-renew.js';
+import { lockRenew } from '../../../lib/redis/scripts/index.js';
 import { eventually } from '../../support/eventually.js';
 import { RedisProxy } from '../../support/redis-proxy.js';
 import { RedisServer } from '../../support/redis-server.js';

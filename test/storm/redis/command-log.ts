@@ -1,5 +1,4 @@
-import { readdirSync } from 'node:fs';
-import { Script } from '../../../lib/redis/connection/script.js';
+import * as scripts from '../../../lib/redis/scripts/index.js';
 import type { RespFrame } from '../../support/resp-splitter.js';
 
 /** How a command came to the server. */
@@ -26,19 +25,17 @@ export interface LoggedCommand {
 const KEPT = 40_000;
 const LONGEST_TEXT = 160;
 
+/** Of each script, by its digest and by its source. */
+const NAMES = new Map(
+  Object.values(scripts).flatMap(({ sha1, source, name }) => [
+    [sha1, name],
+    [source, name],
+  ]),
+);
+
 /** The last commands that went through a proxy, for the story of a finding. */
 export class CommandLog {
-  readonly #names = new Map<string, string>();
   #entries: LoggedCommand[] = [];
-
-  /** Loads the scripts, to show them by their names. */
-  static async open(): Promise<CommandLog> {
-    const log = new CommandLog();
-    const folder = new URL('../../../lib/redis/scripts/', import.meta.url);
-    for (const file of readdirSync(folder).filter((name) => name.endsWith('.ts')))
-      log.#learn((await import(new URL(file, folder).href)) as Record<string, unknown>);
-    return log;
-  }
 
   add(entry: LoggedCommand): LoggedCommand {
     this.#entries.push(entry);
@@ -98,17 +95,9 @@ export class CommandLog {
   }
 
   #text([name = '', ...args]: readonly string[]): string {
-    const script = name.toLowerCase().startsWith('eval') ? this.#names.get(args[0]!) : undefined;
+    const script = name.toLowerCase().startsWith('eval') ? NAMES.get(args[0]!) : undefined;
     const shown = script === undefined ? [name, ...args] : [script, ...args.slice(1)];
     return shown.map(printable).join(' ').slice(0, LONGEST_TEXT);
-  }
-
-  #learn(module: Record<string, unknown>): void {
-    for (const script of Object.values(module)) {
-      if (!(script instanceof Script)) continue;
-      this.#names.set(script.sha1, script.name);
-      this.#names.set(script.source, script.name);
-    }
   }
 }
 

@@ -88,7 +88,7 @@ export class RedisStorm {
   }
 
   static async start(seed: number): Promise<RedisStorm> {
-    const log = await CommandLog.open();
+    const log = new CommandLog();
     const servers = await PrimaryAndReplica.start();
     const proxy = await UnrulyProxy.start(servers, log, seededRandom(seed));
     const clients = await connectAll({ host: proxy.host, port: proxy.port });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { GuaranteedRelease } from '../../../lib/redis/locks/guaranteed-release.js';
-import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';
+import { lockRelease } from '../../../lib/redis/scripts/index.js';
 import { Deferred } from '../../support/deferred.js';
 import { isSettled } from '../../support/is-settled.js';
 import { VirtualClock } from '../../support/virtual-clock.js';

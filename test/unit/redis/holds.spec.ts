@@ -8,10 +8,12 @@ import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.
 import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
 import { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
-import { lockAcquire } from '../../../lib/redis/scripts/lock-acquire.js';
-import { lockRelease } from '../../../lib/redis/scripts/lock-release.js';
-import { lockRenew } from '../../../lib/redis/scripts/lock-renew.js';
-import { lockToken } from '../../../lib/redis/scripts/lock-token.js';
+import {
+  lockAcquire,
+  lockRelease,
+  lockRenew,
+  lockToken,
+} from '../../../lib/redis/scripts/index.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
 import { FakeNode, type SentCommand } from './fake-node.js';

@@ -4,7 +4,7 @@ import { LockName } from '../../../lib/redis/connection/lock-name.js';
 import type { RecipeContext } from '../../../lib/redis/recipe-context.js';
 import { MEMORY, RequestRecords } from '../../../lib/redis/locks/request-numbers.js';
 import { IdempotentRequests } from '../../../lib/redis/locks/idempotent-requests.js';
-import { semaphoreChange } from '../../../lib/redis/scripts/semaphore-change.js';
+import { semaphoreChange } from '../../../lib/redis/scripts/index.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
 import { FakeNode, type SentCommand } from './fake-node.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lockRenew } from '../../../../lib/redis/scripts/lock-renew.js';
+import { lockRenew } from '../../../../lib/redis/scripts/index.js';
 import { RedLockOnFakes } from './red-lock-on-fakes.js';
 
 const LEASE = 10_000;

@@ -1,8 +1,0 @@
-// Made of semaphore-count.lua by `npm run scripts`; change that.
-import { Script } from '../connection/script.js';
-
-export const semaphoreCount = new Script('semaphore-count', `-- How many permits there are that nobody owns.
--- KEYS permits  ARGV none  -> how many
-local available = tonumber(redis.call('get', KEYS[1]) or 0)
-return available or redis.error_reply('WRONGTYPE not a number')
-`);
