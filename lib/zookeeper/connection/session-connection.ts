@@ -1,88 +1,84 @@
-import { SessionManager, type SessionManagerOptions } from './session-manager.js';
-import type { Session } from './session.js';
-import type { Answers, Request } from './transport.js';
+/* eslint-disable max-lines -- one state machine: requests go out by its link, watches end with it, its session with its time */
+import type { Clock, Timer } from '../../core/clock.js';
+import { LeaseScope } from '../../core/internal/lease-scope.js';
+import { PipelinedLink } from './pipelined-link.js';
+import { reconnectDelay, type ServerAddress, type Servers } from './server-list.js';
+import { Session } from './session.js';
+import type { Answers, Request, SessionCredentials, Transport } from './transport.js';
+import { WatchRegistry } from './watch-registry.js';
 import type {
   AclEntry,
+  AuthInfo,
   ConnectionState,
   CreateMode,
   Stat,
   Watcher,
-  WatchEvent,
   ZooKeeperConnection,
 } from './zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from './zookeeper-error.js';
 
-type Kind = 'data' | 'child';
-
-/**
- * Who waits for which path. The server is asked for one watch a path and kind; whoever waits for it is told together.
- *
- * A watcher is called once, then forgotten: by the event, or with `disconnected` when the link, and with it every watch
- * on the server, has gone.
- */
-export class WatchRegistry {
-  readonly #watchers = {
-    data: new Map<string, Set<Watcher>>(),
-    child: new Map<string, Set<Watcher>>(),
-  };
-
-  add(kind: Kind, path: string, watcher: Watcher): void {
-    const there = this.#watchers[kind].get(path);
-    if (there) there.add(watcher);
-    else this.#watchers[kind].set(path, new Set([watcher]));
-  }
-
-  remove(kind: Kind, path: string, watcher: Watcher): void {
-    const there = this.#watchers[kind].get(path);
-    if (there?.delete(watcher) && there.size === 0) this.#watchers[kind].delete(path);
-  }
-
-  /** A server's event: `child` ends child watches, a deletion both kinds, the rest data watches. */
-  fire(type: Exclude<WatchEvent['type'], 'disconnected'>, path: string): void {
-    if (type !== 'child') this.#take('data', path, { type, path });
-    if (type === 'child' || type === 'deleted') this.#take('child', path, { type, path });
-  }
-
-  disconnect(): void {
-    for (const kind of ['data', 'child'] as const) {
-      for (const path of [...this.#watchers[kind].keys()])
-        this.#take(kind, path, { type: 'disconnected', path });
-    }
-  }
-
-  #take(kind: Kind, path: string, event: WatchEvent): void {
-    const there = this.#watchers[kind].get(path);
-    if (there === undefined) return;
-    this.#watchers[kind].delete(path);
-    for (const watcher of there) watcher(event);
-  }
+export interface SessionConnectionOptions {
+  readonly transport: Transport;
+  readonly servers: Servers;
+  /** Asked for, in milliseconds; the servers negotiate. */
+  readonly sessionTimeout: number;
+  /** Of the servers, in milliseconds. Default: 2,000. */
+  readonly tickTime?: number;
+  readonly clock: Clock;
+  readonly auth?: readonly AuthInfo[];
+  /** In [0, 1); spreads the reconnects of many clients. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** An attempt to connect failed; another follows. */
+  readonly onAttemptFailed?: (reason: string) => void;
 }
+
+/** The longest that either part of an attempt to connect, the name or the connection, may take, in ms. */
+const LONGEST_ATTEMPT = 5_000;
+/** The same where there is no session to lose: the servers may grant more than what is asked for. */
+const FIRST_ATTEMPT = 1_000;
+/** A link that lasted for so long, in ms, was a good one: only after a worse one it goes on with the back-off. */
+const STEADY = 1_000;
 
 type RequestOf<O extends Request['op']> = Request & { readonly op: O };
 
-/** The port over any transport: requests and watches here, the session and its links in {@link SessionManager}. */
+/**
+ * The port over any transport. Keeps one session alive over many links: attaches, detaches, attaches again, and opens a new
+ * session after a loss.
+ *
+ * Invariants:
+ * - `#link` is the only link that counts: what an older one says is not heard.
+ * - While `session` is set it has not ended; when it ends, the state is `LOST` before anybody can see another session.
+ * - `CONNECTED` and `RECONNECTED` are reached only after a `sync` on the new link: a server that lags behind the one we
+ *   came from is up to date before anybody reads.
+ * - Watches are those of the current link, and end with it.
+ */
 export class SessionConnection implements ZooKeeperConnection {
+  #state: ConnectionState = 'CONNECTING';
+  #session?: Session;
+  #link?: PipelinedLink;
+  /** Counts the attempts to connect, so that a name that resolves too late opens nothing. */
+  #attempt = 0;
+  #failures = 0;
+  #upSince = Infinity;
+  #wasConnected = false;
+  /** Bounds the attempt under way, or runs until the next one. */
+  #timer?: Timer;
+  #closed?: Promise<void>;
+  readonly #listeners = new Set<(state: ConnectionState, reason: string) => void>();
   readonly #watches = new WatchRegistry();
-  readonly #manager: SessionManager;
 
-  constructor(private readonly options: SessionManagerOptions) {
-    this.#manager = new SessionManager(
-      options,
-      (type, path) => this.#watches.fire(type, path),
-      () => this.#watches.disconnect(),
-    );
-  }
+  constructor(private readonly options: SessionConnectionOptions) {}
 
   get state(): ConnectionState {
-    return this.#manager.state;
+    return this.#state;
   }
 
   get isConnected(): boolean {
-    return this.#manager.isConnected;
+    return this.#state === 'CONNECTED' || this.#state === 'RECONNECTED';
   }
 
   get session(): Session | undefined {
-    return this.#manager.session;
+    return this.#session;
   }
 
   create(path: string, data: Buffer, mode: CreateMode): Promise<string> {
@@ -138,15 +134,21 @@ export class SessionConnection implements ZooKeeperConnection {
   }
 
   onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void {
-    return this.#manager.onStateChange(listener);
+    const entry: typeof listener = (state, reason) => listener(state, reason);
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
   }
 
+  /** Connects in no lease's scope, so that timers and callbacks have none either. */
   start(): void {
-    this.#manager.start();
+    if (this.#state === 'CONNECTING' && this.#attempt === 0)
+      LeaseScope.runOutside(() => this.#attach());
   }
 
+  /** Resolves when the servers have been told, as far as they can be reached. Idempotent. */
   close(): Promise<void> {
-    return this.#manager.close();
+    this.#closed ??= this.#close();
+    return this.#closed;
   }
 
   async #sendWatched<O extends 'getData' | 'getChildren'>(
@@ -164,12 +166,157 @@ export class SessionConnection implements ZooKeeperConnection {
   }
 
   #send<O extends Request['op']>(request: RequestOf<O>): Promise<Answers[O]> {
-    return this.#manager.link?.send<O>(request) ?? this.#refuse(request);
+    return (this.isConnected ? this.#link : undefined)?.send<O>(request) ?? this.#refuse(request);
   }
 
   /** In a later macrotask: a loop of refused requests must not keep the event loop from everything else. */
   #refuse({ op, path }: Request): Promise<never> {
     const error = new ZooKeeperError(ReturnCode.CONNECTIONLOSS, op, path);
     return new Promise((_, reject) => this.options.clock.setTimer(() => reject(error), 0));
+  }
+
+  #close(): Promise<void> {
+    const [session, link] = [this.#session, this.#link];
+    this.#session = this.#link = undefined;
+    this.#attempt += 1;
+    this.#timer?.cancel();
+    this.#become('CLOSED', 'closed by its owner');
+    session?.end('the client was closed');
+    link?.close();
+    this.#watches.disconnect();
+    return this.options.transport.close();
+  }
+
+  #become(state: ConnectionState, reason: string): void {
+    this.#state = state;
+    for (const listener of [...this.#listeners]) listener(state, reason);
+  }
+
+  #attach(): void {
+    const attempt = ++this.#attempt;
+    const isCurrent = () => attempt === this.#attempt;
+    const fail = (reason: string) => void (isCurrent() && this.#attemptFailed(reason));
+    this.#setTimer(this.#attemptLimit, () => fail('the name service does not answer'));
+    this.options.servers.next().then(
+      (address) => void (isCurrent() && this.#open(address)),
+      (error: Error) => fail(error.message),
+    );
+  }
+
+  #open(address: ServerAddress): void {
+    const { transport, sessionTimeout, auth = [], clock } = this.options;
+    const openedAt = clock.now();
+    const isCurrent = () => this.#link === link;
+    const drop = (reason: string) =>
+      void (isCurrent() && this.#drop(`${address.host}:${address.port}: ${reason}`));
+    const transportLink = transport.open(
+      { address, sessionTimeout, auth, credentials: this.#session },
+      {
+        onConnected: (credentials) =>
+          void (isCurrent() && this.#connected(link, credentials, openedAt, drop)),
+        onDisconnected: drop,
+        onExpired: (reason) => void (isCurrent() && this.#expired(reason)),
+        onWatch: (type, path) => void (isCurrent() && this.#watches.fire(type, path)),
+      },
+    );
+    const answered = (sentAt: number, byLeader: boolean) =>
+      void (isCurrent() && this.#session?.answered(sentAt, byLeader));
+    const link = (this.#link = new PipelinedLink(transportLink, clock, answered, drop));
+    const limit = this.#attemptLimit;
+    this.#setTimer(limit, () => drop(`not connected within ${Math.round(limit)} ms`));
+  }
+
+  /** The servers have taken the session; it may be used after a `sync`. */
+  #connected(
+    link: PipelinedLink,
+    credentials: SessionCredentials,
+    openedAt: number,
+    drop: (reason: string) => void,
+  ): void {
+    this.#adopt(credentials, openedAt);
+    if (this.#link !== link) return; // the timeout that was granted now is over already
+    link.sync().then(
+      () => void (this.#link === link && this.#up(link)),
+      (error: Error) => drop(error.message),
+    );
+  }
+
+  /** Takes over the session that the servers named; where it is not the one we asked for, ours is gone. */
+  #adopt({ id, password, timeout }: SessionCredentials, openedAt: number): void {
+    const old = this.#session;
+    if (old?.id === id) return old.attached(timeout, openedAt);
+    const { clock, tickTime } = this.options;
+    const session = new Session(id, password, timeout, clock, openedAt, tickTime);
+    this.#session = session;
+    session.onEnd((reason) => this.#sessionEnded(session, reason));
+    if (old === undefined) return;
+    this.#become('LOST', 'the servers have opened another session');
+    old.end('the servers have opened another session');
+  }
+
+  #up(link: PipelinedLink): void {
+    const session = this.#session;
+    if (!session?.isAlive) return; // its end has closed the link
+    this.#timer?.cancel();
+    this.#upSince = this.options.clock.now();
+    const state = this.#wasConnected ? 'RECONNECTED' : 'CONNECTED';
+    this.#wasConnected = true;
+    link.watch(session.patience);
+    this.#become(state, `session 0x${session.id}`);
+  }
+
+  /** The link is over; the session may live on, so the next link attaches to it. */
+  #drop(reason: string): void {
+    const link = this.#link;
+    const wasConnected = this.isConnected;
+    this.#link = undefined;
+    this.#timer?.cancel();
+    if (wasConnected && this.options.clock.now() - this.#upSince >= STEADY) this.#failures = 0;
+    if (wasConnected) this.#become('SUSPENDED', reason);
+    link?.detach(this.#session);
+    this.#watches.disconnect();
+    if (wasConnected) this.#attachLater();
+    else this.#attemptFailed(reason);
+  }
+
+  #attemptFailed(reason: string): void {
+    this.options.onAttemptFailed?.(reason);
+    this.#attachLater();
+  }
+
+  #expired(reason: string): void {
+    if (this.#session) this.#session.end(reason);
+    else this.#drop(reason);
+  }
+
+  #sessionEnded(session: Session, reason: string): void {
+    if (session !== this.#session) return;
+    const link = this.#link;
+    this.#session = this.#link = undefined;
+    this.#timer?.cancel();
+    this.#become('LOST', reason);
+    this.#watches.disconnect();
+    // Later in this turn: closing a link that is up may block, and the holders must learn of the loss first.
+    queueMicrotask(() => link?.close());
+    this.#attachLater();
+  }
+
+  #attachLater(): void {
+    if (this.#state === 'CLOSED') return;
+    const { servers, sessionTimeout, random = Math.random } = this.options;
+    this.#attempt += 1;
+    const delay = reconnectDelay(this.#failures++ - servers.size, random);
+    this.#setTimer(Math.min(delay, sessionTimeout / 20), () => this.#attach()); // a short session is not to be slept away
+  }
+
+  get #attemptLimit(): number {
+    const { sessionTimeout } = this.options;
+    const third = (this.#session?.timeout ?? Math.max(sessionTimeout, 3 * FIRST_ATTEMPT)) / 3;
+    return Math.min(third, LONGEST_ATTEMPT);
+  }
+
+  #setTimer(ms: number, fn: () => void): void {
+    this.#timer?.cancel();
+    this.#timer = LeaseScope.runOutside(() => this.options.clock.setTimer(fn, ms));
   }
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { WatchEvent } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
-import { WatchRegistry } from '../../../lib/zookeeper/connection/session-connection.js';
+import { WatchRegistry } from '../../../lib/zookeeper/connection/watch-registry.js';
 
 describe('The registry of watches', () => {
   let registry: WatchRegistry;
