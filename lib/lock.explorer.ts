@@ -3,7 +3,12 @@ import { DiscoveryService } from '@nestjs/core';
 import { LockPlans } from './plans/plan-metadata.js';
 import { LockInterceptor } from './interceptors/lock.interceptor.js';
 import type { LockPlan } from './interfaces/lock-plan.interface.js';
-import { DEFAULT_LOCK_CLIENT, INTERCEPTOR_PROPERTY, LOCK_INTERCEPTOR } from './lock.constants.js';
+import {
+  DEFAULT_LOCK_CLIENT,
+  INTERCEPTOR_PROPERTY,
+  LOCK_INTERCEPTOR,
+  LOCK_PLANS,
+} from './lock.constants.js';
 import { LockOrchestrator } from './clients/lock.orchestrator.js';
 
 /**
@@ -33,9 +38,9 @@ export class LockExplorer implements OnModuleInit {
   /** Checks the plans of `target`; has it any? */
   #explore(target: unknown): target is object {
     if (typeof target !== 'object' || target === null) return false;
-    const plans = LockPlans.of(target);
-    for (const plan of plans) this.#check(plan);
-    return plans.length > 0;
+    if (!Reflect.hasMetadata(LOCK_PLANS, target)) return false;
+    for (const plan of LockPlans.of(target)) this.#check(plan);
+    return true;
   }
 
   #check(plan: LockPlan): void {

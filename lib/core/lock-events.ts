@@ -51,7 +51,7 @@ export type LockDiagnostics = {
 };
 
 /**
- * A new object. What is added to it at every acquire or release is assigned, not spread: see `withWait`.
+ * A new object. What is added to it at every acquire or release is assigned, not spread: see `withDefaultWait`.
  *
  * @param asker the `method` of the acquire; in an election it is the id of the participant, which is no piece of code
  */

@@ -3,7 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { LockOrchestrator } from '../clients/lock.orchestrator.js';
 import { LockDecoratorTargetError } from '../core/index.js';
 import type { LeadershipHandler } from '../interfaces/leader-options.interface.js';
-import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
+import { DEFAULT_LOCK_CLIENT, LEADERSHIP_HANDLERS } from '../lock.constants.js';
 import { withMethodInErrors } from '../plans/define-plan.js';
 import { LeadershipHandlers } from '../plans/leadership-handlers.js';
 import { LeaderElections } from './leader-elections.js';
@@ -34,6 +34,7 @@ export class LeadershipExplorer implements OnModuleInit {
   #explore(wrapper: InstanceWrapper): void {
     const instance: unknown = wrapper.instance;
     if (typeof instance !== 'object' || instance === null || this.#explored.has(instance)) return;
+    if (!Reflect.hasMetadata(LEADERSHIP_HANDLERS, instance)) return;
     this.#explored.add(instance);
     for (const handler of LeadershipHandlers.of(instance)) {
       refuseUnlessSingleton(wrapper, handler);

@@ -170,7 +170,7 @@ export class RedisConnection {
     return reply;
   }
 
-  /** Measures the `roundTrip` once more, in the background. */
+  /** Measures the `measurePing` once more, in the background. */
   measure(): void {
     if (this.#isMeasuring || !this.isReady) return;
     this.#isMeasuring = true;

@@ -30,7 +30,7 @@ export interface RedLockContext extends AcquireContext {
  * A lock that is held on a majority of the servers.
  *
  * Invariant: it is exclusive as long as a majority of the leases is, each by the clock of this process and less the drift
- * (`safeDeadline`): any other majority has a server in common with it. A lease that comes late joins it, or is given back.
+ * (`driftAdjustedDeadline`): any other majority has a server in common with it. A lease that comes late joins it, or is given back.
  */
 export class RedLockHold implements HoldBackend {
   readonly hold: Hold<RedLockHold>;

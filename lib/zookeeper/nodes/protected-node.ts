@@ -9,13 +9,17 @@ import { sortKey } from './queue-order.js';
 const LAST_SEQUENCE = 2 ** 31 - 1;
 
 /**
- * An ephemeral node, sequential unless its number is given, whose name carries a UUID, as Curator's "protected" creates: when the answer to the create
- * goes missing, the node is found again by its name.
+ * An ephemeral node, sequential unless its number is given, whose name carries a UUID, as Curator's "protected" creates: when
+ * the answer to the create goes missing, the node is found again by its name.
  *
  * Invariant: at most one create is ever carried out. Another is sent only after the one before was refused, or was looked
  * for on a connection that has been in `sync` since and not found.
  */
 export class ProtectedNode {
+  /** Last component of the path; empty as long as that is not known. */
+  name = '';
+  /** The number that the directory's counter gave it; 0 as long as that is not known. */
+  sequence = 0;
   readonly #prefix = `_c_${randomUUID()}-`;
   #path?: string;
   #session?: Session;
@@ -37,21 +41,6 @@ export class ProtectedNode {
   /** Full path, once it is known. */
   get path(): string | undefined {
     return this.#path;
-  }
-
-  /** Last component of the path; empty as long as that is not known. */
-  get name(): string {
-    return this.#path === undefined ? '' : nodeName(this.#path);
-  }
-
-  /** Its number in the ten digits of the name. */
-  get numbered(): string {
-    return sortKey(this.name, this.lockName);
-  }
-
-  /** The number that the directory's counter gave it. */
-  get sequence(): number {
-    return Number(this.numbered);
   }
 
   /** Did it take a number of the directory's counter? */
@@ -91,7 +80,7 @@ export class ProtectedNode {
     this.#creating = this.connection.create(path, this.data, mode).then(
       (made) => {
         this.#isUncertain = false;
-        return (this.#path = made);
+        return this.#found(made);
       },
       (error: unknown) => {
         this.#isUncertain = error instanceof ZooKeeperError && error.maybeDone;
@@ -109,12 +98,18 @@ export class ProtectedNode {
     const children = await listChildren(this.connection, this.directory);
     const mine = children.find((name) => name.startsWith(this.#prefix));
     this.#isUncertain = false;
-    if (mine !== undefined) this.#path = `${this.directory}/${mine}`;
+    if (mine !== undefined) this.#found(`${this.directory}/${mine}`);
     return children;
   }
 
   /** Resolves when no create is under way any more, however it ended. */
   async settled(): Promise<void> {
     await this.#creating?.catch(() => {});
+  }
+
+  #found(path: string): string {
+    this.name = nodeName(path);
+    this.sequence = Number(sortKey(this.name, this.lockName));
+    return (this.#path = path);
   }
 }
