@@ -12,8 +12,8 @@ import {
 import { LockOrchestrator } from './clients/lock.orchestrator.js';
 
 /**
- * Looks through all providers and controllers at boot: gives the interceptor to locked instances that Nest did not make
- * itself (`useFactory`, `useValue`), and checks that every plan can be carried out. It never wraps a method.
+ * Scans all providers and controllers at boot: sets the interceptor on locked instances that Nest did not construct itself
+ * (`useFactory`, `useValue`), and checks that every plan can be carried out. It never wraps a method.
  */
 @Injectable()
 export class LockExplorer implements OnModuleInit {
@@ -30,12 +30,12 @@ export class LockExplorer implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const wrappers = [...this.discovery.getProviders(), ...this.discovery.getControllers()];
     await this.orchestrator.bootStep(() => {
-      // Of a request-scoped or transient class, Nest has an object without constructor call here.
+      // For a request-scoped or transient class, Nest made `instance` without calling the constructor.
       for (const { instance } of wrappers) if (this.#explore(instance)) this.#complete(instance);
     });
   }
 
-  /** Checks the plans of `target`; has it any? */
+  /** Checks the plans of `target`; true if it has any. */
   #explore(target: unknown): target is object {
     if (typeof target !== 'object' || target === null) return false;
     if (!Reflect.hasMetadata(LOCK_PLANS, target)) return false;
@@ -54,7 +54,7 @@ export class LockExplorer implements OnModuleInit {
 
   #complete(instance: object): void {
     if (Reflect.get(instance, INTERCEPTOR_PROPERTY) === this.interceptor) return;
-    // Where it cannot be set, on a frozen object, calls of the method fail.
+    // On a frozen object it cannot be set; calls of its locked methods then fail.
     Reflect.defineProperty(instance, INTERCEPTOR_PROPERTY, {
       value: this.interceptor,
       configurable: true,

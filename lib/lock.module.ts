@@ -28,7 +28,7 @@ import {
 } from './lock.constants.js';
 import { LockExplorer } from './lock.explorer.js';
 
-/** What an app has once, however many clients it registers. */
+/** The parts that an app has once, however many clients it registers. */
 @Global()
 @Module({
   imports: [DiscoveryModule],
@@ -45,7 +45,7 @@ import { LockExplorer } from './lock.explorer.js';
 })
 export class LockCoreModule {}
 
-/** Where the options of a client come from. */
+/** Source of the options of a client. */
 export interface OptionsSource {
   /** Tokens of the arguments of `make`. */
   readonly inject: NonNullable<FactoryProvider['inject']>;
@@ -56,7 +56,7 @@ export interface OptionsSource {
 /**
  * The source that the options of `forRootAsync` describe.
  *
- * @throws LockOptionsError when there is none
+ * @throws LockOptionsError when they describe none
  */
 export function optionsSource(options: LockModuleAsyncOptions): OptionsSource {
   const { useFactory, useClass, useExisting, inject = [] } = options;
@@ -72,14 +72,14 @@ export function optionsSource(options: LockModuleAsyncOptions): OptionsSource {
 }
 
 /**
- * Registers a lock client for the whole app, and serves the lock decorators. Import it in the root module, once a client.
+ * Registers a lock client for the whole app and serves the lock decorators. Import it in the root module, once per client.
  *
- * The client is connected before any `onModuleInit`. At shutdown it grants nothing from `beforeApplicationShutdown` on,
- * and is closed in `onApplicationShutdown`.
+ * The client is connected before any `onModuleInit`. At shutdown it grants no locks from `beforeApplicationShutdown` on, and is
+ * closed in `onApplicationShutdown`.
  */
 @Module({ imports: [LockCoreModule] })
 export class LockModule {
-  // The client comes by its public token, so that the decorators use what a test has put there.
+  // The client is resolved through its public token, so that the decorators use the override of a test.
   constructor(
     registry: LockClientRegistry,
     @Inject(LOCK_CLIENT_NAME) name: string,
@@ -104,7 +104,7 @@ export class LockModule {
   }
 
   /**
-   * As `forRoot`, with options that a provider makes.
+   * As `forRoot`, with options created by a provider.
    *
    * @example
    * ```ts

@@ -50,7 +50,7 @@ const REDIS: Record<keyof RedisBackendOptions | 'name', true> = {
   watchdogTimeout: true,
 };
 
-/** Names of the options that each backend has: one that is spelt wrong is to be told, not to do nothing. */
+/** Names of the options of each backend, so that a misspelt option is reported, not ignored. */
 export const KNOWN_OPTIONS = {
   embedded: Object.keys(EMBEDDED),
   zookeeper: Object.keys(ZOOKEEPER),
@@ -63,9 +63,9 @@ const BACKENDS = "'zookeeper', 'redis' or 'embedded'";
 const OF_SERVERS = ['connect', 'client', 'cluster', 'nodes'];
 
 /**
- * Makes the client that the options ask for, not connected yet. This alone knows that there are several backends.
+ * Creates the client that the options ask for, not connected yet. This is the only place that knows all backends.
  *
- * Options that seem to have lost their backend are refused: the embedded one would keep no other process out.
+ * Options that seem to have lost their backend are rejected: the embedded backend would not exclude other processes.
  *
  * @throws LockOptionsError
  */

@@ -11,7 +11,7 @@ import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 /** The lock clients of one app, by name. */
 @Injectable()
 export class LockClientRegistry {
-  /** `undefined`: the name is taken, the client not connected yet. */
+  /** `undefined` while the name is claimed and the client is not connected yet. */
   readonly #clients = new Map<string, LockClient | undefined>();
 
   /** Names of all clients. */
@@ -20,10 +20,10 @@ export class LockClientRegistry {
   }
 
   /**
-   * The client of that name.
+   * Returns the client of that name.
    *
    * @param name default: `default`
-   * @param method class and method that ask, for the message
+   * @param method class and method of the caller, for the message
    * @throws LockClientUnknownError
    * @throws LockConnectionError while the app is being built and the client is not connected yet
    */
@@ -39,7 +39,7 @@ export class LockClientRegistry {
   }
 
   /**
-   * Takes a name for a client that is about to be made.
+   * Claims a name for a client that is about to be created.
    *
    * @internal
    * @throws LockClientDuplicateError
@@ -52,7 +52,7 @@ export class LockClientRegistry {
   }
 
   /**
-   * Makes the client of a claimed name known.
+   * Registers the client of a claimed name.
    *
    * @internal
    */

@@ -18,7 +18,7 @@ import { LOCK_CLIENT_FACTORY } from '../lock.constants.js';
 import { createLockClient } from './lock-client.factory.js';
 import { LockClientRegistry } from './lock-client.registry.js';
 
-/** Logs whatever the locks of `client` do, at the level `verbose`. */
+/** Logs the operations of all locks of `client` at the level `verbose`. */
 export function logOperations(logger: LoggerService, client: LockClient): void {
   const log = (what: string, subject: LockSubject, rest = '') => {
     const { recipe, key, participant, method = participant } = subject;
@@ -38,15 +38,15 @@ export function logOperations(logger: LoggerService, client: LockClient): void {
 const inMs = (ms: number) => `${ms.toFixed(1)} ms`;
 
 /**
- * Opens the lock clients of an app, and closes them with it.
+ * Opens the lock clients of an app and closes them at its shutdown.
  *
- * A boot that fails has no shutdown hooks. So the first failure closes every client that is open or being opened, and is
- * what all of them fail with.
+ * Nest runs no shutdown hooks after a failed boot. So the first failure closes every client that is open or being opened, and
+ * all of them fail with that error.
  */
 @Injectable()
 export class LockOrchestrator implements BeforeApplicationShutdown, OnApplicationShutdown {
   readonly #logger = new Logger('LockModule');
-  /** With the bound on their closing, in milliseconds. */
+  /** Clients, each with the bound on its closing in milliseconds. */
   readonly #clients = new Map<LockClient, number | undefined>();
   #failure?: { readonly error: unknown };
 
@@ -57,7 +57,7 @@ export class LockOrchestrator implements BeforeApplicationShutdown, OnApplicatio
     private readonly createClient: typeof createLockClient = createLockClient,
   ) {}
 
-  /** Takes a name; a second client of that name fails here, before it is opened. */
+  /** Claims a name; a second client of that name fails here, before it is opened. */
   claim(name: string): Promise<string> {
     return this.bootStep(() => {
       this.registry.claim(name);
@@ -65,7 +65,7 @@ export class LockOrchestrator implements BeforeApplicationShutdown, OnApplicatio
     });
   }
 
-  /** Makes a client and connects it. */
+  /** Creates a client and connects it. */
   open(
     name: string,
     makeOptions: () => Promise<LockBackendOptions> | LockBackendOptions,
@@ -86,7 +86,7 @@ export class LockOrchestrator implements BeforeApplicationShutdown, OnApplicatio
     });
   }
 
-  /** Does a part of the boot; when it fails, nothing is left open. */
+  /** Runs a step of the boot; if it fails, no client is left open. */
   async bootStep<T>(step: () => Promise<T> | T): Promise<T> {
     try {
       return await step();
@@ -97,7 +97,7 @@ export class LockOrchestrator implements BeforeApplicationShutdown, OnApplicatio
     }
   }
 
-  /** Requests may still be under way: they keep the locks that they hold, and get no new ones. */
+  /** Requests may still be in progress: they keep the locks that they hold and acquire no new ones. */
   beforeApplicationShutdown(): void {
     for (const client of this.#clients.keys()) client.refuse();
   }
@@ -123,7 +123,7 @@ function shutdownTimeoutOf(
   });
 }
 
-/** A listener that logs what happens to the connection of a client, as loudly as it matters to the locks. */
+/** Creates a listener that logs the connection events of a client, at a level that fits their effect on the locks. */
 export function connectionLogger(
   logger: LoggerService,
   client: string,
@@ -131,7 +131,7 @@ export function connectionLogger(
   const states = new Map<number | undefined, { state: string; hasFailed: boolean }>();
   return ({ state, reason, server }) => {
     const last = states.get(server) ?? { state: 'CONNECTING', hasFailed: false };
-    // A failed attempt comes as the state that it has not changed; the first of many is enough.
+    // A failed attempt is an event with an unchanged state; only the first one is logged until the state changes.
     if (state === last.state) {
       if (!last.hasFailed)
         logger.warn(`Lock client "${client}" cannot connect: ${reason}; it goes on trying`);

@@ -2,31 +2,31 @@ import { performance } from 'node:perf_hooks';
 
 /** A pending timer. */
 export interface Timer {
-  /** Stops it; harmless once it has fired. */
+  /** Stops the timer; no effect once it has fired. */
   cancel(): void;
 }
 
 /**
  * Monotonic time and timers, injected everywhere so that tests and simulations run on virtual time.
  *
- * The wall clock is never used: a step of it must not end or prolong a lock.
+ * The wall clock is never used: a clock step must not end or prolong a lock.
  */
 export interface Clock {
-  /** Milliseconds since an arbitrary start; never goes back. */
+  /** Milliseconds since an arbitrary start; never decreases. */
   now(): number;
   /**
    * Calls `fn` once, `ms` from now.
    *
    * @param ms delay in milliseconds; any finite number, also above the 2^31 - 1 of `setTimeout`
-   * @param background true: the timer alone does not keep the process alive
+   * @param background true if the timer alone must not keep the process alive
    */
   setTimer(fn: () => void, ms: number, background?: boolean): Timer;
 }
 
-/** The longest delay that `setTimeout` takes; beyond it, it fires at once. */
+/** Longest delay that `setTimeout` supports; a longer one fires at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
-/** The clock of the machine: `performance.now` and `setTimeout`. */
+/** The system clock: `performance.now` and `setTimeout`. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   setTimer(fn, ms, background = false): Timer {

@@ -1,36 +1,36 @@
 /**
- * The right to be alone, until it is released or lost. A lease, not a thread or a process, owns the lock:
- * whoever has the handle may release it, from any async context.
+ * The right to a lock, until it is released or lost. The lock is owned by the lease instead of a thread or a process:
+ * any code with the handle may release it, from any async context.
  */
 export interface Lease extends AsyncDisposable {
   /** Key of the lock, as given. */
   readonly key: string;
   /**
-   * Aborts with a `LockLostError` when the lock may no longer be exclusive, before anybody else can be granted it as far
-   * as the backend's rules allow. It stays silent on an ordinary release.
+   * Aborts with a `LockLostError` when the lock may no longer be exclusive, before it can be granted to another holder, as
+   * far as the backend's rules allow. It does not abort on an ordinary release.
    */
   readonly signal: AbortSignal;
-  /** False once released or lost. Asked of the clock at this very moment, so it holds over event-loop stalls too. */
+  /** False once released or lost. Each read checks the clock, so it is correct after event-loop stalls too. */
   readonly isHeld: boolean;
   /**
-   * A number that grows with every grant of this lock and fits 64 bits: give it to the protected store, and have that
-   * refuse smaller ones. Costs a round trip the first time, unless it came with the grant. On Redis it is as lasting as the
-   * server's data.
+   * The fencing token: a number that grows with every grant of this lock and fits 64 bits. Pass it to the protected store,
+   * which should reject smaller ones. Costs a round trip the first time, unless it came with the grant. On Redis it is as
+   * durable as the server's data.
    *
-   * Rejects with `LockNotHeldError` or `LockLostError` when the lease is not held, and as the driver does when there is no
-   * answer.
+   * Rejects with `LockNotHeldError` or `LockLostError` when the lease is not held, and with the driver's error when the
+   * server does not answer.
    */
   fencingToken(): Promise<bigint>;
   /** Throws `LockLostError` or `LockNotHeldError` unless the lease is held. */
   assertHeld(): void;
   /**
-   * Makes this lease the current scope of `fn`: acquires of the same lock inside re-enter it, and `currentLease()` is it.
+   * Runs `fn` in the scope of this lease: acquires of the same lock inside re-enter it, and `currentLease()` returns it.
    *
-   * Rejects as `assertHeld` throws, before `fn` is called; otherwise it settles as `fn` does.
+   * Rejects with the error of `assertHeld`, before `fn` is called; otherwise it settles as `fn` does.
    */
   run<T>(fn: () => Promise<T> | T): Promise<T>;
   /**
-   * Gives the lock back. Idempotent and never rejects: when the server cannot be reached, the removal goes on in the
+   * Releases the lock. Idempotent and never rejects: when the server cannot be reached, the removal is retried in the
    * background for as long as the session or the lease may live.
    */
   release(): Promise<void>;

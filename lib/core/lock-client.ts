@@ -8,91 +8,93 @@ import type {
 import type { LockEvents, LockSubject } from './lock-events.js';
 import type { CountingSemaphore, Lock, Mutex, ReadWriteLock, SemaphoreOptions } from './lock.js';
 
-/** How a lock client is. */
+/** Status of a lock client. */
 export interface LockClientStatus {
   /**
-   * - `up`: it grants locks.
-   * - `degraded`: the connection is interrupted, or the server refuses to lock anything for now, but what is held may still
-   *   be; of several independent servers a minority is not connected.
-   * - `down`: not connected yet, its locks are lost, too few servers are connected, or it is closed.
+   * - `up`: the client grants locks.
+   * - `degraded`: the connection is interrupted, or the server rejects all locking for now, but held locks may still be
+   *   held; with several independent servers, a minority is not connected.
+   * - `down`: the client is not connected yet, its locks are lost, too few servers are connected, or it is closed.
    */
   readonly health: 'up' | 'degraded' | 'down';
   /** State of the connection, for operators. */
   readonly state: string;
-  /** Of ZooKeeper, where there is one. */
+  /** ZooKeeper session id, if there is a session. */
   readonly sessionId?: string;
-  /** Of several independent Redis servers. */
+  /** Connected and configured servers, with several independent Redis servers. */
   readonly servers?: { readonly connected: number; readonly total: number };
-  /** Locks held and not lost; of each multi-lock its parts. A leader holds its election. */
+  /** Number of locks held and not lost; a multi-lock counts as its parts. A leader holds its election. */
   readonly held: number;
-  /** Acquires under way; see `LockClient.activity`. Who stands for election and does not lead counts. */
+  /** Number of acquires under way; see `LockClient.activity`. Participants of an election that do not lead count too. */
   readonly waiting: number;
 }
 
 /**
- * What one acquire of a client is at: it is under way, or what it was granted is held.
+ * State of one acquire of a client: it is under way, or it was granted and the lock is held.
  *
- * A multi-lock holds each of its parts; those that are taken together with one script are waited for as one, with its `key`.
+ * Each part of a multi-lock is held on its own; parts acquired together by one script wait as one, under the multi-lock's
+ * `key`.
  */
 export interface LockActivity extends LockSubject {
   readonly state: 'waiting' | 'held';
-  /** How long it has been so, in ms. */
+  /** Time in this state, in ms. */
   readonly forMs: number;
-  /** Name of the lock on the servers; on ZooKeeper its path. Known once it is held. */
+  /** Name of the lock on the servers; on ZooKeeper its path. Known once the lock is held. */
   readonly name?: string;
-  /** Who holds, as the servers know it: on ZooKeeper the paths of its nodes, on Redis the ids of its holders. */
+  /** Server-side ids of the holders: node paths on ZooKeeper, holder ids on Redis. */
   readonly holders: readonly string[];
-  /** On Redis, where it came with the grant or was asked for. */
+  /** Fencing token on Redis, if it came with the grant or was requested. */
   readonly fencingToken?: bigint;
 }
 
-/** One connection's worth of locks; injectable as `@InjectLockClient(name)`. */
+/** The locks of one connection; injectable as `@InjectLockClient(name)`. */
 export interface LockClient {
-  /** The name it was registered under; `default` unless given. */
+  /** Name under which the client was registered; `default` unless given. */
   readonly name: string;
   /**
-   * The mutex of that key. Reentrant along the async call tree: see `Lease.run`.
+   * The mutex of this key. Reentrant along the async call tree: see `Lease.run`.
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
    */
   mutex(key: string): Mutex;
   /**
-   * A mutex that is not reentrant: a nested acquire waits like anybody else, so only with a `wait` does it end.
+   * A mutex that is not reentrant: a nested acquire waits like any other acquire, so it ends only with a `wait`.
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
    */
   semaphoreMutex(key: string): Mutex;
   /**
-   * The read/write lock of that key.
+   * The read/write lock of this key.
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
-   * @throws LockOptionsError when the backend has none, as that of several independent Redis servers
+   * @throws LockOptionsError when the backend has no read/write locks, such as several independent Redis servers
    */
   readWriteLock(key: string): ReadWriteLock;
   /**
-   * The semaphore of that key.
+   * The semaphore of this key.
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
-   * @throws LockOptionsError when `permits` is out of its range, or not what another object of that semaphore has, or
-   *   when the backend has no semaphores, as that of several independent Redis servers
+   * @throws LockOptionsError when `permits` is out of range or differs from another object of the same semaphore, or
+   *   when the backend has no semaphores, such as several independent Redis servers
    */
   semaphore(key: string, options: SemaphoreOptions): CountingSemaphore;
   /**
-   * All of those locks as one; they may belong to other clients too. The `wait` of this client is the bound of an acquire
-   * that names none.
+   * Combines the locks into one; they may belong to other clients too. The `wait` of this client bounds an acquire that
+   * gives none.
    *
    * @throws LockOptionsError: see `MultiLock`
    */
   multiLock(locks: readonly Lock[]): Lock;
   /**
-   * Of all latches of that key, in all processes, one leads; call `start()` next. Each call makes another latch.
+   * Creates a latch: one of all latches of this key, in all processes, leads. Call `start()` next. Each call creates another.
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
    * @throws LockOptionsError
    */
   leaderLatch(key: string, options?: LeaderOptions): LeaderLatch;
   /**
-   * Of all selectors of that key, in all processes, one at a time runs its `takeLeadership`; call `start()` next.
+   * Creates a selector: of all selectors of this key, in all processes, one at a time runs its `takeLeadership`. Call
+   * `start()` next.
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
    * @throws LockOptionsError
@@ -103,43 +105,43 @@ export interface LockClient {
     options?: LeaderSelectorOptions,
   ): LeaderSelector;
   /**
-   * Checks the `lease` of acquires to come.
+   * Validates a `lease` for later acquires.
    *
-   * @throws LockOptionsError when it is out of its range, or when the backend has no leases
+   * @throws LockOptionsError when it is out of range, or when the backend has no leases
    */
   validateLease(lease: number): void;
-  /** Listens to what the locks of this client do; the returned function stops it. */
+  /** Adds a listener for the lock events of this client; the returned function removes it. */
   on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void;
-  /** How it is now; asks no server. */
+  /** Current status; sends no request. */
   status(): LockClientStatus;
   /**
-   * What it holds and has not lost, then which acquires are under way, each the oldest first; asks no server.
+   * Locks held and not lost, then acquires under way, each the oldest first; sends no request.
    *
-   * Count-down latches and plain semaphores have no owner: who waits for them is not told, nor counted by `status`.
+   * Count-down latches and plain semaphores have no owner: their waiters are neither listed nor counted by `status`.
    */
   activity(): LockActivity[];
   /**
-   * Resolves to the milliseconds that the servers take to answer; of several independent ones, a majority.
+   * Resolves to the response time of the servers in ms; with several independent servers, of a majority.
    *
    * Rejects with `LockConnectionError` when that takes longer than `timeout` ms (above 0, default 1,000), with
-   * `LockClientClosedError` when the client is or gets closed, with `LockOptionsError`.
+   * `LockClientClosedError` when the client is or gets closed, and with `LockOptionsError`.
    */
   ping(timeout?: number): Promise<number>;
   /**
-   * Connects; resolves when the first lock could be taken. To be called once, before any lock is.
+   * Connects; resolves when the client can acquire locks. Call it once, before the first acquire.
    *
    * Rejects with `LockConnectionError` when that takes longer than the client's `connectTimeout`, and with
    * `LockClientClosedError` when the client is or gets closed.
    */
   connect(): Promise<void>;
   /**
-   * Grants nothing from now on: waiters and new acquires reject with `LockClientClosedError`. Held leases stay, and may
-   * still be re-entered and downgraded, so that running work can finish.
+   * Stops granting locks: waiters and new acquires reject with `LockClientClosedError`. Held leases stay, and may still be
+   * re-entered and downgraded, so that running work can finish.
    */
   refuse(): void;
   /**
-   * Refuses, releases every lease, waits for the removals still under way, and closes the connection, unless that is the
-   * user's. Ends within `timeout` milliseconds (default 5,000) whatever the server does. Idempotent.
+   * Stops granting locks, releases every lease, waits for the removals still under way, and closes the connection unless the
+   * user supplied it. Ends within `timeout` milliseconds (default 5,000) whatever the server does. Idempotent.
    */
   close(timeout?: number): Promise<void>;
 }

@@ -1,71 +1,71 @@
 import type { QueuedActivity } from './internal/client-activity.js';
 
-/** Who holds a lock or queues for it, as the servers tell. */
+/** A holder or waiter of a lock, as seen on the servers. */
 export interface ObservedParty {
-  /** What the servers know it by: a path on ZooKeeper, the id of a holder or a permit on Redis. Several permits, several ids. */
+  /** Server-side ids: a path on ZooKeeper, the id of a holder or a permit on Redis. One id for each permit. */
   readonly ids: readonly string[];
   readonly state: 'held' | 'waiting';
-  /** Of a read/write lock. */
+  /** Mode of a read/write lock. */
   readonly mode?: 'read' | 'write';
   readonly host?: string;
   readonly pid?: number;
   readonly method?: string;
-  /** When it came, in ms since 1970. */
+  /** Time of arrival, in ms since 1970. */
   readonly since?: number;
-  /** What its node carries; of Curator the address of the host. */
+  /** Data of its node; with Curator the address of the host. */
   readonly data?: string;
   readonly fencingToken?: string;
 }
 
-/** A lock on the servers that somebody holds or queues for. */
+/** A lock on the servers that has a holder or a queue. */
 export interface ObservedLock {
-  /** On the servers; on ZooKeeper its path. */
+  /** Name on the servers; on ZooKeeper the path. */
   readonly name: string;
   readonly kind: 'mutex' | 'read/write lock' | 'semaphore' | 'leader latch';
-  /** Holders, then the queue in its order. */
+  /** Holders, then the waiters in queue order. */
   readonly parties: readonly ObservedParty[];
 }
 
-/** How processes on the same servers tell each other what they are at, when one of them asks. */
+/** Exchange of reports between processes on the same servers, at the request of one of them. */
 export interface PeerReports {
-  /** From now on answers who asks, with what `report` gives then. */
+  /** Starts to answer requests, each with the result of `report` at that time. */
   answer(report: () => string): void;
-  /** What the other processes answer within `timeout` ms. Rejects when the servers do not let it ask. */
+  /** Resolves to the answers of the other processes within `timeout` ms. Rejects when the servers do not allow the request. */
   ask(timeout: number): Promise<string[]>;
-  /** Answers nobody any more, and takes away what it has left on the servers. Never rejects. */
+  /** Stops answering, and removes what it has left on the servers. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Property in which a client keeps its survey; the same in all copies of this package. */
+/** Property of a client that holds its `LockInspection`; the same in all copies of this package. */
 export const LOCK_INSPECTION: unique symbol = Symbol.for('nestjs-interlock:survey');
 
-/** What is known already about the locks of a survey. */
+/** What an inspection knows already about the locks, and its limits. */
 export interface KnownLocks {
-  /** Names on the servers. */
+  /** Names of known locks on the servers. */
   readonly names: ReadonlySet<string>;
-  /** Ids of holders: what they have is not queued for. */
+  /** Ids of known holders: these hold, so they are not in a queue. */
   readonly held: ReadonlySet<string>;
-  /** Most locks to look at. */
+  /** Maximum number of locks to read. */
   readonly limit: number;
-  /** Most keys of a server to look at for locks that nobody knows of. */
+  /** Maximum number of keys of a server to scan for unknown locks. */
   readonly scan: number;
 }
 
-/** What an operator can see of the locks of a client on its servers, whoever has them. It takes no lock. */
+/** Operator's view of the locks on the servers of a client, held by any client. It acquires no lock. */
 export interface LockInspection {
-  /** The name of that lock on the servers. */
+  /** Name on the servers of the lock with this key. */
   nameOf(key: string): string;
-  /** The key of a lock of that name. */
+  /** Key of the lock with this name. */
   keyOf(name: string): string;
-  /** What this client is at. */
+  /** Held locks and waiting acquires of this client. */
   activity(): QueuedActivity[];
-  /** The locks that are held or queued for. Rejects when the servers do not answer. */
+  /** The locks that have a holder or a queue. Rejects when the servers do not answer. */
   locks(known: KnownLocks): Promise<{ locks: ObservedLock[]; omitted: number }>;
   /**
-   * Takes the lock from the holder with these ids; resolves to whether it had it. A holder of this process is told at once,
-   * others as the backend does.
+   * Takes the lock from the holder with these ids; resolves to whether it was held. A holder of this process is notified at
+   * once, a holder of another process learns of it in the backend's way.
    */
   release(name: string, ids: readonly string[]): Promise<boolean>;
-  /** A new way to other processes on the same servers. */
+  /** Creates a new exchange with other processes on the same servers. */
   exchange(): PeerReports;
 }

@@ -1,20 +1,20 @@
 import type { Lease } from './lease.js';
 
-/** How long to wait: milliseconds, above 0 and finite, or without bound. */
+/** Maximum wait: milliseconds, above 0 and finite, or without bound. */
 export type Wait = number | 'forever';
 
 /** Options of `acquire` and `using`. */
 export interface AcquireOptions {
   /**
-   * Bound on everything that comes before the grant: connecting, queueing, every inner lock.
+   * Bound on everything before the grant: connecting, queueing, every inner lock.
    * Milliseconds, above 0 and finite, or `'forever'`. Default: the client's `wait`, else `'forever'`.
    */
   readonly wait?: Wait;
-  /** Ends the wait: it rejects with `LockAbortedError`. It has no effect once the lock is held. */
+  /** Ends the wait: the acquire rejects with `LockAbortedError`. No effect once the lock is held. */
   readonly signal?: AbortSignal;
   /**
-   * Who asks, for operators: shown with the holder where the backend keeps that (Redis). The decorators give class and
-   * method.
+   * Name of the caller, for operators: shown with the holder if the backend stores it (Redis). The decorators set class
+   * and method.
    */
   readonly method?: string;
 }
@@ -22,7 +22,7 @@ export interface AcquireOptions {
 /** Options of an acquire on a semaphore. */
 export interface PermitOptions extends AcquireOptions {
   /**
-   * How many permits to take, all together or none: a whole number from 1 to what the semaphore has.
+   * Number of permits to acquire, all together or none: a whole number from 1 to the permits of the semaphore.
    *
    * @default 1
    */
@@ -31,11 +31,11 @@ export interface PermitOptions extends AcquireOptions {
 
 /** Options of a semaphore. */
 export interface SemaphoreOptions {
-  /** How many holders at a time: a whole number from 1 to 2^31 - 1, the same for everybody who uses the semaphore. */
+  /** Number of holders at a time: a whole number from 1 to 2^31 - 1, the same for all users of the semaphore. */
   readonly permits: number;
 }
 
-/** The recipes, by their names in this library. */
+/** Names of the recipes in this library. */
 export type LockRecipe =
   | 'mutex'
   | 'readLock'
@@ -46,37 +46,38 @@ export type LockRecipe =
   | 'leaderLatch'
   | 'leaderSelector';
 
-/** Which lock this is: equal for all objects that stand for the same lock of the same client. */
+/** Identity of a lock: equal for all objects that represent the same lock of the same client. */
 export interface LockIdentity {
-  /** The client, or what stands for it. */
+  /** The client, or an object that represents it. */
   readonly scope: object;
   readonly recipe: LockRecipe;
-  /** The name on the servers, the same in every process; on ZooKeeper the path. */
+  /** Name on the servers, the same in every process; on ZooKeeper the path. */
   readonly name: string;
-  /** Name of the client: a multi-lock takes locks of one name in the order of their clients. */
+  /** Name of the client: a multi-lock acquires locks of the same name in the order of their clients. */
   readonly client?: string;
 }
 
-/** Anything that can be held. */
+/** A lock that can be acquired and held. */
 export interface Lock {
-  /** As the user gave it. */
+  /** Key of the lock, as the user gave it. */
   readonly key: string;
   readonly identity: LockIdentity;
   /**
    * Waits for the lock.
    *
    * Rejects with `LockTimeoutError`, `LockAbortedError`, `LockClientClosedError`, `LockConnectionError` (the retry policy
-   * gave up, or the server refuses), `LockKeyError` (on the server it is something else) or `LockOptionsError`.
+   * gave up, or the server rejects requests), `LockKeyError` (the server has something else under that key) or
+   * `LockOptionsError`.
    */
   acquire(options?: AcquireOptions): Promise<Lease>;
   /**
-   * One attempt that does not queue: a lease, or `undefined` when somebody else is ahead. Leaves nothing behind.
+   * Makes one attempt without queueing: resolves to a lease, or to `undefined` when another holder or waiter is ahead.
+   * Leaves nothing behind.
    *
-   * A server that cannot be reached is waited for within `wait`, by default the client's `connectTimeout`. Rejects as
-   * `acquire` does.
+   * Waits for an unreachable server for up to `wait`, by default the client's `connectTimeout`. Rejects as `acquire` does.
    */
   tryAcquire(options?: AcquireOptions): Promise<Lease | undefined>;
-  /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
+  /** Acquires, runs `fn` in the lease's scope, then releases. Rejects as `acquire` does, otherwise settles as `fn` does. */
   using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T>;
 }
 
@@ -86,34 +87,34 @@ export interface Mutex extends Lock {}
 /**
  * Many readers at a time, or one writer.
  *
- * Inside of the held write lock the read lock is granted at once, and stays when the write lock is released: a downgrade.
- * The other way round is refused with `LockUpgradeError`: the writer would wait for itself.
+ * Inside the held write lock the read lock is granted at once, and stays when the write lock is released: a downgrade.
+ * The opposite, an upgrade, rejects with `LockUpgradeError`: the writer would wait for itself.
  */
 export interface ReadWriteLock {
-  /** As the user gave it. */
+  /** Key of the lock, as the user gave it. */
   readonly key: string;
-  /** Shared with other readers. */
+  /** The lock shared with other readers. */
   readLock(): Lock;
-  /** Alone. */
+  /** The exclusive lock. */
   writeLock(): Lock;
 }
 
-/** A number of permits: so many holders at a time. Not reentrant: a nested acquire takes another permit. */
+/** A lock with a number of permits, each for one holder. Not reentrant: a nested acquire takes another permit. */
 export interface CountingSemaphore extends Lock {
-  /** As `Lock.acquire`; the lease stands for all permits that were asked for. */
+  /** As `Lock.acquire`; the lease covers all requested permits. */
   acquire(options?: PermitOptions): Promise<Lease>;
   tryAcquire(options?: PermitOptions): Promise<Lease | undefined>;
   using<T>(fn: (lease: Lease) => Promise<T> | T, options?: PermitOptions): Promise<T>;
-  /** How many permits nobody has, or waits to be given next. Out of date as soon as it is read. */
+  /** Number of permits neither held nor due to a waiter next. Out of date as soon as it is read. */
   availablePermits(): Promise<number>;
 }
 
-/** Do both stand for the same lock of the same client? */
+/** Whether both identify the same lock of the same client. */
 export function isSameLock(a: LockIdentity, b: LockIdentity): boolean {
   return a.scope === b.scope && a.recipe === b.recipe && a.name === b.name;
 }
 
-/** Is it an election, and no lock that somebody wants for a while? */
+/** Whether the recipe is an election, as opposed to a lock held for a while. */
 export function isElection(recipe: LockRecipe): boolean {
   return recipe === 'leaderLatch' || recipe === 'leaderSelector';
 }

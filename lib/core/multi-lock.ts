@@ -8,8 +8,8 @@ import type { Lease } from './lease.js';
 import type { AcquireOptions, Lock, LockIdentity, Wait } from './lock.js';
 
 /**
- * Takes all of certain locks, or none: resolves to their leases in their order, or to `undefined` where others hold one of
- * them and it may not wait. Rejects as `Lock.acquire`.
+ * Acquires all of a set of locks, or none: resolves to their leases in the same order, or to `undefined` when another
+ * holder has one of them and it may not wait. Rejects as `Lock.acquire` does.
  */
 export type AcquireAll = (
   options: AcquireOptions,
@@ -19,7 +19,7 @@ export type AcquireAll = (
 /** Options of a {@link MultiLock}. */
 export interface MultiLockOptions {
   /**
-   * Bound of an acquire that names none.
+   * Bound of an acquire without `wait`.
    *
    * @default 'forever'
    */
@@ -27,7 +27,7 @@ export interface MultiLockOptions {
   /** @default the system's monotonic clock */
   readonly clock?: Clock;
   /**
-   * What takes all of the distinct locks at once, or none; `undefined` where that cannot be done.
+   * Returns a function that acquires all of the distinct locks at once, or none; `undefined` if that is not possible.
    *
    * @default one after the other
    */
@@ -37,21 +37,21 @@ export interface MultiLockOptions {
 /**
  * Several locks as one, of any clients and backends; Curator's `InterProcessMultiLock`.
  *
- * They are taken one after the other in the order of their names, whatever order they were given in, so two multi-locks
- * never wait for each other in a circle. One deadline bounds them all. Where one is not granted, those that are held are
- * given back, in the reverse order.
+ * They are acquired one after the other in the order of their names, in whatever order they were given, so multi-locks never
+ * deadlock with each other. One deadline bounds them all. If one is not granted, those already held are released in reverse
+ * order.
  */
 export class MultiLock implements Lock {
   readonly key: string;
   readonly identity: LockIdentity;
-  /** In the order in which they are taken. */
+  /** The distinct locks, in the order in which they are acquired. */
   readonly locks: readonly Lock[];
   readonly #wait: Wait;
   readonly #clock: Clock;
   readonly #takeTogether?: AcquireAll;
 
   /**
-   * @param locks at least one. The same lock twice counts once; a multi-lock stands for its parts
+   * @param locks at least one. A duplicate counts once; a multi-lock is replaced by its parts
    * @throws LockOptionsError when there are none, or when two of them exclude each other: a read and a write lock of the
    *   same key, or a semaphore twice
    */
@@ -71,7 +71,7 @@ export class MultiLock implements Lock {
   async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
     const { wait = this.#wait } = options;
     const lease = await this.#take(withDefaultWait(options, wait), true);
-    return lease!; // a part that may wait ends with a lease or an error
+    return lease!; // a part that may wait yields a lease or an error
   }
 
   tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | undefined> {
@@ -90,7 +90,7 @@ export class MultiLock implements Lock {
       if (leases === undefined) return undefined;
       if (leases.every(({ isHeld }) => isHeld))
         return new MultiLease(new MultiHold(this.identity, this.key, leases).hold, leases);
-      void giveBack(leases); // the first was lost while we waited for the last: begin again, within the same bounds
+      void giveBack(leases); // one was lost while waiting for a later one: start again within the same bounds
     }
   }
 
@@ -116,7 +116,7 @@ export class MultiLock implements Lock {
     }
   }
 
-  /** What is left of the options for the next part. */
+  /** The options for the next part, with the remaining `wait`. */
   #rest(options: AcquireOptions, startedAt: number): AcquireOptions {
     const { wait } = options;
     if (typeof wait !== 'number') return options;
@@ -125,14 +125,14 @@ export class MultiLock implements Lock {
     return withDefaultWait(options, rest);
   }
 
-  /** A part knows only what was left for it. */
+  /** Replaces the timeout of a part, which knows only its remaining `wait`. */
   #asWhole(error: unknown, { wait }: AcquireOptions): unknown {
     if (!(error instanceof LockTimeoutError) || typeof wait !== 'number') return error;
     return new LockTimeoutError(wait, { key: this.key, cause: error });
   }
 }
 
-/** Also one of another copy of this package: to be in no circle, all parts have to be taken in one order. */
+/** True for a `MultiLock` of another copy of this package too: to avoid deadlock, all parts must be acquired in one order. */
 const isMulti = (lock: Lock | undefined): lock is MultiLock =>
   lock?.identity?.recipe === 'multiLock';
 

@@ -6,12 +6,12 @@ type StreamMethod = (...args: never[]) => Stream;
 type ValueOf<S> =
   S extends Observable<infer T> ? T : S extends AsyncGenerator<infer T, unknown, never> ? T : never;
 
-/** What a generator returns; of an Observable, anything. */
+/** The return type of a generator; `unknown` for an Observable. */
 type EndOf<S> = S extends AsyncGenerator<unknown, infer T, never> ? T : unknown;
 
 /**
- * As `AsyncMethodDecorator`, of methods that return an `Observable`, or are async generators. They may emit a `Busy`; and
- * where they may end without having run, an `Early` is what a generator may return.
+ * As `AsyncMethodDecorator`, for methods that return an `Observable` and for async generators. The value type includes `Busy`.
+ * For methods that may end without having run, the return type of a generator includes `Early`.
  */
 export type StreamMethodDecorator<A extends unknown[], Busy = never, Early = never> = <
   M extends StreamMethod,
@@ -27,7 +27,7 @@ export type StreamMethodDecorator<A extends unknown[], Busy = never, Early = nev
 type Handler<A extends unknown[]> = (...args: A) => unknown;
 
 /**
- * A decorator of methods that take arguments `A`, or fewer of them; async or not. Static methods and properties are refused.
+ * A decorator of methods, async or not, that take arguments `A` or fewer of them. Static methods and properties are rejected.
  */
 export type LeadershipDecorator<A extends unknown[]> = <M extends Handler<A>>(
   target: object & { prototype?: never },
@@ -38,8 +38,8 @@ export type LeadershipDecorator<A extends unknown[]> = <M extends Handler<A>>(
 type AsyncMethod = (...args: never[]) => Promise<unknown>;
 
 /**
- * A decorator of async methods whose arguments begin with `A` and whose result may be a `Busy`.
- * Static methods, properties and methods that do not return a promise are refused.
+ * A decorator of async methods with arguments that begin with `A` and a result type that includes `Busy`. Static methods,
+ * properties and methods that do not return a promise are rejected.
  */
 export type AsyncMethodDecorator<A extends unknown[], Busy = never> = <M extends AsyncMethod>(
   target: object & { prototype?: never },

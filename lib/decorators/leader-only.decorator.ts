@@ -4,17 +4,17 @@ import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
- * Runs the method where this app leads the election of that name; elsewhere a call resolves to `undefined` at once, and asks
- * no server. For `@Cron` and `@Interval`, and any other async method of which one replica is to do the work. It does not
- * matter whether it stands above or below them.
+ * Runs the method if this app leads the election of that name; otherwise a call resolves to `undefined` at once, without a
+ * request to a server. For `@Cron`, `@Interval` and any other async method that only one replica should run. Its position above
+ * or below them does not matter.
  *
- * The app stands for election from the end of its boot to its shutdown, whether there are calls or not. Runs that are under
- * way then keep the leadership, until they end or the lock client closes. In a run, `currentLease()` is the leadership. When
- * that is lost meanwhile, the call rejects with `LockLostError` at the end of the method, unless `onLost` says otherwise.
+ * The app stands for election from the end of its boot to its shutdown, whether there are calls or not. Runs in progress at
+ * shutdown keep the leadership until they end or the lock client closes. Inside a run, `currentLease()` is the leadership. If
+ * it is lost during the run, the call rejects with `LockLostError` when the method has ended, unless `onLost` says otherwise.
  *
- * Of `@LockDefaults`, `client` counts.
+ * Of `@LockDefaults`, only `client` applies.
  *
- * @param name of the election, a text without placeholders; it may not be the key of another kind of lock of the client too
+ * @param name of the election, a string without placeholders; it must not also be the key of another kind of lock of the client
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example

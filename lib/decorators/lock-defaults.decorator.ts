@@ -3,11 +3,10 @@ import type { LockDefaultsOptions } from '../interfaces/lock-method-options.inte
 import { LockDefaultsMetadata, LockPlans } from '../plans/plan-metadata.js';
 
 /**
- * Options for all lock decorators of a class, and of its subclasses. Those of a method win over those of its class, and
- * those of a subclass over those of the class above, one by one; a method that is inherited has the options of the class
- * that its instance is of.
+ * Options for all lock decorators of a class and of its subclasses. Each option of a method overrides that of its class, and
+ * each option of a subclass that of its superclass. An inherited method has the options of the class of its instance.
  *
- * @throws LockOptionsError at class definition, naming the class, or the method whose options do not go together with them
+ * @throws LockOptionsError at class definition, naming the class, or the method with options that conflict with them
  *
  * @example
  * ```ts
@@ -25,6 +24,6 @@ export function LockDefaults(options: LockDefaultsOptions): ClassDecorator {
     withMethodInErrors(about, () => validateLockMethodOptions(options));
     const prototype = target.prototype as object;
     LockDefaultsMetadata.define(prototype, options);
-    LockPlans.of(Object.create(prototype) as object); // checks what they are with each of the methods
+    LockPlans.of(Object.create(prototype) as object); // checks them together with the options of each method
   };
 }

@@ -8,18 +8,20 @@ import { streamMethod } from '../plans/method-kinds.js';
 import type { StreamMethodDecorator } from './decorator-types.js';
 
 /**
- * Holds the lock of that key over the whole life of what the method returns. Each of these locks for itself:
+ * Holds the lock of that key for the whole lifetime of the returned stream. Each subscription and each generator acquires its
+ * own lock:
  *
- * - An `Observable`: from the subscription, before the method is run, until completion, error or unsubscription, which for
- *   an HTTP stream is the client's leaving.
- * - An async generator: from the first `next()`, before its body is run, until it has ended, or the consumer has left it, as
- *   `for await` does with `break`. Leaving it before ends the wait. Whoever neither ends nor leaves it keeps the lock.
+ * - An `Observable`: from the subscription, before the method runs, until completion, error or unsubscription (for an HTTP
+ *   stream, the disconnect of the client).
+ * - An async generator: from the first `next()`, before its body runs, until it has ended or the consumer has left it, as
+ *   `for await` does with `break`. Leaving it before the grant ends the wait. A generator that is neither finished nor left
+ *   keeps the lock.
  *
- * Not granted in time, the stream fails with `LockTimeoutError`; with `onBusy: 'skip'` it completes empty, and with a
- * function it emits what that gives and completes.
+ * If the lock is not granted in time, the stream fails with `LockTimeoutError`; with `onBusy: 'skip'` it completes empty; with
+ * a function it emits the result of the function and completes.
  *
  * @param key as for `@WithMutex`
- * @param options with `recipe`, which lock of the key it is; default: the mutex
+ * @param options with `recipe`, the kind of lock of the key; default: the mutex
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example
@@ -44,6 +46,6 @@ export function LockStream(
   key: LockKey<never[]>,
   { recipe = 'mutex', permits, ...options }: LockStreamOptions = {},
 ): StreamMethodDecorator<never[]> {
-  const lock = { recipe, key, permits } as LockTarget; // taken apart, they are no pair for the compiler
+  const lock = { recipe, key, permits } as LockTarget; // once destructured, the compiler no longer relates them
   return guardMethod(streamMethod, { decorator: 'LockStream', lock, options });
 }

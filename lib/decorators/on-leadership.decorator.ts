@@ -4,13 +4,13 @@ import { LeadershipHandlers } from '../plans/leadership-handlers.js';
 import type { LeadershipDecorator } from './decorator-types.js';
 
 /**
- * Has the method called whenever this app begins to lead the election of that name, with the `Leadership`: its `signal` aborts
- * when it ends. On providers and controllers that are singletons; the app does not start where it stands on others.
+ * Calls the method with the `Leadership` whenever this app begins to lead the election of that name; the `signal` of the
+ * `Leadership` aborts when it ends. Only for singleton providers and controllers: on any other, the app does not start.
  *
- * Nobody waits for it: the app leads until it leaves, whether the method has ended or not. What it throws or rejects with is
- * logged. Not called before the app is up.
+ * The method is not awaited: the app leads until it leaves the election, whether the method has ended or not. Errors that it
+ * throws or rejects with are logged. It is not called before the app is up.
  *
- * @param name as of `@LeaderOnly`
+ * @param name as for `@LeaderOnly`
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example
@@ -27,10 +27,10 @@ export function OnLeadership(
 }
 
 /**
- * Has the method called whenever this app leads the election of that name no longer: with the reason, or without when the app
+ * Calls the method whenever this app stops leading the election of that name: with the reason, or without one when the app
  * shuts down. Otherwise as `@OnLeadership`.
  *
- * @param name as of `@LeaderOnly`
+ * @param name as for `@LeaderOnly`
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example

@@ -8,13 +8,13 @@ import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
- * Runs the method while it holds the read lock of that key: together with other readers, and never while a method with
- * `@WriteLock` of the same key runs. Whoever came first is served first, so a reader waits for a writer that queues.
+ * Runs the method while holding the read lock of that key: concurrently with other readers, and never while a `@WriteLock`
+ * method of the same key runs. Requests are served in order of arrival, so a reader waits for a writer that is already queued.
  *
- * Inside of a `@WriteLock` method of the same key it is granted at once, and stays when that ends: a downgrade. The other
- * way round, the call of the writer rejects with `LockUpgradeError`. Otherwise as `@WithMutex`.
+ * Inside a `@WriteLock` method of the same key it is granted at once, and remains held when that method ends: a downgrade. The
+ * other way round, the call of the writer rejects with `LockUpgradeError`. Otherwise as `@WithMutex`.
  *
- * @param key as for `@WithMutex`; it may not be the key of a mutex or a semaphore too
+ * @param key as for `@WithMutex`; it must not also be the key of a mutex or a semaphore
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example

@@ -5,20 +5,20 @@ import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
- * Of all replicas that call the method at about the same time, one runs it; the calls of the others resolve to `undefined` at
- * once. For `@Cron` and `@Interval`, and anything else that every replica is told to do. It does not matter whether it stands
- * above or below them.
+ * Of all replicas that call the method at about the same time, one runs it; the calls on the others resolve to `undefined` at
+ * once. For `@Cron`, `@Interval` and anything else that is triggered on every replica. Its position above or below them does
+ * not matter.
  *
- * The name stays taken until the method has ended, and for `atLeast` ms from its start; `atMost` ms after the start it is given
- * up, whatever the method does, a warning is logged, and the call rejects with `LockLostError` when the method has ended. Where
- * the process dies, others go on when its session or lease is over. After an end before `atLeast`, the name stays taken on
- * Redis although the process ends; elsewhere it is then free.
+ * The lock of the name is held until the method has ended, and for `atLeast` ms from its start. `atMost` ms after the start it
+ * is released even if the method still runs: a warning is logged, and the call rejects with `LockLostError` when the method has
+ * ended. If the process dies, other replicas can run it when its session or lease has expired. After a run that ended before
+ * `atLeast`, the lock stays held on Redis even if the process exits; on other backends it is then free.
  *
- * The server is waited for 5 s, or `atLeast` where that is longer; then the call rejects with `LockTimeoutError`.
+ * A call waits for the server for 5 s, or for `atLeast` if that is longer; then it rejects with `LockTimeoutError`.
  *
- * A run is not reentrant: a call of the same name inside of it is skipped too.
+ * A run is not reentrant: a call of the same name inside it is skipped too.
  *
- * @param name as the key of `@WithMutex`; it may not be the key of another kind of lock too
+ * @param name as the key of `@WithMutex`; it must not also be the key of another kind of lock
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example

@@ -8,14 +8,14 @@ import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
- * Runs the method while it holds one permit of the semaphore of that key: of all calls with the same key, in all
- * processes on the same servers, at most `permits` run at a time. Otherwise as `@WithMutex`.
+ * Runs the method while holding one permit of the semaphore of that key: of all calls with the same key, in all processes on
+ * the same servers, at most `permits` run at a time. Otherwise as `@WithMutex`.
  *
- * It is not reentrant: a nested call with the same key takes one more permit, and waits for its own caller when that has
- * the last one. Give nested calls a `wait`.
+ * It is not reentrant: a nested call with the same key acquires another permit, and waits for its own caller if that holds the
+ * last one. Give nested calls a `wait`.
  *
- * @param key as for `@WithMutex`; it may not be the key of another kind of lock too
- * @param options `permits` has to be the same wherever the semaphore is used, in every process
+ * @param key as for `@WithMutex`; it must not also be the key of another kind of lock
+ * @param options `permits` must be the same wherever the semaphore is used, in every process
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example

@@ -8,13 +8,13 @@ import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
- * Runs the method while it holds the locks of all those keys. They are taken in one order wherever they are used, so
- * calls that name the same keys in another order cannot wait for each other in a circle; `wait` bounds them all together.
- * A key that comes twice counts once. When one of the locks is lost, all are.
+ * Runs the method while holding the locks of all those keys. They are acquired in the same order everywhere, so calls that name
+ * the same keys in another order cannot deadlock; `wait` bounds the acquisition of all of them together. A duplicate key counts
+ * once. If one of the locks is lost, all are.
  *
- * Each is a mutex of the decorator's `client`, unless its member of the list says otherwise. Otherwise as `@WithMutex`.
+ * Each is a mutex of the decorator's `client`, unless its entry in the list says otherwise. Otherwise as `@WithMutex`.
  *
- * @param keys what to lock: a list of keys, or a function of the arguments that gives one
+ * @param keys keys to lock: a list, or a function of the arguments that returns one
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example

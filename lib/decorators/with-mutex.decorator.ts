@@ -8,17 +8,17 @@ import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
- * Runs the method while it holds the mutex of that key: of all calls with the same key, in all processes on the same
- * servers, one runs at a time. A nested call with the same key re-enters.
+ * Runs the method while holding the mutex of that key: of all calls with the same key, in all processes on the same servers,
+ * one runs at a time. A nested call with the same key re-enters.
  *
- * The lock is taken before the method and released after its promise has settled; its result and its errors come out
- * untouched. A call that is not granted the lock rejects with `LockTimeoutError`, unless `onBusy` says otherwise; with
- * `LockKeyError` when the key of this call cannot name a lock; otherwise as `Lock.acquire` does.
+ * The lock is acquired before the method runs and released after its promise has settled; its result and its errors pass
+ * through unchanged. A call that is not granted the lock rejects with `LockTimeoutError`, unless `onBusy` says otherwise. It
+ * rejects with `LockKeyError` if its key cannot name a lock, and otherwise as `Lock.acquire` does.
  *
  * Of several decorators, the top one is the outermost: put this one above `@Transactional()`, so that the lock is
  * released after the commit.
  *
- * @param key what to lock: a text, with placeholders like `'order:{0.id}'`, or a function of the arguments
+ * @param key key to lock: a string, with placeholders like `'order:{0.id}'`, or a function of the arguments
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example

@@ -8,13 +8,13 @@ import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
 /**
- * Runs the method while it holds the write lock of that key: alone, without other writers and without the methods with
- * `@ReadLock` of the same key. A nested call with the same key re-enters, and a nested `@ReadLock` is a downgrade.
+ * Runs the method while holding the write lock of that key: exclusively, without other writers and without `@ReadLock` methods
+ * of the same key. A nested call with the same key re-enters, and a nested `@ReadLock` is a downgrade.
  *
- * Inside of a `@ReadLock` method of the same key a call rejects with `LockUpgradeError`, at once and whatever `onBusy`
- * says: it would wait for its own caller. Otherwise as `@WithMutex`.
+ * Inside a `@ReadLock` method of the same key a call rejects with `LockUpgradeError`, at once and whatever `onBusy` says: it
+ * would wait for its own caller. Otherwise as `@WithMutex`.
  *
- * @param key as for `@WithMutex`; it may not be the key of a mutex or a semaphore too
+ * @param key as for `@WithMutex`; it must not also be the key of a mutex or a semaphore
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example

@@ -1,12 +1,12 @@
 import { defer, type Observable, ReplaySubject } from 'rxjs';
 import type { AcquireOptions, LeaderLatch, Leadership, Lease, Participant } from '../core/index.js';
 
-/** What an app is in an election: `closed` when it takes part no more, as it or its lock client is shut down. */
+/** State of an app in an election: `closed` once it no longer takes part, because it or its lock client was shut down. */
 export type LeaderElectionState = 'follower' | 'leader' | 'closed';
 
 /** An election in which this app takes part: see `LeaderElections.of`. */
 export class LeaderElection {
-  /** `state`, first as it is, then whenever it changes; completes after `closed`. */
+  /** Emits the current `state`, then every change; completes after `closed`. */
   readonly state$: Observable<LeaderElectionState>;
   readonly #states = new ReplaySubject<LeaderElectionState>(1);
   #told?: LeaderElectionState;
@@ -16,7 +16,7 @@ export class LeaderElection {
   /**
    * @internal
    * @param client name of its lock client
-   * @param makeLatch with the class and method that ask, for the message
+   * @param makeLatch called with the class and method of the caller, for the message
    */
   constructor(
     readonly name: string,
@@ -29,25 +29,25 @@ export class LeaderElection {
     });
   }
 
-  /** Does this app lead? Asked of the clock at this very moment, so it holds over event-loop stalls too. */
+  /** True if this app leads. Checked against the clock on each access, so it is correct even after an event-loop stall. */
   get isLeader(): boolean {
     return this.#latch?.hasLeadership === true;
   }
 
-  /** `follower` also before the app is up. */
+  /** Current state; `follower` also before the app is up. */
   get state(): LeaderElectionState {
     return this.#look();
   }
 
-  /** What this app leads by, as long as it does. */
+  /** The leadership, while this app leads. */
   get leadership(): Leadership | undefined {
     return this.#latch?.leadership;
   }
 
   /**
-   * Resolves when this app leads. Do not await it while the app boots: it stands for election afterwards.
+   * Resolves when this app leads. Do not await it while the app boots: the app stands for election only afterwards.
    *
-   * Rejects as `Lock.acquire` does, also when it cannot stand for election at the moment, and with `ElectionClosedError`.
+   * Rejects as `Lock.acquire` does, also if the app cannot stand for election at the moment, and with `ElectionClosedError`.
    */
   async awaitLeadership(options?: AcquireOptions): Promise<Leadership> {
     return await this.join().awaitLeadership(options);
@@ -58,13 +58,13 @@ export class LeaderElection {
     return await this.join().participants();
   }
 
-  /** Who leads, as the servers tell. Rejects as the driver does. */
+  /** The current leader according to the servers. Rejects as the driver does. */
   async leader(): Promise<Participant | undefined> {
     return await this.join().leader();
   }
 
   /**
-   * A part of the leadership, if this app leads: others are elected after it was released.
+   * Returns another lease on the leadership if this app leads: other participants can be elected after its release.
    *
    * @internal
    */
@@ -73,7 +73,7 @@ export class LeaderElection {
   }
 
   /**
-   * Its latch, made with the first call, when the client is there.
+   * Returns the latch; the first call creates it and needs a connected client.
    *
    * @internal
    * @throws LockClientUnknownError, LockConnectionError, LockKeyError
@@ -96,7 +96,7 @@ export class LeaderElection {
   }
 
   /**
-   * Others may be elected, after what runs under the leadership has ended.
+   * Leaves the election: other participants may be elected after the runs under the leadership have ended.
    *
    * @internal
    */
@@ -106,7 +106,7 @@ export class LeaderElection {
     this.#look();
   }
 
-  /** Tells a change. */
+  /** Returns the state, and emits it if it has changed. */
   #look(): LeaderElectionState {
     const state = this.#state;
     if (state === this.#told) return state;

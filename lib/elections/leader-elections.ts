@@ -11,10 +11,10 @@ import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 import { LeaderElection, type LeaderElectionState } from './leader-election.js';
 
 /**
- * The elections in which an app takes part: those of its decorators, and those that it asks for here.
+ * The elections in which an app takes part: those of its decorators and those that it requests here.
  *
- * It stands for election from `onApplicationBootstrap` on, and leaves in `beforeApplicationShutdown`: another replica leads as
- * soon as no `@LeaderOnly` method runs here any more, at the latest when the lock client has closed.
+ * The app stands for election from `onApplicationBootstrap` on, and leaves in `beforeApplicationShutdown`: another replica
+ * leads as soon as no `@LeaderOnly` method runs here any more, at the latest when the lock client has closed.
  *
  * @example
  * ```ts
@@ -37,11 +37,11 @@ export class LeaderElections
   ) {}
 
   /**
-   * The election of that name on that client, the same object every time. With the first call the app takes part in it, from
-   * the end of its boot on. May be called in constructors: what is wrong then fails the boot.
+   * Returns the election of that name on that client, the same object every time. From the first call the app takes part in it,
+   * starting at the end of its boot. It may be called in constructors: errors then fail the boot.
    *
-   * @param name a key as of any lock; it may not be the key of another kind of lock of the client too
-   * @param method class and method that ask, for the message
+   * @param name a key as for any lock; it must not also be the key of another kind of lock of the client
+   * @param method class and method of the caller, for the message
    * @throws LockClientUnknownError, LockKeyError
    */
   of(
@@ -54,7 +54,7 @@ export class LeaderElections
     const election = new LeaderElection(name, client, (asker) =>
       this.clients.get(client, asker).leaderLatch(name),
     );
-    // Its client may not be there yet.
+    // During construction, its client may not be connected yet.
     if (this.#phase !== 'construction' || method !== undefined) election.join(method);
     this.#elections.push(election);
     if (this.#phase === 'up') election.start();
@@ -63,9 +63,9 @@ export class LeaderElections
   }
 
   /**
-   * What the app is in each of its elections on that client, by their names; `undefined` without any.
+   * State of the app in each of its elections on that client, by election name; `undefined` if there are none.
    *
-   * @param client its name; default: `default`
+   * @param client name of the client; default: `default`
    */
   states(client = DEFAULT_LOCK_CLIENT): Record<string, LeaderElectionState> | undefined {
     const elections = this.#elections.filter((election) => election.client === client);
@@ -85,7 +85,7 @@ export class LeaderElections
     for (const election of this.#elections) election.start();
   }
 
-  /** Not awaited: what runs may take its time, as far as the closing of the client lets it. */
+  /** Leaving is not awaited: runs in progress may finish, as far as the closing of the client permits. */
   beforeApplicationShutdown(): void {
     this.#phase = 'shutdown';
     for (const election of this.#elections) election.leave();

@@ -8,14 +8,14 @@ import { withMethodInErrors } from '../plans/define-plan.js';
 import { LeadershipHandlers } from '../plans/leadership-handlers.js';
 import { LeaderElections } from './leader-elections.js';
 
-/** As Nest knows a provider or a controller. */
+/** Nest's record of a provider or a controller. */
 type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
-/** Looks through all providers and controllers at boot for methods that are told of a leadership, and has them told. */
+/** Scans all providers and controllers at boot for leadership handlers and registers them with their elections. */
 @Injectable()
 export class LeadershipExplorer implements OnModuleInit {
   readonly #logger = new Logger('LockModule');
-  /** One instance may be known by several tokens. */
+  /** One instance may be registered under several tokens. */
   readonly #explored = new WeakSet<object>();
 
   constructor(

@@ -13,7 +13,7 @@ import { embeddedServers, EmbeddedTransport } from './embedded-transport.js';
 /** Options of a lock client on the embedded tree. */
 export interface EmbeddedLockOptions {
   /**
-   * Bound of an acquire that names none: milliseconds above 0, or `'forever'`.
+   * Longest wait of an acquire that sets none: milliseconds above 0, or `'forever'`.
    *
    * @default 'forever'
    */
@@ -25,7 +25,7 @@ export interface EmbeddedLockOptions {
    */
   readonly basePath?: string;
   /**
-   * Is a key that starts with `/` the path itself? As on ZooKeeper.
+   * Whether a key that starts with `/` is the path itself, as on ZooKeeper.
    *
    * @default false
    */
@@ -33,8 +33,8 @@ export interface EmbeddedLockOptions {
 }
 
 /**
- * A lock client on a tree of its own in this process; call `connect()` next. Only users of this one client exclude each
- * other: two clients share nothing, also when they have the same name.
+ * Creates a lock client with its own tree in this process; call `connect()` next. Only users of this one client exclude
+ * each other: two clients share nothing, even if they have the same name.
  *
  * @throws LockOptionsError
  */

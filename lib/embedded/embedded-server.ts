@@ -5,30 +5,30 @@ import { digestIdentity, type ServerSession, SessionTable } from './session-tabl
 import { ZnodeTree } from './znode-tree.js';
 
 export interface EmbeddedServerOptions {
-  /** Default: that of the machine. */
+  /** Clock of the server. Default: the system clock. */
   readonly clock?: Clock;
   /**
-   * The server's unit of time in milliseconds: sessions get 2 to 20 of it, and end on a full one.
-   * Default: none; sessions never expire, for client and server live and die together.
+   * The server's unit of time in milliseconds: session timeouts are 2 to 20 ticks, and sessions expire on a full tick.
+   * Default: none; sessions never expire, because client and server have the same lifetime.
    */
   readonly tickTime?: number;
-  /** How often empty containers are looked for, in milliseconds. Default 60,000, as in ZooKeeper. */
+  /** Interval of the checks for empty containers in milliseconds. Default: 60,000, as in ZooKeeper. */
   readonly containerInterval?: number;
 }
 
 /**
- * Has containers removed some time after their last child has gone. A container that never had one stays.
+ * Removes containers some time after their last child was removed. A container that never had a child stays.
  *
- * A timer runs only while there is something to look at, and never keeps the process alive.
+ * A timer runs only while there is a container to check, and never keeps the process alive.
  */
 export class ContainerCollector {
   readonly #emptied = new Set<string>();
   #isArmed = false;
 
   /**
-   * @param interval the longest time until a container is looked at, in milliseconds
-   * @param enter runs what a timer sets off: now, or when the server can
-   * @param removeIfEmpty removes a container if it still is one, and still empty
+   * @param interval longest time until a container is checked, in milliseconds
+   * @param enter runs the work that a timer triggers: now, or when the server can
+   * @param removeIfEmpty removes a node if it is still a container and still empty
    */
   constructor(
     private readonly clock: Clock,
@@ -37,7 +37,7 @@ export class ContainerCollector {
     private readonly removeIfEmpty: (path: string) => void,
   ) {}
 
-  /** The last child of that container has gone. */
+  /** Records that the last child of that container was removed. */
   emptied(path: string): void {
     this.#emptied.add(path);
     if (this.#isArmed) return;
@@ -45,7 +45,7 @@ export class ContainerCollector {
     this.clock.setTimer(this.#due, this.interval, true);
   }
 
-  /** Removes the containers that are empty now; what that empties is for the next time. */
+  /** Removes the containers that are empty now; containers emptied by that are left to the next run. */
   collect(): void {
     const paths = [...this.#emptied];
     this.#emptied.clear();
@@ -61,10 +61,10 @@ export class ContainerCollector {
 /**
  * A ZooKeeper server in this process: a tree of znodes and the sessions on it, with nothing written to disk.
  *
- * Whatever reaches it comes through {@link receive}, one message after the other, and is dealt with at once. Watches are
- * told of a change before any answer that shows it is returned.
+ * All messages arrive through {@link receive}, one after the other, and are processed at once. Watches fire on a change
+ * before any answer that shows it is returned.
  *
- * `freeze`, `elect`, `cut`, `expire`, `remove` and `collectContainers` are the accidents of a real server, for tests.
+ * `freeze`, `elect`, `cut`, `expire`, `remove` and `collectContainers` simulate incidents of a real server, for tests.
  */
 export class EmbeddedServer {
   readonly tree = new ZnodeTree((path) => this.#collector.emptied(path));
@@ -72,7 +72,7 @@ export class EmbeddedServer {
   readonly #processor = new RequestProcessor(this.tree);
   readonly #sessions: SessionTable;
   readonly #collector: ContainerCollector;
-  /** What arrived while it was frozen. */
+  /** Messages that arrived while the server was frozen; set only while it is. */
   #unread?: (() => void)[];
   #frozenAt = 0;
 
@@ -86,13 +86,13 @@ export class EmbeddedServer {
     );
   }
 
-  /** Lets a message in: now, or when the server thaws. */
+  /** Processes a message: now, or when the server thaws. */
   receive(message: () => void): void {
     if (this.#unread) this.#unread.push(message);
     else message();
   }
 
-  /** Attaches a link to the session that it asks for, or to a new one. Refused: `listener` has heard why. */
+  /** Attaches a link to the requested session, or to a new one. `undefined` if rejected: `listener` got the reason. */
   connect(options: OpenOptions, listener: LinkListener): Caller | undefined {
     const { credentials, sessionTimeout, auth } = options;
     const unknown = auth.find(({ scheme }) => scheme !== 'digest');
@@ -113,37 +113,37 @@ export class EmbeddedServer {
     return { session, listener, identities: auth.map(digestIdentity) };
   }
 
-  /** Carries a request out. `undefined`: its link has been hung up, and nothing is done. */
+  /** Carries out a request. `undefined` if its link was disconnected: nothing is done. */
   process(request: Request, caller: Caller): Outcome | undefined {
     if (caller.session.listener === caller.listener) this.#sessions.touch(caller.session);
     return this.forwarded(request, caller);
   }
 
-  /** The same for what another server of the ensemble has passed on: the session was heard of there, not here. */
+  /** The same for a request forwarded by another server of the ensemble: the session was touched there, not here. */
   forwarded(request: Request, caller: Caller): Outcome | undefined {
     if (caller.session.listener !== caller.listener) return undefined;
     return this.#processor.process(request, caller);
   }
 
-  /** A touch at another server of the ensemble, with the timeout that it granted. */
+  /** Records a touch at another server of the ensemble, with the timeout that it granted. */
   touch(id: string, timeout: number): void {
     const session = this.#sessions.get(id);
     if (session) this.#sessions.touch(session, timeout);
   }
 
-  /** There is another leader: it gives every session the whole of its timeout. */
+  /** Simulates the election of another leader, which restarts the full timeout of every session. */
   elect(): void {
     this.receive(() => this.#sessions.touchAll());
   }
 
-  /** The link is gone, and its watches with it; the session stays. */
+  /** Detaches a lost link and removes its watches; the session stays. */
   disconnect({ session, listener }: Pick<Caller, 'session' | 'listener'>): void {
     if (session.listener !== listener) return;
     session.listener = undefined;
     this.tree.forget(listener);
   }
 
-  /** Ends a session: its ephemeral nodes go, in one transaction, and its link is hung up. Idempotent. */
+  /** Ends a session: removes its ephemeral nodes, in one transaction, and disconnects its link. Idempotent. */
   endSession(id: string, reason: string): void {
     const session = this.#sessions.get(id);
     if (!session) return;
@@ -153,14 +153,14 @@ export class EmbeddedServer {
     this.#hangUp(session, reason);
   }
 
-  /** Stops the whole server, its clock too: it reads nothing, answers nothing, expires nothing. */
+  /** Stops the whole server, including its clock: it reads nothing, answers nothing, expires nothing. */
   freeze(): void {
     if (this.#unread) return;
     this.#unread = [];
     this.#frozenAt = this.#clock.now();
   }
 
-  /** Ends `freeze`: what arrived meanwhile is read, and sessions have as long to live as they had. */
+  /** Ends `freeze`: the server reads what arrived meanwhile, and sessions keep the time they had left. */
   thaw(): void {
     if (!this.#unread) return;
     const unread = this.#unread;
@@ -169,18 +169,18 @@ export class EmbeddedServer {
     for (const message of unread) message();
   }
 
-  /** Breaks the link of a session, which may come back on another one. */
+  /** Breaks the link of a session, which may re-attach on another one. */
   cut(id: string): void {
     const session = this.#sessions.get(id);
     if (session) this.#hangUp(session, 'the connection was cut');
   }
 
-  /** Expires a session, as if it had not been heard of for its timeout. */
+  /** Expires a session, as if it had not been touched for its timeout. */
   expire(id: string): void {
     this.endSession(id, 'the session has expired');
   }
 
-  /** Deletes a node that has no children, as a stranger would. `false`: there is none. */
+  /** Deletes a node without children, as a foreign client would. `false` if there is no such node. */
   remove(path: string): boolean {
     if (!this.tree.get(path)) return false;
     this.tree.nextZxid();
@@ -188,7 +188,7 @@ export class EmbeddedServer {
     return true;
   }
 
-  /** Removes, now, the containers that are empty but once had a child. */
+  /** Removes at once the containers that are empty but once had a child. */
   collectContainers(): void {
     this.#collector.collect();
   }
@@ -207,7 +207,7 @@ export class EmbeddedServer {
 
   #removeIfEmpty(path: string): void {
     const node = this.tree.get(path);
-    const hasHadChildren = node?.nextSequence !== 0; // not so if it was made anew meanwhile
+    const hasHadChildren = node?.nextSequence !== 0; // false if it was re-created meanwhile
     if (node?.isContainer && hasHadChildren && node.children.size === 0) this.remove(path);
   }
 }

@@ -14,11 +14,11 @@ import type { EmbeddedServer } from './embedded-server.js';
 import type { Caller } from './request-processor.js';
 
 /**
- * Messages of the server to its clients: delivered in order, and never in the turn they were sent in.
+ * Messages of the server to its clients, delivered in order and never in the turn in which they were sent.
  *
- * All messages of one turn go out together in one later macrotask, so that neither many requests cost many timers, nor a
- * loop of requests keeps the event loop from its timers and sockets. As on a socket, whatever follows upon one message
- * has run before the next is delivered.
+ * All messages of one turn are delivered together in one later macrotask: many requests do not cost many timers, and a
+ * loop of requests does not keep the event loop from its timers and sockets. As on a socket, everything that follows from
+ * one message has run before the next is delivered.
  */
 export class Outbox {
   #messages: (() => void)[] = [];
@@ -30,7 +30,7 @@ export class Outbox {
     if (this.#messages.push(message) === 1) this.defer(this.#flush);
   }
 
-  /** In the async context of the constructor: else everybody's messages would come in that of whoever sent first. */
+  /** Runs in the async context of the constructor: otherwise all messages would run in that of the first sender. */
   readonly #flush = AsyncResource.bind((): void => {
     const messages = this.#messages;
     this.#messages = [];
@@ -39,17 +39,17 @@ export class Outbox {
 }
 
 function deliver(messages: readonly (() => void)[], index: number): void {
-  // All microtasks run before the next tick. Arranged before the message, which may throw.
+  // All microtasks run before the next tick. Scheduled before the message is delivered, which may throw.
   if (index + 1 < messages.length)
     queueMicrotask(() => process.nextTick(deliver, messages, index + 1));
   messages[index]!();
 }
 
-/** A link to the server in this process: requests take effect in the call, everything it says comes in a later turn. */
+/** A link to the server in this process: requests take effect in the call, all events and replies come in a later turn. */
 export class EmbeddedLink implements TransportLink {
   #isUp = true;
   #caller?: Caller;
-  /** In the order of sending. An object each, for the same function may be given twice. */
+  /** In the order of sending. One object per request, because the same function may be passed twice. */
   readonly #unanswered = new Set<{ readonly reply: Reply }>();
 
   constructor(
@@ -70,7 +70,7 @@ export class EmbeddedLink implements TransportLink {
     this.#unanswered.add(exchange);
     this.server.receive(() => {
       const outcome = this.#caller && this.server.process(request, this.#caller);
-      if (!outcome) return; // hung up: its reply comes with that news
+      if (!outcome) return; // disconnected: its reply comes with that event
       this.outbox.push(() => {
         if (this.#unanswered.delete(exchange)) reply(outcome.rc, outcome.answer);
       });
@@ -88,7 +88,7 @@ export class EmbeddedLink implements TransportLink {
     this.#leave(({ session }) => this.server.endSession(session.id, 'closed by its owner'));
   }
 
-  /** Our end is closed: the owner hears nothing more but that its requests are lost. */
+  /** Closes the client's end: the owner gets no more events, and its unanswered requests fail. */
   #leave(farewell: (caller: Caller) => void): void {
     if (!this.#isUp) return;
     this.#isUp = false;
@@ -109,7 +109,7 @@ export class EmbeddedLink implements TransportLink {
     }
   }
 
-  /** What the server says, said in a later turn. */
+  /** Wraps `listener` so that it is called in a later turn. */
   #mailed(listener: LinkListener): LinkListener {
     const mail = (message: () => void) => this.outbox.push(() => void (this.#isUp && message()));
     return {
@@ -121,13 +121,13 @@ export class EmbeddedLink implements TransportLink {
   }
 }
 
-/** The one address of an embedded server: there is nothing to choose from, and nothing to resolve. */
+/** The one address of an embedded server: there is nothing to choose or to resolve. */
 export const embeddedServers: Servers = {
   size: 1,
   next: async () => ({ host: 'embedded', port: 0 }),
 };
 
-/** Links to a server in this process. They keep the process alive only while an answer is on its way. */
+/** Opens links to a server in this process. They keep the process alive only while an answer is on its way. */
 export class EmbeddedTransport implements Transport {
   readonly #outbox: Outbox;
 
@@ -143,6 +143,6 @@ export class EmbeddedTransport implements Transport {
     return new EmbeddedLink(this.server, this.#outbox, options, listener);
   }
 
-  /** Nothing to close: a detached link has told the server, and holds nothing. */
+  /** There is nothing to close: a detached link has notified the server, and holds no resources. */
   async close(): Promise<void> {}
 }

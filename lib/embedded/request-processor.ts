@@ -9,13 +9,13 @@ import { ReturnCode } from '../zookeeper/connection/zookeeper-error.js';
 import type { Identity, ServerSession } from './session-table.js';
 import type { Znode, ZnodeTree } from './znode-tree.js';
 
-/** What a request came to: a code of `ReturnCode` and, for 0, the answer. */
+/** Result of a request: a code of `ReturnCode` and, for 0, the answer. */
 export interface Outcome {
   readonly rc: number;
   readonly answer?: Answers[keyof Answers];
 }
 
-/** Who sends a request: one link of one session. */
+/** Sender of a request: one link of one session. */
 export interface Caller {
   readonly session: ServerSession;
   readonly identities: readonly Identity[];
@@ -28,8 +28,8 @@ const { BADARGUMENTS, BADVERSION, INVALIDACL, NOAUTH, NOCHILDRENFOREPHEMERALS } 
 const { NODEEXISTS, NONODE, NOTEMPTY } = ReturnCode;
 
 /**
- * Checks requests and carries them out on a tree, with the checks in the order of ZooKeeper 3.8, so that of several
- * reasons to refuse a request it gives the same. A refused write uses up a transaction id too.
+ * Checks requests and carries them out on a tree. The checks are in the order of ZooKeeper 3.8, so that a request with
+ * several errors gets the same code. A rejected write uses up a transaction id too.
  */
 export class RequestProcessor {
   constructor(private readonly tree: ZnodeTree) {}
@@ -86,7 +86,7 @@ export class RequestProcessor {
 
   #exists({ path, watch }: RequestOf<'exists'>, { listener }: Caller): Outcome {
     if (!isPath(path)) return refused(BADARGUMENTS);
-    if (watch) this.tree.watchData(path, listener); // also where there is no node: it tells of the creation
+    if (watch) this.tree.watchData(path, listener); // also if there is no node: it fires on the creation
     const node = this.tree.get(path);
     return node ? done(node.stat()) : refused(NONODE);
   }
@@ -149,7 +149,7 @@ function refused(rc: number): Outcome {
   return { rc };
 }
 
-/** Does `acl` give `permission` to somebody with these identities? */
+/** Whether `acl` grants `permission` to a caller with these identities. */
 export function isPermitted(
   acl: readonly AclEntry[],
   permission: number,
@@ -163,8 +163,8 @@ export function isPermitted(
 }
 
 /**
- * The list as the server stores it, with the caller's identities for `auth`; `undefined` when it is not a valid one.
- * Known are `world`, `auth` and `digest`.
+ * Returns the list as the server stores it, with the caller's identities for `auth`; `undefined` if it is not valid.
+ * The known schemes are `world`, `auth` and `digest`.
  */
 export function resolveAcl(
   acl: readonly AclEntry[],

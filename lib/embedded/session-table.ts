@@ -3,35 +3,35 @@ import type { Clock, Timer } from '../core/clock.js';
 import type { LinkListener, SessionCredentials } from '../zookeeper/connection/transport.js';
 import type { AuthInfo } from '../zookeeper/connection/zookeeper-connection.js';
 
-/** A session as the server keeps it. */
+/** A session as kept by the server. */
 export interface ServerSession extends SessionCredentials {
   timeout: number;
-  /** When it expires unless it is heard of. */
+  /** Time at which the session expires unless it is touched. */
   expiresAt: number;
-  /** The link that it is attached to. */
+  /** Listener of the link that the session is attached to. */
   listener?: LinkListener;
   timer?: Timer;
 }
 
-/** Who a caller has shown to be. */
+/** Authenticated identity of a caller. */
 export interface Identity {
   readonly scheme: string;
   readonly id: string;
 }
 
 /**
- * The sessions of a server, and when they expire.
+ * The sessions of a server and their expiry.
  *
- * As in ZooKeeper the end is looked for once a tick: a session lives for its timeout after it was last heard of, and on to
- * the next tick. Without ticks sessions do not expire.
+ * As in ZooKeeper, expiry is checked once per tick: a session lives for its timeout after its last touch, and on to the
+ * next tick. Without ticks, sessions do not expire.
  */
 export class SessionTable {
   readonly #sessions = new Map<string, ServerSession>();
   #lastId = 0;
 
   /**
-   * @param tickTime in milliseconds
-   * @param enter runs what a timer sets off: now, or when the server can
+   * @param tickTime length of a tick in milliseconds
+   * @param enter runs the work that a timer triggers: now, or when the server can
    */
   constructor(
     private readonly clock: Clock,
@@ -40,7 +40,7 @@ export class SessionTable {
     private readonly onExpired: (session: ServerSession) => void,
   ) {}
 
-  /** A new session. */
+  /** Opens a new session. */
   open(): ServerSession {
     const session: ServerSession = {
       id: (++this.#lastId).toString(16),
@@ -52,7 +52,7 @@ export class SessionTable {
     return session;
   }
 
-  /** The session of that id and password, if there is one. */
+  /** The session with that id and password, if there is one. */
   find({ id, password }: SessionCredentials): ServerSession | undefined {
     const session = this.#sessions.get(id);
     return session?.password === password ? session : undefined;
@@ -62,7 +62,7 @@ export class SessionTable {
     return this.#sessions.get(id);
   }
 
-  /** Gives a session the timeout that was asked for, between 2 and 20 ticks as in ZooKeeper. */
+  /** Grants a session the requested timeout, bounded to 2 to 20 ticks as in ZooKeeper. */
   negotiate(session: ServerSession, asked: number): void {
     if (this.tickTime === undefined) return;
     session.timeout = Math.min(Math.max(asked, 2 * this.tickTime), 20 * this.tickTime);
@@ -70,7 +70,7 @@ export class SessionTable {
     this.touch(session);
   }
 
-  /** The session has been heard of. */
+  /** Restarts the timeout of a session, because the server has heard of it. */
   touch(session: ServerSession, timeout = session.timeout): void {
     if (this.tickTime === undefined) return;
     const end = this.clock.now() + timeout;
@@ -79,12 +79,12 @@ export class SessionTable {
     if (session.expiresAt < before) this.#arm(session);
   }
 
-  /** All have been heard of. */
+  /** Restarts the timeouts of all sessions. */
   touchAll(): void {
     for (const session of this.#sessions.values()) this.touch(session);
   }
 
-  /** Gives all sessions `ms` more. */
+  /** Extends all sessions by `ms` milliseconds. */
   postpone(ms: number): void {
     for (const session of this.#sessions.values()) session.expiresAt += ms;
   }
@@ -103,11 +103,11 @@ export class SessionTable {
   #review(session: ServerSession): void {
     if (!this.#sessions.has(session.id)) return;
     if (session.expiresAt <= this.clock.now()) this.onExpired(session);
-    else this.#arm(session); // it has been heard of since
+    else this.#arm(session); // it was touched since
   }
 }
 
-/** Who proves to be `user` by `{ scheme: 'digest', auth: 'user:password' }`: ZooKeeper writes `user:hash` in its ACLs. */
+/** Identity proven by `{ scheme: 'digest', auth: 'user:password' }`, as `user:hash` in ZooKeeper's ACLs. */
 export function digestIdentity({ scheme, auth }: AuthInfo): Identity {
   const [user] = auth.split(':', 1);
   const hash = createHash('sha1').update(auth).digest('base64');

@@ -7,7 +7,7 @@ export class WatchTable {
   readonly #listeners = new Map<string, Set<LinkListener>>();
   readonly #paths = new Map<LinkListener, Set<string>>();
 
-  /** How many watches are set. */
+  /** Number of watches that are set. */
   get size(): number {
     let size = 0;
     for (const paths of this.#paths.values()) size += paths.size;
@@ -19,7 +19,7 @@ export class WatchTable {
     link(this.#paths, listener, path);
   }
 
-  /** Takes the watches on `path` away, and says whose they were. */
+  /** Removes the watches on `path`, and returns their listeners. */
   take(path: string): ReadonlySet<LinkListener> {
     const listeners = this.#listeners.get(path);
     if (listeners === undefined) return NOBODY;
@@ -28,7 +28,7 @@ export class WatchTable {
     return listeners;
   }
 
-  /** Takes all watches of a link away. */
+  /** Removes all watches of a link. */
   forget(listener: LinkListener): void {
     for (const path of this.#paths.get(listener) ?? []) unlink(this.#listeners, path, listener);
     this.#paths.delete(listener);

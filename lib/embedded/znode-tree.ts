@@ -9,11 +9,11 @@ import {
 import { WatchTable } from './watch-table.js';
 
 const OPEN: readonly AclEntry[] = [{ perms: Permission.ALL, scheme: 'world', id: 'anyone' }];
-/** A server of version 3.8 stays at the largest 32-bit number (one of version 3.5 went on at the smallest). */
+/** A server of version 3.8 stays at the largest signed 32-bit number (version 3.5 continued at the smallest). */
 const LAST_SEQUENCE = 2 ** 31 - 1;
 const NO_CHILDREN: ReadonlySet<string> = new Set();
 
-/** What a znode is made from. */
+/** Initial values of a znode. */
 export interface ZnodeOrigin {
   readonly data: Buffer;
   readonly mode: CreateMode;
@@ -23,13 +23,13 @@ export interface ZnodeOrigin {
   readonly sessionId: string;
 }
 
-/** A node of the tree, and what the server knows of it. */
+/** A node of the tree, with the server's metadata. */
 export class Znode {
   readonly isContainer: boolean;
-  /** The session it lives with; `0`: none. */
+  /** Id of the session that owns an ephemeral node; `0` if there is none. */
   readonly owner: string;
   acl = OPEN;
-  /** Number for the next sequential child: the count of all children ever made, up to {@link LAST_SEQUENCE}. */
+  /** Sequence number of the next sequential child: the count of all children ever created, up to {@link LAST_SEQUENCE}. */
   nextSequence = 0;
   #data: Buffer;
   readonly #czxid: number;
@@ -89,9 +89,9 @@ export class Znode {
 }
 
 /**
- * The nodes, their ephemeral owners and the watches on them, as one ZooKeeper server has them.
+ * The nodes, their ephemeral owners and the watches on them, as kept by one ZooKeeper server.
  *
- * It carries changes out and tells the watches; whether a change is allowed has been asked before.
+ * It carries out changes and fires the watches; the caller has checked before that a change is allowed.
  * There is no `/zookeeper` in it, so a new tree is empty.
  */
 export class ZnodeTree {
@@ -101,13 +101,13 @@ export class ZnodeTree {
   readonly #dataWatches = new WatchTable();
   readonly #childWatches = new WatchTable();
 
-  /** @param onContainerEmptied the last child of that container has gone */
+  /** @param onContainerEmptied called when the last child of that container was removed */
   constructor(private readonly onContainerEmptied: (path: string) => void) {
     const mode = CreateMode.PERSISTENT;
     this.#nodes.set('/', new Znode({ data: Buffer.alloc(0), mode, zxid: 0, sessionId: '0' }));
   }
 
-  /** How many nodes there are, the root among them. */
+  /** Number of nodes, including the root. */
   get size(): number {
     return this.#nodes.size;
   }
@@ -116,7 +116,7 @@ export class ZnodeTree {
     return this.#dataWatches.size + this.#childWatches.size;
   }
 
-  /** Id of a new transaction. */
+  /** Starts a new transaction and returns its id. */
   nextZxid(): number {
     return ++this.#zxid;
   }
@@ -125,7 +125,7 @@ export class ZnodeTree {
     return this.#nodes.get(path);
   }
 
-  /** There is a parent and no such node. */
+  /** Inserts a node. The parent must exist, and the node must not. */
   insert(path: string, origin: ZnodeOrigin): void {
     const node = new Znode(origin);
     const parent = parentPath(path);
@@ -136,7 +136,7 @@ export class ZnodeTree {
     for (const listener of this.#childWatches.take(parent)) listener.onWatch('child', parent);
   }
 
-  /** There is such a node, and it has no children. */
+  /** Removes a node, which must exist and have no children. */
   remove(path: string): void {
     const { owner, isEphemeral } = this.#nodes.get(path)!;
     const parent = parentPath(path);
@@ -152,13 +152,13 @@ export class ZnodeTree {
     if (above.isContainer && above.children.size === 0) this.onContainerEmptied(parent);
   }
 
-  /** There is such a node. */
+  /** Replaces the data of a node, which must exist. */
   setData(path: string, data: Buffer, zxid: number): void {
     this.#nodes.get(path)!.replaceData(data, zxid);
     for (const listener of this.#dataWatches.take(path)) listener.onWatch('changed', path);
   }
 
-  /** Removes what lived with that session. */
+  /** Removes the ephemeral nodes of that session. */
   removeEphemerals(sessionId: string): void {
     for (const path of [...(this.#ephemerals.get(sessionId) ?? [])]) this.remove(path);
     this.#ephemerals.delete(sessionId);
@@ -172,7 +172,7 @@ export class ZnodeTree {
     this.#childWatches.add(path, listener);
   }
 
-  /** Takes all watches of a link away. */
+  /** Removes all watches of a link. */
   forget(listener: LinkListener): void {
     this.#dataWatches.forget(listener);
     this.#childWatches.forget(listener);

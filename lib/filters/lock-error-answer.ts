@@ -12,7 +12,7 @@ import {
   LockUpgradeError,
 } from '../core/index.js';
 
-/** Kinds of answers: status, its name, and whether the same call may succeed later without more ado. */
+/** Kinds of answers: status, its name, and whether a plain retry of the call may succeed later. */
 const LOCKED = { status: 423, name: 'Locked', isPassing: true };
 const CONFLICT = { status: HttpStatus.CONFLICT, name: 'Conflict', isPassing: false };
 const UNAVAILABLE = {
@@ -21,7 +21,7 @@ const UNAVAILABLE = {
   isPassing: true,
 };
 
-/** The errors that a caller has an answer to, with what the caller is told. The others are mistakes in the program. */
+/** The errors that are answered to the caller, with their messages. All others are programming errors. */
 export const ANSWERED_ERRORS = [
   { type: LockTimeoutError, ...LOCKED, message: 'The resource is locked. Try again later.' },
   {
@@ -60,24 +60,24 @@ export const ANSWERED_ERRORS = [
 /** Options of `LockExceptionFilter`. */
 export interface LockExceptionFilterOptions {
   /**
-   * What `Retry-After` says, in seconds; a whole number from 1 on.
+   * Value of `Retry-After` in seconds; a whole number from 1 on.
    *
    * @default for a lock that was not granted in time the `wait` of the call, rounded up; for servers that are away 5
    */
   readonly retryAfter?: number;
   /**
-   * Is the message of the error sent, instead of a general one? It names key and client, perhaps servers too: a key may hold
-   * an id that the caller is not to see.
+   * Whether to send the message of the error instead of a general one. It names the key, the client and possibly servers: a key
+   * may contain an id that the caller must not see.
    *
    * @default false
    */
   readonly exposeMessage?: boolean;
 }
 
-/** What a caller is told instead of an error of a lock. */
+/** The answer that a caller gets instead of a lock error. */
 export interface LockErrorAnswer {
   readonly status: number;
-  /** In seconds. */
+  /** Value of `Retry-After` in seconds. */
   readonly retryAfter?: number;
   readonly body: {
     readonly statusCode: number;
@@ -87,7 +87,7 @@ export interface LockErrorAnswer {
   };
 }
 
-/** Seconds after which somebody asks again where it is not known how long it takes. */
+/** Value of `Retry-After` in seconds when the time until a retry can succeed is unknown. */
 const RETRY_AFTER = 5;
 
 /** The answer to one of `ANSWERED_ERRORS`. */
@@ -105,7 +105,7 @@ export function lockErrorAnswer(
   };
 }
 
-/** Whoever had waited for so long gives the holder as long again. */
+/** Seconds until a retry: after a timeout as long as the call has waited, otherwise `RETRY_AFTER`. */
 function secondsFor(error: LockError): number {
   if (!(error instanceof LockTimeoutError)) return RETRY_AFTER;
   return Math.max(1, Math.ceil(error.waitedMs / 1_000));

@@ -7,7 +7,7 @@ import {
   type LockExceptionFilterOptions,
 } from './lock-error-answer.js';
 
-/** What the responses of Express and Fastify have in common; `raw` is Node's, which that of Express is itself. */
+/** Common part of the responses of Express and Fastify; `raw` is Node's response, which an Express response is itself. */
 interface HttpResponse extends NodeResponse {
   readonly raw?: NodeResponse;
   status(code: number): HttpResponse;
@@ -20,7 +20,7 @@ interface NodeResponse {
   end(): void;
 }
 
-/** Sends the answer; a response that has begun already can only be ended. */
+/** Sends the answer; a response that has already begun can only be ended. */
 export function answerHttp(
   response: HttpResponse,
   { status, retryAfter, body }: LockErrorAnswer,
@@ -32,14 +32,14 @@ export function answerHttp(
 }
 
 /**
- * Answers requests that failed of a lock, over HTTP (Express and Fastify) and GraphQL.
+ * Answers requests that failed because of a lock, over HTTP (Express and Fastify) and GraphQL.
  *
  * - `LockTimeoutError`, `LockAbortedError`: 423 Locked, with `Retry-After`.
  * - `LockLostError`, `LockNotHeldError`, `LockUpgradeError`: 409 Conflict.
  * - `LockConnectionError`, `LockClientClosedError`: 503 Service Unavailable, with `Retry-After`.
  *
- * Other errors of locks are mistakes in the program, and left to Nest: 500. In microservices it leaves all errors to Nest.
- * It is not for gateways, where a filter that is global does not come.
+ * Other lock errors are programming errors and left to Nest: 500. In microservices it leaves all errors to Nest. It is not for
+ * gateways, which global filters do not cover.
  *
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
     this.#options = options;
   }
 
-  /** Where it gives no answer it returns nothing, which tells Nest to do as without it. */
+  /** In contexts that it does not answer it returns nothing, so that Nest handles the error as without it. */
   catch(error: LockError, host: ArgumentsHost): void {
     const context = host.getType<string>();
     if (context === 'ws')
@@ -74,7 +74,10 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
   }
 }
 
-/** Throws what GraphQL servers make the answer of: they take over `extensions`, and Apollo from `http` status and headers. */
+/**
+ * Throws the error that GraphQL servers turn into the answer: they copy `extensions`, and Apollo reads status and headers from
+ * `http`.
+ */
 export function answerGraphQL(
   cause: unknown,
   { status, retryAfter, body }: LockErrorAnswer,

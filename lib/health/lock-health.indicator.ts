@@ -11,27 +11,27 @@ import {
 import type { LeaderElectionState } from '../elections/leader-election.js';
 import { LeaderElections } from '../elections/leader-elections.js';
 
-/** What a health check tells of a lock client. */
+/** Result of a health check of a lock client. */
 export interface LockHealth extends LockClientStatus {
-  /** Milliseconds that the servers took to answer, where they have. */
+  /** Response time of the servers in milliseconds, if they answered. */
   readonly latency?: number;
-  /** Why there was no answer. */
+  /** Reason for a missing answer. */
   readonly message?: string;
-  /** What the app is in each of its elections on that client, by their names. */
+  /** State of the app in each of its elections on that client, by election name. */
   readonly elections?: Readonly<Record<string, LeaderElectionState>>;
 }
 
 /** Options of `LockHealthIndicator.pingCheckAll`. */
 export interface LockHealthOptions {
   /**
-   * How long an answer of the servers is waited for, in milliseconds.
+   * Maximum time to wait for the servers' answer, in milliseconds.
    *
    * @default 1,000
    */
   readonly timeout?: number;
   /**
-   * The health from which on the check fails. A client is `degraded` while it reconnects and what it holds may still be held,
-   * and when a minority of its independent Redis servers is away.
+   * The least severe health that fails the check. A client is `degraded` while it reconnects and its locks may still be held,
+   * and when a minority of its independent Redis servers is unavailable.
    *
    * @default 'down'
    */
@@ -49,13 +49,13 @@ export interface LockPingCheckOptions extends LockHealthOptions {
 }
 
 /**
- * Tells Terminus how the lock clients are. List it in the providers of the module that imports `TerminusModule`.
+ * Reports the health of the lock clients to Terminus. List it in the providers of the module that imports `TerminusModule`.
  *
  * - `up`: connected, and the servers answer.
- * - `degraded`: the connection is interrupted, but what is held may still be; or a minority of the independent Redis servers
- *   is away. The check does not fail, unless `failOn` says so. Terminus before 12.1 has no such status and calls it `up`;
- *   `health` says `degraded` there too.
- * - `down`: no answer within `timeout`, the locks are lost, too few servers, or closed.
+ * - `degraded`: the connection is interrupted, but the locks may still be held; or a minority of the independent Redis servers
+ *   is unavailable. The check does not fail, unless `failOn` says so. Terminus before 12.1 lacks this status and reports `up`;
+ *   `health` is `degraded` there too.
+ * - `down`: no answer within `timeout`, the locks are lost, too few servers, or the client is closed.
  *
  * @example
  * ```ts
@@ -71,8 +71,8 @@ export class LockHealthIndicator {
   ) {}
 
   /**
-   * Checks one client. Beside `status` and `health` the result has `state`, `latency` in ms, `held`, `waiting`, and where
-   * there are such `sessionId`, `servers`, `message` and `elections`: what the app is in each, by their names.
+   * Checks one client. Besides `status` and `health` the result has `state`, `latency` in ms, `held`, `waiting` and, if
+   * present, `sessionId`, `servers`, `message` and `elections`: the state of the app in each, by election name.
    *
    * Rejects with `LockClientUnknownError`, `LockOptionsError`.
    *
@@ -88,16 +88,16 @@ export class LockHealthIndicator {
     const indicator = this.indicators.check(key);
     if (details.health === 'up') return indicator.up(details);
     if (details.health === failOn || details.health === 'down') return indicator.down(details);
-    // Terminus before 12.1 does not know it.
+    // Terminus before 12.1 has no `degraded`.
     return (indicator as Partial<typeof indicator>).degraded?.(details) ?? indicator.up(details);
   }
 
   /**
-   * Checks all clients; the result has an entry for each, called `<key>:<name of the client>`.
+   * Checks all clients; the result has an entry for each, named `<key>:<name of the client>`.
    *
    * Rejects with `LockOptionsError`.
    *
-   * @param key what the names of the entries begin with
+   * @param key prefix of the names of the entries
    */
   async pingCheckAll(key: string, options: LockHealthOptions = {}): Promise<HealthIndicatorResult> {
     const { timeout, failOn } = options;
@@ -115,10 +115,10 @@ export class LockHealthIndicator {
 }
 
 /**
- * Asks the servers of a client, if it is connected to them. One that is connected and gets no answer within `timeout` ms is
- * down: its locks may be held, but it could not know.
+ * Pings the servers of a client if it is connected to them. A connected client without an answer within `timeout` ms is down:
+ * its locks may still be held, but it cannot know.
  *
- * Rejects with `LockOptionsError` when `timeout` is not in its range.
+ * Rejects with `LockOptionsError` if `timeout` is out of range.
  */
 export async function measureHealth(client: LockClient, timeout = 1_000): Promise<LockHealth> {
   const before = client.status();

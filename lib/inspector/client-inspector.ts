@@ -6,17 +6,17 @@ import { type InspectedClient, LockCounts } from './lock-inspector-snapshot.inte
 import { mergeLocks } from './merge-locks.js';
 import { makeReport, parseReport, type ProcessReport } from './process-report.js';
 
-/** Servers that take longer than that, in ms, are said not to answer. */
+/** Servers that take longer than this, in ms, are reported as not answering. */
 const PATIENCE = 2_000;
 
-/** Looks at the locks of one client. */
+/** Inspects the locks of one client. */
 export class ClientInspector {
   readonly #id = randomUUID();
   readonly #counts: LockCounts;
   readonly #survey?: LockInspection;
   readonly #exchange?: PeerReports;
 
-  /** @param client one of this package; of another kind, or a fake, only what it does itself is shown */
+  /** @param client a client of this package; of any other kind, or a fake, only its own activity is shown */
   constructor(
     readonly client: LockClient,
     private readonly settings: LockInspectorSettings,
@@ -27,7 +27,7 @@ export class ClientInspector {
     this.#exchange?.answer(() => JSON.stringify(this.#report()));
   }
 
-  /** Never rejects. */
+  /** Takes a snapshot of the client. Never rejects. */
   async inspect(): Promise<InspectedClient> {
     const problems: string[] = [];
     const explain = (what: string) => (error: unknown) => {
@@ -57,7 +57,7 @@ export class ClientInspector {
     };
   }
 
-  /** Takes the lock from a holder that is seen now; resolves to false when there is none like that. */
+  /** Releases the lock of a holder with one of these ids; resolves to false if there is no such holder now. */
   async release(name: string, ids: readonly string[]): Promise<boolean> {
     const { locks } = await this.inspect();
     const holders = locks.find((lock) => lock.name === name)?.holders ?? [];
@@ -78,7 +78,7 @@ export class ClientInspector {
     return makeReport(this.#id, { nameOf, activities }, this.#counts);
   }
 
-  /** Ours, and those of the others, each once. */
+  /** Our own report, then those of the other processes, without duplicates. */
   #with(answers: readonly string[]): ProcessReport[] {
     const others = answers.map(parseReport).filter((report) => report !== undefined);
     const byId = new Map(others.map((report) => [report.id, report]));
@@ -99,7 +99,7 @@ export class ClientInspector {
   }
 }
 
-/** Settles as `work` does; rejects when that takes longer than `ms`. */
+/** Settles like `work`; rejects if that takes longer than `ms` milliseconds. */
 export async function answerWithin<T>(ms: number, work: Promise<T> | undefined) {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

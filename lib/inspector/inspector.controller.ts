@@ -21,7 +21,7 @@ import { type LockInspectorOptions, REQUESTED_WITH } from './lock-inspector-opti
 import { LockInspector } from './lock-inspector.js';
 import { inspectorPage } from './page/inspector-page.js';
 
-/** Lets nobody in, and says which option would. */
+/** Denies every request, and names the option that would allow it. */
 export class DenyGuard implements CanActivate {
   constructor(private readonly advice: string) {}
 
@@ -30,14 +30,14 @@ export class DenyGuard implements CanActivate {
   }
 }
 
-/** What is to be released. */
+/** Body of a request to release a lock by force. */
 export interface ReleaseRequest {
   readonly client: string;
   readonly name: string;
   readonly ids: readonly string[];
 }
 
-/** @throws BadRequestException when the body is none */
+/** @throws BadRequestException if the body is not a release request */
 export function releaseRequest(body: unknown): ReleaseRequest {
   const { client, name, ids } = Object(body) as Partial<ReleaseRequest>;
   const isIds = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
@@ -45,10 +45,10 @@ export function releaseRequest(body: unknown): ReleaseRequest {
   throw new BadRequestException('Send { client, name, ids } as in a snapshot, as JSON.');
 }
 
-/** A sign of life for proxies that close connections on which nothing comes, in ms. */
+/** Interval of pings in ms, because proxies close idle connections. */
 const PING_EVERY = 15_000;
 
-/** What Express and Fastify have in common. */
+/** What the responses of Express and Fastify have in common. */
 interface PageResponse {
   header(name: string, value: string): unknown;
   send(body: string): unknown;
@@ -61,7 +61,7 @@ const RELEASE = new DenyGuard(
   'Give LockInspectorModule.forRoot() a guard: who may release locks by force.',
 );
 
-/** The controller of the page, behind the guards of the options. */
+/** Creates the controller of the page, protected by the guards of the options. */
 export function inspectorController({
   path = 'locks',
   guards,
@@ -89,7 +89,7 @@ export function inspectorController({
 
     @Sse('events')
     events(): Observable<{ type?: string; data: string | object }> {
-      // The page reckons with our clock; who comes later gets a snapshot that was taken before.
+      // The page calculates with our clock, and a late subscriber gets a snapshot taken earlier.
       const now = (snapshot: object) => ({ data: { ...snapshot, now: Date.now() } });
       const snapshots = this.inspector.changes().pipe(map(now));
       const closed = snapshots.pipe(ignoreElements(), endWith(true));

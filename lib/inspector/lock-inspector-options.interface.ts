@@ -1,15 +1,15 @@
 import type { CanActivate, ModuleMetadata, Type } from '@nestjs/common';
 import { LockOptionsError } from '../core/index.js';
 
-/** Token of the settings of the inspector. */
+/** Injection token of the inspector's settings. */
 export const LOCK_INSPECTOR_SETTINGS: unique symbol = Symbol.for(
   'nestjs-interlock:inspector (import LockInspectorModule.forRoot())',
 );
 
-/** Of the id of a participant in an election, which may be long, so many characters are shown. */
+/** Maximum number of characters shown of an election participant's id, which may be long. */
 export const SHOWN_OF_PARTICIPANT = 200;
 
-/** What the page sends with a request to release: no form of another site can. */
+/** Header value that the page sends with a release request; a form of another site cannot send it. */
 export const REQUESTED_WITH = 'nestjs-interlock';
 
 /** A guard, as for `@UseGuards()`. */
@@ -18,44 +18,44 @@ export type InspectorGuard = Type<CanActivate> | CanActivate;
 /** Options of `LockInspectorModule.forRoot`. */
 export interface LockInspectorOptions {
   /**
-   * Where the page is, below the global prefix; `false`: nowhere, there is the service only.
+   * Path of the page, below the global prefix; `false` provides the service without a page.
    *
    * @default 'locks'
    */
   readonly path?: string | false;
-  /** Who may see the page. Without this option nobody may; `[]` lets everybody look, and nobody release. */
+  /** Guards of the page. Without them, all access is denied; `[]` lets anyone look, and release only with `releaseGuards`. */
   readonly guards?: readonly InspectorGuard[];
-  /** Who may release by force: these guards have to agree too. Default: those of `guards` are enough, if there is one. */
+  /** Additional guards of a release by force. Default: `guards` suffice, if there is at least one. */
   readonly releaseGuards?: readonly InspectorGuard[];
-  /** Modules of which the guards need providers. */
+  /** Modules with the providers that the guards depend on. */
   readonly imports?: ModuleMetadata['imports'];
   /**
-   * Pause between two looks while somebody watches, in ms, 250 at least.
+   * Pause in ms between two snapshots while there are subscribers, at least 250.
    *
    * @default 250
    */
   readonly every?: number;
   /**
-   * How long other processes have to tell what they are at, in ms.
+   * Time in ms within which other processes have to report.
    *
    * @default 300
    */
   readonly answerWithin?: number;
   /**
-   * Most locks of a client that are shown.
+   * Maximum number of locks shown per client.
    *
    * @default 500
    */
   readonly limit?: number;
   /**
-   * Keys of a Redis server that a look goes over, to find locks that no process tells of; 0: none.
+   * Number of keys of a Redis server that a snapshot scans for locks that no process reports; 0 disables the scan.
    *
    * @default 1000
    */
   readonly scan?: number;
 }
 
-/** The options of the service, complete. */
+/** The options of the service, with defaults applied. */
 export type LockInspectorSettings = Required<
   Pick<LockInspectorOptions, 'every' | 'answerWithin' | 'limit' | 'scan'>
 >;

@@ -1,9 +1,9 @@
 import { type LockClient, type LockClientStatus, LockTimeoutError } from '../core/index.js';
 
-/** Locks whose counts are kept; those that have not changed for longest are forgotten first. */
+/** Maximum number of locks with counts; the least recently changed are dropped first. */
 const CAPACITY = 1_000;
 
-/** How often the locks of a client were lost or timed out, since it was listened to. */
+/** Counts how often the locks of a client were lost or timed out, since the listeners were added. */
 export class LockCounts {
   lost = 0;
   timedOut = 0;
@@ -34,82 +34,82 @@ export class LockCounts {
 
   #count(key: string, lost: number, timedOut: number): void {
     const [lostBefore, timedOutBefore] = this.#byKey.get(key) ?? [0, 0];
-    this.#byKey.delete(key); // to the end of the order
+    this.#byKey.delete(key); // moves the key to the end of the order
     this.#byKey.set(key, [lostBefore + lost, timedOutBefore + timedOut]);
     const [eldest] = this.#byKey.keys();
     if (this.#byKey.size > CAPACITY) this.#byKey.delete(eldest!);
   }
 }
 
-/** Who holds a lock, or waits for it, as far as it is known. */
+/** A holder of a lock, or a waiter for it, as far as known. */
 export interface InspectedParty {
-  /** What the servers know it by: a path on ZooKeeper, on Redis the id of a holder or of permits. None: it is not there. */
+  /** Ids on the servers: a path on ZooKeeper, on Redis the id of a holder or of permits. Empty if it has no entry there. */
   readonly ids: readonly string[];
-  /** Of a read/write lock. */
+  /** Mode of a read/write lock. */
   readonly mode?: 'read' | 'write';
   readonly host?: string;
   /** Process id. */
   readonly pid?: number;
   /** Class and method of a decorated method, or the `method` of the acquire. */
   readonly method?: string;
-  /** In an election: its id, shortened to 200 characters. */
+  /** In an election, the id of the participant, shortened to 200 characters. */
   readonly participant?: string;
-  /** Since when it holds or waits, in ms since 1970. */
+  /** Start of the hold or the wait, in ms since 1970. */
   readonly since?: number;
-  /** What its node carries, where no process tells of it: of Curator the address of the host. */
+  /** Data of its node, if no process reports it; for Curator the address of the host. */
   readonly data?: string;
   readonly fencingToken?: string;
 }
 
-/** A lock that somebody holds or waits for. */
+/** A lock with holders or waiters. */
 export interface InspectedLock {
-  /** As the application names it. */
+  /** Key used by the application. */
   readonly key: string;
-  /** On the servers; on ZooKeeper its path. */
+  /** Name on the servers; on ZooKeeper the path. */
   readonly name: string;
-  /** Such as `mutex`, `read/write lock`, `semaphore`, `leader latch`. */
+  /** Kind of lock, such as `mutex`, `read/write lock`, `semaphore`, `leader latch`. */
   readonly kind: string;
-  /** Of an election: the leader. */
+  /** The holders; in an election, the leader. */
   readonly holders: readonly InspectedParty[];
-  /** In order, as far as there is one. */
+  /** The waiters, in queue order as far as there is one. */
   readonly queue: readonly InspectedParty[];
-  /** How often its holders have lost it, in all processes that tell. */
+  /** Number of times that its holders lost it, over all reporting processes. */
   readonly lost: number;
-  /** How many acquires of it have timed out, in all processes that tell. */
+  /** Number of its acquires that timed out, over all reporting processes. */
   readonly timedOut: number;
 }
 
-/** A process that tells what it is at. */
+/** A process that reports its activity. */
 export interface InspectedProcess {
   readonly host: string;
   readonly pid: number;
   readonly held: number;
   readonly waiting: number;
-  /** Since its start. */
+  /** Locks lost since its start. */
   readonly lost: number;
-  /** Since its start. */
+  /** Acquires timed out since its start. */
   readonly timedOut: number;
 }
 
-/** What one client shows. */
+/** State of one client. */
 export interface InspectedClient {
   readonly name: string;
   readonly health: LockClientStatus['health'];
-  /** Of the connection of this process. */
+  /** Connection state of this process. */
   readonly state: string;
-  /** This one first. */
+  /** The reporting processes, this one first. */
   readonly processes: readonly InspectedProcess[];
-  /** By their keys. */
+  /** The locks, sorted by key. */
   readonly locks: readonly InspectedLock[];
-  /** Locks beyond the limit. */
+  /** Number of locks beyond the limit. */
   readonly omitted: number;
-  /** What could not be found out, and why. */
+  /** What could not be determined, and why. */
   readonly problems: readonly string[];
 }
 
-/** The locks of the application on its backends at one time. */
+/** The locks of the application on its backends at one point in time. */
 export interface LockInspectorSnapshot {
-  /** When it was taken, in ms since 1970. */
+  /** Time of the snapshot, in ms since 1970. */
   readonly at: number;
   readonly clients: readonly InspectedClient[];
 }

@@ -8,13 +8,13 @@ import {
 } from './lock-inspector-options.interface.js';
 
 /**
- * Shows the locks of the application, in all of its processes that import this too: as a page, and as the service
- * `LockInspector`.
+ * Shows the locks of the application, across all of its processes that import this module: as a page, and through the
+ * service `LockInspector`.
  */
 @Module({})
 export class LockInspectorModule {
   /**
-   * Import it once, beside `LockModule`.
+   * Import it once, next to `LockModule`.
    *
    * @throws LockOptionsError
    * @example

@@ -22,7 +22,7 @@ import {
 } from './lock-inspector-options.interface.js';
 import type { LockInspectorSnapshot } from './lock-inspector-snapshot.interface.js';
 
-/** Shows the locks of the application: who holds them, and who waits, in all processes and of all clients. */
+/** Shows the locks of the application: holders and waiters in all processes, for all clients. */
 @Injectable()
 export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
   readonly #logger = new Logger('LockModule');
@@ -54,27 +54,27 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
     await Promise.all(this.#clients.map((client) => client.close()));
   }
 
-  /** How it is now. What cannot be found out is told in `problems`; it does not reject. */
+  /** Takes a snapshot of the current state. What cannot be determined is listed in `problems`; it does not reject. */
   snapshot(): Promise<LockInspectorSnapshot> {
     this.#underWay ??= this.#look().finally(() => (this.#underWay = undefined));
     return this.#underWay;
   }
 
   /**
-   * How it is now, and again whenever that has changed. As long as somebody listens, the servers and the other processes are
-   * asked, once for all who do.
+   * The current state, and again after every change. While there are subscribers, the servers and the other processes are
+   * polled, once for all subscribers.
    */
   changes(): Observable<LockInspectorSnapshot> {
     return this.#changes;
   }
 
   /**
-   * Takes a lock from its holder, for an operator: it may still be working, and another one is let in. Resolves to false when
-   * that holder does not hold it any more.
+   * Releases a lock by force, for an operator: its holder may still be working when the next one is granted the lock.
+   * Resolves to false if that holder no longer holds it.
    *
    * @param client name of the client
-   * @param name of the lock on the servers, and
-   * @param ids those of the holder, both as in a snapshot
+   * @param name name of the lock on the servers, as in a snapshot
+   * @param ids ids of the holder, as in a snapshot
    */
   async release(client: string, name: string, ids: readonly string[]): Promise<boolean> {
     const inspector = this.#clients.find((each) => each.client.name === client);
@@ -90,7 +90,7 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
   }
 }
 
-/** Do both show the same? Times do not count: they move by a millisecond from look to look. */
+/** Whether both show the same. Times are ignored: they vary by a millisecond between snapshots. */
 export function isSameSnapshot(one: LockInspectorSnapshot, other: LockInspectorSnapshot): boolean {
   return withoutTimes(one) === withoutTimes(other);
 }

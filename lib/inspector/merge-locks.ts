@@ -28,10 +28,10 @@ interface Draft {
 }
 
 /**
- * What the servers and the processes tell, together. The servers know who holds, and the order of a queue that they keep;
- * the processes know whose it is, and who waits without standing in a queue.
+ * Merges the reports of the servers and of the processes. The servers know the holders, and the order of a queue that they
+ * keep; the processes know the owner of each entry, and the waiters that are in no queue.
  *
- * @param surveyed nothing: the servers did not answer, so there is only what the processes believe
+ * @param surveyed undefined if the servers did not answer: the result is then only what the processes believe
  */
 export function mergeLocks(
   reports: readonly ProcessReport[],
@@ -55,7 +55,7 @@ export function mergeLocks(
       const who = byId.get(party.ids.find((id) => byId.has(id)) ?? '');
       const same = who && parties.get(who);
       if (same) {
-        same.ids.push(...party.ids); // one more permit, or server
+        same.ids.push(...party.ids); // another permit, or another server
         continue;
       }
       const shown = { ...(who ? ofProcess(who) : {}), ...ofServer(party, who) };
@@ -68,7 +68,7 @@ export function mergeLocks(
   unseen.sort((a, b) => a.activity.since - b.activity.since);
   for (const each of unseen) {
     const { state, name, key, recipe } = each.activity;
-    if (state === 'held' && surveyed) continue; // it is over, or has begun since
+    if (state === 'held' && surveyed) continue; // released already, or acquired since the survey
     const { holders, queue } = draft(name, KINDS[recipe], key);
     (state === 'held' ? holders : queue).push(ofProcess(each));
   }
@@ -85,7 +85,7 @@ function ofServer(party: ObservedParty, who: Told | undefined): InspectedParty &
   const { ids, data, since, mode, host, pid, method, fencingToken } = party;
   const told = { mode, host, pid, method, fencingToken };
   const known = Object.entries(told).filter(([, value]) => value !== undefined);
-  // Of a process that tells, the node carries nothing new, and its own time is the better one.
+  // For a process that reports, the node data adds nothing, and the process's own time is more accurate.
   const own = who ? { since: who.activity.since } : { since, data };
   return { ...Object.fromEntries(known), ...own, ids: [...ids] };
 }
@@ -103,7 +103,7 @@ function shown({ key, kind, holders, queue }: Draft): Draft {
   return { key, kind, holders: holders.map(asParticipant), queue: queue.map(asParticipant) };
 }
 
-/** Whose process does not tell, has its id in its node; on Redis it has asked with that. */
+/** Without a report of its process, the id is in the data of its node; on Redis it is the `method` of its acquire. */
 function asParticipant({ method, data, ...party }: InspectedParty): InspectedParty {
   const participant = (party.participant ?? method ?? data)?.slice(0, SHOWN_OF_PARTICIPANT);
   return { ...party, participant };

@@ -5,25 +5,25 @@ import type { LockInspection } from '../core/lock-inspection.js';
 import { SHOWN_OF_PARTICIPANT } from './lock-inspector-options.interface.js';
 import type { LockCounts } from './lock-inspector-snapshot.interface.js';
 
-/** What an acquire is at, as its process tells. */
+/** State of an acquire, as reported by its process. */
 export interface ReportedActivity {
   readonly state: 'waiting' | 'held';
-  /** On the servers. */
+  /** Name on the servers. */
   readonly name: string;
   readonly key: string;
   readonly recipe: LockRecipe;
   readonly method?: string;
-  /** Of an election: who stands for it. */
+  /** In an election, the id of the participant. */
   readonly participant?: string;
-  /** In ms since 1970. */
+  /** Start of the hold or the wait, in ms since 1970. */
   readonly since: number;
-  /** What the servers know it by. */
+  /** Ids on the servers. */
   readonly ids: readonly string[];
-  /** Where it knows it. */
+  /** Fencing token, if the process knows it. */
   readonly fencingToken?: string;
 }
 
-/** What one client of one process tells the others. */
+/** What one client of one process reports to the other processes. */
 export interface ProcessReport {
   readonly id: string;
   readonly host: string;
@@ -33,14 +33,14 @@ export interface ProcessReport {
   readonly waiting: number;
   readonly lost: number;
   readonly timedOut: number;
-  /** By the name of the lock: how often it was lost, and timed out. */
+  /** By the name of the lock: how often it was lost, and how often it timed out. */
   readonly locks: Readonly<Record<string, readonly [number, number]>>;
 }
 
-/** Most acquires, and most counts of locks, that are told: a report has to fit into a node of ZooKeeper. */
+/** Maximum number of acquires, and of lock counts, in a report, which has to fit into a ZooKeeper node. */
 const MOST = 1_000;
 
-/** What this process tells of a client. */
+/** Creates the report of this process about a client. */
 export function makeReport(
   id: string,
   {
@@ -54,14 +54,14 @@ export function makeReport(
     try {
       return nameOf(key);
     } catch {
-      return key; // of a multi-lock, which has none of its own
+      return key; // a multi-lock has no name of its own
     }
   };
   const activity = activities.map((each): ReportedActivity => {
-    const { state, key, recipe, method, forMs, holders, waiterId: place } = each;
+    const { state, key, recipe, method, forMs, holders, waiterId } = each;
     const participant = each.participant?.slice(0, SHOWN_OF_PARTICIPANT);
     const fencingToken = each.fencingToken?.toString();
-    const ids = state === 'held' ? [...holders] : place === undefined ? [] : [place];
+    const ids = state === 'held' ? [...holders] : waiterId === undefined ? [] : [waiterId];
     const since = Math.round(now - forMs);
     const about = { name: each.name ?? name(key), key, recipe, method, participant };
     return { state, ...about, since, ids, fencingToken };
@@ -83,7 +83,7 @@ export function makeReport(
   };
 }
 
-/** The report of another process; nothing when it makes no sense, as that of another version may. */
+/** Parses the report of another process; undefined if it is malformed, as one of another version may be. */
 export function parseReport(text: string): ProcessReport | undefined {
   try {
     const report = JSON.parse(text) as ProcessReport;

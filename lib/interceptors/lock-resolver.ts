@@ -8,11 +8,11 @@ import type {
 } from '../interfaces/lock-plan.interface.js';
 import { withMethodInErrors, parseTargets } from '../plans/define-plan.js';
 
-/** What a missing value or an object has become by being put into a text. */
+/** Traces of a missing value or an object that was converted to a string. */
 const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
 
 /**
- * The lock of a key that was made of the arguments of a call.
+ * The lock of a key that was computed from the arguments of a call.
  *
  * @throws LockKeyError, LockOptionsError naming the method
  */
@@ -25,18 +25,18 @@ export function lockForCall(
   return withMethodInErrors(plan, () => {
     if (typeof key === 'string' && SPOILT.test(key))
       throw new LockKeyError(key, 'a value is missing or is an object');
-    return createLock(client, target, key as string); // the client refuses what is no text
+    return createLock(client, target, key as string); // the client rejects a key that is not a string
   });
 }
 
-/** Gives the lock that a call with these arguments takes. An error of the user's key function comes out as it is. */
+/** Returns the lock that a call with these arguments acquires. Errors of the user's key function pass through unchanged. */
 export type LockResolver = (args: unknown[]) => Lock;
 
 /**
- * The lock of one key; with a literal key it is the same for all calls.
+ * Resolver for the lock of one key; with a literal key the lock is the same for all calls.
  *
- * @throws LockClientUnknownError naming the method; LockKeyError, LockOptionsError naming it, when the client refuses a
- *   literal key
+ * @throws LockClientUnknownError naming the method; LockKeyError, LockOptionsError naming it, when the client rejects a literal
+ *   key
  */
 export function keyResolver(
   plan: LockPlan,
@@ -52,10 +52,10 @@ export function keyResolver(
 }
 
 /**
- * All locks of the members as one; with literal keys it is the same for all calls.
+ * Resolver for all locks of the members as one; with literal keys the lock is the same for all calls.
  *
- * @throws LockClientUnknownError naming the method; LockKeyError, LockOptionsError naming it, when literal keys are
- *   refused, or cannot be had together
+ * @throws LockClientUnknownError naming the method; LockKeyError, LockOptionsError naming it, when literal keys are rejected or
+ *   cannot be combined
  */
 export function multiLockResolver(
   plan: LockPlan,
@@ -82,7 +82,7 @@ export function multiLockResolver(
 }
 
 /**
- * The lock of `key`.
+ * Creates the lock of `key`.
  *
  * @throws LockKeyError, LockOptionsError
  */
@@ -108,7 +108,7 @@ export function createLock(
 /**
  * The client of one lock of a plan.
  *
- * @throws LockClientUnknownError; LockOptionsError when it cannot do what the options ask for; both naming the method
+ * @throws LockClientUnknownError; LockOptionsError when the client does not support the options; both naming the method
  */
 export function clientFor(
   plan: LockPlan,

@@ -5,7 +5,7 @@ import { LockClientRegistry } from '../clients/lock-client.registry.js';
 import { LOCK_TRACER } from '../lock.constants.js';
 import { MethodLock } from './method-lock.js';
 
-/** What every locked method of an app goes through: the one place where decorators meet locks. */
+/** Handles every call of a locked method of an app: the one place where decorators meet locks. */
 @Injectable()
 export class LockInterceptor {
   readonly #locks = new WeakMap<LockPlan, MethodLock>();
@@ -19,7 +19,7 @@ export class LockInterceptor {
   /**
    * Runs `proceed` under the lock of `plan` for these arguments; settles as it does.
    *
-   * @param signal ends the wait for the lock
+   * @param signal aborts the wait for the lock
    */
   around(
     plan: LockPlan,
@@ -33,7 +33,7 @@ export class LockInterceptor {
   }
 
   /**
-   * The lock of a plan; looked up once.
+   * Returns the lock of a plan; it is resolved once.
    *
    * @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method
    */

@@ -20,9 +20,9 @@ import { runUnderLease } from './run-under-lease.js';
 const logger = new Logger('LockModule');
 
 /**
- * Bounds how long a run of `@RunOnce` keeps the others out, from now on; logs when its lock is lost.
+ * Bounds how long a run of `@RunOnce` excludes the others, from now on; logs a warning when its lock is lost.
  *
- * @throws LockOptionsError when the lease is not of a client of this library, which alone can be told so
+ * @throws LockOptionsError when the lease is not of a client of this library: only those support the bounds
  */
 export function limitRunTime(
   lease: Lease,
@@ -44,7 +44,7 @@ export function limitRunTime(
   else signal.addEventListener('abort', warn, { once: true });
 }
 
-/** The leadership of the app as a lock: it is had at once, or not at all. */
+/** The leadership of the app as a lock: it is acquired at once or not at all. */
 export class LeaderLock {
   readonly #election: LeaderElection;
 
@@ -67,18 +67,18 @@ export class LeaderLock {
   }
 }
 
-/** How long a run of `@RunOnce` waits for the server at least, in ms. */
+/** Minimum bound on the wait of a `@RunOnce` call for the server, in ms. */
 const SERVER_PATIENCE = 5_000;
 
-/** What a call takes. One that cannot be waited for has no `acquire`. */
+/** The lock that a call acquires. One that cannot be waited for has no `acquire`. */
 type Taken = Pick<Lock, 'key' | 'tryAcquire'> & Partial<Pick<Lock, 'acquire'>>;
 
-/** A {@link LockPlan} and the locks that it asks for. */
+/** A {@link LockPlan} with the locks that it asks for. */
 export class MethodLock {
   readonly #lockOf: (args: unknown[]) => Taken;
   readonly #options: AcquireOptions & { readonly lease?: number; readonly minLease?: number };
 
-  /** @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method, as far as it can be told yet */
+  /** @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method, for errors detectable before a call */
   constructor(
     private readonly plan: LockPlan,
     clients: LockClientRegistry,
@@ -87,7 +87,7 @@ export class MethodLock {
     const { options } = plan;
     const { lease } = options;
     const minLease = plan.once?.atLeast;
-    // A run that begins later than `atLeast` may be one that another replica has done.
+    // A run that starts later than `atLeast` may repeat one that another replica has done.
     const wait = minLease === undefined ? options.wait : Math.max(minLease, SERVER_PATIENCE);
     this.#options = { wait, lease, minLease, method: plan.method };
     this.#lockOf = lockOf(plan, clients, elections);
@@ -96,7 +96,7 @@ export class MethodLock {
   /**
    * Runs `proceed` under the lock; settles as it does, or as `onBusy` and `onLost` say.
    *
-   * @param signal ends the wait
+   * @param signal aborts the wait
    */
   async run(args: unknown[], proceed: () => unknown, signal?: AbortSignal): Promise<unknown> {
     const { plan } = this;
@@ -107,7 +107,7 @@ export class MethodLock {
       lease = await this.#acquire(lock, signal);
     } catch (error) {
       if (onBusy === 'throw' || !(error instanceof LockTimeoutError)) throw error;
-      if (plan.once && error.waitedMs > 0) throw error; // nobody knows whether others run
+      if (plan.once && error.waitedMs > 0) throw error; // unknown whether another replica runs it
       return onBusy === 'skip' ? undefined : onBusy(error, ...(args as never[]));
     }
     if (plan.once) limitRunTime(lease, plan.once, plan.method);
@@ -127,7 +127,7 @@ export class MethodLock {
     throw new LockTimeoutError(0, { key: lock.key, client: this.#client });
   }
 
-  /** The name of the client; the parts of a multi-lock may be of several. */
+  /** Name of the client; `undefined` for a multi-lock, as its locks may be of several clients. */
   get #client(): string | undefined {
     const { lock, options } = this.plan;
     return lock.recipe === 'multiLock' ? undefined : (options.client ?? DEFAULT_LOCK_CLIENT);

@@ -5,7 +5,7 @@ import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 
 const logger = new Logger('LockModule');
 
-/** `proceed`, with a plan's `onLost` called when `lease` is lost before its end. */
+/** Wraps `proceed` so that a plan's `onLost` is called if `lease` is lost before `proceed` ends. */
 export function notifyOnLoss(
   lease: Lease,
   { method, options }: LockPlan,
@@ -15,7 +15,7 @@ export function notifyOnLoss(
   const { onLost } = options;
   if (typeof onLost !== 'function') return async () => proceed();
   const { signal } = lease;
-  // Async, so that a callback that throws is a log line, and not the end of the process.
+  // Async, so that an error of the callback is logged and does not crash the process.
   const tell = async () => onLost(signal.reason as LockLostError, ...(args as never[]));
   const onAbort = () =>
     void tell().catch((error) => logger.error(`onLost of ${method} failed`, error));
@@ -25,12 +25,12 @@ export function notifyOnLoss(
     try {
       return await proceed();
     } finally {
-      void lease.isHeld; // asks the clock: a loss that no event could tell yet is told now
+      void lease.isHeld; // checks the clock: reports a loss that no event has reported yet
     }
   };
 }
 
-/** Runs `proceed` in the scope of `lease`, then releases it; settles as it does, or as `onLost` of the plan says. */
+/** Runs `proceed` in the scope of `lease`, then releases it; settles as `proceed` does, or as `onLost` of the plan says. */
 export function runUnderLease(
   lease: Lease,
   plan: LockPlan,
@@ -45,7 +45,7 @@ export function runUnderLease(
   return onLost === 'abort' ? rejectOnLoss(lease, toEnd) : toEnd();
 }
 
-/** As `runWithLease`, but rejects when the lease was lost meanwhile, whatever `proceed` gave. */
+/** As `runWithLease`, but rejects if the lease was lost meanwhile, whatever `proceed` returned. */
 async function useUnlessLost(lease: Lease, proceed: () => unknown): Promise<unknown> {
   try {
     const result = await lease.run(proceed);
@@ -57,7 +57,7 @@ async function useUnlessLost(lease: Lease, proceed: () => unknown): Promise<unkn
   }
 }
 
-/** Settles as `work` does, or rejects as soon as `lease` is lost; then nobody waits for the work any more. */
+/** Settles as `work` does, or rejects as soon as `lease` is lost; the work is then no longer awaited. */
 export async function rejectOnLoss<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
   const { signal } = lease;
   let onAbort: (() => void) | undefined;

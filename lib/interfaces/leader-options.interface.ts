@@ -1,19 +1,19 @@
 import type { OnLost } from './lock-method-options.interface.js';
 
-/** A method that is told of the leadership of its app. Made once, at class definition, and checked there. */
+/** A method that is called when its app gains or loses leadership. Created and checked once, at class definition. */
 export interface LeadershipHandler {
   readonly decorator: 'OnLeadership' | 'OnLeadershipLost';
   /** Class and method, e.g. `Jobs.begin`. */
   readonly method: string;
-  /** The method. */
+  /** Property key of the method. */
   readonly property: string | symbol;
   /** Name of the election. */
   readonly election: string;
-  /** Name of the lock client, where the decorator says it. */
+  /** Name of the lock client, if the decorator specifies it. */
   readonly client?: string;
 }
 
-/** Which election of a name it is. */
+/** Options that identify an election together with its name. */
 export interface LeaderElectionOptions {
   /**
    * Name of the lock client.
@@ -23,10 +23,10 @@ export interface LeaderElectionOptions {
   readonly client?: string;
 }
 
-/** Options of `@LeaderOnly`, on a method whose arguments begin with `A`. */
+/** Options of `@LeaderOnly`, for a method with arguments that begin with `A`. */
 export interface LeaderOnlyOptions<A extends unknown[] = never[]> extends LeaderElectionOptions {
   /**
-   * What a call does whose leadership was lost while the method ran: see `LockMethodOptions.onLost`.
+   * What a call does if its leadership was lost while the method ran: see `LockMethodOptions.onLost`.
    *
    * @default 'throw'
    */

@@ -1,4 +1,4 @@
-/** Which of the locks of a key to take. */
+/** Kind of lock of a key. */
 export type RecipeOptions =
   | {
       /** @default 'mutex' */
@@ -7,14 +7,14 @@ export type RecipeOptions =
     }
   | {
       readonly recipe: 'semaphore';
-      /** How many holders at a time: a whole number from 1 to 2^31 - 1. */
+      /** Maximum number of concurrent holders: a whole number from 1 to 2^31 - 1. */
       readonly permits: number;
     };
 
 /**
- * One lock: a key, and what of it to take.
+ * One lock: a key and the kind of lock.
  *
- * @typeParam K what a key may be: a text, or a function of the method's arguments
+ * @typeParam K type of the key: a string, or a function of the method's arguments
  */
 export type LockTarget<K = string | ((...args: never[]) => unknown)> = RecipeOptions & {
   readonly key: K;
@@ -26,23 +26,23 @@ export type LockTarget<K = string | ((...args: never[]) => unknown)> = RecipeOpt
   readonly client?: string;
 };
 
-/** One lock of several: a key, which means the mutex of that key, or a key with what else there is to say. */
+/** One lock of several: a key, which means the mutex of that key, or a key with further options. */
 export type LockMember<K = LockTarget['key']> = K | LockTarget<K>;
 
 /**
- * What a decorated call locks.
+ * The key that a decorated call locks.
  *
- * - A text: one lock for all calls. Placeholders `{0}` and `{0.order.id}` stand for an argument, counted from 0, and what
- *   is inside of it: `'order:{0.id}'`.
+ * - A string: one lock for all calls. Placeholders `{0}` and `{0.order.id}` stand for an argument, counted from 0, and for a
+ *   property inside it: `'order:{0.id}'`.
  * - A function of the method's arguments, or of the first of them: `(order: Order) => `order:${order.id}``.
  */
 export type LockKey<A extends unknown[] = []> = string | ((...args: A) => string);
 
 /**
- * What a call locks that takes several locks: at least one.
+ * The keys of a call that acquires several locks: at least one.
  *
  * - A list of keys as for `@WithMutex`: `['account:{0.id}', 'account:{1.id}']`.
- * - A function of the method's arguments, or of the first of them, that gives the list:
+ * - A function of the method's arguments, or of the first of them, that returns the list:
  *   `(from: Account, to: Account) => [from.id, to.id]`.
  */
 export type LockKeys<A extends unknown[] = []> =

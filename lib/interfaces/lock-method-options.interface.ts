@@ -4,13 +4,13 @@ import type { RecipeOptions } from './lock-key.interface.js';
 /** Options of `@RunOnce`. Times in whole milliseconds. */
 export interface RunOnceOptions {
   /**
-   * The longest that one run may keep the others out, from 1 to 2^31 - 1: then its lock is given up, and its `signal` aborts,
-   * although the method may still run. Choose it far above what a run takes.
+   * Maximum time for which one run excludes the others, from 1 to 2^31 - 1: then its lock is released and its `signal` aborts,
+   * although the method may still run. Choose it far above the duration of a run.
    */
   readonly atMost: number;
   /**
-   * The least that one run keeps the others out, from 0 to below `atMost`: more than the clocks of the replicas differ, so that
-   * a run that is short is not done again by one whose clock is late.
+   * Minimum time for which one run excludes the others, from 0 to below `atMost`. Choose more than the clocks of the replicas
+   * differ, so that a short run is not repeated by a replica with a late clock.
    *
    * @default 0
    */
@@ -23,21 +23,21 @@ export interface RunOnceOptions {
   readonly client?: string;
 }
 
-/** Decides what a call gives that was not granted its lock; it gets the arguments of the call. */
+/** Determines the result of a call that was not granted its lock; it receives the arguments of the call. */
 export type BusyHandler<A extends unknown[] = never[], R = unknown> = (
   error: LockTimeoutError,
   ...args: A
 ) => R;
 
-/** What to do when the lock was not granted in time: see {@link LockMethodOptions.onBusy}. */
+/** What to do if the lock was not granted in time: see {@link LockMethodOptions.onBusy}. */
 export type OnBusy<A extends unknown[] = never[], R = unknown> =
   'throw' | 'skip' | BusyHandler<A, R>;
 
-/** What to do when the lock was lost while the method ran: see {@link LockMethodOptions.onLost}. */
+/** What to do if the lock was lost while the method ran: see {@link LockMethodOptions.onLost}. */
 export type OnLost<A extends unknown[] = never[]> =
   'abort' | 'throw' | 'ignore' | ((error: LockLostError, ...args: A) => unknown);
 
-/** Options of the lock decorators, on a method whose arguments begin with `A`. */
+/** Options of the lock decorators, for a method with arguments that begin with `A`. */
 export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>> {
   /**
    * Name of the lock client.
@@ -46,51 +46,52 @@ export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
    */
   readonly client?: string;
   /**
-   * How long a call may wait for the lock: milliseconds, above 0 and finite, or `'forever'`.
+   * Maximum time that a call waits for the lock: milliseconds, above 0 and finite, or `'forever'`.
    *
    * @default the `wait` of the client; no waiting, one attempt, when `onBusy` is `'skip'` or a function
    */
   readonly wait?: Wait;
   /**
-   * Holds for so long and no longer, on Redis: a whole number of milliseconds from 100, and more than three round trips. The
-   * lock is lost a little before its end, as nobody renews it. Elsewhere the session is the lease, and the app does not
-   * start.
+   * Fixed lease time on Redis: a whole number of milliseconds from 100, and more than three round trips. It is not renewed, so
+   * the lock is lost shortly before the lease ends. On other backends the session is the lease, and the app does not start with
+   * this option.
    *
    * @default the `watchdogTimeout` of the client, renewed for as long as the lock is held
    */
   readonly lease?: number;
   /**
-   * What a call does that was not granted the lock in time.
+   * What a call does if it was not granted the lock in time.
    *
    * - `'throw'`: it rejects with `LockTimeoutError`.
    * - `'skip'`: it resolves to `undefined`, and the method is not run.
    * - A function: the method is not run, and the call settles as the function does.
    *
-   * Errors of the method itself never come here, not even the `LockTimeoutError` of another lock.
+   * Errors of the method itself are never handled here, not even the `LockTimeoutError` of another lock.
    *
    * @default 'throw'
    */
   readonly onBusy?: B;
   /**
-   * What a call does whose lock was lost while the method ran: from then on somebody else may have held it. No policy can
-   * stop the method: let it look at `currentLease()`, or hand the `signal` of that to what it awaits.
+   * What a call does if its lock was lost while the method ran: from then on another holder may have had it. No policy can
+   * stop the method: have it check `currentLease()`, or pass the `signal` of that lease to what it awaits.
    *
-   * - `'throw'`: when the method has ended, it rejects with `LockLostError`; where the method itself failed, with that.
-   * - `'abort'`: it rejects with `LockLostError` at once. What the method still does is not waited for; its lock is given
-   *   back after it.
+   * - `'throw'`: when the method has ended, it rejects with `LockLostError`, or with the error of the method if that failed
+   *   itself.
+   * - `'abort'`: it rejects with `LockLostError` at once. The rest of the method is not awaited; its lock is released
+   *   when it has ended.
    * - `'ignore'`: it settles as the method does.
-   * - A function: it is called at the loss; the call settles as the method does.
+   * - A function: it is called on the loss; the call settles as the method does.
    *
    * @default 'throw'
    */
   readonly onLost?: OnLost<A>;
 }
 
-/** Options of `@Semaphore`, on a method whose arguments begin with `A`. */
+/** Options of `@Semaphore`, for a method with arguments that begin with `A`. */
 export interface SemaphoreMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
   extends LockMethodOptions<A, B>, SemaphoreOptions {}
 
-/** Options of `@LockStream`, on a method whose arguments begin with `A`. */
+/** Options of `@LockStream`, for a method with arguments that begin with `A`. */
 export type LockStreamOptions<A extends unknown[] = never[], B = OnBusy<A>> = LockMethodOptions<
   A,
   B
@@ -98,8 +99,8 @@ export type LockStreamOptions<A extends unknown[] = never[], B = OnBusy<A>> = Lo
   RecipeOptions;
 
 /**
- * Options of `@LockDefaults`: what the lock decorators of a class are taken to say where they say nothing themselves.
+ * Options of `@LockDefaults`: defaults for the options that the lock decorators of a class do not set themselves.
  *
- * With an `onBusy` that gives a result, see to it that the methods promise it: the compiler does not.
+ * If `onBusy` yields a result, make sure that the return types of the methods include it: the compiler does not check this.
  */
 export interface LockDefaultsOptions extends LockMethodOptions<unknown[], OnBusy<unknown[]>> {}

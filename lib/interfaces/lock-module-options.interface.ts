@@ -8,10 +8,10 @@ import type { EmbeddedLockOptions } from '../embedded/create-embedded-lock-clien
 import type { RedisLockOptions } from '../redis/redis-options.js';
 import type { ZooKeeperLockOptions } from '../zookeeper/zookeeper-options.js';
 
-/** What every backend takes. */
+/** Options of every backend. */
 interface CommonOptions {
   /**
-   * Log every acquire and release, with its key, at the level `verbose`?
+   * Whether to log every acquire and release, with its key, at the level `verbose`.
    *
    * @default false
    */
@@ -24,7 +24,7 @@ interface CommonOptions {
   readonly shutdownTimeout?: number;
 }
 
-/** Locks inside of this process, without a server: for development, tests, and apps of one process. */
+/** Locks inside this process, without a server: for development, tests, and apps of one process. */
 export interface EmbeddedBackendOptions extends CommonOptions, EmbeddedLockOptions {
   readonly backend?: 'embedded';
 }
@@ -46,32 +46,32 @@ export type LockBackendOptions =
 /** Options of `LockModule.forRoot`. */
 export type LockModuleOptions = LockBackendOptions & {
   /**
-   * Name of the client, where an app has more than one.
+   * Name of the client, if an app has more than one.
    *
    * @default 'default'
    */
   readonly name?: string;
 };
 
-/** A provider that makes the options of a lock client. */
+/** A provider that creates the options of a lock client. */
 export interface LockOptionsFactory {
-  /** Called once, when Nest makes the client. */
+  /** Called once, when Nest creates the client. */
   createLockOptions(): Promise<LockBackendOptions> | LockBackendOptions;
 }
 
 /** Options of `LockModule.forRootAsync`: `useFactory`, `useClass` or `useExisting`. */
 export interface LockModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
   /**
-   * Name of the client, where an app has more than one. It stands here, as it must be known before the options are.
+   * Name of the client, if an app has more than one. It is set here because it must be known before the options are.
    *
    * @default 'default'
    */
   readonly name?: string;
-  /** Makes the options; its arguments are the providers in `inject`. */
+  /** Creates the options; its arguments are the providers in `inject`. */
   readonly useFactory?: (...args: never[]) => Promise<LockBackendOptions> | LockBackendOptions;
   readonly inject?: (InjectionToken | OptionalFactoryDependency)[];
-  /** Becomes a provider, and is asked. */
+  /** Class that creates the options; it is registered as a provider. */
   readonly useClass?: Type<LockOptionsFactory>;
-  /** Token of the provider that is asked. */
+  /** Token of the existing provider that creates the options. */
   readonly useExisting?: InjectionToken<LockOptionsFactory>;
 }

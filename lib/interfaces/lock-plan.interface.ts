@@ -1,22 +1,22 @@
 import type { LockMember, LockTarget } from './lock-key.interface.js';
 import type { LockMethodOptions, RunOnceOptions } from './lock-method-options.interface.js';
 
-/** Several locks that a decorator asks for, as one. */
+/** Several locks that a decorator acquires as one. */
 export interface MultiLockTarget {
   readonly recipe: 'multiLock';
-  /** What they are, or a function of the method's arguments that gives that. */
+  /** The locks, or a function of the method's arguments that returns them. */
   readonly members: readonly LockMember[] | ((...args: never[]) => unknown);
 }
 
-/** What `@RunOnce` takes: a mutex in which a run does not find itself again. */
+/** Lock of `@RunOnce`: a mutex that is not reentrant. */
 export interface RunOnceTarget {
   readonly recipe: 'semaphoreMutex';
-  /** Name of the run, or what makes it of the method's arguments. */
+  /** Name of the run, or a function of the method's arguments that returns it. */
   readonly key: string | ((...args: never[]) => unknown);
   readonly client?: undefined;
 }
 
-/** What `@LeaderOnly` takes: a part of the leadership that the app has, if it has. */
+/** Lock of `@LeaderOnly`: a lease on the leadership of the app, if it leads. */
 export interface LeaderTarget {
   readonly recipe: 'leaderLatch';
   /** Name of the election. */
@@ -24,21 +24,21 @@ export interface LeaderTarget {
   readonly client?: undefined;
 }
 
-/** What one lock decorator asks for on one method. Made once, at class definition, and checked there. */
+/** The request of one lock decorator on one method. Created and checked once, at class definition. */
 export interface LockPlan {
   /** Name of the decorator, e.g. `WithMutex`. */
   readonly decorator: string;
   /** Class and method, e.g. `Orders.pay`. */
   readonly method: string;
-  /** What a call takes. */
+  /** The lock that a call acquires. */
   readonly lock: LockTarget | MultiLockTarget | RunOnceTarget | LeaderTarget;
   readonly options: LockMethodOptions;
-  /** How long a run of `@RunOnce` keeps the others out. */
+  /** How long a run of `@RunOnce` excludes the others. */
   readonly once?: Required<Omit<RunOnceOptions, 'client'>>;
 }
 
-/** Follows what happens inside of the locks of decorated methods. One may be provided as `LOCK_TRACER`. */
+/** Traces the work inside the locks of decorated methods. One may be provided as `LOCK_TRACER`. */
 export interface LockTracer {
-  /** Runs `proceed`, inside of the lock of `plan`; settles as it does. */
+  /** Runs `proceed` inside the lock of `plan`; settles as it does. */
   hold(plan: LockPlan, proceed: () => unknown): unknown;
 }

@@ -10,7 +10,7 @@ import { isElection } from '../core/lock.js';
 import { type LockClient, LockTimeoutError } from '../index.js';
 import { attributesOf, errorType, SCOPE } from './telemetry-attributes.js';
 
-/** What a call of `Histogram.record` gets, and the context in which it would have been made. */
+/** Arguments of a deferred `Histogram.record` call, and the context in which it would have been made. */
 interface Measurement {
   readonly histogram: Histogram;
   readonly value: number;
@@ -19,11 +19,11 @@ interface Measurement {
 }
 
 /**
- * Measurements that go to their histograms together. For each of them the SDK makes a text of the attributes; in a row, that
+ * Buffers measurements and records them in batches. For each of them the SDK serializes the attributes; in a batch, that
  * takes a third of the time that it takes in between an app's own work.
  *
- * Invariant: every measurement is handed on once, in the order in which they were made; at most `capacity` of them are kept.
- * One that is refused does not keep the others back.
+ * Invariant: every measurement is passed on once, in the order in which they were made; at most `capacity` of them are
+ * buffered. One that the SDK rejects does not hold up the others.
  */
 export class MeasurementBuffer {
   #kept: Measurement[] = [];
@@ -35,14 +35,14 @@ export class MeasurementBuffer {
     if (this.#kept.length >= this.capacity) this.flush();
   }
 
-  /** Hands on what is kept; to be called whenever metrics are collected. What the SDK refuses is a process warning. */
+  /** Passes on the buffered measurements; called at every collection of metrics. An error of the SDK is a process warning. */
   flush(): void {
     const kept = this.#kept;
     this.#kept = [];
     for (const measurement of kept) handOn(measurement);
   }
 
-  /** From now on nothing is kept: nobody is going to call `flush`. */
+  /** Flushes and stops buffering: there will be no further call of `flush`. */
   end(): void {
     this.capacity = 0;
     this.flush();
@@ -53,11 +53,11 @@ function handOn({ histogram, value, attributes, context }: Measurement): void {
   try {
     histogram.record(value, attributes, context);
   } catch (error) {
-    process.emitWarning(`A measurement of a lock could not be recorded: ${String(error)}`); // by a view of the user's
+    process.emitWarning(`A measurement of a lock could not be recorded: ${String(error)}`); // a view of the user's threw
   }
 }
 
-/** What clients hold and wait for, looked at whenever metrics are collected. */
+/** Locks that clients hold and wait for, observed at every collection of metrics. */
 export class LockGauges {
   readonly #meter = metrics.getMeter(SCOPE);
   readonly #held = this.#meter.createObservableUpDownCounter('nestjs_interlock.lock.held', {
@@ -80,7 +80,7 @@ export class LockGauges {
 
   constructor(clients: readonly LockClient[], measurements: MeasurementBuffer) {
     this.#observe = (result) => {
-      measurements.flush(); // the SDK asks what is observed before it reads what was recorded
+      measurements.flush(); // the SDK calls observers before it reads recorded measurements
       for (const client of clients) {
         const attributes = { 'nestjs_interlock.client': client.name };
         const { held, waiting } = client.status();
@@ -96,7 +96,7 @@ export class LockGauges {
     this.#meter.addBatchObservableCallback(this.#observe, this.#observed);
   }
 
-  /** Forgets the clients. */
+  /** Stops observing the clients. */
   stop(): void {
     this.#meter.removeBatchObservableCallback(this.#observe, this.#observed);
   }
@@ -106,7 +106,7 @@ export class LockGauges {
   }
 }
 
-/** From an uncontended lock beside the app to a queue that takes minutes, in seconds. */
+/** Buckets in seconds, from an uncontended lock on a server next to the app to a queue that takes minutes. */
 const SECONDS = {
   unit: 's',
   advice: {
@@ -116,7 +116,7 @@ const SECONDS = {
   },
 };
 
-/** Histograms and counters of what locks do. */
+/** Histograms and counters of lock events. */
 export class LockMetrics {
   readonly #meter = metrics.getMeter(SCOPE);
   readonly #wait = this.#meter.createHistogram('nestjs_interlock.lock.wait', {
@@ -146,7 +146,7 @@ export class LockMetrics {
     const { measurements } = this;
     const { name } = client;
     client.on('acquired', (event) => {
-      if (isElection(event.recipe)) return; // who follows for a day has not waited for too long
+      if (isElection(event.recipe)) return; // a follower that waits for a day has not waited too long
       measurements.record(this.#wait, event.waitedMs / 1000, attributesOf(name, event));
     });
     client.on('failed', (event) => {

@@ -27,16 +27,16 @@ import {
   SCOPE,
 } from './telemetry-attributes.js';
 
-/** What `performance.now()` counts from, in milliseconds since 1970, as far as it is known. */
+/** Time origin of `performance.now()`, in milliseconds since 1970, as far as it is known. */
 let origin = -Infinity;
 
 /**
- * Milliseconds since 1970, with fractions. `Date.now()` has none, and a child would seem to begin before its parent;
- * `performance.timeOrigin` stays behind when the clock of the machine is set.
+ * Milliseconds since 1970, with fractions. `Date.now()` has none, so a child would seem to start before its parent;
+ * `performance.timeOrigin` does not follow when the system clock is set.
  *
- * Invariant: `origin` is never above the true one, and never lowered, unless the clock of the machine is set; so this clock
- * does not run backwards. Of the time that lies between two readings of the other clock only the whole milliseconds are
- * known, so they give two bounds of the origin, however long the process was interrupted there.
+ * Invariant: `origin` is never above the true one, and never lowered, unless the system clock is set; so this clock does
+ * not run backwards. `Date.now()`, taken between two readings of `performance.now()`, gives whole milliseconds only, so
+ * together they give two bounds of the origin, however long the process was interrupted in between.
  */
 export function wallClock(): number {
   const before = performance.now();
@@ -49,8 +49,8 @@ export function wallClock(): number {
 }
 
 /**
- * Spans of waits, granted or not. Each is made when its acquire has ended, which is told inside of the caller's context:
- * so it is a child of the caller's span. Who stands for election has none: it may follow for days.
+ * Spans of waits, granted or not. Each is created when its acquire ends; that event is emitted in the caller's context, so
+ * the span is a child of the caller's span. Election candidates have no spans: they may follow for days.
  */
 export class AcquireSpans {
   readonly #tracer = trace.getTracer(SCOPE);
@@ -77,7 +77,7 @@ export class AcquireSpans {
   }
 }
 
-/** Spans of what decorated methods do inside of their locks; spans of the methods are their children. */
+/** Spans of decorated methods while they hold their locks; spans of the methods themselves are children of these. */
 @Injectable()
 export class HoldTracer implements LockTracer {
   readonly #tracer = trace.getTracer(SCOPE);
@@ -110,7 +110,7 @@ export class HoldTracer implements LockTracer {
       const { lock, method, options } = plan;
       const { recipe = 'mutex' } = lock;
       const known = attributesOf(options.client ?? DEFAULT_LOCK_CLIENT, { recipe, method });
-      // The parts of a multi-lock may be of several clients.
+      // The parts of a multi-lock may belong to several clients.
       attributes =
         recipe === 'multiLock' ? { ...known, 'nestjs_interlock.client': undefined } : known;
       this.#attributes.set(plan, attributes);
@@ -119,10 +119,10 @@ export class HoldTracer implements LockTracer {
   }
 }
 
-/** Tells in `span` what went wrong. Messages name the key, so they come with keys only. */
+/** Records in `span` what failed. Messages contain the key, so they are recorded only if keys are. */
 export function markFailed(span: Span, error: unknown, { keys }: LockTelemetryOptions): void {
   span.setAttribute('error.type', errorType(error));
-  if (error instanceof LockAbortedError) return; // the caller gave up, which is no failure of the lock
+  if (error instanceof LockAbortedError) return; // the caller gave up, which is not a failure of the lock
   const message = keys && error instanceof Error ? error.message : undefined;
   span.setStatus({ code: SpanStatusCode.ERROR, message });
 }

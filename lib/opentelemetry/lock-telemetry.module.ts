@@ -11,7 +11,7 @@ import { LockGauges, LockMetrics, MeasurementBuffer } from './lock-metrics.js';
 import { AcquireSpans, HoldTracer } from './lock-spans.js';
 import { LOCK_TELEMETRY_OPTIONS, type LockTelemetryOptions } from './telemetry-attributes.js';
 
-/** Listens to the clients of the app. */
+/** Observes the clients of the app. */
 @Injectable()
 export class LockTelemetry implements OnModuleInit, OnApplicationShutdown {
   readonly #measurements = new MeasurementBuffer();
@@ -35,18 +35,18 @@ export class LockTelemetry implements OnModuleInit, OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     this.#gauges?.stop();
-    this.#measurements.end(); // the clients may have locks to give back yet
+    this.#measurements.end(); // the clients may still have locks to release
   }
 }
 
 /**
- * Makes spans and metrics of all locks of the app, with the global providers of OpenTelemetry. Import it in the root module,
- * beside `LockModule`; without an SDK it does nothing.
+ * Creates spans and metrics of all locks of the app, with the global providers of OpenTelemetry. Import it in the root
+ * module, next to `LockModule`; without an SDK it does nothing.
  */
 @Module({})
 export class LockTelemetryModule {
   /**
-   * Turns it on.
+   * Enables telemetry for all clients of the app.
    *
    * @throws LockOptionsError
    * @example

@@ -1,10 +1,10 @@
 import type { Attributes } from '@opentelemetry/api';
 import { LockError, type LockSubject } from '../index.js';
 
-/** The name under which spans and metrics are made. */
+/** Instrumentation scope of the spans and metrics. */
 export const SCOPE = 'nestjs-interlock';
 
-/** Token of the options. */
+/** Injection token of the options. */
 export const LOCK_TELEMETRY_OPTIONS: unique symbol = Symbol.for(
   'nestjs-interlock:LockTelemetryOptions',
 );
@@ -12,14 +12,14 @@ export const LOCK_TELEMETRY_OPTIONS: unique symbol = Symbol.for(
 /** Options of `LockTelemetryModule.forRoot`. */
 export interface LockTelemetryOptions {
   /**
-   * Put the keys of locks into spans, as `nestjs_interlock.key`? They may name people and orders. Metrics never have them.
+   * Whether spans contain lock keys, as `nestjs_interlock.key`. Keys may name people and orders. Metrics never have them.
    *
    * @default false
    */
   readonly keys?: boolean;
   /**
-   * Shortest wait that has a span, in ms; 0 means all. Shorter ones are in the metrics only: a span for every lock that was
-   * free would have its price, and show nothing. Waits that failed always have one.
+   * Shortest wait that has a span, in ms; 0 means all. Shorter waits are in the metrics only: a span for every uncontended
+   * lock would cost time and show nothing. Failed waits always have a span.
    *
    * @default 1
    */
@@ -27,9 +27,9 @@ export interface LockTelemetryOptions {
 }
 
 /**
- * What spans and metrics tell of a lock: no more than the code of the app has variants of.
+ * Attributes of a lock in spans and metrics. Their cardinality is bounded by the code of the app.
  *
- * Made for every event, so at once, and in the order in which the SDK sorts them: that is cheaper.
+ * Created for every event, so in one step, and in the order in which the SDK sorts them: that is cheaper.
  */
 export function attributesOf(
   client: string,
@@ -44,7 +44,7 @@ export function attributesOf(
   };
 }
 
-/** The attribute `error.type`: the code of an error of ours, or what OpenTelemetry calls all others. */
+/** The attribute `error.type`: the code of a `LockError`, or OpenTelemetry's value for all other errors. */
 export function errorType(error: unknown): string {
   return error instanceof LockError ? error.code : '_OTHER';
 }

@@ -72,7 +72,7 @@ export function validateRunOnce({
 const RECIPES: readonly unknown[] = [undefined, 'mutex', 'readLock', 'writeLock', 'semaphore'];
 
 /**
- * Checks everything but the key.
+ * Checks everything except the key.
  *
  * @throws LockOptionsError
  */
@@ -96,7 +96,7 @@ const valueAt = (args: unknown, path: string): unknown =>
     .split('.')
     .reduce((value, field) => (value as Record<string, unknown> | null | undefined)?.[field], args);
 
-/** `Number.isNaN` and the empty text are what a missing value often has become. */
+/** True if the value may be part of a key. `NaN` and the empty string often result from a missing value. */
 const isUsable = (value: unknown): boolean =>
   (typeof value === 'string' && value !== '') ||
   Number.isFinite(value) ||
@@ -104,10 +104,10 @@ const isUsable = (value: unknown): boolean =>
   typeof value === 'boolean';
 
 /**
- * A function of the arguments that fills in the placeholders of `template`, like `{0}` and `{0.order.id}`; without any,
- * the template itself. Other braces are plain text.
+ * Returns a function of the arguments that fills in the placeholders of `template`, like `{0}` and `{0.order.id}`; without
+ * placeholders, the template itself. Other braces are plain text.
  *
- * The function throws `LockKeyError` where an argument has no text, number or boolean at that place.
+ * The function throws `LockKeyError` if an argument has no string, number or boolean at that path.
  */
 export function compileKeyTemplate(
   template: string,
@@ -125,7 +125,7 @@ export function compileKeyTemplate(
 }
 
 /**
- * Checks what a decorator was given, and makes key templates functions.
+ * Checks the arguments of a decorator and compiles key templates to functions.
  *
  * @throws LockOptionsError, LockKeyError naming the method
  */
@@ -162,7 +162,7 @@ function withCompiledKey<T extends LockTarget | RunOnceTarget>(target: T, method
 }
 
 /**
- * Checks the name of an election that stands at a method: the app takes part in it before there is a call.
+ * Checks the name of an election in a decorator. It has no placeholders: the app takes part in it before there is a call.
  *
  * @throws LockKeyError
  */
@@ -173,7 +173,7 @@ export function validateElectionName(name: unknown): asserts name is string {
 }
 
 /**
- * The locks that the members of a multi-lock stand for. Their keys are not checked.
+ * The locks that the members of a multi-lock specify. Their keys are not checked.
  *
  * @throws LockOptionsError
  */
@@ -187,10 +187,10 @@ export function parseTargets(members: unknown): LockTarget[] {
 
 function targetOf(member: unknown): LockTarget {
   const isTarget = typeof member === 'object' && member !== null;
-  return (isTarget ? member : { key: member }) as LockTarget; // which is checked next
+  return (isTarget ? member : { key: member }) as LockTarget; // checked next
 }
 
-/** Gives what `step` does; an error about a key or an option comes out with the method whose they are. */
+/** Returns the result of `step`; an error about a key or an option is rethrown with the name of the method. */
 export function withMethodInErrors<T>(
   { decorator, method }: Pick<LockPlan, 'decorator' | 'method'>,
   step: () => T,

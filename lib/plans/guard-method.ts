@@ -7,8 +7,8 @@ import type { MethodKind } from './method-kinds.js';
 import { LockPlans } from './plan-metadata.js';
 
 /**
- * Wraps a method at class definition so that every call goes through the `LockInterceptor` of its instance: whoever
- * calls it, and however the instance was made. All lock decorators are built on this; it alone knows of descriptors.
+ * Wraps a method at class definition so that every call goes through the `LockInterceptor` of its instance, regardless of the
+ * caller and of how the instance was created. All lock decorators are built on this; only this handles descriptors.
  *
  * Nest injects the interceptor as a property of each instance. Without it a call fails: it never runs unlocked.
  */
@@ -47,7 +47,7 @@ export function guardMethod(
   };
 }
 
-/** Gives `to` the own Reflect metadata of `from`: routes, guards, schedules and the like stay with a wrapped method. */
+/** Copies the own Reflect metadata of `from` to `to`: a wrapped method keeps its routes, guards, schedules and the like. */
 export function copyMetadata(from: object, to: object): void {
   for (const key of Reflect.getOwnMetadataKeys(from))
     Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, from), to);

@@ -12,9 +12,9 @@ const above = (object: object) => Object.getPrototypeOf(object) as object | null
 const own = (prototype: object) =>
   Reflect.getOwnMetadata(LEADERSHIP_HANDLERS, prototype) as LeadershipHandler[] | undefined;
 
-/** The methods of a class that are told of a leadership, as metadata of its prototype. */
+/** The methods of a class that are called when leadership is gained or lost, as metadata of its prototype. */
 export const LeadershipHandlers = {
-  /** A decorator that adds the method that it stands at. */
+  /** Creates a decorator that adds the decorated method. */
   define(
     decorator: LeadershipHandler['decorator'],
     election: string,
@@ -37,8 +37,8 @@ export const LeadershipHandlers = {
   },
 
   /**
-   * Those of the class of `instance` and of the classes above it, with the client of its `@LockDefaults`. Where a class has
-   * a method of a class above in its own way, and says the same of it, that is one.
+   * Handlers of the class of `instance` and of its superclasses, with the client of its `@LockDefaults`. A method that
+   * overrides one of a superclass and repeats its decorator, election and client counts once.
    */
   of(instance: object): readonly LeadershipHandler[] {
     const defaults = LockDefaultsMetadata.of(instance);

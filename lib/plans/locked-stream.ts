@@ -2,13 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { defer, Observable, type ObservableInput } from 'rxjs';
 import { LockAbortedError } from '../core/index.js';
 
-/** An async generator that runs in the async context in which this was made, whoever asks for its values. */
+/** An async generator that runs in the async context in which it was created, regardless of the consumer. */
 export class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
   readonly #inScope = AsyncLocalStorage.snapshot();
   readonly #source: AsyncGenerator<unknown, unknown>;
-  /** What it threw itself. */
+  /** Error that the generator itself threw. */
   #error?: { readonly error: unknown };
-  /** What it was given up for. */
+  /** Loss that was passed to `giveUp`. */
   #loss?: Error;
   #giveUp?: (loss: Error) => void;
   #ended?: Promise<void>;
@@ -29,13 +29,13 @@ export class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> 
     return this.#step(() => this.#source.throw(error));
   }
 
-  /** Whoever waits for a value, or asks for one from now on, gets `loss`; the body is ended where it stands. */
+  /** Rejects the pending request for a value and all later ones with `loss`; `end` then ends the body where it stands. */
   giveUp(loss: Error): void {
     this.#loss = loss;
     this.#giveUp?.(loss);
   }
 
-  /** Ends it, if it has not ended by itself; settles when it has, as it did. */
+  /** Ends the generator if it has not ended by itself; settles when it has ended, as the generator did. */
   end(): Promise<void> {
     this.#ended ??= this.#inScope(async () => {
       await this.#source.return(undefined);
@@ -62,10 +62,10 @@ export class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> 
   }
 }
 
-/** Runs `flow` under a lock; settles as it does. `signal` ends the wait for the lock. */
+/** Runs `flow` under a lock; settles as it does. `signal` aborts the wait for the lock. */
 export type Around = (flow: () => Promise<unknown>, signal: AbortSignal) => Promise<unknown>;
 
-/** Subscribes to what `proceed` gives under a lock, and holds that until the stream ends or nobody listens. */
+/** Subscribes to the result of `proceed` under a lock, which is held until the stream ends or is unsubscribed. */
 export function streamUnderLock(
   around: Around,
   proceed: () => ObservableInput<unknown>,
@@ -86,7 +86,7 @@ export function streamUnderLock(
           resolve(undefined);
         });
       });
-    // The end is told after the release, as a method's promise settles after it.
+    // The stream ends after the release, just as a method's promise settles after it.
     around(flow, unsubscribed.signal).then(
       (instead) => {
         if (instead !== undefined) subscriber.next(instead);
@@ -98,9 +98,9 @@ export function streamUnderLock(
 }
 
 /**
- * What `make` gives, under a lock: from the first `next()` until the generator has ended, or was left with `return()` or
- * `throw()`. Before the grant, leaving it ends the wait. A call without a grant is over with the value that `around` gives
- * instead, if any.
+ * Runs the generator of `make` under a lock, from the first `next()` until it has ended or was left with `return()` or
+ * `throw()`. Leaving it before the grant ends the wait. Without a grant, the generator yields the value that `around` resolves
+ * to, if any, and ends.
  */
 export function generateUnderLock(around: Around, make: () => AsyncGenerator): AsyncGenerator {
   const left = new AbortController();
@@ -109,7 +109,7 @@ export function generateUnderLock(around: Around, make: () => AsyncGenerator): A
     left.abort();
     return request;
   };
-  // Not `flow` itself: its queue would keep a `return()` until there is a lock.
+  // `flow` itself is not returned: its queue would delay a `return()` until the lock is granted.
   const generator: AsyncGenerator = {
     next: (...value) => flow.next(...value),
     return: (value) => leave(flow.return(value)),
@@ -130,7 +130,7 @@ async function* underLock(
   let call!: Promise<unknown>;
   const granted = new Promise<ScopedGenerator>((resolve) => {
     call = around(async () => {
-      if (left.aborted) return; // granted in the turn in which it was left
+      if (left.aborted) return; // granted in the same turn in which it was left
       resolve(new ScopedGenerator(make));
       await ended;
     }, left);
@@ -153,6 +153,6 @@ async function* underLock(
     return yield* outcome;
   } finally {
     end(outcome.end());
-    await call; // the end is told after the release, as that of a stream
+    await call; // the generator ends after the release, like a stream
   }
 }

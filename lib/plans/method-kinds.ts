@@ -5,21 +5,21 @@ import { INTERCEPTOR_PROPERTY } from '../lock.constants.js';
 import { generateUnderLock, streamUnderLock } from './locked-stream.js';
 import { withClassDefaults } from './plan-metadata.js';
 
-/** What a locked method returns, and with it how a call is brought under the lock. */
+/** Kind of a locked method by its result, which determines how a call runs under the lock. */
 export interface MethodKind {
-  /** What to write where a method does not have this shape. */
+  /** Advice for a method that does not have this shape. */
   readonly hint: string;
   /**
-   * Why a method does not have this shape, as far as that shows before it is called.
+   * Reason why a method does not have this shape, as far as it can be detected before a call.
    *
-   * @param returns the type of the result that the compiler has written down, if it has
+   * @param returns the return type that the compiler has recorded, if any
    */
   mismatch(method: object, returns: unknown): string | undefined;
   /** Calls the method, `proceed`, under the lock of `plan`. */
   call(self: unknown, plan: LockPlan, args: unknown[], proceed: () => unknown): unknown;
 }
 
-/** What a method needs of the `LockInterceptor`, which stands above the plans. */
+/** The part of `LockInterceptor` that a method needs; the class itself is a layer above the plans. */
 interface MethodInterceptor {
   around(
     plan: LockPlan,
@@ -32,19 +32,19 @@ interface MethodInterceptor {
 const advice =
   'Make it an async method, or use @LockStream on an Observable or an async generator.';
 
-/** `Object` is written down for every interface and union. */
+/** The compiler records `Object` for every interface and union. */
 const mayBePromise = (type: unknown): boolean =>
   type === undefined ||
   type === Object ||
   typeof (type as { prototype?: { then?: unknown } }).prototype?.then === 'function';
 
-/** Is this work that has yet to be done, and would be without the lock? */
+/** True if the result is work that has yet to be done, and would be done without the lock. */
 const isLazy = (result: unknown): boolean =>
   typeof result === 'object' &&
   result !== null &&
   (isObservable(result) || builtinTag(result).endsWith('Generator'));
 
-/** A method that returns a promise: the lock is held until that settles. */
+/** A method that returns a promise: the lock is held until it settles. */
 export const promiseMethod: MethodKind = {
   hint: advice,
 
@@ -55,7 +55,7 @@ export const promiseMethod: MethodKind = {
     return mayBePromise(returns) ? undefined : 'it does not return a promise';
   },
 
-  // Async, so that whatever is wrong is a rejection.
+  // Async, so that every error is a rejection.
   async call(self, plan, args, proceed) {
     const result = await interceptorOf(self, plan.method).around(
       withClassDefaults(self, plan),
@@ -68,7 +68,7 @@ export const promiseMethod: MethodKind = {
   },
 };
 
-/** `Object` is written down for every interface and union. */
+/** The compiler records `Object` for every interface and union. */
 const mayBeObservable = (type: unknown): boolean =>
   type === undefined ||
   type === Object ||
@@ -83,7 +83,7 @@ export const observableMethod: MethodKind = {
     return 'it does not return an Observable';
   },
 
-  // Deferred, so that whatever is wrong fails the stream.
+  // Deferred, so that every error fails the stream.
   call: (self, plan, args, proceed) =>
     defer(() => {
       const interceptor = interceptorOf(self, plan.method);
@@ -95,13 +95,13 @@ export const observableMethod: MethodKind = {
     }),
 };
 
-/** An async generator: the lock is held from the first value that is asked for to its end. */
+/** An async generator: the lock is held from the first requested value to its end. */
 export const asyncGeneratorMethod: MethodKind = {
   hint: 'Make it an async generator, or use @WithMutex on an async method.',
 
-  mismatch: () => undefined, // it was chosen for its kind
+  mismatch: () => undefined, // already selected by its kind
 
-  // Whatever is wrong comes with the first value.
+  // Every error rejects the request for the first value.
   call: (self, plan, args, proceed) =>
     generateUnderLock(
       async (flow, signal) =>
@@ -115,7 +115,7 @@ export const asyncGeneratorMethod: MethodKind = {
     ),
 };
 
-/** The shape that a method has, of those of streams. */
+/** The kind of a stream method: async generator or Observable. */
 export function streamMethod(method: unknown): MethodKind {
   const isGenerator =
     typeof method === 'function' && builtinTag(method) === 'AsyncGeneratorFunction';
@@ -128,9 +128,9 @@ export function builtinTag(value: object): string {
 }
 
 /**
- * The interceptor that Nest has given to `instance`.
+ * The interceptor that was injected into `instance`.
  *
- * @throws LockInterceptorMissingError when there is none: the instance was not made by Nest, or is not there at all
+ * @throws LockInterceptorMissingError when there is none: the instance was not created by Nest, or does not exist
  */
 export function interceptorOf(instance: unknown, method: string): MethodInterceptor {
   const interceptor = (

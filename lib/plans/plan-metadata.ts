@@ -3,19 +3,19 @@ import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { LOCK_DEFAULTS, LOCK_PLANS } from '../lock.constants.js';
 import { withMethodInErrors, validateLockMethodOptions } from './define-plan.js';
 
-/** By prototype; `undefined` where its class has none. It is asked for in each call, and metadata is slow. */
+/** Cache by prototype; `undefined` if its class has no defaults. Every call reads it, and metadata is slow. */
 const known = new WeakMap<object, LockDefaultsOptions | undefined>();
 
-/** What `@LockDefaults` says of a class, with what it says of those above it. */
+/** The `@LockDefaults` of a class, merged with those of its superclasses. */
 export const LockDefaultsMetadata = {
-  /** Adds to what the classes above say; what is said here counts more. */
+  /** Adds options to those of the superclasses and overrides them one by one. */
   define(prototype: object, options: LockDefaultsOptions): void {
     const inherited = Reflect.getMetadata(LOCK_DEFAULTS, prototype) as LockDefaultsOptions;
     Reflect.defineMetadata(LOCK_DEFAULTS, { ...inherited, ...omitUndefined(options) }, prototype);
-    known.delete(prototype); // another one of the same class may have been asked for
+    known.delete(prototype); // another `@LockDefaults` of the same class may have filled the cache
   },
 
-  /** Those of the class of `instance`, whatever else it is. */
+  /** Defaults of the class of `instance`; `undefined` if it is not an object. */
   of(instance: unknown): LockDefaultsOptions | undefined {
     if (typeof instance !== 'object' || instance === null) return undefined;
     const prototype = Object.getPrototypeOf(instance) as object | null;
@@ -26,14 +26,14 @@ export const LockDefaultsMetadata = {
   },
 };
 
-/** By the defaults of a class: its plans as they were defined, and as they are with those. */
+/** Cache by the defaults of a class: maps a plan as defined to the plan with those defaults. */
 const completed = new WeakMap<LockDefaultsOptions, WeakMap<LockPlan, LockPlan>>();
 
 /**
- * The plan of a method of `instance`, with the defaults of its class; the same one every time. Class decorators run after
- * those of methods, and a subclass may have other defaults, so this cannot be done before.
+ * The plan of a method of `instance`, with the defaults of its class; the same object every time. Class decorators run after
+ * method decorators, and a subclass may have other defaults, so this cannot be done earlier.
  *
- * @throws LockOptionsError naming the method, where options do not go together
+ * @throws LockOptionsError naming the method, if options conflict
  */
 export function withClassDefaults(instance: unknown, plan: LockPlan): LockPlan {
   const defaults = LockDefaultsMetadata.of(instance);
@@ -65,7 +65,7 @@ const above = (object: object) => Object.getPrototypeOf(object) as object | null
  * also of the method.
  */
 export const LockPlans = {
-  /** Adds the plan of a decorator, which is around those that are there. */
+  /** Adds the plan of a decorator, which is outside the existing ones. */
   add(prototype: object, name: string | symbol, method: object, plan: LockPlan): void {
     const byName = own(prototype) ?? (new Map() as PlansByName);
     const plans = [plan, ...(byName.get(name) ?? [])];
@@ -74,13 +74,13 @@ export const LockPlans = {
     Reflect.defineMetadata(LOCK_PLANS, plans, method);
   },
 
-  /** Has that class any, or one above it? */
+  /** True if that class or a superclass has plans. */
   has(prototype: object): boolean {
     return Reflect.hasMetadata(LOCK_PLANS, prototype);
   },
 
   /**
-   * All plans of the class of `instance` and of the classes above it, with the defaults of its class.
+   * All plans of the class of `instance` and of its superclasses, with the defaults of its class.
    *
    * @throws LockOptionsError
    */
@@ -92,7 +92,7 @@ export const LockPlans = {
   },
 };
 
-/** A copy with the properties that have a value. */
+/** A copy without the properties that are `undefined`. */
 export function omitUndefined<T extends object>(options: T): T {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as T;

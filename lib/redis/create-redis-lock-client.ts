@@ -7,7 +7,7 @@ import type { RedisLockOptions } from './redis-options.js';
 import { validateRedisOptions } from './validate-redis-options.js';
 
 /**
- * A lock client on one Redis, or a cluster; call `connect()` next.
+ * Creates a lock client for one Redis or a cluster; call `connect()` next.
  *
  * Rejects with `LockOptionsError`, or with `LockConnectionError` when the package `ioredis` is needed and not installed.
  */

@@ -11,14 +11,14 @@ import {
 import { RedisConnection } from './connection/redis-connection.js';
 import type { RedisLockOptions } from './redis-options.js';
 
-/** What no user may change: we connect it when we are told to, and put commands into packets ourselves. */
+/** Options that users cannot change: this library decides when to connect, and groups commands into packets itself. */
 const OURS = { lazyConnect: true, enableAutoPipelining: false };
-/** Replicas do not know the newest of a lock; and messages come by connections of their own. */
+/** The same for clusters: replicas lack the latest state of a lock, and messages arrive over separate connections. */
 const OURS_OF_CLUSTERS = { ...OURS, scaleReads: 'master', shardedSubscribers: false };
 
 /**
- * The client that the commands of a lock client go through, not connected yet. It is ours alone, made from the user's where
- * there is one, and tries to connect for as long as it is open.
+ * Creates the client that carries the commands of a lock client, not connected yet. It is private, a duplicate of the
+ * user's client if there is one, and keeps trying to connect while it is open.
  *
  * Rejects with `LockConnectionError`.
  */
@@ -44,23 +44,23 @@ export async function makeClient(name: string, options: RedisLockOptions): Promi
     : new Redis({ ...defaults, ...connect, ...OURS });
 }
 
-/** A Cluster that was closed goes on from 'end' to 'close'; one that is to connect again does not stay there. */
+/** A closed Cluster changes from 'end' to 'close'; one that will reconnect does not stay in 'close'. */
 function isClosed(client: RedisClient): boolean {
   return client.status === 'end' || (isRedisCluster(client) && client.status === 'close');
 }
 
-/** When a connection is given up that owes an answer: in time for another renewal, but not while replicas are waited for. */
+/** Longest wait for a reply before the connection is dropped, in ms: leaves time for another renewal and for `WAIT`. */
 function longestSilence({ watchdogTimeout = 30_000, replicas }: RedisLockOptions): number {
   return Math.max(5_000, watchdogTimeout / 3) + (replicas ? (replicas.timeout ?? 1_000) : 0);
 }
 
 /**
- * The connection that the options ask for, not connected yet.
+ * Creates the connection that the options describe, not connected yet.
  *
  * Rejects with `LockConnectionError` when the package `ioredis` is needed and not installed, and when the user's client was
  * closed before.
  *
- * @param events told of its states
+ * @param events emits its state changes
  */
 export async function makeConnection(
   name: string,
@@ -76,7 +76,7 @@ export async function makeConnection(
   });
 }
 
-/** Connects a client within `connectTimeout` ms; closes the connection where that fails. */
+/** Connects a client within `connectTimeout` ms; closes the connection if that fails. */
 export async function connectToRedis(
   connection: RedisConnection,
   events: LockEventEmitter,
@@ -90,7 +90,7 @@ export async function connectToRedis(
   try {
     await connection.connect(wait, client);
   } catch (cause) {
-    stop(); // the closing is not what it failed of
+    stop(); // the close that follows is not the reason of the failure
     connection.close();
     if (cause instanceof LockError && !(cause instanceof LockTimeoutError)) throw cause;
     const why = cause instanceof LockError ? lastReason : String(cause);

@@ -14,7 +14,7 @@ import { LocalQueues } from './locks/local-queue.js';
 import { RequestRecords } from './locks/request-numbers.js';
 import type { RedisLockOptions } from './redis-options.js';
 
-/** What a client is made of. */
+/** Parts and options of a client. */
 export interface RedisLockClientSettings {
   readonly name: string;
   readonly connection: RedisConnection;
@@ -23,7 +23,7 @@ export interface RedisLockClientSettings {
   readonly options: RedisLockOptions;
 }
 
-/** What one client shares with all of its recipes. Its identity is the scope of re-entry. Times in milliseconds. */
+/** State that a client shares with all of its recipes. Its identity is the scope of re-entry. Times are in milliseconds. */
 export interface RecipeContext {
   /** Name of the client. */
   readonly client: string;
@@ -34,18 +34,18 @@ export interface RecipeContext {
   readonly releases: GuaranteedRelease;
   readonly lines: LocalQueues;
   readonly requests: RequestRecords;
-  /** Bound of an acquire that names none. */
+  /** Bound on the wait of an acquire that sets none. */
   readonly wait: Wait;
   /** Bound on `tryAcquire` without a `wait`, which only waits for a connection. */
   readonly connectTimeout: number;
-  /** The lease of a lock that is renewed. */
+  /** Lease of a lock that is renewed. */
   readonly watchdogTimeout: number;
-  /** What each waiter of a fair lock adds to the deadline of those behind it. */
+  /** Time that each waiter of a fair lock adds to the deadlines of those behind it. */
   readonly fairLockWaitTimeout: number;
   readonly replicas?: ReplicaPolicy;
-  /** A new owner: `<uuid of the client>:<number>`, never the same twice. */
+  /** Creates an owner id, `<uuid of the client>:<number>`, never the same twice. */
   newHolder(): string;
-  /** To whom anything is granted: from shutdown on only inside of locks that are held, in the end to nobody. */
+  /** Which acquires are granted: from shutdown on only re-entries into held locks, in the end none. */
   accepts: 'all' | 'reentrant' | 'none';
   /** Acquires under way. */
   readonly waits: SwapRemoveSet<WaitScope>;
@@ -53,7 +53,7 @@ export interface RecipeContext {
   readonly holds: SwapRemoveSet<ClientHold>;
 }
 
-/** What the recipes of a client share. */
+/** Creates the state that the recipes of a client share. */
 export function makeRecipeContext(settings: RedisLockClientSettings): RecipeContext {
   const { name, connection, events, clock, options } = settings;
   const { wait = 'forever', connectTimeout = 15_000, replicas } = options;
@@ -83,7 +83,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
   };
 }
 
-/** A function that warns of why the server has refused releases: the same for every lock, so each is told once. */
+/** Returns a function that warns why the server refused a release, once per reason: reasons are the same for all locks. */
 export function warnOnRefusedRelease(client: string): (error: Error) => void {
   const told = new Set<string>();
   return (error) => {

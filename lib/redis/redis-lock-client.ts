@@ -79,7 +79,7 @@ export class RedisLockClient implements LockClient {
   }
 
   /**
-   * The semaphore of that key whose permits have leases; Redisson's `RPermitExpirableSemaphore`.
+   * The semaphore of that key, with leased permits; Redisson's `RPermitExpirableSemaphore`.
    *
    * @throws LockKeyError, LockOptionsError, also when another object of that semaphore has other `permits`
    */
@@ -96,7 +96,7 @@ export class RedisLockClient implements LockClient {
   }
 
   /**
-   * The semaphore of that key whose permits nobody owns, for sharing with Java; Redisson's `RSemaphore`.
+   * The semaphore of that key with permits that have no owner, for sharing with Java; Redisson's `RSemaphore`.
    *
    * @throws LockKeyError
    */
@@ -115,8 +115,8 @@ export class RedisLockClient implements LockClient {
   }
 
   /**
-   * A reentrant mutex for which waiters ask again and again instead of being woken: nothing is published, so many locks
-   * cost a cluster no messages. Redisson's `RSpinLock`.
+   * A reentrant mutex that waiters poll instead of being woken: nothing is published, so many locks cost a cluster no
+   * messages. Redisson's `RSpinLock`.
    *
    * @throws LockKeyError, LockOptionsError
    */
@@ -127,7 +127,7 @@ export class RedisLockClient implements LockClient {
     return new RedisLock(this.#context, name, base, true);
   }
 
-  /** As `LockClient.multiLock`; plain mutexes of this client, of a cluster in one slot, are taken with one script. */
+  /** As `LockClient.multiLock`; plain mutexes of this client, in a cluster those in one slot, are acquired by one script. */
   multiLock(locks: readonly Lock[]): MultiLock {
     const context = this.#context;
     const { wait, clock } = context;
@@ -158,7 +158,7 @@ export class RedisLockClient implements LockClient {
   status(): LockClientStatus {
     const { watchdogTimeout, clock, connection } = this.#context;
     const { state, suspendedAt } = connection;
-    const isOver = clock.now() - suspendedAt > watchdogTimeout; // with it, whatever was held
+    const isOver = clock.now() - suspendedAt > watchdogTimeout; // everything that was held is over, too
     const told = state === 'SUSPENDED' && isOver ? 'LOST' : state;
     return clientStatus(this.#closing ? 'CLOSED' : told, this.#context);
   }
@@ -189,7 +189,7 @@ export class RedisLockClient implements LockClient {
     return this.#closing;
   }
 
-  /** Ends the waits there are, and refuses who comes from now on. */
+  /** Ends the current waits and rejects further acquires; with `'reentrant'`, all but re-entries. */
   #admit(whom: 'reentrant' | 'none'): void {
     if (this.#context.accepts !== 'none') this.#context.accepts = whom;
     for (const wait of this.#context.waits) wait.close();
@@ -223,7 +223,7 @@ export class RedisLockClient implements LockClient {
     return new RedisElection(this.#context, new RedisLock(this.#context, name, base, false), id);
   }
 
-  /** The names of that key, which is used for that kind of lock alone; `channelOf` tells where its waiters are woken. */
+  /** The names for the key, which is claimed for that kind of lock alone; `channelOf` returns the channel of its waiters. */
   #name(
     key: string,
     kind: string,

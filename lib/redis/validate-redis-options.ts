@@ -7,7 +7,7 @@ import type { RedisLockOptions } from './redis-options.js';
 /** Throws for an option that is out of its range. */
 export type RefuseOption = (option: string, value: unknown, expected: string) => never;
 
-/** Checks where the servers are. */
+/** Validates the options that locate the servers. */
 export function validateSources(
   { client, connect, cluster }: Pick<RedisLockOptions, 'client' | 'connect' | 'cluster'>,
   refuse: RefuseOption,
@@ -44,17 +44,17 @@ export function validateSources(
   }
 }
 
-/** What we look at of the options of a client. */
+/** The options of an ioredis client that are validated here. */
 interface IoOptions {
   readonly keyPrefix?: string;
   readonly autoResendUnfulfilledCommands?: boolean;
   readonly redisOptions?: IoOptions;
 }
 
-/** Fewer have no majority without all of them. */
+/** Fewest servers of a RedLock: with fewer, a majority needs all of them. */
 const FEWEST = 3;
 
-/** Checks the servers of a RedLock, as far as that can be done before they are connected. */
+/** Validates the servers of a RedLock, as far as possible before they are connected. */
 export function validateNodes(
   { nodes, nodeTimeout, watchdogTimeout = 30_000 }: RedisLockOptions,
   refuse: RefuseOption,
@@ -85,7 +85,7 @@ function isIn(value: unknown, least: number, most: number): boolean {
   return typeof value === 'number' && value >= least && value <= most;
 }
 
-/** What tells servers apart; of one that is behind Sentinels nothing is known yet. */
+/** Value that distinguishes servers; the address of a server behind Sentinels is not known yet. */
 function addressOf(node: unknown): unknown {
   if (typeof node === 'string') {
     const { hostname, port } = new URL(node);

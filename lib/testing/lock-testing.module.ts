@@ -7,7 +7,7 @@ import type { LockTestingOptions } from './testing-client.js';
 
 const logger = new Logger('LockModule');
 
-/** What a test has once, however many clients its app has. */
+/** Providers that exist once per test, however many clients the app has. */
 @Global()
 @Module({
   providers: [
@@ -26,11 +26,11 @@ const logger = new Logger('LockModule');
 export class LockTestingCoreModule {}
 
 /**
- * Puts the locks of an app into virtual time, in this process, without a server: all clients that the app registers, of
- * whatever backend. Import it beside the app's own module, and steer the locks with `app.get(LockTesting)`.
+ * Runs the locks of an app in virtual time, in this process, without a server: all clients that the app registers, of any
+ * backend. Import it next to the app's own module, and control the locks with `app.get(LockTesting)`.
  *
- * Of the options of a client, those of `LockTestingOptions` count, with its name and `shutdownTimeout`. What only the clients
- * of one backend can do, as `countDownLatch` of Redis, is not there.
+ * Of the options of a client, only its name, `shutdownTimeout` and those of `LockTestingOptions` apply. Features of a single
+ * backend, such as `countDownLatch` of Redis, are not available.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export class LockTestingCoreModule {}
  */
 @Module({ imports: [LockTestingCoreModule] })
 export class LockTestingModule {
-  /** Registers a client too, where the module under test imports no LockModule: the same options, the same names. */
+  /** Also registers a client, if the module under test imports no LockModule, with the same options and names. */
   static forRoot(options: LockModuleOptions = {}): DynamicModule {
     return { module: LockTestingModule, imports: [LockModule.forRoot(options)] };
   }

@@ -10,10 +10,10 @@ import { type LockTestingOptions, TestingClient } from './testing-client.js';
 import { TestingClock } from './testing-clock.js';
 
 /**
- * The hand of a test on the locks of its app: lets virtual time pass, and makes accidents happen.
+ * Controls the locks of an app from a test: advances virtual time, and simulates failures.
  *
- * All clients of the app share one time. Methods that concern one of them take its name last; without, they mean the
- * client that has none.
+ * All clients of the app share one virtual clock. Methods for a single client take its name as the last argument, and
+ * default to the unnamed client.
  *
  * @example
  * ```ts
@@ -28,13 +28,13 @@ export class LockTesting implements BeforeApplicationShutdown {
   readonly #clock = new TestingClock();
   readonly #clients = new Map<string, TestingClient>();
 
-  /** How much virtual time has passed, in ms. */
+  /** Virtual time that has passed, in ms. */
   get now(): number {
     return this.#clock.now();
   }
 
   /**
-   * A client of this time, for a test without Nest; call its `connect()` next, and its `close()` at the end.
+   * Creates a client in this virtual time, for a test without Nest; call its `connect()` next, and its `close()` at the end.
    *
    * @throws LockOptionsError, LockClientDuplicateError
    */
@@ -46,13 +46,13 @@ export class LockTesting implements BeforeApplicationShutdown {
   }
 
   /**
-   * Lets `ms` of virtual time pass: waits time out, sessions expire. Promises settle before, in between and after, so
-   * `advance(0)` only lets what is under way come to where it waits. No timer of Node is touched, real or fake.
+   * Advances virtual time by `ms`: waits time out, sessions expire. Promises settle before, in between and after, so
+   * `advance(0)` only runs pending work up to its next wait. No timer of Node, real or fake, is touched.
    *
-   * Not waited for is real I/O: a test that has any awaits that by itself.
+   * Real I/O is not waited for: a test that performs any has to await it itself.
    *
-   * Rejects with `LockOptionsError` when `ms` is not a finite number from 0 on, and with an `Error` when locks are taken in a
-   * loop without a pause, so that promises never settle.
+   * Rejects with `LockOptionsError` if `ms` is not a finite number of 0 or more, and with an `Error` if locks are acquired in
+   * a loop without a pause, so that promises never settle.
    */
   async advance(ms: number): Promise<void> {
     if (!Number.isFinite(ms) || ms < 0)
@@ -60,29 +60,29 @@ export class LockTesting implements BeforeApplicationShutdown {
     await this.#clock.advance(ms);
   }
 
-  /** What is held, with key, kind, method, and for how long in virtual time. */
+  /** The held locks, with key, kind, method and hold time in virtual time. */
   held(client?: string): LockActivity[] {
     return this.#activity('held', client);
   }
 
-  /** Which acquires wait, in the order in which they began. */
+  /** The waiting acquires, in the order in which they started. */
   waiting(client?: string): LockActivity[] {
     return this.#activity('waiting', client);
   }
 
   /**
-   * Takes the lock of that key away from all who hold it, as an operator does who deletes it on the server: their signals
-   * abort with `LockLostError`, and the next in the queue is granted it. Resolves when that has happened.
+   * Removes the lock of that key from all of its holders, as if an operator deleted it on the server: their signals abort
+   * with `LockLostError`, and the next waiter in the queue is granted the lock. Resolves when that has happened.
    *
-   * Rejects when nobody holds it, and while the client is suspended.
+   * Rejects if the lock is not held, and while the client is suspended.
    */
   loseLease(key: string, client?: string): Promise<void> {
     return this.#client(client).loseLease(key);
   }
 
   /**
-   * Interrupts the connection, until `resume` or `expire`: the state is `SUSPENDED`. Leases stay held for what is left of
-   * the session, `sessionTimeout` of virtual time; acquires wait. Resolves when the client knows.
+   * Interrupts the connection, until `resume` or `expire`: the state is `SUSPENDED`. Leases stay held for the remainder of
+   * the session, `sessionTimeout` of virtual time; acquires wait. Resolves when the client has noticed.
    */
   suspend(client?: string): Promise<void> {
     return this.#client(client).suspend();
@@ -94,14 +94,14 @@ export class LockTesting implements BeforeApplicationShutdown {
   }
 
   /**
-   * Expires the session: the state is `LOST`, all leases are lost, a new session follows in which waiters queue again. Ends
-   * `suspend`. Resolves when the state is `RECONNECTED`.
+   * Expires the session: the state is `LOST`, all leases are lost, and a new session follows in which waiters queue again.
+   * Ends `suspend`. Resolves when the state is `RECONNECTED`.
    */
   expire(client?: string): Promise<void> {
     return this.#client(client).expire();
   }
 
-  /** Connects what is suspended: locks are given back at shutdown, and no time passes there. */
+  /** Reconnects suspended clients: locks are released at shutdown, and no virtual time passes then. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([...this.#clients.values()].map((client) => client.resume()));
   }

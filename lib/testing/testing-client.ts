@@ -16,12 +16,12 @@ import { SessionConnection } from '../zookeeper/connection/session-connection.js
 import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';
 import type { TestingClock } from './testing-clock.js';
 
-/** What locks of Redis take besides. */
+/** Acquire options with the additional option of Redis locks. */
 interface LeaseOptions extends AcquireOptions {
   readonly lease?: number;
 }
 
-/** `lock`, with the `lease` of Redis: what is acquired with one is lost when that is over. */
+/** `lock` with the `lease` option of Redis: a lock acquired with a lease is lost when the lease has expired. */
 export function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string): L {
   const validate = (lease?: number) => {
     if (lease !== undefined) validateLease('lease', lease, { key: lock.key, client });
@@ -48,25 +48,25 @@ export function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string
   return overrideMembers(lock, { acquire, tryAcquire, using } as Partial<L>);
 }
 
-/** What a client in virtual time takes from the options of the client that it stands for. The others change nothing. */
+/** Options that a client in virtual time adopts from the client that it replaces. All others have no effect. */
 export interface LockTestingOptions extends EmbeddedLockOptions {
-  /** `'redis'`: its locks take a `lease`, which ends in virtual time. */
+  /** With `'redis'`, locks accept a `lease`, which expires in virtual time. */
   readonly backend?: 'embedded' | 'zookeeper' | 'redis';
-  /** As on ZooKeeper: with `'standard'` a `suspend()` ends what is held. */
+  /** As on ZooKeeper: with `'standard'`, `suspend()` ends the held leases. */
   readonly errorPolicy?: ErrorPolicy;
   /**
-   * How long a session survives a lost connection, in milliseconds; as on a ZooKeeper server with its default settings, it
-   * is raised to 4,000 and lowered to 40,000.
+   * Time in milliseconds that a session survives a lost connection. As on a ZooKeeper server with default settings, it is
+   * raised to at least 4,000 and lowered to at most 40,000.
    *
    * @default 30000
    */
   readonly sessionTimeout?: number;
 }
 
-/** Unit of time of a ZooKeeper server, in ms: its sessions get 2 to 20 of it. */
+/** Tick of a ZooKeeper server, in ms: session timeouts are 2 to 20 ticks. */
 const TICK_TIME = 2_000;
 
-/** A client in virtual time, with a server of its own and the accidents of that. */
+/** A client in virtual time with a server of its own, and methods to simulate failures of that server. */
 export class TestingClient {
   readonly locks: LockClient;
   readonly #server: EmbeddedServer;
@@ -89,7 +89,7 @@ export class TestingClient {
           open: (link, listener) => new EmbeddedLink(server, outbox, link, listener),
           close: async () => {},
         },
-        // A list without end, so that the next attempt to connect follows at once.
+        // An endless list, so that the next attempt to connect follows at once.
         servers: { size: Infinity, next: async () => ({ host: 'testing', port: 0 }) },
         sessionTimeout,
         tickTime: TICK_TIME,
@@ -102,14 +102,14 @@ export class TestingClient {
       errorPolicy,
       connectTimeout: 15_000,
       wait,
-      retryPolicy: { nextDelay: () => 0 }, // each try waits for the connection first
+      retryPolicy: { nextDelay: () => 0 }, // each attempt waits for the connection first
       nodeData: Buffer.alloc(0),
       watchAfter: 0,
     });
     this.locks = options.backend === 'redis' ? leasedClient(locks, clock) : locks;
   }
 
-  /** Deletes the nodes of all who hold that key. */
+  /** Deletes the nodes of all holders of that key. */
   async loseLease(key: string): Promise<void> {
     if (this.#isSuspended)
       throw new Error(
@@ -149,7 +149,7 @@ export class TestingClient {
   }
 }
 
-/** `client`, with the `lease` of Redis for all of its locks. */
+/** `client` with the `lease` option of Redis for all of its locks. */
 export function leasedClient(client: LockClient, clock: Clock): LockClient {
   const { name } = client;
   return overrideMembers(client, {
@@ -168,7 +168,7 @@ export function leasedClient(client: LockClient, clock: Clock): LockClient {
   });
 }
 
-/** `original` with some of its members replaced; the others are called on `original` itself. */
+/** `original` with some of its members replaced; all others are called on `original` itself. */
 export function overrideMembers<T extends object>(original: T, replaced: Partial<T>): T {
   return new Proxy(original, {
     get(target, name): unknown {

@@ -2,16 +2,16 @@ import { AsyncResource } from 'node:async_hooks';
 import { setImmediate } from 'node:timers';
 import type { Clock, Timer } from '../core/clock.js';
 
-/** Kept from the start: the fake timers of a test runner replace the global one. */
+/** Captured at load time, because fake timers of a test runner replace the global one. */
 const nextTurn = setImmediate;
 
-/** After so many turns of the event loop in which no timer came due, promises are taken to have settled. */
+/** Consecutive turns of the event loop without a due timer after which promises are assumed to have settled. */
 const QUIET_TURNS = 3;
 
-/** After so many without a rest, there will be none. */
+/** Turns without such a quiet period after which promises are assumed never to settle. */
 const MOST_TURNS = 200_000;
 
-/** Fires in the async context in which it was set, as a timer of Node. */
+/** Fires in the async context in which it was set, like a timer of Node. */
 class PendingTimer extends AsyncResource {
   constructor(
     readonly at: number,
@@ -24,21 +24,21 @@ class PendingTimer extends AsyncResource {
     this.runInAsyncScope(this.fn);
   }
 
-  /** It keeps no process alive: Jest asks when it looks for open handles. */
+  /** False, because it keeps no process alive; Jest calls this when it looks for open handles. */
   hasRef(): boolean {
     return false;
   }
 }
 
 /**
- * Time that stands still until a test lets it pass. What is due now happens by itself, one timer in each turn of the event
- * loop, so that a test need not wind the clock for a lock that is free.
+ * Virtual time that stands still until a test advances it. A timer that is due now fires by itself, one in each turn of the
+ * event loop, so that a test need not advance the clock for a lock that is free.
  *
- * It uses no timer of Node, and so keeps no process alive, and does not mind fake ones.
+ * It uses no timers of Node, so it keeps no process alive and is not affected by fake timers.
  */
 export class TestingClock implements Clock {
   #now = 0;
-  /** By time, then by age. */
+  /** Ordered by due time, then by age. */
   readonly #timers: PendingTimer[] = [];
   #isTurning = false;
   #lastAdvance: Promise<void> = Promise.resolve();
@@ -57,13 +57,13 @@ export class TestingClock implements Clock {
   }
 
   /**
-   * Lets `ms` pass; promises settle before, between two timers, and after. Calls that overlap add up.
+   * Advances time by `ms`; promises settle before, between two timers, and after. Overlapping calls add up.
    *
-   * Rejects when they never settle, because something is set again and again for now.
+   * Rejects if promises never settle, because timers that are due now are set again and again.
    */
   advance(ms: number): Promise<void> {
     const advance = this.#lastAdvance.then(() => this.#advance(ms));
-    this.#lastAdvance = advance.catch(() => {}); // told once
+    this.#lastAdvance = advance.catch(() => {}); // reported once
     return advance;
   }
 
@@ -98,9 +98,9 @@ export class TestingClock implements Clock {
 
   readonly #turn = (): void => {
     this.#isTurning = false;
-    if (!this.#isDue) return; // cancelled meanwhile
+    if (!this.#isDue) return; // cancelled in the meantime
     const timer = this.#timers.shift();
-    this.#turnIfDue(); // arranged before the call, which may throw
+    this.#turnIfDue(); // scheduled before the call, which may throw
     timer?.fire();
   };
 

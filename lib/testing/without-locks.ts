@@ -7,8 +7,8 @@ const unlocked: Pick<LockInterceptor, 'around'> = {
 };
 
 /**
- * Has locked methods run without their locks, for a unit test that is not about them: a provider in place of LockModule.
- * Inside of such a method there is no `currentLease()`.
+ * Provider in place of LockModule, for a unit test that is not about locks: locked methods run without their locks.
+ * Inside such a method there is no `currentLease()`.
  *
  * @example
  * ```ts

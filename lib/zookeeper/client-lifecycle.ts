@@ -12,10 +12,10 @@ import { WaitScope } from '../core/internal/wait-scope.js';
 import { untilConnected } from './nodes/node-requests.js';
 import type { RecipeContext, ZooKeeperLockClientSettings } from './recipe-context.js';
 
-/** The most time that the name service gets, in ms: the data is only for people who look at the nodes. */
+/** Longest wait for the name service in ms; the data is only for inspection of the nodes. */
 const PATIENCE = 1_000;
 
-/** Address of this host as text: the data of lock nodes, as Curator writes it. Empty where the name does not resolve. */
+/** Address of this host as text, which is the data of lock nodes as in Curator; empty if the name does not resolve in time. */
 export async function localAddress(clock: Clock): Promise<Buffer> {
   let data = Buffer.alloc(0);
   const found = lookup(hostname()).then(
@@ -26,7 +26,7 @@ export async function localAddress(clock: Clock): Promise<Buffer> {
   return data;
 }
 
-/** How a client begins and ends; see the methods of `LockClient`. */
+/** Implements `connect`, `refuse` and `close` of `LockClient`. */
 export class ClientLifecycle {
   #closing?: Promise<void>;
 
@@ -53,7 +53,7 @@ export class ClientLifecycle {
       await untilConnected(connection, wait);
       this.context.nodeData = nodeData ?? (await localAddress(clock));
     } catch (cause) {
-      stop(); // the closing is not what it failed of
+      stop(); // the state change of the close must not replace `lastReason`
       await connection.close();
       if (!(cause instanceof LockTimeoutError)) throw cause;
       throw new LockConnectionError(
@@ -75,7 +75,7 @@ export class ClientLifecycle {
     return this.#closing;
   }
 
-  /** Ends the waits there are, and refuses who comes from now on. */
+  /** Ends all pending waits, and limits which acquires are accepted from now on. */
   #admit(whom: 'reentrant' | 'none'): void {
     if (this.context.accepts !== 'none') this.context.accepts = whom;
     for (const wait of this.context.waits) wait.close();

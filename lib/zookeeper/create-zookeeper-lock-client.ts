@@ -8,9 +8,10 @@ import { validateZooKeeperOptions, type ZooKeeperLockOptions } from './zookeeper
 import { ZooKeeperLockClient } from './zookeeper-lock-client.js';
 
 /**
- * A lock client on a ZooKeeper ensemble; call `connect()` next.
+ * Creates a lock client for a ZooKeeper ensemble; call `connect()` next.
  *
- * Rejects with `LockOptionsError`, or with `LockConnectionError` when the package `zookeeper` is not installed.
+ * Rejects with `LockOptionsError` for invalid options, or with `LockConnectionError` when the package `zookeeper` is not
+ * installed.
  */
 export async function createZooKeeperLockClient(
   name: string,

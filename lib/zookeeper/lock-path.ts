@@ -4,7 +4,7 @@ import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
 import { validateLockKey } from '../core/internal/validation.js';
 import { isCanonicalPath } from './connection/znode-path.js';
 
-/** What one client uses each path for, with the directories and the permits of its semaphores. */
+/** Records what one client uses each path for, including the directories and the permits of its semaphores. */
 export class PathUses {
   readonly #kinds: KeyUses;
   readonly #permits: DeclaredPermits;
@@ -15,7 +15,7 @@ export class PathUses {
   }
 
   /**
-   * @param kind as it stands in messages
+   * @param kind as shown in messages
    * @throws LockKeyError when `path` is used for another kind
    */
   claim(path: string, kind: string, key: string): void {
@@ -23,9 +23,9 @@ export class PathUses {
   }
 
   /**
-   * As `claim`, of the directories of a semaphore.
+   * Like `claim`, for the directories and the permits of a semaphore.
    *
-   * @throws LockOptionsError when another object of that semaphore has other permits
+   * @throws LockOptionsError when another object of the same semaphore has different permits
    */
   claimSemaphore(path: string, kind: string, key: string, permits: unknown): void {
     this.claim(path, kind, key);
@@ -35,42 +35,42 @@ export class PathUses {
   }
 }
 
-/** A little below what the servers accept in one request by default; they hang up on whoever sends more. */
+/** Slightly below the default request limit of the servers, which close the connection of a client that sends more. */
 const MOST = 1_000_000;
 
-/** What a lock may be given beside its key. */
+/** Options of a lock, besides its key. */
 export interface NodeOptions {
   /**
-   * Data of the lock nodes, for whoever looks at them: up to 1,000,000 bytes; a text is stored as UTF-8. It is copied.
+   * Data of the lock nodes, for inspection: up to 1,000,000 bytes. A string is stored as UTF-8. The data is copied.
    *
    * @default the address of this host, as in Curator
    */
   readonly data?: string | Uint8Array;
 }
 
-/** A copy of the data. @throws LockOptionsError when it is too long, or no data */
+/** Returns a copy of the data. @throws LockOptionsError when it is too long, or neither a string nor bytes */
 export function nodeData({ data }: NodeOptions, context: LockErrorContext): Buffer | undefined {
   if (data === undefined) return undefined;
   const isData = typeof data === 'string' || data instanceof Uint8Array;
-  const bytes = isData ? Buffer.from(data as string) : undefined; // of a text or of bytes, a copy
+  const bytes = isData ? Buffer.from(data as string) : undefined; // copies both a string and bytes
   if (bytes !== undefined && bytes.length <= MOST) return bytes;
   const expected = 'a text or a Uint8Array of up to 1,000,000 bytes';
   throw new LockOptionsError('data', bytes ? `${bytes.length} bytes` : data, expected, context);
 }
 
-/** What a client knows of a lock. */
+/** Settings of one lock of a client. */
 export interface LockSettings {
-  /** As the user gave it. */
+  /** Key as given by the caller. */
   readonly key: string;
   /** Directory of the lock. */
   readonly path: string;
-  /** Of its nodes; default: that of the client. */
+  /** Data of its nodes. Default: that of the client. */
   readonly data?: Buffer;
-  /** What ends a hold on it beside its own loss. Default: the loss of the session only. */
+  /** What ends a hold, besides the loss of the lock itself. Default: the loss of the session only. */
   readonly errorPolicy?: ErrorPolicy;
 }
 
-/** Where a client has its locks. */
+/** Where a client keeps its locks. */
 export interface LockPathSettings {
   readonly basePath: string;
   /** See `ZooKeeperLockOptions`. Default: false. */
@@ -78,8 +78,8 @@ export interface LockPathSettings {
 }
 
 /**
- * Directory of the lock `key`: one component under `basePath`, percent-encoded; with `literalPaths` a key that starts with `/`
- * is the path itself.
+ * Returns the directory of the lock `key`: one percent-encoded component under `basePath`. With `literalPaths`, a key that
+ * starts with `/` is the path itself.
  *
  * @throws LockKeyError
  */
@@ -98,7 +98,7 @@ export function lockPath(
   );
 }
 
-/** As `encodeURIComponent`, and dots where they would mean this or the upper directory. */
+/** Like `encodeURIComponent`; also encodes the keys `.` and `..`, which would mean this or the parent directory. */
 function encodeComponent(key: string): string {
   if (key === '.' || key === '..') return key.replaceAll('.', '%2E');
   return encodeURIComponent(key);

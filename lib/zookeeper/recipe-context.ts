@@ -13,27 +13,27 @@ import { ServedNodeShortcut, SoleChildShortcut } from './locks/listing-shortcuts
 import { ContainerParents } from './nodes/container-parents.js';
 import { GuaranteedDelete } from './nodes/guaranteed-delete.js';
 
-/** What a client is made of. Times in milliseconds. */
+/** Parts and settings of a client. Times are in milliseconds. */
 export interface ZooKeeperLockClientSettings extends LockPathSettings {
   readonly name: string;
   readonly connection: ZooKeeperConnection;
   readonly events: LockEventEmitter;
   readonly clock: Clock;
-  /** Prefix of every path, without a slash at its end; made with the parents of a lock where it is missing. Default: none. */
+  /** Prefix of every path, without a trailing slash; created with the parents of a lock if missing. Default: none. */
   readonly chroot?: string;
   readonly connectTimeout: number;
   readonly wait: Wait;
   readonly retryPolicy: RetryPolicy;
-  /** What ends a hold of a lock, elections aside. Default: `session`. */
+  /** What ends a hold of a lock, except in elections. Default: `session`. */
   readonly errorPolicy?: ErrorPolicy;
   readonly acl?: readonly AclEntry[];
-  /** Data of lock nodes that are given none. Default: the address of this host, asked for when it connects. */
+  /** Data of lock nodes without data of their own. Default: the address of this host, looked up on connect. */
   readonly nodeData?: Buffer;
-  /** After that time a holder that did not queue has its node watched. Default: 100. */
+  /** Time after which the node of a holder that did not queue is watched. Default: 100. */
   readonly watchAfter?: number;
 }
 
-/** What one client shares with all of its recipes. Its identity is the scope of re-entry. */
+/** State that one client shares with all of its recipes. Its identity is the scope of re-entry. */
 export interface RecipeContext {
   /** Name of the client. */
   readonly client: string;
@@ -46,21 +46,21 @@ export interface RecipeContext {
   readonly soleChildren: SoleChildShortcut;
   readonly servedNodes: ServedNodeShortcut;
   readonly longHolds: DelayedWatches;
-  /** Bound of an acquire that names none. */
+  /** Bound of an acquire without a `wait`. */
   readonly wait: Wait;
-  /** Bound on `tryAcquire` without a `wait`, which only waits for a connection; milliseconds. */
+  /** Bound in ms of a `tryAcquire` without a `wait`, which only waits for a connection. */
   readonly connectTimeout: number;
   /** Data of lock nodes. */
   nodeData: Buffer;
-  /** To whom anything is granted: from shutdown on only inside of locks that are held, in the end to nobody. */
+  /** Which acquires are granted: from shutdown on only those inside of held locks, in the end none. */
   accepts: 'all' | 'reentrant' | 'none';
-  /** Acquires under way. */
+  /** Pending acquires. */
   readonly waits: SwapRemoveSet<WaitScope>;
-  /** Locks held. */
+  /** Held locks. */
   readonly holds: SwapRemoveSet<ClientHold>;
 }
 
-/** What the recipes of a client share. */
+/** Creates the state that the recipes of a client share. */
 export function makeRecipeContext(settings: ZooKeeperLockClientSettings): RecipeContext {
   const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
   const { watchAfter = 100 } = settings;

@@ -48,10 +48,10 @@ import { SharedValue } from './shared/shared-value.js';
 import { ZooKeeperElection } from './locks/zookeeper-election.js';
 import type { ZooKeeperSemaphoreOptions } from './zookeeper-options.js';
 
-/** Locks on ZooKeeper, or on the embedded tree that behaves like it. */
+/** Lock client on ZooKeeper, or on the embedded tree that behaves like it. */
 export class ZooKeeperLockClient implements LockClient {
   readonly name: string;
-  /** Refuses every lease, with `LockOptionsError`: here it is the session that ends. */
+  /** Throws `LockOptionsError` for every lease: on this backend the session expires instead. */
   readonly validateLease = (lease: number) => refuseLease(lease, this.name);
   /** @internal */
   readonly [LOCK_INSPECTION]: LockInspection;
@@ -115,9 +115,9 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   /**
-   * The number of that key; call `start()` next.
+   * Returns the shared number of `key`; call `start()` next.
    *
-   * @param seed a 32-bit whole number: what it begins with where there is none yet
+   * @param seed a 32-bit integer: the initial number if there is none yet
    * @throws LockKeyError, LockOptionsError
    */
   sharedCount(key: string, seed: number): SharedCount {
@@ -125,38 +125,38 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   /**
-   * The bytes of that key; call `start()` next.
+   * Returns the shared bytes of `key`; call `start()` next.
    *
-   * @param seed what it begins with where there is nothing yet
+   * @param seed the initial bytes if there are none yet
    * @throws LockKeyError, LockOptionsError
    */
   sharedValue(key: string, seed: Uint8Array): SharedValue {
     return new SharedValue(this.#context, this.#node(key, 'shared value'), seed);
   }
 
-  /** The 64-bit counter of that key. @throws LockKeyError, LockOptionsError */
+  /** Returns the 64-bit counter of `key`. @throws LockKeyError, LockOptionsError */
   atomicLong(key: string, options: AtomicOptions = {}): DistributedAtomicLong {
     const settings = this.#node(key, 'distributed atomic long');
     const own = [longCodec, this.#context, settings] as const;
     return new DistributedAtomicNumber(...own, options, (lock) => this.mutex(lock));
   }
 
-  /** The 32-bit counter of that key, which may be a shared count too. @throws LockKeyError, LockOptionsError */
+  /** Returns the 32-bit counter of `key`, which may also be a shared count. @throws LockKeyError, LockOptionsError */
   atomicInteger(key: string, options: AtomicOptions = {}): DistributedAtomicInteger {
     const settings = this.#node(key, 'shared count');
     const own = [integerCodec, this.#context, settings] as const;
     return new DistributedAtomicNumber(...own, options, (lock) => this.mutex(lock));
   }
 
-  /** The barrier of that key. @throws LockKeyError */
+  /** Returns the barrier of `key`. @throws LockKeyError */
   barrier(key: string): DistributedBarrier {
     return new DistributedBarrier(this.#context, this.#node(key, 'barrier'));
   }
 
   /**
-   * The double barrier of that key.
+   * Returns the double barrier of `key`.
    *
-   * @param memberQty how many have to come
+   * @param memberQty number of members that have to arrive
    * @throws LockKeyError, LockOptionsError
    */
   doubleBarrier(key: string, memberQty: number): DistributedDoubleBarrier {
@@ -168,11 +168,11 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   /**
-   * Asks whoever stands in a queue with the node `participant` for the lock, as Curator's `Revoker`: the listeners of its
-   * lease are called (see `ZooKeeperLease.makeRevocable`). Resolves to false when there is no such node any more.
+   * Asks the owner of the queue node `participant` to release the lock, as Curator's `Revoker` does: the listeners of its
+   * lease are called (see `ZooKeeperLease.makeRevocable`). Resolves to false when the node no longer exists.
    *
-   * Rejects with `LockKeyError` when it is not a path, with `LockConnectionError` when there is no answer within
-   * `connectTimeout`, with `ZooKeeperError` when the servers refuse.
+   * Rejects with `LockKeyError` when `participant` is not a path, with `LockConnectionError` when there is no answer within
+   * `connectTimeout`, with `ZooKeeperError` when the servers reject the request.
    *
    * @param participant from `participants()` of a lock
    */
@@ -221,8 +221,8 @@ export class ZooKeeperLockClient implements LockClient {
     options: LeaderOptions,
   ): ZooKeeperElection {
     const id = validateLeaderId(options, { key, client: this.name });
-    const isUnnamed = recipe === 'leaderSelector' && id === ''; // as Curator writes it
-    // The node stays over an interruption, whatever ends a leadership: see `ZooKeeperElection`.
+    const isUnnamed = recipe === 'leaderSelector' && id === ''; // default data, as in Curator
+    // The node outlives an interrupted connection, whatever ends a leadership: see `ZooKeeperElection`.
     const settings = this.#lock(key, isUnnamed ? {} : { data: id }, 'session');
     const kind = recipe === 'leaderLatch' ? 'leader latch' : 'leader selector';
     this.#kinds.claim(settings.path, kind, key);

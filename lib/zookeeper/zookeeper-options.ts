@@ -12,8 +12,8 @@ import type { SharedCountReader } from './shared/shared-count.js';
 /** Options of a semaphore on ZooKeeper. */
 export interface ZooKeeperSemaphoreOptions extends NodeOptions {
   /**
-   * How many holders at a time: a whole number from 1 to 2^31 - 1, or a started `SharedCount`, which may be changed while
-   * the semaphore is in use.
+   * Maximum number of concurrent holders: an integer from 1 to 2^31 - 1, or a started `SharedCount`, which may be changed
+   * while the semaphore is in use.
    */
   readonly permits: number | SharedCountReader;
 }
@@ -21,32 +21,31 @@ export interface ZooKeeperSemaphoreOptions extends NodeOptions {
 /** Options of a lock client on ZooKeeper. Times are in milliseconds, above 0 and below 2^31. */
 export interface ZooKeeperLockOptions {
   /**
-   * Servers and chroot: `'zk1:2181,zk2:2181,[::1]:2181/app'`. All paths are below the chroot, which is made where it is
+   * Servers and chroot: `'zk1:2181,zk2:2181,[::1]:2181/app'`. All paths are below the chroot, which is created if
    * missing.
    */
   readonly connect: string;
   /**
-   * How long the servers keep our locks without hearing of us: a crashed process blocks others for this long, and a pause
-   * longer than it loses the locks. The servers negotiate (by default to 40 s at most). Not below 10,000 in production.
+   * How long the servers keep the locks of a silent client: a crashed process blocks others for this long, and a longer pause
+   * loses the locks. The servers negotiate the value (by default to 40 s at most). Use at least 10,000 in production.
    *
    * @default 30000
    */
   readonly sessionTimeout?: number;
   /**
-   * The `tickTime` of the servers, in their configuration. So late their leader may be told that a client lives, so much
-   * earlier we give a session up whose proofs fail to come. Set it where that of the servers is longer.
+   * The `tickTime` in the configuration of the servers. Their leader may learn this late that a client is alive, so a session
+   * without proof of life is given up this much earlier. Set it if the servers use a longer one.
    *
    * @default 2000
    */
   readonly tickTime?: number;
   /**
-   * What ends a hold of a lock, and with it a lease; Curator's `ConnectionStateErrorPolicy`. Elections have an option of their
-   * own.
+   * What ends a hold of a lock, and with it the lease; Curator's `ConnectionStateErrorPolicy`. Elections have their own option.
    *
-   * - `'session'`: the loss of the session, or of the lock node. An interrupted connection does not, for as long as the servers
-   *   keep the session.
-   * - `'standard'`: an interrupted connection too, as Curator recommends to everybody: what acts under the lock stops at the
-   *   first doubt. The lock is given back as soon as the servers can be reached.
+   * - `'session'`: the loss of the session, or of the lock node. An interrupted connection does not end a hold while the
+   *   servers keep the session.
+   * - `'standard'`: an interrupted connection too, as Curator recommends to all users: work under the lock stops at the first
+   *   doubt. The lock is released as soon as the servers can be reached.
    *
    * @default 'session'
    */
@@ -58,47 +57,47 @@ export interface ZooKeeperLockOptions {
    */
   readonly connectTimeout?: number;
   /**
-   * Directory of all keys; each is one component in it, percent-encoded. To share locks with Apache Curator, give the
-   * directory that they are in.
+   * Directory of all keys; each key is one percent-encoded component in it. To share locks with Apache Curator, set the
+   * directory that contains them.
    *
    * @default '/locks'
    */
   readonly basePath?: string;
   /**
-   * Is a key that starts with `/` the path itself, wherever that is? For sharing locks with Apache Curator that are not all in
-   * one directory. Such a key reaches every node that `auth` may: never make it of what users send.
+   * Whether a key that starts with `/` is the path itself, wherever that is. For sharing locks with Apache Curator that are not
+   * all in one directory. Such a key reaches every node that `auth` gives access to: never build it from user input.
    *
    * @default false
    */
   readonly literalPaths?: boolean;
   /**
-   * Bound of an acquire that names none.
+   * Bound of an acquire without a `wait` of its own.
    *
    * @default 'forever'
    */
   readonly wait?: Wait;
   /**
-   * When to try again what a lost connection interrupted. Waiting for the connection is bounded by the acquire's `wait`.
+   * When to retry what a lost connection interrupted. Waiting for the connection is bounded by the acquire's `wait`.
    *
    * @default new RetryForever(50)
    */
   readonly retryPolicy?: RetryPolicy;
-  /** Credentials that every connection presents. */
+  /** Credentials presented on every connection. */
   readonly auth?: readonly AuthInfo[];
   /**
-   * Access control list of the nodes that stay, which this client makes: directories of locks, counters, shared values,
-   * barriers. Those that are there keep theirs. It keeps strangers from queueing, listing, deleting, and changing numbers; the
-   * lock nodes in the directories are open, as the driver can make no others.
+   * Access control list of the non-ephemeral nodes that this client creates: directories of locks, counters, shared values,
+   * barriers. Existing nodes keep theirs. It prevents unauthorized clients from queueing, listing, deleting, and changing
+   * numbers; the lock nodes in the directories are open, as the driver can create no others.
    *
    * @default open to everybody
    */
   readonly acl?: readonly AclEntry[];
 }
 
-/** The driver counts in 32 bits. */
+/** Longest time in ms, since the driver counts in 32 bits. */
 const LONGEST = 2 ** 31 - 1;
 
-/** Throws {@link LockOptionsError} for the first option that is out of its range. */
+/** Throws {@link LockOptionsError} for the first option that is out of range. */
 export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: string): void {
   const refuse = (option: keyof ZooKeeperLockOptions, expected: string): never => {
     const shown = option === 'auth' ? 'not shown here' : options[option];

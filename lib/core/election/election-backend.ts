@@ -4,20 +4,20 @@ import type { WaitContext } from '../internal/acquire.js';
 import type { LeaseHandle } from '../internal/lease-handle.js';
 import type { Wait } from '../lock.js';
 
-/** Who takes part in an election; Curator's class of that name. */
+/** A participant of an election; Curator's class of that name. */
 export interface Participant {
-  /** As given to its latch or selector. */
+  /** The id given to its latch or selector. */
   readonly id: string;
   readonly isLeader: boolean;
 }
 
-/** What counts as a loss: an interrupted connection too, or that of the session only; Curator's `ConnectionStateErrorPolicy`. */
+/** Whether an interrupted connection, or only a lost session, ends a leadership; Curator's `ConnectionStateErrorPolicy`. */
 export type ErrorPolicy = 'standard' | 'session';
 
 /** Options of an election. */
 export interface LeaderOptions {
   /**
-   * Who we are, for whoever asks for the participants: a text of up to 1,000,000 bytes. It need not be unique.
+   * Id of this participant, as listed by `participants()`: a text of up to 1,000,000 bytes. It need not be unique.
    *
    * @default host and process id, e.g. `web-1:4711`
    */
@@ -25,7 +25,7 @@ export interface LeaderOptions {
   /**
    * What ends a leadership, on ZooKeeper; Curator's `ConnectionStateErrorPolicy`.
    *
-   * - `'standard'`: an interrupted connection. Its node stays, so if the session survives it goes on as the leader
+   * - `'standard'`: an interrupted connection. The leader's node stays, so if the session survives it leads again
    *   afterwards.
    * - `'session'`: the loss of the session only.
    *
@@ -39,7 +39,7 @@ export interface LeaderOptions {
 const MOST = 1_000_000;
 
 /**
- * Checks the options of an election, and tells who we are in it.
+ * Validates the options of an election, and returns the id of this participant.
  *
  * @throws LockOptionsError
  */
@@ -54,24 +54,24 @@ export function validateLeaderId(
   return id;
 }
 
-/** What a backend does for an election: it has a lock, and who holds that is elected. */
+/** Backend of an election: it has a lock, and the holder of that lock is elected. */
 export interface ElectionBackend {
   readonly key: string;
-  /** Who we are among the participants. */
+  /** Id of this participant. */
   readonly id: string;
-  /** The client. */
+  /** Context of the client. */
   readonly context: WaitContext & { readonly wait: Wait };
-  /** Queues, also inside of the lock, until elected. Rejects as `Lock.acquire` does. */
+  /** Queues until elected, without re-entry inside the held lock. Rejects as `Lock.acquire` does. */
   elect(signal: AbortSignal): Promise<LeaseHandle>;
-  /** May who is elected act as the leader now? */
+  /** Whether the elected participant may act as the leader now. */
   readonly isHealthy: boolean;
-  /** Calls `listener`, with what happened, when `isCertain` may have changed; the returned function stops that. */
+  /** Calls `listener` with the reason when `isHealthy` may have changed; the returned function removes it. */
   onHealthChange(listener: (why: string) => void): () => void;
   /**
-   * Resolves when the servers have told whether what `elect` gave is still held, when that is lost, or when `signal` aborts.
-   * Never rejects.
+   * Resolves when the servers have answered whether the lease from `elect` is still held, when that lease is lost, or when
+   * `signal` aborts. Never rejects.
    */
   confirm(elected: LeaseHandle, signal: AbortSignal): Promise<void>;
-  /** Rejects as the driver does. */
+  /** Lists the participants. Rejects as the driver does. */
   participants(): Promise<Participant[]>;
 }

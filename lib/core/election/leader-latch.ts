@@ -10,10 +10,10 @@ import type { ElectionBackend, Participant } from './election-backend.js';
 import { type Leadership, LeaderTerm, waitToStandAgain, untilHealthy } from './leader-term.js';
 
 /**
- * Stands for election from `start` to `close`, and leads whenever it is elected: one of all latches of that key, the one that
- * has stood the longest. Curator's class of that name; on ZooKeeper compatible with it on the wire.
+ * Takes part in an election from `start` to `close`, and leads whenever it is elected: of all latches of the key, the one
+ * that has queued the longest. Curator's class of that name; on ZooKeeper compatible with it on the wire.
  *
- * Invariant: it has leadership only while what it was elected by is held (see `Lease`), the connection is up (see
+ * Invariant: it has leadership only while the lease it was elected by is held (see `Lease`), the connection is up (see
  * `errorPolicy`), and after every interruption only when the servers have confirmed it.
  */
 export class LeaderLatch {
@@ -23,7 +23,7 @@ export class LeaderLatch {
   readonly #withdrawal = new AbortController();
   readonly #onLeadership: Listeners<[Leadership]>;
   readonly #onLeadershipLost: Listeners<[LockLostError?]>;
-  /** Told when there is another term, or a reason why not. */
+  /** Called when a new term begins, or with the reason why none can. */
   readonly #waiters = new Set<(failure?: Error) => void>();
 
   constructor(private readonly election: ElectionBackend) {
@@ -36,28 +36,28 @@ export class LeaderLatch {
     return this.election.key;
   }
 
-  /** Who it is among the participants. */
+  /** Id of this participant. */
   get id(): string {
     return this.election.id;
   }
 
-  /** `LATENT` before `start`; `CLOSED` after `close` of it or of its client. */
+  /** `LATENT` before `start`; `CLOSED` after `close` of the latch or of its client. */
   get state(): 'LATENT' | 'STARTED' | 'CLOSED' {
     return this.#state;
   }
 
-  /** Asked of the clock at this very moment, so it holds over event-loop stalls too. */
+  /** Whether it leads. Each read checks the clock, so it is correct after event-loop stalls too. */
   get hasLeadership(): boolean {
     return this.#term?.lease.isHeld === true;
   }
 
-  /** What it leads by, as long as it does. */
+  /** The current leadership, while it leads. */
   get leadership(): Leadership | undefined {
     return this.hasLeadership ? this.#term!.lease : undefined;
   }
 
   /**
-   * Begins to stand for election, in the background: what fails is told as the event `failed`, and tried again. Idempotent.
+   * Joins the election in the background; failures are emitted as the event `failed` and retried. Idempotent.
    *
    * @throws ElectionClosedError
    */
@@ -70,7 +70,7 @@ export class LeaderLatch {
   /**
    * Resolves when it leads.
    *
-   * Rejects as `Lock.acquire` does, also when it cannot stand for election at the moment, and with `ElectionClosedError`.
+   * Rejects as `Lock.acquire` does, also when it cannot join the election at the moment, and with `ElectionClosedError`.
    */
   async awaitLeadership(options: AcquireOptions = {}): Promise<Leadership> {
     const { key, context } = this.election;
@@ -80,38 +80,38 @@ export class LeaderLatch {
     return await runWait(context, request, (wait) => this.#elected(wait));
   }
 
-  /** Calls `listener` whenever it begins to lead; if it does now, not about that. The returned function stops that. */
+  /** Calls `listener` whenever it begins to lead, but not for a current leadership. The returned function removes it. */
   onLeadership(listener: (leadership: Leadership) => unknown): () => void {
-    // One told before may have ended it; then the end has been told, and must not be followed by the beginning.
+    // An earlier listener may have ended the leadership. Its end has been reported then; its start must not follow.
     return this.#onLeadership.add((leadership) => leadership.isHeld && listener(leadership));
   }
 
   /**
-   * Calls `listener` whenever it leads no longer, with the reason where it was not closed. The returned function stops
-   * that.
+   * Calls `listener` whenever it no longer leads, with the reason unless it was closed. The returned function removes the
+   * listener.
    */
   onLeadershipLost(listener: (error?: LockLostError) => unknown): () => void {
     return this.#onLeadershipLost.add(listener);
   }
 
   /**
-   * All who stand for election, the leader first, where the servers know them: on Redis the leader only. Rejects as the
+   * Lists the participants, the leader first, as far as the servers know them: on Redis only the leader. Rejects as the
    * driver does.
    */
   participants(): Promise<Participant[]> {
     return this.election.participants();
   }
 
-  /** Who leads, as the servers tell. It may be one that has died or has closed a moment ago. Rejects as the driver does. */
+  /** The leader, according to the servers; it may have died or closed a moment ago. Rejects as the driver does. */
   async leader(): Promise<Participant | undefined> {
     return (await this.participants()).find(({ isLeader }) => isLeader);
   }
 
   /**
-   * Stands for election no longer. Idempotent; resolves when others may be elected: when whatever runs under its leadership
-   * has ended, so do not await it in there.
+   * Leaves the election. Idempotent; resolves when another participant may be elected: when all work under its leadership
+   * has ended, so do not await it inside such work.
    *
-   * @param mode does it tell the listeners that it leads no longer, if it did? Curator's `CloseMode`
+   * @param mode whether to call the `onLeadershipLost` listeners if it led; Curator's `CloseMode`
    */
   async close(mode: 'SILENT' | 'NOTIFY_LEADER' = 'SILENT'): Promise<void> {
     if (this.#state !== 'CLOSED') {
@@ -126,8 +126,8 @@ export class LeaderLatch {
   }
 
   /**
-   * Resolves when it stands for election no longer after `start`: it was closed, and nothing runs under its leadership any
-   * more, or its client was closed.
+   * Resolves when it has left the election after `start`: it was closed and no work runs under its leadership any more, or
+   * its client was closed.
    *
    * @internal
    */
@@ -136,7 +136,7 @@ export class LeaderLatch {
   }
 
   /**
-   * One more lease on its leadership, if it leads: others are elected after that was released.
+   * Another lease on its leadership, if it leads: no other participant is elected before that is released.
    *
    * @internal
    */
@@ -179,14 +179,14 @@ export class LeaderLatch {
       }
   }
 
-  /** Leads for as long as what it was elected by is held, in one term or several. */
+  /** Leads for as long as the lease it was elected by is held, in one or several terms. */
   async #reign(elected: LeaseHandle): Promise<void> {
     const { signal } = this.#withdrawal;
     try {
       while (elected.isHeld && this.#state === 'STARTED') {
         await untilHealthy(this.election, elected, signal);
         await this.election.confirm(elected, signal);
-        // Nothing may come between this look and the term, which looks for itself from then on.
+        // Nothing may run between this check and the creation of the term, which checks for itself from then on.
         if (elected.isHeld && this.#state === 'STARTED' && this.election.isHealthy)
           await this.#lead(new LeaderTerm(this.election, elected));
       }
@@ -198,9 +198,9 @@ export class LeaderLatch {
   async #lead(term: LeaderTerm): Promise<void> {
     this.#term = term;
     const { hold } = term.lease;
-    void term.lease.signal; // made here, it aborts before the listeners are told
+    void term.lease.signal; // created here, so that it aborts before the listeners are called
     hold.onLost((error) => {
-      if (this.#state !== 'CLOSED') this.#onLeadershipLost.tell(error); // who has closed it knows
+      if (this.#state !== 'CLOSED') this.#onLeadershipLost.tell(error); // `close` notifies by itself
     });
     this.#onLeadership.tell(term.lease);
     this.#wake();

@@ -7,23 +7,23 @@ import { type Leadership, LeaderTerm, waitToStandAgain, untilHealthy } from './l
 /** Options of a `LeaderSelector`. */
 export interface LeaderSelectorOptions extends LeaderOptions {
   /**
-   * Does it queue again each time that it has led?
+   * Whether it queues again each time it has led.
    *
    * @default false
    */
   readonly autoRequeue?: boolean;
 }
 
-/** What a leader does; it leads until that has ended. */
+/** The work of a leader; the leadership ends with it. */
 export type TakeLeadership = (leadership: Leadership) => unknown;
 
 /**
- * Stands for election once for each time that it is queued, and leads for as long as `takeLeadership` runs: all selectors of
- * a key take turns. Curator's class of that name; on ZooKeeper compatible with it on the wire.
+ * Takes part in one election each time it is queued, and leads for as long as `takeLeadership` runs: all selectors of a key
+ * take turns. Curator's class of that name; on ZooKeeper compatible with it on the wire.
  *
- * `takeLeadership` runs in the scope of the leadership alone, so that `currentLease()` is it. Nothing can stop it: when the
- * leadership is lost or interrupted, its `signal` aborts, and others may lead. When it fails, that is a process warning,
- * unless it does so because of that signal: with the signal's reason, or an `AbortError`.
+ * `takeLeadership` runs in the scope of the leadership alone, so that `currentLease()` returns it. Nothing can stop it: when
+ * the leadership is lost or interrupted, its `signal` aborts, and others may lead. A failure of it is reported as a process
+ * warning, unless it is caused by that signal: the signal's reason, or an `AbortError`.
  */
 export class LeaderSelector {
   #isClosed = false;
@@ -48,18 +48,18 @@ export class LeaderSelector {
     return this.election.key;
   }
 
-  /** Who it is among the participants. */
+  /** Id of this participant. */
   get id(): string {
     return this.election.id;
   }
 
-  /** Asked of the clock at this very moment, so it holds over event-loop stalls too. */
+  /** Whether it leads. Each read checks the clock, so it is correct after event-loop stalls too. */
   get hasLeadership(): boolean {
     return this.#term?.lease.isHeld === true;
   }
 
   /**
-   * Begins, and queues for the first time.
+   * Starts, and queues for the first time.
    *
    * @throws ElectionClosedError
    */
@@ -70,8 +70,8 @@ export class LeaderSelector {
   }
 
   /**
-   * Stands for election once more, in the background: what fails is told as the event `failed`, and tried again. False: it
-   * stands or leads already, or has not been started. As soon as `takeLeadership` has ended it may.
+   * Joins the election once more, in the background; failures are emitted as the event `failed` and retried. Returns false
+   * if it is queued or leads already, or was not started. It may be requeued as soon as `takeLeadership` has ended.
    *
    * @throws ElectionClosedError
    */
@@ -85,7 +85,7 @@ export class LeaderSelector {
     return true;
   }
 
-  /** Aborts the `signal` of the leadership, if there is one now; others lead when `takeLeadership` has ended. */
+  /** Aborts the `signal` of the current leadership, if any; others may lead when `takeLeadership` has ended. */
   interruptLeadership(): void {
     this.#term?.lease.hold.markLost('it was interrupted');
   }
@@ -101,7 +101,7 @@ export class LeaderSelector {
   }
 
   /**
-   * Interrupts its leadership, and stands for election no longer. Idempotent; resolves when others may be elected: when
+   * Interrupts its leadership and leaves the election. Idempotent; resolves when another participant may be elected: when
    * `takeLeadership` has ended, so do not await it in there.
    */
   async close(): Promise<void> {
@@ -111,7 +111,7 @@ export class LeaderSelector {
     await this.#campaign;
   }
 
-  /** @param before gives back what it led by the last time */
+  /** @param before the previous run, which releases the lease of the last leadership */
   async #run(before?: Promise<void>): Promise<void> {
     const { signal } = this.#withdrawal;
     let hasLed = false;
@@ -126,14 +126,14 @@ export class LeaderSelector {
       }
   }
 
-  /** Resolves to false when it was lost, or closed, before it could lead. */
+  /** Resolves to false if the lease was lost, or the selector closed, before it could lead. */
   async #lead(elected: LeaseHandle): Promise<boolean> {
     const { signal } = this.#withdrawal;
     try {
       while (elected.isHeld && !this.#isClosed) {
         await untilHealthy(this.election, elected, signal);
         await this.election.confirm(elected, signal);
-        // Nothing may come between this look and the term, which looks for itself from then on.
+        // Nothing may run between this check and the creation of the term, which checks for itself from then on.
         if (!elected.isHeld || this.#isClosed || !this.election.isHealthy) continue;
         await this.#take(new LeaderTerm(this.election, elected));
         return true;
@@ -160,7 +160,7 @@ export class LeaderSelector {
   }
 }
 
-/** Was it thrown by who stops because the leadership is lost? */
+/** Whether the error comes from work that stopped because the leadership was lost. */
 function isObedient(error: unknown, lost: Error | undefined): boolean {
   const isAbort = (error as { name?: unknown } | undefined | null)?.name === 'AbortError';
   return lost !== undefined && (error === lost || isAbort);

@@ -4,32 +4,32 @@ import { LeaseHandle } from '../internal/lease-handle.js';
 import type { Lease } from '../lease.js';
 import type { ElectionBackend } from './election-backend.js';
 
-/** What a leader has while it is one. Its `signal` aborts with a `LockLostError` when it may not be the only one any more. */
+/** Handle of a current leader. Its `signal` aborts with a `LockLostError` when it may no longer be the only leader. */
 export type Leadership = Pick<
   Lease,
   'key' | 'signal' | 'isHeld' | 'fencingToken' | 'assertHeld' | 'run'
 >;
 
-/** How long it waits after it could not stand for election, in ms. */
+/** Pause after a failed attempt to join the election, in ms. */
 const STAND_AGAIN_AFTER = 1_000;
 
-/** Between two attempts to stand for election. Resolves in a second, or as soon as `signal` aborts or the client closes. */
+/** Pause between two attempts to join the election. Resolves in a second, or once `signal` aborts or the client closes. */
 export async function waitToStandAgain(
   { key, context }: ElectionBackend,
   signal: AbortSignal,
 ): Promise<void> {
   const request = { key, options: { signal } };
-  await runWait(context, request, (wait) => wait.sleep(STAND_AGAIN_AFTER)).catch(() => {}); // whoever goes on is told why
+  await runWait(context, request, (wait) => wait.sleep(STAND_AGAIN_AFTER)).catch(() => {}); // the next attempt reports it
 }
 
 /**
- * The time in which an elected one may act as the leader: to the first interruption, or until everybody who acts for it has
- * given it back. What comes after an interruption is another term.
+ * The period in which an elected participant may act as the leader: until the first interruption, or until every lease on
+ * it is released. Another term follows an interruption.
  */
 export class LeaderTerm implements HoldBackend {
-  /** The lease of whoever began it. */
+  /** The lease of the latch or selector that began the term. */
   readonly lease: LeaseHandle<LeaderTerm>;
-  /** Resolves when it is over, lost or not. */
+  /** Resolves when the term is over, lost or not. */
   readonly over: Promise<void>;
   #tellOver!: () => void;
   readonly #stops: (() => void)[];
@@ -66,7 +66,7 @@ export class LeaderTerm implements HoldBackend {
     this.#end();
   }
 
-  /** What was elected stays so: whoever began the term decides about that. */
+  /** Keeps the elected lease: the latch or selector that began the term releases it. */
   async free(): Promise<void> {
     this.#end();
   }
@@ -77,7 +77,7 @@ export class LeaderTerm implements HoldBackend {
   }
 }
 
-/** Resolves when who was elected may act as the leader, when that is lost, or when `signal` aborts. */
+/** Resolves when the elected participant may act as the leader, when its lease is lost, or when `signal` aborts. */
 export function untilHealthy(
   election: ElectionBackend,
   elected: LeaseHandle,

@@ -13,12 +13,12 @@ export class LockAbortedError extends LockError {
   }
 }
 
-/** The lease may no longer be exclusive: its session or its time is over, or somebody took the lock away. */
+/** The lease may no longer be exclusive: its session or its time is over, or the lock was taken away. */
 export class LockLostError extends LockError {
   static override readonly code = 'LOCK_LOST';
 
   constructor(
-    /** What happened, in a few words. */
+    /** The reason, in a few words. */
     readonly why: string,
     context: LockErrorContext = {},
   ) {
@@ -30,7 +30,7 @@ export class LockLostError extends LockError {
   }
 }
 
-/** Something that needs a live lease was asked of a released one. */
+/** An operation that needs a live lease was called on a released one. */
 export class LockNotHeldError extends LockError {
   static override readonly code = 'LOCK_NOT_HELD';
 
@@ -43,7 +43,7 @@ export class LockNotHeldError extends LockError {
   }
 }
 
-/** The write lock was asked for inside of the held read lock of the same lock, where it would wait for itself. */
+/** The write lock was requested inside the held read lock of the same lock, where it would wait for itself. */
 export class LockUpgradeError extends LockError {
   static override readonly code = 'LOCK_UPGRADE';
 
@@ -57,13 +57,13 @@ export class LockUpgradeError extends LockError {
 }
 
 /**
- * The wait ran out before the lock was granted. Nothing of the attempt is left in the queue. Its `cause` is set where the
- * servers did not answer, or refused, when they were asked last.
+ * The wait ran out before the lock was granted. Nothing of the attempt is left in the queue. Its `cause` is set if the
+ * servers did not answer the last request, or rejected it.
  */
 export class LockTimeoutError extends LockError {
   static override readonly code = 'LOCK_TIMEOUT';
 
-  /** How long the caller had allowed, in milliseconds. */
+  /** The wait that the caller allowed, in milliseconds. */
   readonly waitedMs: number;
 
   constructor(waitedMs: number, context: LockErrorContext = {}) {

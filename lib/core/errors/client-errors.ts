@@ -1,6 +1,6 @@
 import { contextText, LockError, type LockErrorContext } from './lock-error.js';
 
-/** The client is shutting down or closed: it grants nothing any more, and its waiters end with this. */
+/** The client is shutting down or closed: it grants no more locks, and its waiters reject with this error. */
 export class LockClientClosedError extends LockError {
   static override readonly code = 'LOCK_CLIENT_CLOSED';
 
@@ -31,8 +31,8 @@ export class LockClientUnknownError extends LockError {
   static override readonly code = 'LOCK_CLIENT_UNKNOWN';
 
   /**
-   * @param known names of the clients that there are
-   * @param method class and method that asked for it, e.g. `Orders.pay`
+   * @param known names of the registered clients
+   * @param method class and method that use it, e.g. `Orders.pay`
    */
   constructor(client: string, known: readonly string[], method?: string) {
     const asked = method === undefined ? '' : `, which ${method} asks for`;
@@ -45,7 +45,7 @@ export class LockClientUnknownError extends LockError {
   }
 }
 
-/** The servers could not be reached, or refused what was asked. `message` says which and what to do. */
+/** The servers could not be reached, or rejected the request. `message` says which, and what to do. */
 export class LockConnectionError extends LockError {
   static override readonly code = 'LOCK_CONNECTION';
 

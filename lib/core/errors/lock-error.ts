@@ -22,7 +22,7 @@ export type LockErrorCode =
 
 const LONGEST = 80;
 
-/** How a message shows a value that is not what was asked for: on one line, cut short, whatever it is. */
+/** Text of an unexpected value of any type for a message: on one line, cut short. */
 export function shownValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, LONGEST));
   return inspect(value, { depth: 0, breakLength: Infinity }).slice(0, LONGEST);
@@ -31,23 +31,23 @@ export function shownValue(value: unknown): string {
 /** Brand shared by every copy of this package in the process (ESM and CJS, duplicates in node_modules). */
 const BRAND = Symbol.for('nestjs-interlock:error');
 
-/** Where an error happened: the parts that are known. */
+/** Where an error happened, as far as known. */
 export interface LockErrorContext {
   /** Key of the lock, as the user gave it. */
   readonly key?: string;
   /** Name of the lock client. */
   readonly client?: string;
-  /** What led to it. */
+  /** The underlying error or reason. */
   readonly cause?: unknown;
 }
 
 /**
- * Base of every error this library makes. The user's own errors are never wrapped in one.
+ * Base class of every error of this library. The user's own errors are never wrapped in one.
  *
- * `instanceof` works across duplicate copies of the package: it looks at a global brand, not at the prototype.
+ * `instanceof` works across duplicate copies of the package: it checks a global brand instead of the prototype.
  */
 export abstract class LockError extends Error {
-  /** The code of a concrete class; each overrides it. */
+  /** The code of a concrete class; each class overrides it. */
   static readonly code?: LockErrorCode;
 
   readonly code: LockErrorCode;
@@ -63,7 +63,7 @@ export abstract class LockError extends Error {
     Object.defineProperty(this, BRAND, { value: code });
   }
 
-  /** Goes by a brand, so that errors of another copy of this package in the process are known too. */
+  /** Checks the brand, so that errors of another copy of this package in the process match too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     const brand = (value as { [BRAND]?: unknown } | null | undefined)?.[BRAND];
     if (brand === undefined) return false;
@@ -73,7 +73,7 @@ export abstract class LockError extends Error {
   }
 }
 
-/** `lock "orders" of client "default"`: how every message names the lock it is about. */
+/** The name of the lock in every message: `lock "orders" of client "default"`. */
 export function contextText({ key, client }: LockErrorContext): string {
   const lock = key === undefined ? 'the lock' : `lock ${JSON.stringify(key)}`;
   return client === undefined ? lock : `${lock} of client "${client}"`;

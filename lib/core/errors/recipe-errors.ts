@@ -1,6 +1,6 @@
 import { LockError, type LockErrorContext } from './lock-error.js';
 
-/** A counter would go beyond the numbers that it can hold. It was not changed. */
+/** A counter would exceed the range it can hold. It was not changed. */
 export class CounterOverflowError extends LockError {
   static override readonly code = 'LOCK_COUNTER_OVERFLOW';
 
@@ -14,7 +14,7 @@ export class CounterOverflowError extends LockError {
   }
 }
 
-/** The latch or selector was closed: it takes part in no election any more. */
+/** The latch or selector was closed: it no longer takes part in an election. */
 export class ElectionClosedError extends LockError {
   static override readonly code = 'LOCK_ELECTION_CLOSED';
 
@@ -28,11 +28,11 @@ export class ElectionClosedError extends LockError {
   }
 }
 
-/** The shared count or value was closed: it is neither kept up with nor set any more. */
+/** The shared count or value was closed: it is no longer updated and cannot be set. */
 export class SharedValueClosedError extends LockError {
   static override readonly code = 'LOCK_VALUE_CLOSED';
 
-  /** @param what it is, as it stands in the message */
+  /** @param what the kind of value, as worded in the message */
   constructor(what: string, context: LockErrorContext = {}) {
     const { key, client } = context;
     super(
@@ -48,8 +48,8 @@ export class BarrierStateError extends LockError {
   static override readonly code = 'LOCK_BARRIER_STATE';
 
   /**
-   * @param refused what was asked for: `entered` or `left`
-   * @param why where the member is, in a few words
+   * @param refused the rejected operation: `entered` or `left`
+   * @param why the state of the member, in a few words
    */
   constructor(refused: string, why: string, context: LockErrorContext = {}) {
     const { key, client } = context;

@@ -1,14 +1,14 @@
 import { LockError, type LockErrorContext, shownValue } from './lock-error.js';
 
-/** An option is out of its range. */
+/** An option is out of range. */
 export class LockOptionsError extends LockError {
   static override readonly code = 'LOCK_OPTIONS';
 
   /** Name of the option. */
   readonly option: string;
-  /** What was given for it. */
+  /** The given value. */
   readonly value: unknown;
-  /** What to give instead. */
+  /** Description of a valid value. */
   readonly expected: string;
 
   constructor(option: string, value: unknown, expected: string, context: LockErrorContext = {}) {
@@ -23,7 +23,7 @@ export class LockOptionsError extends LockError {
   }
 }
 
-/** A decorator stands where it cannot lock, or have the method called. */
+/** A decorator is on a method that it cannot lock, or cannot have called. */
 export class LockDecoratorTargetError extends LockError {
   static override readonly code = 'LOCK_DECORATOR_TARGET';
 
@@ -32,7 +32,7 @@ export class LockDecoratorTargetError extends LockError {
 
   /**
    * @param advice what to do instead, as a sentence
-   * @param does what the decorator would have done with the method
+   * @param does the operation of the decorator on the method
    */
   constructor(
     decorator: string,
@@ -66,9 +66,9 @@ export class LockInterceptorMissingError extends LockError {
 export class LockKeyError extends LockError {
   static override readonly code = 'LOCK_KEY';
 
-  /** What was given as the key. */
+  /** The given key. */
   readonly value: unknown;
-  /** What is wrong with it. */
+  /** What is wrong with the key. */
   readonly why: string;
 
   constructor(key: unknown, why: string, context: LockErrorContext = {}) {

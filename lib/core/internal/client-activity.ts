@@ -4,23 +4,26 @@ import type { ClientHold } from './hold.js';
 import type { SwapRemoveSet } from './swap-remove-set.js';
 import type { WaitScope } from './wait-scope.js';
 
-/** An activity, with the place of a waiter in the queue on the servers. */
+/** An activity, with the id of a waiter in the queue on the servers. */
 export interface QueuedActivity extends LockActivity {
-  /** What the servers know a waiter by, once it stands in a queue there. */
+  /** Server-side id of a waiter, once queued. */
   readonly waiterId?: string;
 }
 
-/** What the acquires of a client are at, and where. */
+/** State of the acquires of a client, with the ids of queued waiters. */
 export function queuedActivity(context: {
   readonly clock: Clock;
   readonly holds: SwapRemoveSet<ClientHold>;
   readonly waits: SwapRemoveSet<WaitScope>;
 }): QueuedActivity[] {
-  const waiting = waitingActivity(context).map(({ activity, place }) => ({ ...activity, place }));
+  const waiting = waitingActivity(context).map(({ activity, waiterId }) => ({
+    ...activity,
+    waiterId,
+  }));
   return [...heldActivity(context), ...waiting];
 }
 
-/** What the acquires of a client are at: what is held, then what is waited for. */
+/** State of the acquires of a client: held locks, then waiting acquires. */
 export function clientActivity(context: {
   readonly clock: Clock;
   readonly holds: SwapRemoveSet<ClientHold>;
@@ -30,7 +33,7 @@ export function clientActivity(context: {
   return [...heldActivity(context), ...waiting];
 }
 
-/** What a client holds, the oldest first. A hold that was lost is none, also before it is given back. */
+/** Locks held by a client, the oldest first. A lost hold does not count, even before it is released. */
 export function heldActivity({
   clock,
   holds,
@@ -47,21 +50,21 @@ export function heldActivity({
   });
 }
 
-/** The acquires of a client that are under way, the oldest first; with what the servers know each by, once it queues there. */
+/** Acquires of a client under way, the oldest first, each with its server-side id once queued. */
 export function waitingActivity({
   waits,
 }: {
   readonly waits: SwapRemoveSet<WaitScope>;
-}): { readonly activity: LockActivity; readonly place?: string }[] {
+}): { readonly activity: LockActivity; readonly waiterId?: string }[] {
   return waits.inOrder().flatMap((wait) => {
     const { subject, elapsed: forMs } = wait;
     if (subject === undefined) return [];
     const activity: LockActivity = { ...subject, state: 'waiting', forMs, holders: [] };
-    return [{ activity, place: wait.waiterId?.() }];
+    return [{ activity, waiterId: wait.waiterId?.() }];
   });
 }
 
-/** Status of a client with one connection, in that state. */
+/** Status of a client with one connection that is in `state`. */
 export function clientStatus(
   state: string,
   {

@@ -9,7 +9,7 @@ import type { Hold } from './hold.js';
 import type { SwapRemoveSet } from './swap-remove-set.js';
 import { WaitScope } from './wait-scope.js';
 
-/** Takes all locks of a client that closes from their holders and frees them; resolves when acquires are over, too. */
+/** Revokes and frees all locks of a closing client; resolves when its acquires are over, too. */
 export async function releaseAll(context: {
   readonly holds: SwapRemoveSet<Hold>;
   readonly waits: SwapRemoveSet<WaitScope>;
@@ -19,10 +19,10 @@ export async function releaseAll(context: {
 }
 
 /**
- * Milliseconds until `ask` is answered.
+ * Measures the milliseconds until `ask` resolves.
  *
- * Rejects with `LockConnectionError` when it is not within `timeout` ms, with `LockClientClosedError` when the client closes,
- * with `LockOptionsError` when `timeout` is not in its range.
+ * Rejects with `LockConnectionError` when `ask` fails or takes longer than `timeout` ms, with `LockClientClosedError` when the
+ * client closes, and with `LockOptionsError` when `timeout` is out of range.
  */
 export async function measurePing(
   { client, clock, waits }: Pick<WaitContext, 'client' | 'clock' | 'waits'>,

@@ -1,18 +1,18 @@
 import { LockKeyError, LockOptionsError } from '../errors/index.js';
 
-/** How many permits one client gives each semaphore. Other processes are not looked at. */
+/** Number of permits that one client declares for each semaphore. Other processes are not checked. */
 export class DeclaredPermits {
   readonly #permits = new Map<string, unknown>();
 
-  /** @param remedy how else to change the number, as it stands in messages */
+  /** @param remedy another way to change the number, as worded in messages */
   constructor(
     private readonly client: string,
     private readonly remedy: string,
   ) {}
 
   /**
-   * @param name of the semaphore on the servers
-   * @throws LockOptionsError when another object of that semaphore has other permits
+   * @param name name of the semaphore on the servers
+   * @throws LockOptionsError when another object of that semaphore has a different number of permits
    */
   claim(name: string, permits: unknown, key: string): void {
     const others = this.#permits.get(name) ?? permits;
@@ -29,12 +29,13 @@ export class DeclaredPermits {
   }
 }
 
-/** Names remembered; the oldest is forgotten first. */
+/** Maximum number of remembered names; the oldest is forgotten first. */
 const CAPACITY = 10_000;
 
 /**
- * What one client uses each name on the servers for. Locks of different kinds do not exclude, or do not wake, each other
- * under one name; so the second kind is refused, as far as it is remembered. Other processes are not looked at.
+ * The kind of lock for which one client uses each name on the servers. Locks of different kinds do not exclude, or do not
+ * wake, each other under one name, so a second kind is rejected while the first is remembered. Other processes are not
+ * checked.
  */
 export class KeyUses {
   readonly #kinds = new Map<string, string>();
@@ -42,8 +43,8 @@ export class KeyUses {
   constructor(private readonly client: string) {}
 
   /**
-   * @param name of the lock on the servers
-   * @param kind as it stands in messages
+   * @param name name of the lock on the servers
+   * @param kind kind of lock, as worded in messages
    * @throws LockKeyError when `name` is used for another kind
    */
   claim(name: string, kind: string, key: string): void {

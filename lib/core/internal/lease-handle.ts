@@ -21,7 +21,7 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
     return this.#released === undefined && this.hold.isLive;
   }
 
-  /** Made when first asked for: most holders never look, and a controller costs more than the rest of a lease. */
+  /** Created on first access: most callers never read it, and a controller costs more than the rest of a lease. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       const abort = (this.#abort = new AbortController());
@@ -55,9 +55,9 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
     return this.#released;
   }
 
-  /** As `release`, by another one than who acts by it: its signal tells that. */
+  /** As `release`, but called by another party than the code that uses the lease: its signal aborts. */
   withdraw(why: string): Promise<void> {
-    const { signal } = this; // made now, for whoever asks for it later
+    const { signal } = this; // created now, for later readers
     const error = new LockLostError(why, this.hold.context);
     if (!signal.aborted) LeaseScope.runOutside(() => this.#abort!.abort(error));
     return this.release();
@@ -74,7 +74,7 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
   }
 }
 
-/** Why a lease was lost, if it was: the clock is asked, not only events. That it was given back by hand is no loss. */
+/** Why a lease was lost, if it was; checks the clock too, besides events. A manual release is no loss. */
 export function lossReason(lease: Lease): LockLostError | undefined {
   try {
     lease.assertHeld();

@@ -1,16 +1,16 @@
 import { LeaseScope } from './lease-scope.js';
 
 /**
- * Functions to be told of something. One that throws or rejects is reported as a process warning and harms nobody. They are
- * in the scope of no lease, so that they do not enter the lock of whoever happens to tell them.
+ * A set of listeners. One that throws or rejects is reported as a process warning and does not affect the others or the
+ * notifier. They run outside any lease scope, so that they do not re-enter the lock of the code that notifies them.
  */
 export class Listeners<T extends unknown[]> {
   readonly #listeners = new Set<(...args: T) => unknown>();
 
-  /** @param what they listen to, as it stands in warnings */
+  /** @param what the source of the events, as worded in warnings */
   constructor(private readonly what: string) {}
 
-  /** The returned function takes it out again. */
+  /** Adds a listener; the returned function removes it. */
   add(listener: (...args: T) => unknown): () => void {
     const entry = (...args: T) => listener(...args); // the same function may be added twice
     this.#listeners.add(entry);
@@ -22,7 +22,7 @@ export class Listeners<T extends unknown[]> {
       void LeaseScope.runOutside(() => this.#tell(listener, args));
   }
 
-  /** Async, so that whatever is wrong is a rejection; the listener itself runs at once. */
+  /** Async, so that any failure is a rejection; the listener itself runs at once. */
   async #tell(listener: (...args: T) => unknown, args: T): Promise<void> {
     try {
       await listener(...args);

@@ -4,7 +4,7 @@ import { LeaseScope } from './lease-scope.js';
 
 const EVENTS = ['acquired', 'contended', 'released', 'lost', 'failed', 'connection'] as const;
 
-/** The diagnostics channels of this process, by the event that they tell. Kept, as Node forgets those that nobody keeps. */
+/** The diagnostics channels of this process, by event. Kept, as Node drops channels that are not referenced. */
 export const lockChannels = Object.fromEntries(
   EVENTS.map((event) => [event, channel(`nestjs-interlock:${event}`)]),
 ) as Readonly<Record<keyof LockEvents, Channel>>;
@@ -13,13 +13,13 @@ type Listener<E extends keyof LockEvents> = (event: LockEvents[E]) => void;
 
 /**
  * Delivers {@link LockEvents} synchronously, to listeners and to the diagnostics channels of the process. A listener that
- * throws is reported as a process warning and harms nobody. Listeners run in no lease's scope, so that they do not
- * re-enter the lock of the code that causes the event.
+ * throws is reported as a process warning and does not affect others. Listeners run outside any lease scope, so that they
+ * do not re-enter the lock of the code that causes the event.
  */
 export class LockEventEmitter {
   readonly #listeners = new Map<keyof LockEvents, Set<Listener<never>>>();
 
-  /** @param client its name; without one nothing is published: it is a part of a client that publishes itself */
+  /** @param client name of the client; without it nothing is published, for a part of a client that publishes by itself */
   constructor(private readonly client?: string) {}
 
   /** Adds a listener; the returned function removes it. */
@@ -31,7 +31,7 @@ export class LockEventEmitter {
     return () => void listeners.delete(entry);
   }
 
-  /** Does anybody listen? Else there is no need to make the event. */
+  /** Whether the event has a listener or subscriber; otherwise it need not be created. */
   isHeard(event: keyof LockEvents): boolean {
     if (this.client !== undefined && lockChannels[event].hasSubscribers) return true;
     const listeners = this.#listeners.get(event);

@@ -4,12 +4,12 @@ import { isSameLock, type Lock, type LockIdentity } from '../lock.js';
 import { Hold, type HoldBackend } from './hold.js';
 import { LeaseHandle } from './lease-handle.js';
 
-/** Several leases held as one: lost as soon as one of them is, given back together. */
+/** Several leases held as one: lost as soon as one of them is, released together. */
 export class MultiHold implements HoldBackend {
   readonly hold: Hold<MultiHold>;
   readonly #stopListening: (() => void)[];
 
-  /** @param leases in the order in which they were taken */
+  /** @param leases in the order in which they were acquired */
   constructor(
     identity: LockIdentity,
     key: string,
@@ -25,7 +25,7 @@ export class MultiHold implements HoldBackend {
     return this.leases.every(({ isHeld }) => isHeld);
   }
 
-  /** Each part's token grows with every grant, so the greatest of them does for the same parts. */
+  /** The token of each part grows with every grant, so the greatest of them does too, for the same parts. */
   async fencingToken(): Promise<bigint> {
     const tokens = await Promise.all(this.leases.map((lease) => lease.fencingToken()));
     return tokens.reduce((greatest, token) => (token > greatest ? token : greatest));
@@ -39,23 +39,23 @@ export class MultiHold implements HoldBackend {
   }
 }
 
-/** Calls `tell` when the lease is lost, now if it is; the returned function takes that back. */
+/** Calls the listener when the lease is lost, at once if it is already; the returned function removes it. */
 function onLost(lease: Lease, tell: () => void): () => void {
   if (lease instanceof LeaseHandle) {
     if (lease.hold.lost) tell();
     return lease.hold.onLost(tell);
   }
-  const { signal } = lease; // of another copy of this package; where it is ours, that saves an AbortController
+  const { signal } = lease; // a lease of another copy of this package; the branch above saves an AbortController
   if (signal.aborted) tell();
   else signal.addEventListener('abort', tell, { once: true });
   return () => signal.removeEventListener('abort', tell);
 }
 
 /**
- * The distinct locks, in the order in which everybody has to take them so that nobody waits in a circle: by their names
- * on the servers, which are the same in every process, as UTF-16 code units; those of one name by that of their client.
+ * The distinct locks, in the order in which every client must acquire them to avoid deadlock: by their names on the servers,
+ * which are the same in every process, as UTF-16 code units; locks of the same name by the name of their client.
  *
- * @throws LockOptionsError when there are none, when one is no lock, or when two of them would wait for each other
+ * @throws LockOptionsError when there are none, when one is not a lock, or when two of them would wait for each other
  */
 export function orderedLocks(locks: readonly Lock[]): readonly Lock[] {
   if (locks.length === 0 || !locks.every(isLock))
@@ -84,7 +84,7 @@ const isLock = (lock: Partial<Lock> | null | undefined) =>
 const excludes = (a: Lock, b: Lock) =>
   a.identity.scope === b.identity.scope && a.identity.name === b.identity.name;
 
-/** To want a lock twice is to want it once; but two permits of a semaphore are not one. */
+/** Whether a duplicate counts once: true for the same lock, except that two permits of a semaphore are distinct. */
 const isOnce = (a: Lock, b: Lock) =>
   isSameLock(a.identity, b.identity) && a.identity.recipe !== 'semaphore';
 
@@ -97,17 +97,17 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** The lease of a `MultiLock`. It is lost when one of its parts is, and when one of them was released by itself. */
+/** The lease of a `MultiLock`. It is lost when one of its parts is lost, or was released on its own. */
 export class MultiLease extends LeaseHandle<MultiHold> {
   constructor(
     hold: Hold<MultiHold>,
-    /** Of the parts, in the order of their names. */
+    /** Leases of the parts, in the order of their names. */
     readonly leases: readonly Lease[],
   ) {
     super(hold);
   }
 
-  /** As `Lease.run`; inside, acquires of each part re-enter it. */
+  /** As `Lease.run`; inside, acquires of each part re-enter that part. */
   override async run<T>(fn: () => Promise<T> | T): Promise<T> {
     this.assertHeld();
     const whole = () => super.run(fn);

@@ -1,15 +1,15 @@
 interface Entry<T> {
   readonly item: T;
-  /** How many had been put in before. */
+  /** Number of items added before this one. */
   readonly serial: number;
   index: number;
 }
 
 /**
- * Things that come and go often, in no order.
+ * Unordered collection of items that are often added and removed.
  *
- * Not a `Set`: each table of a `Set` that V8 has replaced points to its successor, so one that has grown old keeps all later
- * ones, and what was in them, until a full garbage collection.
+ * A `Set` is unsuitable: each table of a `Set` that V8 has replaced points to its successor, so one in the old generation
+ * retains all later ones, and what was in them, until a full garbage collection.
  */
 export class SwapRemoveSet<T> {
   readonly #entries: Entry<T>[] = [];
@@ -19,24 +19,24 @@ export class SwapRemoveSet<T> {
     return this.#entries.length;
   }
 
-  /** Puts it in; the returned function takes it out, once. */
+  /** Adds the item; the returned function removes it, once. */
   add(item: T): () => void {
     const entry = { item, serial: this.#count++, index: this.#entries.length };
     this.#entries.push(entry);
     return () => this.#remove(entry);
   }
 
-  /** Goes over what is in it now, whatever comes and goes meanwhile. */
+  /** Iterates over a snapshot: later additions and removals have no effect. */
   [Symbol.iterator](): Iterator<T> {
     return this.#entries.map(({ item }) => item)[Symbol.iterator]();
   }
 
-  /** What is in it now, in the order in which it was put in. */
+  /** The current items, in the order in which they were added. */
   inOrder(): T[] {
     return this.#entries.toSorted((a, b) => a.serial - b.serial).map(({ item }) => item);
   }
 
-  /** Invariant: an entry that is in stands at its index. */
+  /** Invariant: a contained entry is at its `index`. */
   #remove(entry: Entry<T>): void {
     if (this.#entries[entry.index] !== entry) return;
     const last = this.#entries.pop()!;

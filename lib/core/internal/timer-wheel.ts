@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../clock.js';
 import { SwapRemoveSet } from './swap-remove-set.js';
 
-/** How often timers that are new are looked at, in ms. */
+/** Interval between checks of new timers, in ms. */
 const TICK = 200;
 
 interface Pending {
@@ -14,12 +14,12 @@ interface Pending {
 }
 
 /**
- * A clock for timers most of which are cancelled at once: the end of a wait that is answered, of a lease that is given back.
- * One becomes a timer of the clock behind when it has lived for 200 to 400 ms; before that it costs next to nothing, and does
- * not keep the process alive.
+ * A clock for timers that are mostly cancelled at once: the deadline of a wait that is answered, of a lease that is released.
+ * A timer is passed to the underlying clock when it has lived for 200 to 400 ms; before that it costs next to nothing, and
+ * does not keep the process alive.
  *
- * Invariant: a timer that is pending is one of that clock, or is looked at before its time; where the event loop was blocked,
- * in the turn in which it would have fired.
+ * Invariant: a pending timer is set on that clock, or is checked before its time; if the event loop was blocked, in the turn
+ * in which it would have fired.
  */
 export class TimerWheelClock implements Clock {
   #young = new SwapRemoveSet<Pending>();
@@ -66,7 +66,7 @@ export class TimerWheelClock implements Clock {
 
   #arm(pending: Pending): void {
     const { fn, at, background, isCancelled } = pending;
-    if (isCancelled) return; // by one that has fired in this tick
+    if (isCancelled) return; // by a timer that has fired in this tick
     const ms = at - this.now();
     if (ms <= 0) fn();
     else pending.timer = this.clock.setTimer(fn, ms, background);

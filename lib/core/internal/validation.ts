@@ -4,7 +4,7 @@ import type { AcquireOptions } from '../lock.js';
 const MAX_BYTES = 512;
 
 /**
- * Checks what every backend needs of a key: a non-empty string of at most 512 bytes of UTF-8, without NUL and without
+ * Checks the requirements of every backend on a key: a non-empty string of at most 512 bytes of UTF-8, without NUL and without
  * lone surrogates.
  *
  * @throws LockKeyError
@@ -39,7 +39,7 @@ export function validatePermits(
   throw new LockOptionsError(option, permits, `a whole number ${range}`, context);
 }
 
-/** Throws {@link LockOptionsError} unless `wait` and `signal` are in their range. */
+/** Throws {@link LockOptionsError} unless `wait` and `signal` are valid. */
 export function validateAcquireOptions(options: AcquireOptions, context?: LockErrorContext): void {
   const { wait, signal } = options;
   if (wait !== undefined && wait !== 'forever' && !(Number.isFinite(wait) && wait > 0))
@@ -53,7 +53,7 @@ export function validateAcquireOptions(options: AcquireOptions, context?: LockEr
     throw new LockOptionsError('signal', signal, 'an AbortSignal', context);
 }
 
-/** Throws the `LockOptionsError` of a backend on which locks live as long as a session. */
+/** Throws the `LockOptionsError` of a backend where locks live as long as the session. */
 export function refuseLease(lease: number, client: string): never {
   throw new LockOptionsError(
     'lease',

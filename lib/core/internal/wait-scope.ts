@@ -13,21 +13,21 @@ import type { SwapRemoveSet } from './swap-remove-set.js';
 /** What a {@link WaitScope} depends on. */
 export interface WaitScopeContext extends LockErrorContext {
   readonly clock: Clock;
-  /** The waits of the client that its closing ends. */
+  /** Open waits of the client, which end when it closes. */
   readonly open: SwapRemoveSet<WaitScope>;
-  /** What kind of lock is waited for, where it is one. */
+  /** Recipe of the awaited lock, if it is a lock. */
   readonly recipe?: LockRecipe;
 }
 
 /**
  * Everything that may end one acquire before its grant: the deadline, the caller's signal, the closing of the client.
  *
- * The first of them wins and stays; from then on every `until` rejects with it. `end()` must be called, so that no timer
+ * The first of them wins and is final; from then on every `until` rejects with it. `end()` must be called, so that no timer
  * or listener outlives the acquire.
  */
 export class WaitScope {
   readonly startedAt: number;
-  /** Tells what the servers know the waiter by, once it stands in a queue there. */
+  /** Returns the server-side id of this waiter, once queued. */
   waiterId?: () => string | undefined;
   #error?: LockError;
   readonly #enders = new Set<(error: LockError) => void>();
@@ -52,7 +52,7 @@ export class WaitScope {
     else signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** The lock that is waited for, where it is one. */
+  /** The awaited lock, if it is a lock. */
   get subject(): LockSubject | undefined {
     const { key, recipe } = this.context;
     if (key === undefined || recipe === undefined) return undefined;
@@ -64,7 +64,7 @@ export class WaitScope {
     return this.context.clock.now() - this.startedAt;
   }
 
-  /** Resolves when the acquire is over, and what it has to remove is being removed. To be asked once, before that. */
+  /** Resolves when the acquire is over and its removals, if any, are under way. Call it once, before that. */
   ended(): Promise<void> {
     return new Promise((resolve) => (this.#tellEnded = resolve));
   }
@@ -112,12 +112,12 @@ export class WaitScope {
     }
   }
 
-  /** Throws what ended the wait, if anything did. */
+  /** Throws the error that ended the wait, if it has ended. */
   throwIfEnded(): void {
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** Lets go of the timer and the signal. Idempotent. */
+  /** Removes the timer and the abort listener. Idempotent. */
   end(): void {
     this.#leave();
     this.#timer?.cancel();

@@ -3,13 +3,13 @@ import { inspectorHtml, inspectorScript, inspectorStyle, inspectorTheme } from '
 
 const STYLE = inspectorTheme + inspectorStyle;
 
-/** The page, and the headers that keep everything else out of it. */
+/** The page, and the headers that block all other content in it. */
 export interface InspectorPage {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** @param mayRelease does it show buttons to release by force? */
+/** @param mayRelease whether the page shows buttons to release by force */
 export function inspectorPage(mayRelease: boolean): InspectorPage {
   const html = inspectorHtml
     .replace('<html lang="en">', `<html lang="en" data-may-release="${mayRelease}">`)
@@ -20,7 +20,7 @@ export function inspectorPage(mayRelease: boolean): InspectorPage {
     `script-src ${hashOf(inspectorScript)}`,
     `style-src ${hashOf(STYLE)}`,
     "connect-src 'self'",
-    'img-src data:', // the empty icon
+    'img-src data:', // for the empty icon
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -1,29 +1,29 @@
-/** What we need of a socket. */
+/** The part of a socket that is used here. */
 export interface Corkable {
   readonly writableCorked: number;
   cork(): void;
   uncork(): void;
 }
 
-/** Commands in the first packet of a turn: the server is to have work soon. */
+/** Commands in the first packet of a turn: few, so that the server has work soon. */
 const FIRST_SIZE = 2;
-/** Commands in one packet at most: each is twice the one before. */
+/** Maximum number of commands in one packet: the size doubles with each packet, up to this one. */
 const LARGEST_SIZE = 8;
 
 /**
- * Puts the commands that one turn of the event loop writes to a socket into few packets: of all that a command costs this
- * process, writing it to the socket costs most. Nothing is held back beyond the turn, nor the first command of a turn where
- * the turn before had no second one.
+ * Groups the commands that one turn of the event loop writes to a socket into few packets: the socket write is the largest
+ * cost of a command in this process. No command is held back beyond its turn, and the first command of a turn is not held
+ * back at all if the turn before had only one.
  */
 export class CommandCorking {
-  /** Of this turn. */
+  /** Number of commands in this turn. */
   #commands = 0;
   #wasAlone = false;
-  /** Of the packet that is being filled. */
+  /** Number of commands that the current packet still takes. */
   #left = 0;
   #size = FIRST_SIZE;
 
-  /** To be called before each command. */
+  /** Must be called before each command. */
   next(socket: Corkable | undefined): void {
     if (socket === undefined) return;
     if (this.#commands === 0) process.nextTick(this.#endTurn);

@@ -4,10 +4,10 @@ import { isReadOnly, isRefusal, replyText } from './redis-error.js';
 import { Refusals } from './refusals.js';
 
 /**
- * Counts how often a connection that commands go through has closed; of a cluster that of any node.
+ * Counts how often the connection that carries the commands has closed; in a cluster, that of any node.
  *
- * Invariant: it has counted before a command that was sent on the connection is answered by another one, or rejected. So
- * where the count is the same before and after a command, no copy of it is under way.
+ * Invariant: a close is counted before a command sent on that connection is answered over another one, or rejected. So if
+ * the count is the same before and after a command, no copy of it is under way.
  */
 export class Interruptions {
   count = 0;
@@ -19,7 +19,7 @@ export class Interruptions {
     }
     for (const node of client.nodes('all')) this.#watch(node);
     client.on('+node', (node) => this.#watch(node as RedisNode));
-    client.on('-node', this.#add); // a cluster may let go of a node before that has closed
+    client.on('-node', this.#add); // a cluster may drop a node before its connection has closed
   }
 
   #watch(node: RedisNode): void {
@@ -31,27 +31,27 @@ export class Interruptions {
   };
 }
 
-/** A connection to a replica is made anew at most once in so many ms: by then a refusal that goes on has been told. */
+/** Minimum time between two reconnects away from a replica, in ms: by then a lasting refusal has been reported. */
 const RENEWED_AFTER = 1_500;
 
-/** What becomes of the connection that commands go through, as it is told. */
+/** Change of the connection that carries the commands, as it is reported. */
 export type ConnectionChange = 'CONNECTED' | 'SUSPENDED' | 'RECONNECTED' | 'REFUSED' | 'CLOSED';
 
-/** What {@link ConnectionStates} are made of. */
+/** Settings of {@link ConnectionStates}. */
 export interface ConnectionStatesSettings {
   readonly client: RedisClient;
   readonly clock: Clock;
   readonly onStateChange: (change: ConnectionChange, reason: string) => void;
 }
 
-/** Watches a client, and tells how its connection is. */
+/** Watches a client and reports the state of its connection. */
 export class ConnectionStates {
-  /** When the connection was lost, by our clock; `Infinity` while it is there. */
+  /** Time at which the connection was lost, by the client's clock; `Infinity` while it is up. */
   suspendedAt = Infinity;
   #wasReady = false;
   #hasEnded = false;
   #lastError = '';
-  /** Is it us who close the connection, to look for the primary? Then until it is ready again, or that has failed. */
+  /** Progress of a reconnect of our own that looks for the primary; `none` once it is ready again, or has failed. */
   #renewal: 'none' | 'closing' | 'connecting' = 'none';
   #renewedAt = -Infinity;
   readonly #refusals: Refusals;
@@ -59,7 +59,7 @@ export class ConnectionStates {
 
   /**
    * @param wake called when the connection is ready again, and when a cluster has lost a node
-   * @param ended called when it is closed for good
+   * @param ended called when the connection is closed for good
    */
   constructor(
     private readonly settings: ConnectionStatesSettings,
@@ -73,7 +73,7 @@ export class ConnectionStates {
     this.#listen('ready', () => this.ready());
     this.#listen('close', () => this.#suspended());
     this.#listen('end', () => this.#end());
-    this.#listen('-node', () => this.isReady && this.wake()); // its replica may take over
+    this.#listen('-node', () => this.isReady && this.wake()); // a replica of the node may take over
     this.#listen('error', (error) => (this.#lastError = String(error)));
   }
 
@@ -81,10 +81,10 @@ export class ConnectionStates {
     return this.settings.client.status === 'ready';
   }
 
-  /** Is it closed for good: by us, or because ioredis has given up? */
+  /** Whether it is closed for good, by this library or because ioredis has given up. */
   get hasEnded(): boolean {
     const { status } = this.settings.client;
-    // A Cluster goes on from 'end' to 'close', where it keeps commands for a connection that does not come by itself.
+    // A Cluster changes from 'end' to 'close', where it queues commands for a connection that does not come by itself.
     return status === 'end' || (status === 'close' && this.#hasEnded);
   }
 
@@ -94,24 +94,24 @@ export class ConnectionStates {
     return this.#refusals.isTold ? 'REFUSED' : 'CONNECTED';
   }
 
-  /** Why nothing is carried out now: the server refuses it, or there is no connection; `undefined` where nothing is known. */
+  /** Why nothing is carried out now: the server refuses it, or there is no connection; `undefined` if no reason is known. */
   get trouble(): Error | undefined {
     if (this.isReady || this.#isLooking) return this.#refusals.last;
     return new Error(`no connection to Redis: ${this.#lastError || 'it was closed'}`);
   }
 
-  /** A script has run. */
+  /** Records that a script has run. */
   succeeded(): void {
     this.#refusals.succeeded();
   }
 
-  /** A script has not run. */
+  /** Records that a script has not run. */
   failed(error: unknown): void {
     if (isRefusal(error)) this.#refusals.add(error);
     if (isReadOnly(error)) this.#renew(error as Error);
   }
 
-  /** The servers answer. */
+  /** Records that the servers answer. */
   ready(): void {
     this.#hasEnded = false;
     this.suspendedAt = Infinity;
@@ -124,20 +124,20 @@ export class ConnectionStates {
     this.wake();
   }
 
-  /** Watches and tells no longer. */
+  /** Stops watching and reporting. */
   close(): void {
     this.#refusals.clear();
     for (const stop of this.#stopListening) stop();
   }
 
-  /** Is it away for a moment, to look for the primary once more, while it is told that the server refuses? */
+  /** True while it reconnects to look for the primary again, during a refusal that has been reported. */
   get #isLooking(): boolean {
     return this.#refusals.isTold && this.#renewal !== 'none';
   }
 
   /**
-   * Connects anew: a primary that was demoted keeps its connections, while a new one reaches the primary. A cluster tells
-   * by itself where that is.
+   * Reconnects: a demoted primary keeps its connections, while a new connection reaches the current primary. A cluster
+   * reports by itself where that is.
    */
   #renew(error: Error): void {
     const { client, clock } = this.settings;
@@ -150,7 +150,7 @@ export class ConnectionStates {
   }
 
   #suspended(): void {
-    this.suspendedAt = Math.min(this.suspendedAt, this.settings.clock.now()); // each failed attempt closes, too
+    this.suspendedAt = Math.min(this.suspendedAt, this.settings.clock.now()); // each failed attempt emits 'close', too
     this.#renewal = this.#renewal === 'closing' ? 'connecting' : 'none';
     if (!this.#isLooking) this.#tell('SUSPENDED', this.#lastError || 'connection closed');
   }

@@ -1,14 +1,14 @@
 import { LockConnectionError } from '../../core/errors/index.js';
 import type { Corkable } from './command-corking.js';
 
-/** What a command takes. */
+/** Argument of a command. */
 export type RedisArgument = string | number | Buffer;
 
-/** What we need of an ioredis `Redis`, whatever its major version. */
+/** The part of an ioredis `Redis` that is used here, the same in all of its major versions. */
 export interface RedisNode {
   readonly status: string;
   readonly options: object;
-  /** Its socket, once it has one; a Cluster has none of its own. */
+  /** The socket, once there is one; a Cluster has none of its own. */
   readonly stream?: Corkable;
   call(command: string, ...args: RedisArgument[]): Promise<unknown>;
   connect(): Promise<unknown>;
@@ -18,25 +18,25 @@ export interface RedisNode {
   off(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
-/** What we need of an ioredis `Cluster`. */
+/** The part of an ioredis `Cluster` that is used here. */
 export interface RedisCluster extends Omit<RedisNode, 'duplicate'> {
   readonly isCluster: boolean;
   /** The nodes of each slot as `host:port`, the master first. */
   readonly slots: readonly (readonly string[])[];
   nodes(role: 'all' | 'master'): RedisNode[];
-  /** A new client; of the same nodes where none are named. */
+  /** Creates a new client, of the same nodes if none are given. */
   duplicate(nodes: never[], override: object): RedisCluster;
 }
 
 /** A connected or connecting client of the package `ioredis`: standalone, behind Sentinels, or of a cluster. */
 export type RedisClient = RedisNode | RedisCluster;
 
-/** Is it a client of a Redis Cluster? */
+/** Whether it is a client of a Redis Cluster. */
 export function isRedisCluster(client: RedisClient): client is RedisCluster {
   return 'isCluster' in client && client.isCluster;
 }
 
-/** What we make clients with. */
+/** Constructors of the package `ioredis`. */
 interface IoRedis {
   readonly Redis: new (...args: (string | object)[]) => RedisClient;
   readonly Cluster: new (nodes: readonly unknown[], options: object) => RedisClient;
@@ -58,13 +58,13 @@ export async function loadIoRedis(client: string): Promise<IoRedis> {
   }
 }
 
-/** What a connection logs in with. */
+/** Credentials of a connection. */
 interface Credentials {
   readonly username?: string;
   readonly password?: string;
 }
 
-/** Has each further connection of `client` log in as one of `other` would by then: tokens of cloud providers expire. */
+/** Makes each reconnect of `client` use the credentials that `other` has by then: tokens of cloud providers expire. */
 export function followCredentials(client: RedisNode, other: RedisNode): void {
   client.on('close', () => {
     const { username, password } = other.options as Credentials;
@@ -72,10 +72,10 @@ export function followCredentials(client: RedisNode, other: RedisNode): void {
   });
 }
 
-/** Delay before the next attempt to connect, in ms; else there is none. */
+/** Returns the delay before the next attempt to connect, in ms; without a number, there is no further attempt. */
 type RetryStrategy = (attempt: number, ...reason: unknown[]) => unknown;
 
-/** What we look at of the options of a client. */
+/** The options of a client that are read here. */
 interface TemplateOptions {
   readonly db?: number;
   readonly retryStrategy?: RetryStrategy | null;
@@ -84,10 +84,10 @@ interface TemplateOptions {
 }
 
 /**
- * A client of our own that reaches the same servers as the user's, and leaves that alone.
+ * Creates a private client for the same servers as the user's client, which is left alone.
  *
- * @param defaults options of its connections that the user's client may have set otherwise
- * @param ours options that are ours to set
+ * @param defaults options of its connections that the user's client may override
+ * @param ours options that override the user's
  */
 export function duplicateOf(client: RedisClient, defaults: object, ours: object): RedisClient {
   const options = client.options as TemplateOptions;
@@ -107,7 +107,7 @@ export function duplicateOf(client: RedisClient, defaults: object, ours: object)
   return own;
 }
 
-/** The one that the user has selected last: it is not among the options, and kept elsewhere while ioredis reconnects. */
+/** The database that the user selected last: it is not among the options, and kept elsewhere while ioredis reconnects. */
 function databaseOf(client: RedisNode): number | undefined {
   for (const name of ['prevCondition', 'condition']) {
     const condition = Reflect.get(client, name) as { readonly select?: number } | null | undefined;
@@ -116,7 +116,7 @@ function databaseOf(client: RedisNode): number | undefined {
   return (client.options as TemplateOptions).db;
 }
 
-/** Where the user's client would give up, ours goes on: nobody else could connect it again. */
+/** Keeps retrying where the user's client would give up: nothing else could reconnect the private client. */
 function untiring(strategy: RetryStrategy | null | undefined): RetryStrategy {
   return (attempt, ...reason) => {
     const delay = strategy?.(attempt, ...reason);
@@ -124,12 +124,12 @@ function untiring(strategy: RetryStrategy | null | undefined): RetryStrategy {
   };
 }
 
-/** ioredis may name options that nobody has set. */
+/** The options that have a value: ioredis may list options that were never set. */
 function given(options: object): object {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-/** Is it an ioredis `Redis` or `Cluster`? */
+/** Whether it is an ioredis `Redis` or `Cluster`. */
 export function isClient(value: unknown): value is RedisClient {
   if (typeof value !== 'object' || value === null) return false;
   return ['call', 'duplicate', 'on'].every((it) => typeof Reflect.get(value, it) === 'function');

@@ -14,27 +14,27 @@ import { type Script, parseNumbers } from './script.js';
 import { serverWarning } from './refusals.js';
 import { Subscriptions } from './subscriptions.js';
 
-/** Round trips that are measured: one alone may have waited for something else. */
+/** Number of round trips to measure: a single one may have been delayed by something else. */
 const PINGS = 3;
 
-/** What a connection is made of. Nothing else may be done with the client: a command that blocks would hold ours up. */
+/** Settings of a connection. The client must not be used for anything else: a blocking command would delay ours. */
 export interface RedisConnectionSettings extends ConnectionStatesSettings {
-  /** Of a cluster only; `auto`: as the servers can. */
+  /** For a cluster only; `auto` depends on what the servers support. */
   readonly shardedSubscriptionMode: 'auto' | 'on' | 'off';
 }
 
 /** Scripts and messages of one ioredis client. */
 export class RedisConnection {
-  /** The command that wakes who waits, as the other clients of these servers use it. */
+  /** The command that wakes waiters, the same as other clients of these servers use. */
   publishCommand: 'publish' | 'spublish' = 'publish';
   readonly isCluster: boolean;
-  /** Resolves when `connect` has: not before that it is known which channels to use. */
+  /** Resolves when `connect` has succeeded: until then it is not known which channels to use. */
   readonly connected: Promise<void>;
   #tellConnected!: () => void;
   #subscriptions?: Subscriptions;
   #isMeasuring = false;
   readonly #packets = new CommandCorking();
-  /** The least that was ever seen, in ms: a single answer may have had to wait for something else. */
+  /** Shortest round trip measured so far, in ms: a single reply may have been delayed by something else. */
   #shortestRoundTrip = Infinity;
   readonly #readyListeners = new Set<() => void>();
   readonly #interruptions: Interruptions;
@@ -46,7 +46,7 @@ export class RedisConnection {
     this.connected = new Promise((resolve) => (this.#tellConnected = resolve));
     this.#interruptions = new Interruptions(client);
     const tellReady = () => [...this.#readyListeners].forEach((listener) => listener());
-    const wake = () => this.#subscriptions?.wake(); // waiters are to see it now, not when they would look again
+    const wake = () => this.#subscriptions?.wake(); // waiters notice it now instead of at their next look
     this.#states = new ConnectionStates(settings, tellReady, wake);
   }
 
@@ -58,7 +58,7 @@ export class RedisConnection {
     return this.#states.isReady;
   }
 
-  /** Is it closed for good: by us, or because ioredis has given up? */
+  /** Whether it is closed for good, by this library or because ioredis has given up. */
   get hasEnded(): boolean {
     return this.#states.hasEnded;
   }
@@ -69,32 +69,32 @@ export class RedisConnection {
     return this.isConnected || current === 'CLOSED' ? current : 'CONNECTING';
   }
 
-  /** When the connection was lost, by our clock; `Infinity` while it is there. */
+  /** Time at which the connection was lost, by the client's clock; `Infinity` while it is up. */
   get suspendedAt(): number {
     return this.#states.suspendedAt;
   }
 
-  /** Why nothing is carried out now: the server refuses it, or there is no connection; `undefined` where nothing is known. */
+  /** Why nothing is carried out now: the server refuses it, or there is no connection; `undefined` if no reason is known. */
   get trouble(): Error | undefined {
     return this.#states.trouble;
   }
 
-  /** How often a connection that commands go through has closed; of a cluster, that of any node. */
+  /** How often the connection that carries the commands has closed; in a cluster, that of any node. */
   get interruptions(): number {
     return this.#interruptions.count;
   }
 
-  /** Milliseconds that an answer takes at least, as far as that was seen. */
+  /** Shortest round trip measured so far, in ms; 0 if there is none. */
   get roundTrip(): number {
     return this.#shortestRoundTrip === Infinity ? 0 : this.#shortestRoundTrip;
   }
 
-  /** Messages; from `connect` on. */
+  /** Subscriptions to channels; available once `connect` has resolved. */
   get subscriptions(): Subscriptions {
     return this.#subscriptions!;
   }
 
-  /** Resolves when the servers answer; rejects with what ended the wait, or with `LockConnectionError`. */
+  /** Resolves when the servers answer; rejects with the error that ended the wait, or with `LockConnectionError`. */
   async connect(wait: WaitScope, name: string): Promise<void> {
     const { client, clock } = this.settings;
     const states = this.#states;
@@ -104,7 +104,7 @@ export class RedisConnection {
         `The connection of lock client "${name}" has ended for good. Make another lock client.`,
         { client: name },
       );
-    if (client.status === 'wait') client.connect().catch(() => {}); // it tries on
+    if (client.status === 'wait') client.connect().catch(() => {}); // it keeps trying
     const ready = () => new Promise<void>((resolve) => this.onReady(resolve));
     if (this.isReady) states.ready();
     else await wait.until(ready());
@@ -116,7 +116,7 @@ export class RedisConnection {
     this.#tellConnected();
   }
 
-  /** Runs a script; its answer is a number, or many, or `null`. Rejects as ioredis does. */
+  /** Runs a script; the reply is a number, a possibly nested array of numbers, or `null`. Rejects as ioredis does. */
   async run(
     script: Script,
     keys: readonly string[],
@@ -139,10 +139,10 @@ export class RedisConnection {
   }
 
   /**
-   * Runs a script, then waits until that many replicas have what it did, if that counts.
+   * Runs a script. If its reply `counts`, waits up to `timeout` ms until `atLeast` replicas have its writes.
    *
-   * `WAIT` counts for the connection that it is sent on, so both must go the same way; where a reconnect or another
-   * master came in between, it rejects with an error of the connection.
+   * `WAIT` covers the connection that it is sent on, so both must use the same one; if a reconnect or another master came
+   * in between, it rejects with a connection error.
    */
   async runReplicated(
     script: Script,
@@ -154,14 +154,14 @@ export class RedisConnection {
     const master = this.#masterOf(keys[0]!);
     const reply = await this.run(script, keys, args);
     if (!counts(reply)) return { reply, acknowledged: 0 };
-    const { stream } = master; // in the turn of the reply, so the one that it came by
+    const { stream } = master; // read in the turn of the reply, so it is the one that the reply came by
     const acknowledged = Number(await master.call('wait', atLeast, timeout));
     if (master.stream === stream && this.#masterOf(keys[0]!) === master)
       return { reply, acknowledged };
     throw new Error('The connection changed before the replicas were asked.');
   }
 
-  /** Sends a command that is no script. */
+  /** Sends a command that is not a script. */
   async read(command: string, ...args: RedisArgument[]): Promise<unknown> {
     const { clock } = this.settings;
     const sentAt = clock.now();
@@ -170,7 +170,7 @@ export class RedisConnection {
     return reply;
   }
 
-  /** Measures the `measurePing` once more, in the background. */
+  /** Measures the `roundTrip` once more, in the background. */
   measure(): void {
     if (this.#isMeasuring || !this.isReady) return;
     this.#isMeasuring = true;
@@ -179,21 +179,21 @@ export class RedisConnection {
   }
 
   /**
-   * Calls `listener` whenever the connection is ready again, and when a cluster has lost a node; the returned function ends
-   * that.
+   * Calls `listener` whenever the connection is ready again, and when a cluster has lost a node; the returned function
+   * removes it.
    */
   onReady(listener: () => void): () => void {
     this.#readyListeners.add(listener);
     return () => void this.#readyListeners.delete(listener);
   }
 
-  /** Closes everything. */
+  /** Closes the client and the subscriptions. */
   close(): void {
     this.#subscriptions?.close();
     this.#states.close();
     const { client } = this.settings;
     if (this.hasEnded) return;
-    client.on('error', () => {}); // nobody to tell any more
+    client.on('error', () => {}); // no listener is left
     client.disconnect();
   }
 
@@ -212,7 +212,7 @@ export class RedisConnection {
     return node;
   }
 
-  /** The answer of a script. */
+  /** Records that a script has run, and returns its parsed reply. */
   #done(reply: unknown, sentAt: number): unknown {
     const took = this.settings.clock.now() - sentAt;
     this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, took);
@@ -220,20 +220,20 @@ export class RedisConnection {
     return parseNumbers(reply);
   }
 
-  /** Notes why a script was not run, and gives that back. */
+  /** Records why a script was not run, and returns the error. */
   #failed(error: unknown): unknown {
     this.#states.failed(error);
     return error;
   }
 
-  /** Warns of a server that will refuse; where the user may not ask, that is seen when it does. */
+  /** Warns about a server that will refuse; if the user has no permission for `INFO`, that shows when it refuses. */
   async #lookAtServer(wait: WaitScope, name: string): Promise<void> {
     const info = await wait.until(this.read('info').catch(() => ''));
     const warning = serverWarning(String(info), name);
     if (warning) process.emitWarning(warning);
   }
 
-  /** Redisson's rule: sharded channels where the servers of a cluster have them. */
+  /** Redisson's rule: sharded channels if the servers of a cluster support them. */
   async #usesShardedChannels(): Promise<boolean> {
     const { client, shardedSubscriptionMode } = this.settings;
     if (shardedSubscriptionMode !== 'auto') return shardedSubscriptionMode === 'on';
@@ -242,7 +242,7 @@ export class RedisConnection {
       return true;
     } catch (error) {
       if (isUnknownCommand(error)) return false;
-      throw error; // a guess would be heard by nobody
+      throw error; // after a wrong guess, messages would reach no client
     }
   }
 }

@@ -4,41 +4,41 @@ import {
   type LockErrorContext,
 } from '../../core/errors/index.js';
 
-/** Answers of a server with which it refuses whatever it is asked, for now. */
+/** Replies with which a server refuses every command for now. */
 const REFUSAL = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|BUSY|MISCONF|OOM)\b/;
-/** Answers of a cluster to a client that is none of a cluster: ioredis' `Cluster` never lets them through. */
+/** Replies of a cluster to a client that is not a cluster client: ioredis' `Cluster` never lets them through. */
 const OF_CLUSTER = /^(MOVED|ASK|CROSSSLOT)\b/;
-/** Redis before 7.0 puts this before an error that came up inside of a script. */
+/** Prefix that Redis before 7.0 puts before an error raised inside a script. */
 const INSIDE_SCRIPT = /^ERR Error running script \(call to \w+\): (@user_script: ?\d+: )+-?/;
-/** What a `Cluster` of ioredis says when it has asked often enough. */
+/** Prefix that an ioredis `Cluster` puts before the last error when it gives up following redirections. */
 const REDIRECTIONS = /^Too many Cluster redirections\. Last error: ReplyError: /;
 
-/** Is that an answer of the server, and not a matter of the connection? */
+/** Whether it is a reply of the server, as opposed to a connection error. */
 export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** The answer as Redis 7 words it, which begins with its code; else an empty text. */
+/** The error reply as Redis 7 words it, beginning with its code; an empty string for other errors. */
 function answerOf(error: unknown): string {
   return isReply(error) ? error.message.replace(INSIDE_SCRIPT, '') : '';
 }
 
-/** Does the server not know the script? */
+/** True if the server does not know the script. */
 export function isNoScript(error: unknown): boolean {
   return answerOf(error).startsWith('NOSCRIPT');
 }
 
-/** Is the server too old for the command? */
+/** True if the server is too old for the command. */
 export function isUnknownCommand(error: unknown): boolean {
   return /^ERR unknown/i.test(answerOf(error));
 }
 
-/** Is there something else under the key, and so no lock? */
+/** True if the key holds another type, and so no lock. */
 export function isOtherType(error: unknown): boolean {
   return answerOf(error).includes('WRONGTYPE');
 }
 
-/** Does the server refuse all scripts for now? */
+/** True if the server refuses all scripts for now. */
 export function isRefusal(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const { message } = error;
@@ -46,17 +46,17 @@ export function isRefusal(error: unknown): error is Error {
   return REFUSAL.test(answer);
 }
 
-/** Is the server a replica? */
+/** True if the server is a replica. */
 export function isReadOnly(error: unknown): boolean {
   return answerOf(error).startsWith('READONLY');
 }
 
-/** May the same command succeed a moment later? */
+/** Whether the same command may succeed a moment later. */
 export function isPassing(error: unknown): boolean {
   return !isReply(error) || isRefusal(error) || answerOf(error).startsWith('TRYAGAIN');
 }
 
-/** What the server says, without the place in a script, as the scripts are ours, and without a full stop. */
+/** Text of the reply, without the position in a script (the scripts are internal) and without a full stop. */
 export function replyText(reply: Error): string {
   return reply.message
     .replace(INSIDE_SCRIPT, '')
@@ -64,7 +64,7 @@ export function replyText(reply: Error): string {
     .replace(/\.$/, '');
 }
 
-/** What to tell the user about an answer that will stay the same. */
+/** The error for the user, made from a reply that would stay the same; other errors are returned as they are. */
 export function lockErrorOf(
   error: unknown,
   context: LockErrorContext & { readonly key: string },

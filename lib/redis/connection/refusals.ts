@@ -1,33 +1,33 @@
 import type { Clock, Timer } from '../../core/clock.js';
 
-/** How often it is looked after while servers refuse, in ms. */
+/** Interval of the checks while servers refuse, in ms. */
 const TICK = 500;
-/** A refusal of scripts that lasts so long is told, in ms. */
+/** A refusal of scripts that lasts this long is reported, in ms. */
 const TOLD_AFTER = 1_000;
-/** It is over when a script has run and none was refused for so long, in ms: a waiter asks at least once a second. */
+/** An episode is over if a script has run and none was refused for this long, in ms: waiters ask at least once a second. */
 const QUIET = 1_500;
-/** It is taken for over when nothing was asked for so long, in ms: a server that is asked nothing would never be well again. */
+/** It also ends when nothing was asked for this long, in ms: an idle server would otherwise count as refusing forever. */
 const FORGOTTEN = 5_000;
 
-/** What a {@link Refusals} tells, each at most once an episode. */
+/** Listener of a {@link Refusals}; each method is called at most once per episode. */
 export interface RefusalsListener {
   /** Scripts have been refused for a second. */
   refused(error: Error): void;
-  /** They are not any more; told only where `refused` was. */
+  /** Scripts are no longer refused; called only after `refused`. */
   over(): void;
 }
 
 /**
- * Remembers that the servers refuse scripts for a reason which may pass, such as READONLY and OOM: waiters ask on, and without
- * this neither their errors nor an operator would learn why nothing is granted.
+ * Tracks refusals of scripts for a reason that may pass, such as READONLY and OOM: waiters keep retrying, and without this
+ * neither their errors would show nor an operator would learn why nothing is granted.
  *
- * An episode begins with a refusal. Scripts may succeed meanwhile: a server without memory still releases, and of a cluster
- * one master may refuse.
+ * An episode begins with a refusal. Scripts may succeed meanwhile: a server without memory still releases, and in a cluster
+ * a single master may refuse.
  */
 export class Refusals {
   #last?: Error;
   #lastAt = 0;
-  /** How often it was looked after. */
+  /** Number of checks in this episode. */
   #ticks = 0;
   #hasSucceeded = false;
   #isTold = false;
@@ -38,12 +38,12 @@ export class Refusals {
     private readonly listener: RefusalsListener,
   ) {}
 
-  /** The last of this episode. */
+  /** The last refusal of this episode. */
   get last(): Error | undefined {
     return this.#last;
   }
 
-  /** Has this episode been told? */
+  /** Whether this episode has been reported. */
   get isTold(): boolean {
     return this.#isTold;
   }
@@ -59,12 +59,12 @@ export class Refusals {
     this.#hasSucceeded = false;
   }
 
-  /** A script has run. */
+  /** Records that a script has run. */
   succeeded(): void {
     this.#hasSucceeded = true;
   }
 
-  /** Forgets the episode, and tells nothing of its end. */
+  /** Forgets the episode without reporting its end. */
   clear(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -84,7 +84,7 @@ export class Refusals {
       return;
     }
     this.#arm();
-    const isRefusing = !this.#hasSucceeded || quiet < 1.5 * TICK; // since the last tick, which came a little early or late
+    const isRefusing = !this.#hasSucceeded || quiet < 1.5 * TICK; // since the last tick, which may be a little early or late
     if (this.#isTold || !isRefusing || this.#ticks * TICK < TOLD_AFTER) return;
     this.#isTold = true;
     this.listener.refused(last);
@@ -96,9 +96,9 @@ export class Refusals {
 }
 
 /**
- * What is wrong with a server for a client that is not one of a cluster, by its `INFO`; `undefined` when nothing is.
+ * The problem of a server for a client that is not a cluster client, by its `INFO`; `undefined` if there is none.
  *
- * It is a warning: a node may have all the slots, and a replica may be promoted.
+ * It is only a warning: a node may have all the slots, and a replica may be promoted.
  */
 export function serverWarning(info: string, name: string): string | undefined {
   if (/^cluster_enabled:1/m.test(info))

@@ -1,52 +1,52 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
 
-/** Where a {@link Renewable} stands while it is registered. */
+/** Entries of a {@link Renewable} while it is registered. */
 export interface Registration {
   readonly leave: () => void;
   unschedule?: () => void;
 }
 
-/** A hold whose lease the {@link Renewal} keeps alive. */
+/** A hold with a lease that the {@link Watchdog} keeps alive. */
 export interface Renewable {
   /** As `LockCommands.renewalKeys`. */
   readonly keys: readonly [lock: string, hold: string];
   /** The field of the holder. */
   readonly field: string | Buffer;
   readonly kind: 'alone' | 'write' | 'read' | 'permits';
-  /** Length of its lease, in ms. */
+  /** Length of the lease, in ms. */
   readonly lease: number;
-  /** How often the hold was extended: on the server, what is older than the last extension changes nothing. */
+  /** How often the hold was extended: a command older than the last extension changes nothing on the server. */
   readonly extension?: number;
-  /** Does it set the lease? A renewal only raises it. */
+  /** True if the command sets the lease; a renewal only raises it. */
   readonly isExtension?: boolean;
-  /** By our clock it is safe up to then. */
+  /** Time until which the hold is safe, by the client's clock. */
   readonly deadline: number;
-  /** Kept by the renewal. */
+  /** Managed by the renewal. */
   registration?: Registration;
-  /** Its lease was set anew, to so many ms, by a command sent at that time. */
+  /** The lease was set to `lease` ms by a command sent at `sentAt`. */
   renewed(sentAt: number, lease: number): void;
-  /** The server does not know the hold any more. */
+  /** The server no longer knows the hold. */
   gone(): void;
-  /** Its deadline has passed. */
+  /** The deadline has passed. */
   expired(): void;
 }
 
-/** Which hold is to be renewed when: one timer for all of them. */
+/** Schedule of the renewals of all holds, with a single timer. */
 export class RenewalSchedule {
   readonly #due = new Map<number, SwapRemoveSet<Renewable>>();
   #timer?: Timer;
   #timerAt = Infinity;
 
-  /** @param renew called with those whose time has come, which stand in it no longer */
+  /** @param renew called with the holds that are due, which are no longer in the schedule */
   constructor(
     private readonly clock: Clock,
     private readonly renew: (holds: readonly Renewable[]) => void,
   ) {}
 
   /**
-   * Puts the hold in, at times in steps, so that many go together: never later than a third of what is left of the lease.
-   * The returned function takes it out.
+   * Adds the hold at a time rounded down to a step, so that many are renewed together: never later than after a third of the
+   * remaining lease. The returned function removes it.
    */
   add(hold: Renewable): () => void {
     const now = this.clock.now();

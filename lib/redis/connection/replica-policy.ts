@@ -1,15 +1,15 @@
-/** On how many replicas a grant must be before it counts: Redis replicates later, and a failover may forget a lock. */
+/** Replicas that must have a grant before it counts: Redis replicates asynchronously, and a failover may lose a lock. */
 export interface ReplicaPolicy {
-  /** So many replicas must have acknowledged it; a whole number from 1. */
+  /** Number of replicas that must have acknowledged the grant; a whole number from 1. */
   readonly atLeast: number;
   /**
-   * How long to wait for them, in ms; above 0. The connection that the commands go through answers nothing else meanwhile.
+   * How long to wait for them, in ms; above 0. The connection that carries the commands answers nothing else meanwhile.
    *
    * @default 1000
    */
   readonly timeout?: number;
   /**
-   * When there are fewer: give the lock back and reject with `LockConnectionError`, or grant it with a process warning.
+   * When there are fewer: release the lock and reject with `LockConnectionError`, or grant it with a process warning.
    *
    * @default 'fail'
    */

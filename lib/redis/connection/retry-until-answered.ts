@@ -3,22 +3,22 @@ import { LockError, LockTimeoutError } from '../../core/errors/index.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 
-/** What ends the attempts of one command: a `WaitScope`, a {@link Deadline}, or {@link asLongAs} it is wanted. */
+/** Bound on the attempts of one command: a `WaitScope`, a {@link Deadline}, or {@link asLongAs} it is wanted. */
 export interface RetryBound {
-  /** Settles as the answer does, or rejects with a `LockError` before. */
+  /** Settles as the answer does, or rejects earlier with a `LockError`. */
   until<T>(answer: Promise<T>): Promise<T>;
-  /** Resolves after `ms`, or rejects before. */
+  /** Resolves after `ms` milliseconds, or rejects earlier. */
   sleep(ms: number): Promise<void>;
 }
 
 /**
- * Sends a command again and again, until the server has settled it: the one place where it is decided what an error means.
+ * Sends a command repeatedly until the server has settled it. This is the one place that decides what an error means.
  *
- * Rejects with what ended the bound, and as the command does where the same would happen again: the server refuses it for
+ * Rejects with the error of the bound, or with that of the command if a retry would fail again: the server refuses it for
  * good, or the connection has ended.
  *
- * @param delay before the next attempt, in ms, after so many that failed
- * @param failed called with the error of each attempt that may succeed a moment later
+ * @param delay delay before the next attempt, in ms, by the number of failed attempts
+ * @param failed called with the error of each failed attempt that may succeed a moment later
  */
 export async function retryUntilAnswered<T>(
   connection: Pick<RedisConnection, 'hasEnded'>,
@@ -38,7 +38,7 @@ export async function retryUntilAnswered<T>(
   }
 }
 
-/** Goes on in the background for as long as it is wanted; an answer that is under way is always waited for. */
+/** A bound for retries in the background while they are wanted; an answer under way is always awaited. */
 export function asLongAs(clock: Clock, isWanted: () => boolean): RetryBound {
   return {
     until: (answer) => answer,
@@ -52,8 +52,8 @@ export function asLongAs(clock: Clock, isWanted: () => boolean): RetryBound {
 /** A point in time as a bound. */
 export class Deadline implements RetryBound {
   /**
-   * @param endsAt by `clock`
-   * @param over makes what it rejects with from then on
+   * @param endsAt time of the deadline, by `clock`
+   * @param over creates the error to reject with from then on
    */
   constructor(
     private readonly clock: Clock,

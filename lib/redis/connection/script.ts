@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The answer of a script, none of which has texts: a client with ioredis' `stringNumbers` has made texts of its numbers. */
+/** Parses the reply of a script. No script returns strings, but ioredis' `stringNumbers` turns numbers into strings. */
 export function parseNumbers(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.every(isNumber) ? answer : answer.map(parseNumbers);
   return typeof answer === 'string' ? Number(answer) : answer;
@@ -8,9 +8,9 @@ export function parseNumbers(answer: unknown): unknown {
 
 const isNumber = (value: unknown) => typeof value === 'number';
 
-/** A Lua script, by the name of its file. */
+/** A Lua script, named after its file. */
 export class Script {
-  /** What the servers know it by. */
+  /** Digest by which the servers know the script. */
   readonly sha1: string;
 
   constructor(

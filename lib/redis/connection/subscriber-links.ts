@@ -7,18 +7,18 @@ import {
   type RedisNode,
 } from './ioredis.js';
 
-/** What a {@link SubscriberLink} tells. */
+/** Listener of a {@link SubscriberLink}. */
 export interface SubscriberLinkListener {
   message(channel: string): void;
   /** Connected, with no subscriptions. */
   up(link: SubscriberLink): void;
-  /** Not connected any more; messages may have been missed. */
+  /** No longer connected; messages may have been missed. */
   down(link: SubscriberLink): void;
   /** Does not connect again. */
   ended(link: SubscriberLink): void;
 }
 
-/** One connection in subscriber mode. What is subscribed after a reconnect is up to its owner. */
+/** One connection in subscriber mode. Its owner subscribes again after a reconnect. */
 export class SubscriberLink {
   constructor(
     private readonly node: RedisNode,
@@ -29,9 +29,9 @@ export class SubscriberLink {
     node.on('ready', () => listener.up(this));
     node.on('close', () => listener.down(this));
     node.on('end', () => listener.ended(this));
-    node.on('moved', () => this.#startAgain()); // the server has ended subscriptions: their slot has another master
-    node.on('error', () => this.#startAgain()); // so does version 5 of ioredis tell of an answer that it did not expect
-    node.connect().catch(() => {}); // it goes on by itself, or ends
+    node.on('moved', () => this.#startAgain()); // the server ended subscriptions: their slot has another master
+    node.on('error', () => this.#startAgain()); // ioredis 5 reports an unexpected reply this way
+    node.connect().catch(() => {}); // it retries by itself, or ends
   }
 
   get isUp(): boolean {
@@ -42,29 +42,29 @@ export class SubscriberLink {
     await this.node.call(this.isSharded ? 'ssubscribe' : 'subscribe', channel);
   }
 
-  /** Nobody waits for the answer: a message that comes nevertheless finds no listener. */
+  /** Does not wait for the reply: a message that still arrives finds no listener. */
   unsubscribe(channel: string): void {
     this.node.call(this.isSharded ? 'sunsubscribe' : 'unsubscribe', channel).catch(() => {});
   }
 
   close(): void {
-    if (this.node.status !== 'end') this.node.disconnect(); // else it would keep the process alive for a while
+    if (this.node.status !== 'end') this.node.disconnect(); // after the end, that would keep the process alive for a while
   }
 
-  /** What is subscribed is in doubt: `down` follows, then `up` or `ended`. */
+  /** Reconnects because the subscriptions are in doubt: `down` follows, then `up` or `ended`. */
   #startAgain(): void {
     if (this.isUp) this.node.disconnect(true);
   }
 }
 
-/** Of every connection that we subscribe with. */
+/** Options of every subscriber connection. */
 const OPTIONS = {
-  autoResubscribe: false, // we do it, and know when it is done
+  autoResubscribe: false, // done by this library, which then knows when it is done
   lazyConnect: true,
   maxRetriesPerRequest: null,
   commandTimeout: undefined,
   enableAutoPipelining: false,
-  keepAlive: 10_000, // ms; it only listens, so nobody else would notice that the other end has gone
+  keepAlive: 10_000, // ms; it only listens, so nothing else would detect a dead peer
 };
 
 /** Delay before a subscriber connects again, in ms. */
@@ -76,7 +76,7 @@ function duplicateFor(client: RedisNode): RedisNode {
   return own;
 }
 
-/** The connections that messages come by: one, or one for each master of a cluster with sharded channels. */
+/** The subscriber connections: one, or one for each master of a cluster with sharded channels. */
 export class SubscriberLinks {
   readonly #links = new Map<string, SubscriberLink>();
   #isClosed = false;
@@ -87,19 +87,19 @@ export class SubscriberLinks {
     private readonly listener: SubscriberLinkListener,
   ) {}
 
-  /** The connection that this channel's messages come by; `undefined` while the cluster does not know. */
+  /** The connection that receives the messages of this channel; `undefined` while the cluster does not know it. */
   of(channel: string): SubscriberLink | undefined {
     if (this.#isClosed) return undefined;
     const { client } = this;
     if (!isRedisCluster(client)) return this.#link('', () => duplicateFor(client));
     const node = this.#nodeOf(client, channel);
     if (node === undefined) return undefined;
-    // A node may be gone for good: when the connection ends, the cluster is asked anew.
+    // A node may be gone for good: when the connection ends, the cluster is asked again.
     const make = () => node.duplicate({ ...OPTIONS, retryStrategy: () => null });
     return this.#link(this.isSharded ? nodeAddress(node) : '', make);
   }
 
-  /** Lets go of a connection that has ended. */
+  /** Removes a connection that has ended. */
   drop(link: SubscriberLink): void {
     for (const [name, other] of this.#links) if (other === link) this.#links.delete(name);
   }
@@ -110,7 +110,7 @@ export class SubscriberLinks {
     this.#links.clear();
   }
 
-  /** With sharded channels the master of the slot, else any. */
+  /** The master of the slot with sharded channels, otherwise any master. */
   #nodeOf(cluster: RedisCluster, channel: string): RedisNode | undefined {
     if (this.isSharded) return masterOfSlot(cluster, channel);
     const masters = cluster.nodes('master').filter(({ status }) => status !== 'end');

@@ -2,11 +2,11 @@ import type { Clock } from '../../core/clock.js';
 import type { RedisClient } from './ioredis.js';
 import { type SubscriberLink, SubscriberLinks } from './subscriber-links.js';
 
-/** One channel that somebody of this process listens to. */
+/** One channel that is in use in this process. */
 export class Channel {
-  /** How many do. */
+  /** Number of users: each has joined the channel and not left it. */
   users = 0;
-  /** Would a message come in now? */
+  /** Whether a message would be received now. */
   isActive = false;
   #signals = 0;
   readonly #listeners = new Set<() => void>();
@@ -14,34 +14,34 @@ export class Channel {
   constructor(readonly name: string) {}
 
   /**
-   * How often there was a reason to look again: a message came, or the subscription began or was interrupted, when a
-   * message may have been missed. Read it before a look; if it is another one after that, look again.
+   * Number of reasons to look again so far: a message arrived, or the subscription began or was interrupted, so that a
+   * message may have been missed. Read it before a look; if it has changed after that, look again.
    */
   get signals(): number {
     return this.#signals;
   }
 
-  /** Tells who listens to look again. */
+  /** Notifies the listeners to look again. */
   signal(): void {
     this.#signals += 1;
     for (const tell of [...this.#listeners]) tell();
   }
 
-  /** Calls `listener` at each signal; the returned function ends that. */
+  /** Calls `listener` at each signal; the returned function removes it. */
   onSignal(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 }
 
-/** How long to leave it before a subscription that failed is tried again, in ms. */
+/** Delay before a failed subscription is tried again, in ms. */
 const RETRY_AFTER = 100;
 
 /**
- * The channels that this client listens to, each subscribed once however many wait for it.
+ * The channels that this client listens to, each subscribed once for any number of waiters.
  *
  * Invariant: a channel is active only from the confirmation of its subscription to the loss of that connection, and both
- * are signals: so whoever looked before, looks again.
+ * are signals: so a waiter that looked before looks again.
  */
 export class Subscriptions {
   readonly #channels = new Map<string, Channel>();
@@ -61,7 +61,7 @@ export class Subscriptions {
     });
   }
 
-  /** Listens to that channel; `leave` it later. */
+  /** Subscribes to the channel, if no user has yet; `leave` it later. */
   join(name: string): Channel {
     let channel = this.#channels.get(name);
     if (channel === undefined) {
@@ -83,7 +83,7 @@ export class Subscriptions {
     if (link?.isUp) link.unsubscribe(channel.name);
   }
 
-  /** Tells all who listen to look again. */
+  /** Notifies the listeners of all channels to look again. */
   wake(): void {
     for (const channel of this.#channels.values()) channel.signal();
   }
@@ -100,7 +100,7 @@ export class Subscriptions {
     const link = this.#links.of(channel.name);
     if (link === undefined) return this.#later(channel);
     this.#linkOf.set(channel, link);
-    if (!link.isUp) return; // done when it is up
+    if (!link.isUp) return; // subscribed when it is up
     const isCurrent = () => this.#linkOf.get(channel) === link;
     link.subscribe(channel.name).then(
       () => {

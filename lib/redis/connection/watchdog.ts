@@ -6,20 +6,20 @@ import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 import { type Renewable, RenewalSchedule } from './renewal-schedule.js';
 
-/** Holds in one command. */
+/** Maximum number of holds in one command. */
 const BATCH = 100;
-/** What they weigh together, unless it is one hold: the server does nothing else meanwhile. */
+/** Maximum weight of one command, unless it has a single hold: the server does nothing else meanwhile. */
 const WEIGHT = 10_000;
-/** Delay before a renewal that failed is sent again, in ms. */
+/** Delay before a failed renewal is sent again, in ms. */
 const RETRY_AFTER = 100;
 
 /**
- * Keeps the leases of one client alive, as Redisson's watchdog: each is renewed after a third of it, by one timer for all,
- * many in one command.
+ * Keeps the leases of one client alive, like Redisson's watchdog: each is renewed after a third of its length, with one
+ * timer for all and many in one command.
  *
  * Invariants:
  * - A hold is renewed only while it is registered: the caller removes it before it sends the release, so that no renewal
- *   outlives the hold; an answer for a hold that was removed meanwhile is dropped.
+ *   outlives the hold; a reply for a hold that was removed meanwhile is dropped.
  * - A renewal that fails is sent again until the deadline of the hold. Then the hold is lost, and nothing revives it.
  */
 export class Watchdog {
@@ -44,14 +44,14 @@ export class Watchdog {
     hold.registration = undefined;
   }
 
-  /** Renews all holds now: after a reconnect it may be another server, or one that has forgotten them. */
+  /** Renews all holds now: after a reconnect the server may be another one, or may have lost them. */
   renewAll(): void {
     for (const hold of this.#registered) hold.registration?.unschedule?.();
     this.#renew([...this.#registered]);
   }
 
   /**
-   * Sets the lease of one hold, which need not be registered, or with a lease of 0 only asks for it; resolves to whether it
+   * Sets the lease of one hold, which need not be registered, or only checks it if the lease is 0; resolves to whether it
    * is held. Rejects as ioredis does.
    */
   async renewOne(hold: Omit<Renewable, 'deadline'>): Promise<boolean> {
@@ -65,7 +65,7 @@ export class Watchdog {
     if (registration) registration.unschedule = this.#due.add(hold);
   }
 
-  /** In batches; those of a cluster each within one slot. */
+  /** Renews in batches; in a cluster, each batch lies within one slot. */
   #renew(holds: readonly Renewable[]): void {
     const groups = new Map<number, Renewable[]>();
     for (const hold of holds) {
@@ -84,11 +84,11 @@ export class Watchdog {
       if (left.length === 0) return;
       const sentAt = this.clock.now();
       const nextEnd = Math.min(...left.map(({ deadline }) => deadline));
-      const leases = left.map(({ lease }) => lease); // as they are sent: a hold may get another one meanwhile
+      const leases = left.map(({ lease }) => lease); // as sent: the lease of a hold may change meanwhile
       const answer = await this.#within(nextEnd - sentAt, this.#send(left));
       if (Array.isArray(answer)) return this.#apply(left, answer, sentAt, leases);
       if (answer === 'split' && left.length > 1) {
-        for (const hold of left) void this.#renewBatch([hold]); // one of them must not take the others with it
+        for (const hold of left) void this.#renewBatch([hold]); // one of them must not fail the others
         return;
       }
       const end = nextEnd - this.clock.now();
@@ -96,7 +96,7 @@ export class Watchdog {
     }
   }
 
-  /** Those that are registered still, and not over; tells those that are. */
+  /** The holds that are still registered and before their deadline; removes those past it and calls their `expired`. */
   #alive(holds: readonly Renewable[]): readonly Renewable[] {
     const now = this.clock.now();
     const registered = holds.filter(({ registration }) => registration !== undefined);
@@ -139,8 +139,8 @@ export class Watchdog {
   }
 
   /**
-   * The answer; `undefined` when there is none in time, or it may be another one in a moment; `split` when it may be another
-   * one for a part of the holds.
+   * Resolves to the reply; to `undefined` if there is none in time, or a retry may succeed; to `split` if the command may
+   * succeed for a part of the holds.
    */
   async #within(ms: number, answer: Promise<number[]>): Promise<number[] | 'split' | undefined> {
     let timer: Timer | undefined;
@@ -176,14 +176,14 @@ function batchesOf(holds: readonly Renewable[]): Renewable[][] {
   return batches;
 }
 
-/** How many permits it is: each is looked at and set by itself. */
+/** Number of permits of the hold, else 1: each permit is checked and set separately. */
 function weightOf({ kind, field }: Renewable): number {
   return kind === 'permits' && Buffer.isBuffer(field) ? field.readUInt32BE(12) : 1;
 }
 
 /**
- * May the server refuse the command for having several keys? A part of them has moved, while their slot is migrated. Where
- * ioredis has asked often, it tells in its own words what the last node has said: to ask again, or to ask another node.
+ * Whether the server may refuse the command for having several keys: some of them have moved while their slot is migrated.
+ * After many redirections, ioredis reports in its own words what the last node replied: to ask again, or to ask another node.
  */
 function isOfSeveralKeys(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -5,25 +5,25 @@ import type { RedisConnection } from '../connection/redis-connection.js';
 import { readHolders } from '../locks/lock-holders.js';
 import { permitHolders } from '../scripts/index.js';
 
-/** Keys looked at with one command. */
+/** Keys examined by one command. */
 const STEP = 100;
 
 /**
- * Goes round the keys of all masters, a bounded part at a time, with `SCAN`, which keeps nobody else waiting. A key that stays
- * is found within one round.
+ * Iterates over the keys of all masters in rounds, a bounded part at a time, with `SCAN`, which does not block other clients.
+ * A key that stays is found within one round.
  */
 export class KeyScan {
   #master = 0;
   #cursor = '0';
 
-  /** @param match as of `SCAN`; the prefix in it is taken literally */
+  /** @param match pattern as for `SCAN`; the prefix in it is escaped */
   constructor(
     private readonly client: RedisClient,
     private readonly match: string,
     private readonly type: 'hash' | 'zset',
   ) {}
 
-  /** The keys among the next `most`, or of a whole round if there are fewer. */
+  /** The matching keys among the next `most`, or of a whole round if there are fewer. */
   async next(most: number): Promise<string[]> {
     const found: string[] = [];
     let rounds = 0;
@@ -52,15 +52,15 @@ export class KeyScan {
   }
 }
 
-/** That text, where `SCAN` wants a pattern. */
+/** Escapes the text for a `SCAN` pattern. */
 export function literally(text: string): string {
   return text.replace(/[\\*?[\]]/g, '\\$&');
 }
 
-/** Most places of a queue, and most permits, that are read. */
+/** Maximum number of queue entries, and of permits, that are read. */
 const MOST = 200;
 
-/** The lock of that name; nothing when nobody holds it or queues on the server, or when it is none. */
+/** The lock of that name; `undefined` if it has no holder and no queue on the server, or if the key is not a lock. */
 export async function readLockKey(
   connection: RedisConnection,
   name: LockName,
@@ -93,7 +93,7 @@ async function partiesOf(connection: RedisConnection, name: LockName): Promise<O
   }));
 }
 
-/** The permits of one holder of this library begin with the same 12 bytes. */
+/** The ids of all permits of one holder of this library begin with the same 12 bytes. */
 async function permitsOf(connection: RedisConnection, name: LockName): Promise<ObservedParty[]> {
   const answer = await connection.run(permitHolders, [name.permitTimeouts], [MOST]);
   const ids = (answer as number[][]).map((words) =>
@@ -102,13 +102,13 @@ async function permitsOf(connection: RedisConnection, name: LockName): Promise<O
   return ids.map((id) => ({ ids: [id], state: 'held' }));
 }
 
-/** A hash with more fields is not taken for a lock that nobody knows of. */
+/** The scan does not take a hash with more fields than this for a lock. */
 const MOST_FIELDS = 500;
 
-/** Holders as clients of ours and Redisson name them. */
+/** Holder ids in the format of this library and Redisson. */
 const HOLDER = /^[\da-f-]{36}:\d+(:write)?$/;
 
-/** Names of locks on the servers that no process has told of: those that look like locks of ours or Redisson's. */
+/** Names of locks on the servers that no process reported: keys that look like locks of this library or Redisson. */
 export class FoundLocks {
   readonly #hashes: KeyScan;
   readonly #permits: KeyScan;
@@ -122,7 +122,7 @@ export class FoundLocks {
     this.#permits = new KeyScan(client, `*${literally(prefix)}*:timeout`, 'zset');
   }
 
-  /** @param most keys to look at, of each kind */
+  /** @param most maximum number of keys to examine, of each kind */
   async next(most: number): Promise<string[]> {
     if (most <= 0) return [];
     const [hashes, timeouts] = await Promise.all([

@@ -15,7 +15,7 @@ import { permitReleaseIds } from '../scripts/index.js';
 import { FoundLocks, readLockKey } from './found-locks.js';
 import { expectReady, RedisReports } from './redis-reports.js';
 
-/** What one Redis, or a cluster, tells of the locks that somebody knows of, and of those that a scan finds. */
+/** State of the locks on one Redis or cluster: of those that are known already, and of those that a scan finds. */
 export class RedisInspection implements LockInspection {
   readonly #scan: FoundLocks;
   #found = new Set<string>();
@@ -63,7 +63,7 @@ export class RedisInspection implements LockInspection {
   }
 }
 
-/** Takes the lock from the holder with these ids, and from nobody who came after it; resolves to whether it had it. */
+/** Releases the lock of the holder with these ids, never of a later holder; resolves to whether it held the lock. */
 export async function forceRelease(
   context: RecipeContext,
   name: LockName,
@@ -89,7 +89,7 @@ async function releaseLock(
   let released = false;
   for (const { id, mode } of holders.filter((holder) => ids.includes(holder.id))) {
     const commands = {
-      // The first wakes those who wait for a plain mutex, the second those of the queue of a fair one.
+      // The first wakes the waiters of a plain mutex, the second those in the queue of a fair one.
       alone: [reentrantCommands(context, name, false), fairCommands(context, name, false)],
       read: [readCommands(context, name, false)],
       write: [writeCommands(context, name, false)],

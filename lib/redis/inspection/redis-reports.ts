@@ -6,7 +6,7 @@ import type { PeerReports } from '../../core/lock-inspection.js';
 import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipe-context.js';
 
-/** One exchange over several servers: it works while one of them does. The same report may come by each. */
+/** One exchange over several servers: it works while one of them does. The same report may arrive over each. */
 export class CompositeReports implements PeerReports {
   constructor(
     private readonly clock: Clock,
@@ -28,15 +28,15 @@ export class CompositeReports implements PeerReports {
   }
 }
 
-/** The answers are forgotten that long after the last question, in ms. */
+/** Time after the last question until the answers expire, in ms. */
 const LIFE = 60_000;
 
-/** Pause between two looks for answers, in ms. */
+/** Delay between two reads of the answers, in ms. */
 const LOOK_AGAIN_AFTER = 20;
 
 /**
- * Who asks raises a number in a hash and publishes that; each process that listens puts its answer, with that number, in a
- * field of its own.
+ * The asking process increments a number in a hash and publishes it; each listening process writes its answer, with that
+ * number, to a field of its own.
  */
 export class RedisReports implements PeerReports {
   readonly #id = randomUUID();
@@ -59,7 +59,7 @@ export class RedisReports implements PeerReports {
     void connection.connected.then(() => {
       if (this.#isClosed) return;
       const channel = (this.#channel = connection.subscriptions.join(this.#name));
-      // Where the server is not there, or refuses, nobody is told.
+      // If the server is unreachable or refuses, this process gives no answer.
       this.#stop = channel.onSignal(() => void this.#put(report).catch(() => {}));
     });
   }
@@ -74,7 +74,7 @@ export class RedisReports implements PeerReports {
     const others = listening - (this.#channel?.isActive ? 1 : 0);
     for (;;) {
       const answers = await this.#answers(asked);
-      // Of a cluster with plain channels it is not known how many listen.
+      // In a cluster with plain channels, the number of listeners is not known.
       const isAll = connection.isCluster ? false : answers.length >= others;
       if (isAll || clock.now() >= deadline) return answers;
       await new Promise<void>((resolve) => clock.setTimer(resolve, LOOK_AGAIN_AFTER, true));
@@ -95,7 +95,7 @@ export class RedisReports implements PeerReports {
     if (asked > 0) await connection.read('hset', this.#hash, this.#id, `${asked} ${report()}`);
   }
 
-  /** Answers to that question or a later one, of the others. */
+  /** Answers of the other processes to that question or a later one. */
   async #answers(asked: number): Promise<string[]> {
     const { connection } = this.context;
     const fields = (await connection.read('hkeys', this.#hash)) as string[];
@@ -110,7 +110,7 @@ export class RedisReports implements PeerReports {
   }
 }
 
-/** What those answer that do within `ms`; rejects when none does. */
+/** The answers that arrive within `ms` milliseconds; rejects when there are none. */
 export async function settledWithin<T>(
   clock: Clock,
   ms: number,
@@ -129,7 +129,7 @@ export async function settledWithin<T>(
   return [...answers];
 }
 
-/** @throws LockConnectionError unless commands go through now: those of an operator are not kept for later */
+/** @throws LockConnectionError unless commands can be sent now: those of an operator are not queued for later */
 export function expectReady({ client, connection }: RecipeContext): void {
   if (connection.isReady) return;
   throw new LockConnectionError(

@@ -8,50 +8,50 @@ import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { AcquireCommands, LockCommand, LockRequest } from './lock-commands.js';
 
-/** The longest sleep of a waiter that would not get messages now, in ms. */
+/** Longest sleep of a waiter while its subscription is not active, in ms. */
 const DEAF_SLEEP = 500;
-/** The shortest, in ms: an answer of 0 ms is no reason to ask again and again. */
+/** Shortest sleep, in ms, so that an answer of 0 ms does not cause a busy loop. */
 const SHORTEST_SLEEP = 5;
-/** Delay before a command that failed is sent again, in ms. */
+/** Delay before a failed command is sent again, in ms. */
 const retryDelay = (failures: number) => Math.min(50 * 2 ** (failures - 1), 1_000);
-/** A grant that is confirmed so often and late each time is given up. */
+/** Number of late grants in a row after which the acquire gives up. */
 const LATE_GRANTS = 5;
 
-/** 1 and the token, when it was granted; else 0, the ms after which to ask again, and of many locks which one was taken. */
+/** 1 and the token if granted; else 0, the ms after which to ask again and, for several locks, the index of the taken one. */
 type Answer = [isGranted: number, value: number, taken?: number];
 
-/** What the server has granted. */
+/** A grant by the server. */
 export interface Granted {
-  /** When the command was sent that set the lease. */
+  /** When the command that set the lease was sent. */
   readonly sentAt: number;
   readonly token?: bigint;
-  /** How often the connection had been interrupted before the acquire was sent: see `Contention.mayFollow`. */
+  /** Number of connection interruptions before the acquire was sent: see `AcquireLoop.mayFollow`. */
   readonly interruptions: number;
 }
 
 /**
- * One owner's contention for one lock on the server: ask; where others are ahead subscribe, ask again, and sleep until there
+ * One owner's contention for one lock on the server: ask; if others are ahead, subscribe, ask again, and sleep until there
  * is a reason to ask again (the wait loop of Redisson's `RLock`).
  *
  * Invariants:
- * - A reason that comes up between an answer and the sleep is not slept over: the channel counts them.
- * - Every sleep is bounded by what the holder's lease has left, as the server told it; so a lost message costs no more.
- * - Whatever was sent is settled before its release is sent (`inFlight`), and where a copy of it may come later all the same
- *   (`mayFollow`), the release leaves a tombstone: so no grant comes after it.
+ * - A signal that arrives between an answer and the sleep is not missed: the channel counts its signals.
+ * - Every sleep is bounded by the holder's remaining lease, as reported by the server, so a lost message costs no more.
+ * - Every sent command is settled (`inFlight`) before its release is sent. If a copy of it may still arrive later
+ *   (`mayFollow`), the release leaves a tombstone, so no grant follows the release.
  */
 export class AcquireLoop {
-  /** Settles when nothing that was sent is unanswered. */
+  /** Settles when no sent command is unanswered. */
   inFlight: Promise<unknown> = Promise.resolve();
-  /** Interruptions of the connection before anything was sent. */
+  /** Number of connection interruptions before the first command was sent. */
   #interruptions?: number;
-  /** Does something of this owner stand on the server, as far as the answers say? */
+  /** Whether the server holds state for this owner, as far as the answers show. */
   #isOnServer = false;
-  /** Has the server ever said who is ahead? */
+  /** Whether the server has ever answered that others are ahead. */
   #wasAnswered = false;
-  /** Why the last command was not carried out; none when it was. */
+  /** Why the last command was not carried out; `undefined` if it was. */
   #failure?: unknown;
   #channel?: Channel;
-  /** Of many locks the one that was found to be taken. */
+  /** For several locks, the index of the one that was found to be taken. */
   #taken = 0;
 
   constructor(
@@ -64,9 +64,9 @@ export class AcquireLoop {
   ) {}
 
   /**
-   * May a copy of what was sent arrive behind what is sent next? A client sends a command again when the connection breaks
-   * before the answer, and TCP goes on delivering what was written to the connection that was given up. On a connection that
-   * was not interrupted since, the server handles everything in order.
+   * Whether a copy of a sent command may arrive after the next command. A client sends a command again when the connection
+   * breaks before the answer, and TCP continues to deliver what was written to the abandoned connection. On a connection
+   * that was not interrupted since, the server handles everything in order.
    */
   get mayFollow(): boolean {
     return (
@@ -75,16 +75,16 @@ export class AcquireLoop {
     );
   }
 
-  /** May there be something of this owner on the server, or come there yet? */
+  /** Whether the server may hold state for this owner, now or later. */
   get mayBeOnServer(): boolean {
     return this.#isOnServer || this.mayFollow;
   }
 
   /**
-   * Resolves to the grant, or to `undefined` where others are ahead and it may not wait.
+   * Resolves to the grant, or to `undefined` if others are ahead and it may not wait.
    *
-   * @param myTurn asked for when it has to wait; resolves when it is this one who asks for all of its process, to whether
-   *   that took long, so that what was answered before is out of date
+   * @param myTurn called when it has to wait; resolves when this acquire is the one that asks for all of its process, to
+   *   whether it had to wait for that, which makes the previous answer out of date
    */
   async run(myTurn?: () => Promise<boolean>): Promise<Granted | undefined> {
     const { mayWait } = this.request;
@@ -107,13 +107,13 @@ export class AcquireLoop {
     }
   }
 
-  /** Stops listening. */
+  /** Leaves the channel. */
   end(): void {
     if (this.#channel) this.context.connection.subscriptions.leave(this.#channel);
     this.#channel = undefined;
   }
 
-  /** Subscribes; comes back when that is confirmed, or takes long. */
+  /** Subscribes; resolves when the subscription is confirmed or takes long. */
   #listen(): Promise<void> {
     this.end();
     const name = this.commands.channelOf(this.request.holder, this.#taken);
@@ -122,7 +122,7 @@ export class AcquireLoop {
     return isActive ? Promise.resolve() : this.#sleep(this.#channel, signals, DEAF_SLEEP);
   }
 
-  /** Sleeps for `ms`, or until the channel has a reason that was not `seen` yet. */
+  /** Sleeps for `ms`, or until the channel has a signal that was not `seen` yet. */
   async #sleep(channel: Channel, seen: number, ms: number): Promise<void> {
     const { clock } = this.context;
     const most = channel.isActive ? Infinity : DEAF_SLEEP;
@@ -143,13 +143,13 @@ export class AcquireLoop {
     }
   }
 
-  /** How long to sleep at most, when the holder has so many ms left; below 0: it has no end. */
+  /** Longest sleep in ms if the holder's lease has `left` ms remaining; if `left` is below 0, the lease does not expire. */
   #longestSleep(left: number): number {
     const { maxSleep } = this.commands;
     return left < 0 ? maxSleep : Math.max(SHORTEST_SLEEP, Math.min(left, maxSleep));
   }
 
-  /** What a wait has ended with; a time-out with its cause, where that was not, or not only, that others were ahead. */
+  /** Error that ends a wait; a time-out gets its cause, unless the only cause is that others were ahead. */
   explained(error: unknown): unknown {
     const { client, connection } = this.context;
     const isQueued = this.#wasAnswered && connection.isReady;
@@ -163,7 +163,7 @@ export class AcquireLoop {
     );
   }
 
-  /** The grant, or the ms after which to ask again. */
+  /** Resolves to the grant, or to the ms after which to ask again. */
   async #ask(): Promise<Granted | number> {
     const { clock, connection } = this.context;
     for (let late = 0; late < LATE_GRANTS; late += 1) {
@@ -189,7 +189,7 @@ export class AcquireLoop {
         this.#taken = taken;
         return value;
       }
-      // The lease counts from when it was sent. Sent again, a grant that came late is a fresh one.
+      // The lease counts from the time of sending. After a late grant, sending the command again sets a fresh lease.
       if (clock.now() - sentAt < this.request.lease / 2)
         return { sentAt, token: BigInt(value), interruptions: this.#interruptions! };
     }
@@ -230,7 +230,7 @@ export class AcquireLoop {
     return reply as Answer;
   }
 
-  /** Throws what the caller gets for an error that will stay the same. */
+  /** Throws the caller's error for a failure that a retry would not change. */
   #refuse(error: unknown): never {
     const { client, connection } = this.context;
     const about = { key: this.key, client };

@@ -1,19 +1,19 @@
 import { LockOptionsError } from '../../core/errors/index.js';
 
-/** How long who waits for a spin lock sleeps before it asks again. */
+/** Delays between the attempts of a waiter for a spin lock. */
 export interface BackOff {
-  /** A function that tells the next delay in ms each time it is called; a new one for each acquire. */
+  /** Returns a new function for each acquire, which returns the next delay in ms at each call. */
   delays(): () => number;
 }
 
 /**
- * Delays of about the same length, Redisson's class of that name; by chance up to a quarter longer or shorter, so that not
- * all ask at once.
+ * Delays of about the same length, each randomly up to a quarter longer or shorter, so that waiters do not all ask at once.
+ * Redisson's class of the same name.
  */
 export class ConstantBackOff implements BackOff {
   /**
-   * @param delay in ms, from 1
-   * @param random from 0 to below 1
+   * @param delay in ms, at least 1
+   * @param random returns a number from 0 to below 1
    * @throws LockOptionsError
    */
   constructor(
@@ -31,19 +31,19 @@ export class ConstantBackOff implements BackOff {
 /** Options of an {@link ExponentialBackOff}. */
 export interface ExponentialBackOffOptions {
   /**
-   * In ms.
+   * First delay, in ms.
    *
    * @default 1
    */
   readonly initialDelay?: number;
   /**
-   * In ms.
+   * Longest delay, in ms.
    *
    * @default 128
    */
   readonly maxDelay?: number;
   /**
-   * From 1.
+   * Factor from one delay to the next, at least 1.
    *
    * @default 2
    */
@@ -51,8 +51,8 @@ export interface ExponentialBackOffOptions {
 }
 
 /**
- * Each delay is `multiplier` times the one before, and a little more by chance, the more the longer it goes on: Redisson's
- * class of that name, with its defaults.
+ * Each delay is `multiplier` times the previous one plus a small random part, which grows with the number of attempts.
+ * Redisson's class of the same name, with its defaults.
  */
 export class ExponentialBackOff implements BackOff {
   readonly #initialDelay: number;
@@ -60,7 +60,7 @@ export class ExponentialBackOff implements BackOff {
   readonly #multiplier: number;
 
   /**
-   * @param random from 0 to below 1
+   * @param random returns a number from 0 to below 1
    * @throws LockOptionsError
    */
   constructor(
@@ -87,7 +87,7 @@ export class ExponentialBackOff implements BackOff {
   }
 }
 
-/** @throws LockOptionsError unless it is a number of that size, and a timer can take it */
+/** @throws LockOptionsError unless `value` is a number of at least `least` that a timer accepts */
 export function validateDelay(option: string, value: unknown, least: number): void {
   const isInRange = typeof value === 'number' && value >= least && value < 2 ** 31;
   if (!isInRange) throw new LockOptionsError(option, value, `a number from ${least} to 2^31`);

@@ -14,19 +14,19 @@ import { type SendRelease, SharedFencingToken } from './redis-grant.js';
 import { RedisHold } from './redis-hold.js';
 import { type RedisAcquireOptions, RedisLease, validateLease } from './redis-lease.js';
 
-/** What a recipe knows of its lock. */
+/** Settings of a lock, given by its recipe. */
 export interface LockSettings {
-  /** As the user gave it. */
+  /** Key as given by the user. */
   readonly key: string;
   readonly recipe: LockRecipe;
   readonly commands: LockCommands;
-  /** Does the token come with the grant? */
+  /** Whether the grant includes the fencing token. */
   readonly isFenced?: boolean;
-  /** Of the writer that a reader is inside of. */
+  /** Fencing token of the writer that a reader is inside of. */
   readonly token?: SharedFencingToken;
 }
 
-/** What all locks of this backend do, as Redisson's class of that name: re-enter, else contend, and hold. */
+/** Behaviour shared by all Redis locks (Redisson's `RedissonBaseLock`): re-entry, contention, holding. */
 export class BaseLock {
   readonly identity: LockIdentity;
 
@@ -43,13 +43,13 @@ export class BaseLock {
     return { key: this.settings.key, client: this.context.client };
   }
 
-  /** What the caller holds of this lock. */
+  /** Returns the caller's hold of this lock, if any. */
   held(): Hold<RedisHold> | undefined {
-    return LeaseScope.find(this.identity) as Hold<RedisHold> | undefined; // the scope is ours, so the backend is
+    return LeaseScope.find(this.identity) as Hold<RedisHold> | undefined; // a hold in this scope has this backend
   }
 
   /**
-   * Another lease on the hold of the caller, if the caller has one.
+   * Returns another lease on the caller's hold, or `undefined` if the caller has none.
    *
    * @throws LockOptionsError
    * @throws LockAbortedError
@@ -69,20 +69,20 @@ export class BaseLock {
     validateAcquireOptions(options, this.about);
     if (lease !== undefined) {
       const { connection } = this.context;
-      if (lease < 3 * connection.roundTrip) connection.measure(); // the next one is to be told of today
+      if (lease < 3 * connection.roundTrip) connection.measure(); // updates the round trip for the next validation
       validateLease('lease', lease, this.about, connection.roundTrip);
     }
     if (maxHold !== undefined && !(Number.isFinite(maxHold) && maxHold > 0))
       throw new LockOptionsError('maxHold', maxHold, 'milliseconds above 0', this.about);
   }
 
-  /** Tells those who hold it by this client, all or the chosen ones, that they have lost it. */
+  /** Marks this client's holds of this lock as lost: all of them, or those that `isMeant` selects. */
   loseHold(why: string, isMeant: (hold: RedisHold) => boolean = () => true): void {
     for (const hold of this.context.holds as Iterable<Hold<RedisHold>>)
       if (isSameLock(hold.identity, this.identity) && isMeant(hold.backend)) hold.markLost(why);
   }
 
-  /** @param isInside does the caller go on inside of a lock that it holds? */
+  /** @param isInside whether the caller is inside of a lock that it already holds */
   acquire(
     options: RedisAcquireOptions,
     isInside = false,
@@ -90,10 +90,10 @@ export class BaseLock {
   ): Promise<RedisLease> {
     const wait = options.wait ?? this.context.wait;
     const lease = this.#acquire(withDefaultWait(options, wait), true, isInside, holder);
-    return lease as Promise<RedisLease>; // who may wait ends with a lease or an error
+    return lease as Promise<RedisLease>; // an acquire that may wait ends with a lease or an error
   }
 
-  /** One attempt, which waits for nothing but the connection. */
+  /** Makes one attempt; waits only for the connection. */
   tryAcquire(
     options: RedisAcquireOptions,
     isInside = false,
@@ -145,10 +145,10 @@ export class BaseLock {
   }
 
   /**
-   * To be called in the turn of the answer, so that nothing comes in between.
+   * Creates the hold of a grant. Must be called in the event loop turn of the answer, so that nothing runs in between.
    *
    * @param leave called when the lock is free or lost
-   * @param release sends the release, where that is not done for this lock alone
+   * @param release sends the release, if it is not sent for this lock alone
    */
   hold(
     { sentAt, token, interruptions }: Granted,
@@ -179,7 +179,7 @@ export class BaseLock {
     });
   }
 
-  /** Removes whatever an acquire that has failed has left on the server, or will. */
+  /** Removes anything that a failed acquire has left, or may still leave, on the server. */
   takeBack(contention: AcquireLoop, holder: string, lease: number): void {
     const { releases, clock } = this.context;
     const { commands } = this.settings;

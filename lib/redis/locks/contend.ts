@@ -10,25 +10,25 @@ export interface Contest<T> {
   readonly key: string;
   readonly commands: AcquireCommands;
   readonly request: LockRequest;
-  /** The lines of this process that it stands in, in the order of the names: so no two wait for each other in a circle. */
+  /** Local queues that the acquire joins, in the order of the names, so that no two acquires wait for each other in a cycle. */
   readonly lines: readonly Pick<LockCommands, 'localQueue' | 'redisKey'>[];
   /**
-   * Makes of a grant what the caller gets, in the turn of the answer, so that nothing comes in between.
+   * Turns a grant into the caller's result, in the event loop turn of the answer, so that nothing runs in between.
    *
-   * @param places the acquire's own, one for each line; those of `exclusive` are to be left when the lock is free or lost
+   * @param places the acquire's own, one per queue; those of an `exclusive` queue must be left when the lock is free or lost
    */
   granted(grant: Granted, places: readonly LocalQueuePlace[]): T;
-  /** Removes from the server whatever an acquire without a result has left there, or will. */
+  /** Removes anything that an acquire without a result has left, or may still leave, on the server. */
   takeBack(contention: AcquireLoop): void;
 }
 
 /**
- * Every acquire on this backend: stand in line in this process, contend on the server, refuse a grant that comes too late, and
- * take back what nobody gets.
+ * Runs any acquire on this backend: joins the local queues, contends on the server, discards a grant that comes too late,
+ * and cleans up after an acquire without a result.
  *
- * Invariant: an acquire ends with a result, or with `takeBack` where anything of it may be on the server.
+ * Invariant: an acquire ends with a result, or with `takeBack` if the server may hold state for it.
  *
- * Resolves to `undefined` where others are ahead and it may not wait.
+ * Resolves to `undefined` if others are ahead and it may not wait.
  */
 export async function contend<T>(
   context: RecipeContext,
@@ -50,7 +50,7 @@ export async function contend<T>(
       await wait.until(place.first());
     }
     const grant = await contention.run(() => firstOf(places, wait));
-    wait.throwIfEnded(); // a grant that comes too late is none
+    wait.throwIfEnded(); // a grant that comes too late does not count
     if (grant) result = contest.granted(grant, places);
     return result;
   } catch (error) {
@@ -64,7 +64,7 @@ export async function contend<T>(
   }
 }
 
-/** Resolves when it is this acquire that asks the server for its process, to whether it had to wait for that. */
+/** Resolves when this acquire is the one that asks the server for its process, to whether it had to wait for that. */
 async function firstOf(places: readonly LocalQueuePlace[], wait: WaitScope): Promise<boolean> {
   let wasBehind = false;
   for (const place of places) if (await wait.until(place.first())) wasBehind = true;

@@ -5,12 +5,12 @@ import { isOtherType, isPassing, isReply } from '../connection/redis-error.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { LockCommand } from './lock-commands.js';
 
-/** Delay before a release that failed is sent again, in ms. */
+/** Delay before a failed release is sent again, in ms. */
 const RETRY_AFTER = 200;
-/** How long the caller waits for an answer, in ms; then it goes on in the background. */
+/** How long the caller waits for an answer, in ms; after that the release continues in the background. */
 const PATIENCE = 1_000;
 
-/** Gives locks back, in the background where it must be; none is forgotten before its lease is over by itself. */
+/** Releases locks, in the background if necessary; no release is dropped before the lease has expired by itself. */
 export class GuaranteedRelease {
   readonly #pending = new SwapRemoveSet<Promise<unknown>>();
   #isClosed = false;
@@ -24,9 +24,9 @@ export class GuaranteedRelease {
   /**
    * Sends a release; resolves to its answer, or to `undefined` as soon as it is known to take longer. Never rejects.
    *
-   * @param command made anew for each attempt
-   * @param until when the lease is over anyway, by our clock
-   * @param after what must have been answered before, so that it cannot come after the release; it does not reject
+   * @param command called for each attempt
+   * @param until when the lease has expired anyway, by the local clock
+   * @param after request that must be answered first, so that it cannot arrive after the release; it does not reject
    */
   run(
     command: () => LockCommand,
@@ -47,7 +47,7 @@ export class GuaranteedRelease {
     });
   }
 
-  /** As `run`, but resolves when it is over, however long that takes: to `undefined` when it was given up. */
+  /** As `run`, but resolves when the release is finished, however long that takes; to `undefined` if it was given up. */
   complete(
     command: () => LockCommand,
     until: number,
@@ -59,12 +59,12 @@ export class GuaranteedRelease {
     return released;
   }
 
-  /** Waits for all releases under way. */
+  /** Resolves when no release is pending. */
   async drained(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
   }
 
-  /** Sends nothing more. */
+  /** Stops sending. */
   close(): void {
     this.#isClosed = true;
   }
@@ -84,7 +84,7 @@ export class GuaranteedRelease {
     try {
       return Number(await retryUntilAnswered(this.connection, send, bound, () => RETRY_AFTER));
     } catch (error) {
-      // Of another type: there is no lock to give back. And what is over, or has no connection, ends by itself.
+      // A key of another type is no lock to release. After the lease, or without connection, it expires by itself.
       if (isReply(error) && !isOtherType(error) && !isPassing(error)) this.refused(error);
       return undefined;
     }

@@ -7,9 +7,9 @@ import type { Script } from '../connection/script.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { RequestNumbers } from './request-numbers.js';
 
-/** Delay before a request that failed is sent again, in ms. */
+/** Delay before a failed request is sent again, in ms. */
 const RETRY_AFTER = 200;
-/** Runs scripts that must not take effect twice, whatever arrives again or late. */
+/** Runs scripts that must not take effect twice, even if a request arrives again or late. */
 export class IdempotentRequests {
   constructor(
     private readonly context: RecipeContext,
@@ -17,17 +17,17 @@ export class IdempotentRequests {
     private readonly about: { readonly key: string; readonly client: string },
   ) {}
 
-  /** To be asked for each time: what is idle may be forgotten. */
+  /** Request numbers of this name. Must be read anew for each request, as idle ones may be dropped. */
   get numbers(): RequestNumbers {
     return this.context.requests.of(this.name);
   }
 
   /**
-   * Runs the script with the record of requests behind `keys`, and the terms of a new one before `args`; where the connection
-   * fails, again for as long as the client's `connectTimeout`, so that nothing is lost that has no lease.
+   * Runs the script with the record of requests after `keys`, and the terms of a new request before `args`. If the connection
+   * fails, it retries for the client's `connectTimeout`, so that nothing is lost that has no lease.
    *
-   * Rejects with `LockKeyError` when there is something else under the key, with `LockConnectionError` when the server refuses,
-   * or when there was no answer in time: then it is not known whether it was done, or will be yet.
+   * Rejects with `LockKeyError` if the key holds something else, and with `LockConnectionError` if the server rejects the
+   * request or does not answer in time: then it is unknown whether the request was carried out, or will be.
    */
   async run(
     script: Script,
@@ -52,7 +52,7 @@ export class IdempotentRequests {
     }
   }
 
-  /** Runs a script that may take effect twice. Rejects as `run`. */
+  /** Runs a script that may take effect twice. Rejects as `run` does. */
   ask(script: Script, keys: readonly string[], args: readonly RedisArgument[]): Promise<unknown> {
     return this.context.connection.run(script, keys, args).catch((error) => {
       throw lockErrorOf(error, this.about);

@@ -1,16 +1,16 @@
 import type { LockCommands } from './lock-commands.js';
 
-/** How many waiters of one process stand in the queue of one key on the server; the others wait behind them, here. */
+/** Number of waiters of one process in the queue of one key on the server; the others wait behind them, locally. */
 export const WAITERS_ON_SERVER = 16;
-/** Names that are remembered as wanted; the oldest is forgotten first. */
+/** Number of names that are remembered as wanted; the oldest is dropped first. */
 const CAPACITY = 10_000;
 
 type Kind = LockCommands['localQueue'];
 
-/** How many of a line ask the server. */
+/** Number of acquires of a local queue that ask the server. */
 const WIDTH = { exclusive: 1, waiters: 1, queue: WAITERS_ON_SERVER };
 
-/** The lines of one client, by lock; and which locks other processes want too. */
+/** Local queues of one client, by lock; and the locks that other processes want too. */
 export class LocalQueues {
   readonly #lines = {
     exclusive: new Map<string, Line>(),
@@ -19,7 +19,7 @@ export class LocalQueues {
   };
   readonly #wanted = new WantedLocks();
 
-  /** @internal Stands last in the line before that lock. */
+  /** @internal Joins the end of the local queue of that lock. */
   join(kind: Exclude<Kind, 'none'>, name: string): Place {
     const lines = this.#lines[kind];
     let line = lines.get(name);
@@ -27,12 +27,12 @@ export class LocalQueues {
     return line.join();
   }
 
-  /** Is there no line before that lock? */
+  /** Whether there is no local queue for that lock. */
   isEmpty(kind: Kind, name: string): boolean {
     return kind === 'none' || !this.#lines[kind].has(name);
   }
 
-  /** Did other processes wait for that lock when we gave it back last? Then they go first the next time. */
+  /** Whether other processes waited for that lock at this client's last release; if so, they go first the next time. */
   isWanted(name: string): boolean {
     return this.#wanted.has(name);
   }
@@ -42,11 +42,11 @@ export class LocalQueues {
   }
 }
 
-/** The place of one acquire in the line of this process for its lock, where there is one and it has to stand in it. */
+/** Place of one acquire in the local queue of its lock, if there is a queue and the acquire has to join it. */
 export class LocalQueuePlace {
   #place?: Place;
 
-  /** @param mayWait one that may not wait passes by the waiters, unless one holder keeps all others out */
+  /** @param mayWait an acquire that may not wait skips the waiters, unless the queue is `exclusive` */
   constructor(
     private readonly lines: LocalQueues,
     private readonly commands: Pick<LockCommands, 'localQueue' | 'redisKey'>,
@@ -58,12 +58,12 @@ export class LocalQueuePlace {
     if (localQueue === 'exclusive' || (queues && mayWait)) this.#join();
   }
 
-  /** Is it this one's turn to ask the server? */
+  /** Whether it is this acquire's turn to ask the server. */
   get isFirst(): boolean {
     return this.#place?.isFirst ?? true;
   }
 
-  /** Joins the line of those who wait; resolves when it is this one's turn to ask, to whether others were ahead. */
+  /** Joins the queue of the waiters; resolves when it is this acquire's turn to ask, to whether others were ahead. */
   async first(): Promise<boolean> {
     if (this.commands.localQueue === 'none') return false;
     const place = this.#place ?? this.#join();
@@ -72,7 +72,7 @@ export class LocalQueuePlace {
     return wasBehind;
   }
 
-  /** To be called when it neither wants nor holds the lock any more; idempotent. */
+  /** Must be called when the acquire neither wants nor holds the lock any more; idempotent. */
   leave(): void {
     this.#place?.leave();
   }
@@ -93,7 +93,7 @@ class Place {
     public isFirst: boolean,
   ) {}
 
-  /** Resolves when it is among the first. */
+  /** Resolves when this place is among the first `width`. */
   get first(): Promise<void> {
     this.#first ??= this.isFirst
       ? Promise.resolve()
@@ -111,7 +111,7 @@ class Place {
   }
 }
 
-/** The acquires of one process that want one lock, in the order in which they came; the first `width` ask the server. */
+/** Acquires of one process that want one lock, in order of arrival; the first `width` ask the server. */
 class Line {
   readonly #places: Place[] = [];
 
@@ -137,7 +137,7 @@ class Line {
   }
 }
 
-/** Which locks other processes waited for, of the latest ones. */
+/** The latest locks that other processes waited for. */
 class WantedLocks {
   readonly #names = new Set<string>();
 

@@ -9,61 +9,61 @@ export interface LockCommand {
   readonly args: readonly RedisArgument[];
 }
 
-/** Who asks, and for what. */
+/** Owner and terms of an acquire. */
 export interface LockRequest {
-  /** Owner of the hold: unique for each acquire, so that a command sent twice does not count twice. */
+  /** Owner of the hold: unique per acquire, so that a command sent twice does not count twice. */
   readonly holder: string;
-  /** In ms. */
+  /** Length of the lease, in ms. */
   readonly lease: number;
-  /** JSON that tells an operator who it is. */
+  /** JSON that describes the owner to an operator. */
   readonly about: string;
-  /** Will it wait, where others are ahead? */
+  /** Whether the acquire waits if others are ahead. */
   readonly mayWait: boolean;
 }
 
-/** What differs between things that are waited for: the script that asks, and the names on the server. */
+/** What differs between the things that an acquire waits for: the acquire script, and the names on the server. */
 export interface AcquireCommands {
   /** The key of the lock. */
   readonly redisKey: string;
-  /** Asks again after these delays instead of being woken, where given. */
+  /** If given, a waiter asks again after these delays instead of being woken. */
   readonly backOff?: BackOff;
-  /** How long a waiter may stay silent, in ms; else it is taken for dead. */
+  /** How long a waiter may stay silent before it counts as dead, in ms. */
   readonly maxSleep: number;
-  /** Does it leave something on the server while it waits? */
+  /** Whether a waiter leaves an entry on the server while it waits. */
   readonly leavesQueueEntry: boolean;
-  /** Where who waits is woken; of many locks, when that one was taken. */
+  /** Channel on which the waiter is woken; for several locks, `taken` is the index of the taken one. */
   channelOf(holder: string, taken: number): string;
   /**
-   * Answers `[1, token or 0]` when it was granted, else `[0, ms after which to ask again]`, -1: when it is woken; of many
-   * locks which one was taken, too.
+   * Answers `[1, token or 0]` if granted, else `[0, ms after which to ask again]`, where -1 means: when woken; for several
+   * locks also the index of the taken one.
    */
   acquire(request: LockRequest): LockCommand;
-  /** Called with each answer, where the next question must not be taken for the same. */
+  /** Called with each answer, if the next request must not count as a repetition of the same one. */
   answered?(isGranted: boolean): void;
 }
 
-/** The same of the locks of this backend. */
+/** Commands of a lock of this backend. */
 export interface LockCommands extends AcquireCommands {
-  /** What it is held as. */
+  /** Mode in which the lock is held. */
   readonly kind: 'alone' | 'write' | 'read' | 'permits';
   /**
-   * Who of this process stands in a line, where only the first asks the server: its `exclusive`, where one holder keeps all
-   * others out, up to the release; its `waiters`, where there is room for many; its `queue`, where the server keeps the
-   * order, of which the first few ask; or `none`.
+   * Which acquires of this process queue locally, so that only the first asks the server: `exclusive`, if one holder keeps
+   * all others out, up to its release; `waiters` only, if there is room for many holders; `queue`, if the server keeps the
+   * order, where the first few ask; or `none`.
    */
   readonly localQueue: 'exclusive' | 'waiters' | 'queue' | 'none';
-  /** The field of the holder in the hash of the lock. */
+  /** Field of the holder in the hash of the lock. */
   fieldOf(holder: string): string | Buffer;
-  /** What a renewal needs: the lock and the key of that hold; the lock twice where there is none. */
+  /** Keys of a renewal: the lock and the key of that hold; the lock twice if there is no such key. */
   renewalKeys(holder: string): readonly [string, string];
-  /** The key that says that the holder has gone, so that a late copy of its acquire takes nothing. */
+  /** Key that marks the holder as gone, so that a late copy of its acquire acquires nothing. */
   tombstoneOf(holder: string): string;
   /**
-   * Answers how many were listening; ends the wait of a queue too.
+   * Answers the number of subscribers that were listening; also ends the wait in a queue.
    *
-   * @param tombstone to be left, where a copy of the acquire may follow; else ''
+   * @param tombstone key to leave if a copy of the acquire may follow; else ''
    */
   release(holder: string, tombstone: string): LockCommand;
-  /** Answers the next fencing token, or nothing when it does not hold. */
+  /** Answers the next fencing token, or nothing if the holder does not hold the lock. */
   token(holder: string): LockCommand;
 }

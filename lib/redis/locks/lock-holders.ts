@@ -2,30 +2,30 @@ import { hostname } from 'node:os';
 import type { LockName } from '../connection/lock-name.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 
-/** Who holds a lock, for an operator. */
+/** Holder of a lock, as shown to an operator. */
 export interface LockHolder {
-  /** Owner on the server: `<uuid of the client>:<number>`, of Redisson `<uuid>:<thread id>`. */
+  /** Id of the owner on the server: `<uuid of the client>:<number>`, for Redisson `<uuid>:<thread id>`. */
   readonly id: string;
   readonly mode: 'alone' | 'write' | 'read';
-  /** From here on only of holders of this library. Name of the host. */
+  /** Name of the host. This and the following fields are set for holders of this library only. */
   readonly host?: string;
   /** Process id. */
   readonly pid?: number;
-  /** Class and method of a decorated method, or what was given to the acquire. */
+  /** Class and method of a decorated method, or the `method` that was given to the acquire. */
   readonly method?: string;
-  /** When it asked for the lock, by the clock of its host. */
+  /** When the holder requested the lock, by the clock of its host. */
   readonly since?: Date;
 }
 
 const US = JSON.stringify({ host: hostname(), pid: process.pid });
 
-/** JSON that tells an operator who asks. */
+/** JSON that describes this process and the requesting method to an operator. */
 export function holderInfo(method?: string): string {
   const asked = method === undefined ? '' : `,"method":${JSON.stringify(method)}`;
   return `${US.slice(0, -1)}${asked},"since":${Date.now()}}`;
 }
 
-/** Who holds that lock now, whatever its kind. Rejects as ioredis does. */
+/** Resolves to the current holders of a lock of any kind. Rejects as ioredis does. */
 export async function readHolders(
   connection: RedisConnection,
   name: LockName,
@@ -44,7 +44,7 @@ export async function readHolders(
       const text = await connection.read('get', name.hold(field));
       if (field.endsWith(':write'))
         return { id: field.slice(0, -':write'.length), mode: 'write', ...read(text) };
-      if (text === null) return undefined; // its lease is over; the field stays as long as others read
+      if (text === null) return undefined; // its lease has expired; the field remains as long as there are other readers
       return { id: field, mode: 'read', ...read(text) };
     }),
   );
@@ -57,7 +57,7 @@ function pairs(flat: readonly string[]): [string, string][] {
   );
 }
 
-/** What our holders have written; Redisson's have nothing or a number there. */
+/** Parses what holders of this library have written; Redisson's holders have nothing or a number there. */
 function read(text: unknown): Partial<LockHolder> {
   if (typeof text !== 'string' || !text.startsWith('{')) return {};
   try {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type LockErrorContext, LockOptionsError } from '../../core/errors/index.js';
 
-/** Digits of the part that all permits of one holder have in common. */
+/** Number of hexadecimal digits that all permit ids of one holder have in common. */
 const PREFIX = 24;
 
-/** Permits of one acquire at most: the server looks at each of them at each renewal, and does nothing else meanwhile. */
+/** Maximum number of permits per acquire: each renewal checks every one of them, and blocks the server meanwhile. */
 const MOST_AT_ONCE = 10_000;
 
 /** @throws LockOptionsError for more permits than one acquire may ask for */
@@ -14,12 +14,12 @@ export function validatePermitsAtOnce(permits: number, context: LockErrorContext
   throw new LockOptionsError('permits', permits, range, context);
 }
 
-/** Who has so many permits: as an id of a permit, but with how many in the place of which one. */
+/** Id of a holder of `permits` permits: like a permit id, but with the number of permits in place of the permit's index. */
 export function newPermitHolder(permits: number): string {
   return randomBytes(12).toString('hex') + digits(permits);
 }
 
-/** The ids of the permits, each 16 bytes in hexadecimal digits. */
+/** Ids of the holder's permits, each 16 bytes in hexadecimal digits. */
 export function permitIdsOf(holder: string): string[] {
   const count = parseInt(holder.slice(PREFIX), 16);
   return Array.from({ length: count }, (_, i) => holder.slice(0, PREFIX) + digits(i));

@@ -10,9 +10,9 @@ import {
 import type { LockCommands } from './lock-commands.js';
 
 /**
- * Commands of the shared half of the lock that Redisson calls `RReadWriteLock`.
+ * Commands of the shared half of Redisson's `RReadWriteLock`.
  *
- * @param writer the field of the writer that the reader is inside of, if it is
+ * @param writer field of the writer that the reader is inside of; else ''
  */
 export function readCommands(
   context: RecipeContext,
@@ -45,7 +45,7 @@ export function readCommands(
   };
 }
 
-/** Commands of the exclusive half of the lock that Redisson calls `RReadWriteLock`. */
+/** Commands of the exclusive half of Redisson's `RReadWriteLock`. */
 export function writeCommands(
   context: RecipeContext,
   name: LockName,

@@ -2,7 +2,7 @@ import type { ElectionBackend, Participant } from '../../core/election/election-
 import type { LeaseHandle } from '../../core/internal/lease-handle.js';
 import type { AcquireOptions } from '../../core/lock.js';
 
-/** A lock that does not re-enter, and who holds it, by the `method` that it asked with. */
+/** A lock that is not reentrant, and its holders, identified by the `method` of their acquires. */
 export interface ElectionLock {
   readonly key: string;
   acquire(options: AcquireOptions): Promise<LeaseHandle>;
@@ -10,11 +10,11 @@ export interface ElectionLock {
 }
 
 /**
- * A renewed lock as an election: who holds it is elected. It is the weaker kind: exclusive as far as the clocks, and a failover
- * that forgets the lock, allow; and the others are elected in no order.
+ * A renewed lock as an election: the holder is the leader. It is the weaker kind: exclusive as far as the clocks, and a
+ * failover that forgets the lock, allow; and the other candidates are elected in no particular order.
  */
 export class RedisElection implements ElectionBackend {
-  /** An interruption changes nothing: it is the lease that counts, by our clock. */
+  /** Always true: an interruption changes nothing, as only the lease counts, by the local clock. */
   readonly isHealthy = true;
 
   constructor(

@@ -9,10 +9,10 @@ import type { LockCommands } from './lock-commands.js';
 import { permitIdsOf } from './permit-holder.js';
 import { type RedisGrant, driftAdjustedDeadline, type SharedFencingToken } from './redis-grant.js';
 
-/** Delay before a question that was not answered is asked again, in ms. */
+/** Delay before an unanswered confirmation request is sent again, in ms. */
 const ASK_AGAIN_AFTER = 200;
 
-/** A lock of this backend that is held. */
+/** A held lock of this backend. */
 export class RedisHold implements HoldBackend, Renewable {
   readonly hold: Hold<RedisHold>;
   readonly keys: readonly [string, string];
@@ -20,7 +20,7 @@ export class RedisHold implements HoldBackend, Renewable {
   readonly kind: Renewable['kind'];
   lease: number;
   deadline: number;
-  /** How often its lease was set. */
+  /** Number of times that the lease was set anew. */
   extension = 0;
   registration?: Registration;
   readonly heldSince: number;
@@ -60,12 +60,12 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.clock.now();
   }
 
-  /** Owner of the hold on the server. */
+  /** Id of the hold's owner on the server. */
   get holder(): string {
     return this.grant.holder;
   }
 
-  /** Ids of its permits; none where it is no semaphore. */
+  /** Ids of its permits; empty if it is not a semaphore. */
   get permitIds(): readonly string[] {
     return this.kind === 'permits' ? permitIdsOf(this.grant.holder) : [];
   }
@@ -74,7 +74,7 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.kind === 'permits' ? this.permitIds : [this.holder];
   }
 
-  /** Is its server connected now? */
+  /** Whether its server is connected now. */
   get isReady(): boolean {
     return this.context.connection.isReady;
   }
@@ -83,7 +83,7 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.context.clock.now() < this.deadline;
   }
 
-  /** Which readers inside of it have too. */
+  /** Fencing token, shared with the readers inside of this hold. */
   get token(): SharedFencingToken {
     return this.grant.token;
   }
@@ -96,7 +96,7 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.token.get(() => this.#nextToken());
   }
 
-  /** Sees to it that no later holder gets a token below that one; rejects when it is not held, or there is no answer. */
+  /** Ensures that no later holder gets a token below `token`; rejects if the lock is not held, or there is no answer. */
   async raiseToken(token: bigint): Promise<void> {
     const { key, holder } = this.grant;
     const { keys, args } = this.commands.token(holder);
@@ -106,7 +106,7 @@ export class RedisHold implements HoldBackend, Renewable {
     if (raised !== 1) throw new LockNotHeldError({ key, client: this.context.client });
   }
 
-  /** Sets the lease anew, to `lease` ms from now; comes back too when the lock is lost meanwhile. */
+  /** Sets the lease to `lease` ms from now; also resolves if the lock is lost meanwhile. */
   async extend(lease: number): Promise<void> {
     const sentAt = this.context.clock.now();
     this.#extendedAt = sentAt;
@@ -124,7 +124,7 @@ export class RedisHold implements HoldBackend, Renewable {
 
   renewed(sentAt: number, lease: number): void {
     const isOld = sentAt < this.#extendedAt || lease !== this.lease;
-    if (isOld) return; // another one was asked for since, and may be in force already
+    if (isOld) return; // another lease was requested since, and may already be in force
     this.deadline = driftAdjustedDeadline(sentAt, lease);
   }
 
@@ -167,7 +167,7 @@ export class RedisHold implements HoldBackend, Renewable {
     context.events.emit('released', Object.assign(this.hold.subject, { heldMs }));
   }
 
-  /** Leaves it to the server, whatever becomes of this process. */
+  /** Lets the lease expire on the server after `rest` ms, whatever happens to this process. */
   async #letRunOut(rest: number): Promise<undefined> {
     this.#bury();
     const args = [this.field, rest, this.kind, (this.extension += 1), 1];
@@ -175,14 +175,14 @@ export class RedisHold implements HoldBackend, Renewable {
     await this.context.releases.run(() => command, this.now + rest);
   }
 
-  /** To be left when it ends, where a copy of its acquire may arrive later; else ''. */
+  /** Tombstone to leave when the hold ends, if a copy of its acquire may arrive later; else ''. */
   get #tombstone(): string {
     const { interruptions, holder } = this.grant;
     if (this.context.connection.interruptions === interruptions) return '';
     return this.commands.tombstoneOf(holder);
   }
 
-  /** Sees to it that a copy of its acquire takes nothing once the lease is over: it may not be released. */
+  /** Ensures that a copy of its acquire acquires nothing after the lease has expired, as the hold may never be released. */
   #bury(): void {
     if (this.#tombstone === '') return;
     const bury = { script: lockBury, keys: [this.keys[0]], args: [this.#tombstone] };
@@ -205,16 +205,16 @@ export class RedisHold implements HoldBackend, Renewable {
     return { keys, field, kind, lease, extension, renewed() {}, gone() {}, expired() {} };
   }
 
-  /** Where it is not renewed, nothing else would notice that a server has forgotten it. */
+  /** Asks whether the server still knows the hold: without renewal, nothing else would detect that it has forgotten it. */
   async #confirm(): Promise<void> {
     const { clock, connection, renewal } = this.context;
     const ask = () => renewal.renewOne({ ...this.#renewable, lease: 0 });
     const bound = asLongAs(clock, () => this.hold.isLive);
     const asked = retryUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER);
-    if (!(await asked.catch(() => true))) this.gone(); // it is held as far as is known
+    if (!(await asked.catch(() => true))) this.gone(); // without an answer it counts as held
   }
 
-  /** Sees to the renewal, or to the end, of the lease that it has now. */
+  /** Schedules the renewal, or the expiry, of the current lease. */
   #watch(): void {
     const { clock, renewal } = this.context;
     if (this.grant.isRenewed) return renewal.add(this);
@@ -222,7 +222,7 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#endOfLease = clock.setTimer(() => this.expired(), this.deadline - clock.now(), true);
   }
 
-  /** The answer; or `undefined` as soon as the lock is lost, when the answer may be long in coming. */
+  /** Resolves to the answer, or to `undefined` as soon as the lock is lost, as the answer may then take long. */
   async #unlessLost<T>(answer: Promise<T>): Promise<T | undefined> {
     let stop: (() => void) | undefined;
     const lost = new Promise<undefined>((resolve) => {
@@ -235,7 +235,7 @@ export class RedisHold implements HoldBackend, Renewable {
     this.hold.markLost(why);
   }
 
-  /** From here on nothing prolongs it. */
+  /** Stops renewal and timers. */
   #stop(): void {
     this.context.renewal.remove(this);
     this.#endOfLease?.cancel();

@@ -20,15 +20,15 @@ import { readHolders, type LockHolder } from './lock-holders.js';
 import type { RedisAcquireOptions, RedisLease } from './redis-lease.js';
 
 /**
- * A mutex on Redis, compatible on the wire with Redisson's `RLock`; with the option `fair` with its `RFairLock`, with
- * `fenced` with its `RFencedLock`.
+ * A mutex on Redis, wire-compatible with Redisson's `RLock`; with the option `fair`, with its `RFairLock`; with `fenced`,
+ * with its `RFencedLock`.
  *
- * It expires on the server after its lease, which is renewed as long as it is held: so it is exclusive as far as the
- * clocks, and a failover that forgets it, allow. The lease tells of its end before that, by the clock of this process.
+ * It expires on the server after its lease, which is renewed for as long as the lock is held: so it is exclusive as far as
+ * the clocks, and a failover that forgets it, allow. The lease reports its end before that, by the clock of this process.
  */
 export class RedisLock implements Mutex {
   /**
-   * @param isReentrant does a nested acquire re-enter?
+   * @param isReentrant whether a nested acquire re-enters
    */
   constructor(
     private readonly context: RecipeContext,
@@ -47,7 +47,7 @@ export class RedisLock implements Mutex {
   }
 
   /**
-   * May one script take it together with others?
+   * Whether one script may acquire it together with other locks.
    *
    * @internal
    */
@@ -57,7 +57,7 @@ export class RedisLock implements Mutex {
   }
 
   /**
-   * Is its server connected now?
+   * Whether its server is connected now.
    *
    * @internal
    */
@@ -77,23 +77,23 @@ export class RedisLock implements Mutex {
     return await runWithLease(await this.acquire(options), fn);
   }
 
-  /** Does anybody hold it? Out of date as soon as it is read. Rejects as ioredis does. */
+  /** Resolves to whether the lock is held, which is out of date as soon as it is read. Rejects as ioredis does. */
   async isLocked(): Promise<boolean> {
     return Number(await this.context.connection.read('exists', this.name.redisKey)) === 1;
   }
 
-  /** Milliseconds that whoever holds it has left on the server; -2 when nobody does, -1 when it does not end. */
+  /** Resolves to the holder's remaining lease on the server in ms; -2 if the lock is not held, -1 if it does not expire. */
   async remainTimeToLive(): Promise<number> {
     return Number(await this.context.connection.read('pttl', this.name.redisKey));
   }
 
-  /** Who holds it. Rejects as ioredis does. */
+  /** Resolves to the current holders. Rejects as ioredis does. */
   holders(): Promise<LockHolder[]> {
     return readHolders(this.context.connection, this.name);
   }
 
   /**
-   * Of each holder what it asked with as `method`, else its id.
+   * Resolves to the `method` of each holder's acquire, or to the holder's id if it gave none.
    *
    * @internal
    */
@@ -102,10 +102,10 @@ export class RedisLock implements Mutex {
   }
 
   /**
-   * Takes it from whoever holds it, for an operator; resolves to whether anybody did. A holder of this library is told at
-   * its next renewal, a third of its lease later at the latest; until then there may be two.
+   * Removes the holder, for operators; resolves to whether there was one. A holder of this library learns of it at its next
+   * renewal, a third of its lease later at the latest; until then there may be two holders.
    *
-   * Rejects with `LockKeyError` when it is a read/write lock or no lock at all on the server, else as ioredis does.
+   * Rejects with `LockKeyError` if it is a read/write lock or no lock at all on the server, else as ioredis does.
    */
   async forceUnlock(): Promise<boolean> {
     const { publishCommand } = this.context.connection;
@@ -117,7 +117,7 @@ export class RedisLock implements Mutex {
   }
 
   /**
-   * Another lease on the hold of the caller, if it is reentrant and the caller has one.
+   * Returns another lease on the caller's hold, if the lock is reentrant and the caller has one.
    *
    * @internal
    * @throws LockOptionsError
@@ -130,7 +130,7 @@ export class RedisLock implements Mutex {
   }
 }
 
-/** Commands of the lock that Redisson calls `RLock`, and with a token that comes with the grant, `RFencedLock`. */
+/** Commands of Redisson's `RLock`, or of its `RFencedLock`, where the token comes with the grant. */
 export function reentrantCommands(
   context: RecipeContext,
   name: LockName,
@@ -163,7 +163,7 @@ export function reentrantCommands(
   };
 }
 
-/** Commands of the lock that Redisson calls `RFairLock`. */
+/** Commands of Redisson's `RFairLock`. */
 export function fairCommands(
   context: RecipeContext,
   name: LockName,
@@ -208,7 +208,7 @@ export function fairCommands(
 }
 
 /**
- * Commands of the lock that Redisson calls `RSpinLock`: nobody is woken.
+ * Commands of Redisson's `RSpinLock`: waiters are not woken.
  *
  * @throws LockOptionsError
  */

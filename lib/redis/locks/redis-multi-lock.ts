@@ -12,8 +12,8 @@ import { type RedisAcquireOptions, RedisLease } from './redis-lease.js';
 import { RedisLock } from './redis-lock.js';
 
 /**
- * Gives locks that were taken with one script back with one script: those that are released in the same turn of the event
- * loop, as their multi-lock does. It is sent at the end of that turn.
+ * Releases locks that one script has acquired with one script, too, if they are released in the same turn of the event
+ * loop, as by their multi-lock. The command is sent at the end of that turn.
  */
 export class BatchedRelease {
   #keys: string[] = [];
@@ -23,7 +23,7 @@ export class BatchedRelease {
 
   constructor(private readonly context: RecipeContext) {}
 
-  /** As `GuaranteedRelease.run`; resolves to `undefined`, as it is not known which of them had listeners. */
+  /** As `GuaranteedRelease.run`; resolves to `undefined`, as it is not known which of the locks had subscribers. */
   run({ keys, args: [holder, publish, ...each] }: LockCommand, until: number): Promise<undefined> {
     this.#keys.push(...keys);
     this.#each.push(...each);
@@ -42,8 +42,8 @@ export class BatchedRelease {
 }
 
 /**
- * What takes the locks with one script, if one can: plain mutexes of that client, and of a cluster in one slot. Those that
- * the caller holds are re-entered.
+ * Returns a function that acquires the locks with one script, if that is possible: for plain mutexes of this client, on a
+ * cluster in one slot. Locks that the caller holds are re-entered.
  */
 export function acquireAll(context: RecipeContext, locks: readonly Lock[]): AcquireAll | undefined {
   const parts = locks.filter((lock): lock is RedisLock => isPart(context, lock));
@@ -122,7 +122,7 @@ function contendForAll(
   );
 }
 
-/** What takes many plain mutexes at once; each is given back by itself. */
+/** Commands that acquire several plain mutexes at once; each is released by its own commands. */
 export function multiCommands(
   context: RecipeContext,
   locks: readonly LockCommands[],

@@ -17,9 +17,9 @@ import type { RedisAcquireOptions, RedisLease } from './redis-lease.js';
 /** The shared half of a {@link RedisReadWriteLock}. */
 export class RedisReadLock implements Lock {
   /**
-   * @param base its own
-   * @param writer that of the other half
-   * @param insideOf its own for a caller who goes on inside of the held write lock
+   * @param base `BaseLock` of the read lock
+   * @param writer `BaseLock` of the write lock
+   * @param insideOf makes the `BaseLock` of the read lock for a caller inside of the held write lock
    */
   constructor(
     private readonly base: BaseLock,
@@ -59,8 +59,8 @@ export class RedisReadLock implements Lock {
 /** The exclusive half of a {@link RedisReadWriteLock}. */
 export class RedisWriteLock implements Lock {
   /**
-   * @param base its own
-   * @param reader that of the other half
+   * @param base `BaseLock` of the write lock
+   * @param reader `BaseLock` of the read lock
    */
   constructor(
     private readonly base: BaseLock,
@@ -75,12 +75,12 @@ export class RedisWriteLock implements Lock {
     return this.base.identity;
   }
 
-  /** As `Lock.acquire`; rejects with `LockUpgradeError` inside of the held read lock. */
+  /** As `Lock.acquire`, but rejects with `LockUpgradeError` inside of the held read lock. */
   async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
     return await (this.#reenter(options) ?? this.base.acquire(options));
   }
 
-  /** As `Lock.tryAcquire`; rejects with `LockUpgradeError` inside of the held read lock. */
+  /** As `Lock.tryAcquire`, but rejects with `LockUpgradeError` inside of the held read lock. */
   async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
     return await (this.#reenter(options) ?? this.base.tryAcquire(options));
   }
@@ -97,8 +97,8 @@ export class RedisWriteLock implements Lock {
 }
 
 /**
- * A reentrant read/write lock on Redis, compatible on the wire with Redisson's `RReadWriteLock`. It is not fair: while
- * there are readers, more of them come in, unless writers are preferred; Redisson's readers do not respect that.
+ * A reentrant read/write lock on Redis, wire-compatible with Redisson's `RReadWriteLock`. It is not fair: while there are
+ * readers, further readers acquire it too, unless writers are preferred; Redisson's readers ignore that preference.
  */
 export class RedisReadWriteLock implements ReadWriteLock {
   readonly #reader: BaseLock;
@@ -106,7 +106,7 @@ export class RedisReadWriteLock implements ReadWriteLock {
   readonly #readLock: RedisReadLock;
   readonly #writeLock: RedisWriteLock;
 
-  /** @param preferWriters do readers of this library wait for a writer of this library that waits? */
+  /** @param preferWriters whether readers of this library wait for a waiting writer of this library */
   constructor(
     private readonly context: RecipeContext,
     private readonly name: LockName,
@@ -134,14 +134,14 @@ export class RedisReadWriteLock implements ReadWriteLock {
     return this.#writeLock;
   }
 
-  /** Who holds it. Rejects as ioredis does. */
+  /** Resolves to the current holders. Rejects as ioredis does. */
   holders(): Promise<LockHolder[]> {
     return readHolders(this.context.connection, this.name);
   }
 
   /**
-   * Takes it from all who hold it in that mode, for an operator; resolves to whether anybody did. Holders of this library
-   * are told at their next renewal.
+   * Removes all holders in that mode, for operators; resolves to whether there were any. Holders of this library learn of
+   * it at their next renewal.
    *
    * Rejects as ioredis does.
    */

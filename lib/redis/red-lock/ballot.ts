@@ -1,23 +1,23 @@
 import type { RedisLease } from '../locks/redis-lease.js';
 import type { RedisLock } from '../locks/redis-lock.js';
 
-/** Asks one server; rejects when it does not answer in time, or when the signal is aborted. */
+/** Asks one server; rejects if it does not answer in time, or if the signal is aborted. */
 export type Ask = (part: RedisLock, signal: AbortSignal) => Promise<RedisLease | undefined>;
 
 /**
- * One question to all servers at the same time. It is won as soon as a majority has granted the lock, and lost as soon as
- * too many others have refused it or not answered.
+ * One request to all servers at the same time. It is won as soon as a majority has granted the lock, and lost as soon as too
+ * many others have denied it or failed to answer.
  *
- * Invariant: every grant is in `leases`, was told to `onGrant`, or is given back by the part itself.
+ * Invariant: every grant is in `leases`, was passed to `onGrant`, or is released by the part itself.
  */
 export class Ballot {
-  /** Granted so far. */
+  /** Leases granted so far. */
   readonly leases: RedisLease[] = [];
-  /** Those that have answered, in that order. */
+  /** Parts that have answered, in the order of their answers. */
   readonly answered: RedisLock[] = [];
-  /** Why the others have not. */
+  /** Errors of the parts that have not answered. */
   readonly failures: unknown[] = [];
-  /** Resolves to whether it is won. */
+  /** Resolves to whether the ballot is won. */
   readonly decided: Promise<boolean>;
   readonly #abort = new AbortController();
   #decide!: (isWon: boolean) => void;
@@ -49,18 +49,18 @@ export class Ballot {
       );
   }
 
-  /** Hands over the leases there are, and those that still come. */
+  /** Passes on the leases granted so far, and those granted later. */
   onGrant(tell: (lease: RedisLease) => void): void {
     this.#tellGrant = tell;
     for (const lease of this.leases) tell(lease);
   }
 
-  /** Asks no longer those that have not answered: what they may have granted is given back by the part itself. */
+  /** Aborts the requests without an answer: what they may have been granted is released by the part itself. */
   stopAsking(): void {
     this.#abort.abort();
   }
 
-  /** Gives back what was granted, and is granted yet. */
+  /** Releases the leases granted so far, and those granted later. */
   giveBack(): void {
     this.stopAsking();
     this.onGrant((lease) => void lease.release());
@@ -73,7 +73,7 @@ export class Ballot {
   }
 }
 
-/** The first so many results; fewer when the others have failed. Never rejects. */
+/** Resolves to the first `count` results, or to fewer if the others have failed. Never rejects. */
 export function firstN<T>(count: number, promises: readonly Promise<T>[]): Promise<T[]> {
   return new Promise((resolve) => {
     const results: T[] = [];

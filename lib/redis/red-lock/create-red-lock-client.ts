@@ -9,13 +9,13 @@ import { validateRedisOptions } from '../validate-redis-options.js';
 import { RedLockClient } from './red-lock-client.js';
 import { RedLockNodes, type RedLockNode } from './red-lock-nodes.js';
 
-/** A server that is down at the start is tried for as long as the client is open. */
+/** Connect timeout per server, in ms: a server that is down at the start is retried for as long as the client is open. */
 const NEVER = 2 ** 31 - 1;
 
 /**
- * A lock client on several Redis servers; call `connect()` next.
+ * Creates a lock client on several Redis servers; call `connect()` next.
  *
- * Rejects with `LockOptionsError`, or with `LockConnectionError` when the package `ioredis` is needed and not installed.
+ * Rejects with `LockOptionsError`, or with `LockConnectionError` if the package `ioredis` is needed and not installed.
  */
 export async function createRedLockClient(
   name: string,

@@ -11,21 +11,21 @@ import type { RedisLock } from '../locks/redis-lock.js';
 import { Ballot, type Ask } from './ballot.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
-/** What a wait without bound is taken for in a round, for each server, in ms: Redisson's `RedissonMultiLock`. */
+/** Time per server and round if the wait is unbounded, in ms, as in Redisson's `RedissonMultiLock`. */
 const ROUND_OF_SERVER = 1_500;
-/** The longest pause after a round that nobody won, in ms. */
+/** Longest pause after a round without a winner, in ms. */
 const LONGEST_PAUSE = 100;
 
-/** What every question has in common. */
+/** Options that all requests have in common. */
 type Terms = Pick<RedisAcquireOptions, 'lease' | 'maxHold' | 'minLease' | 'method'>;
 
 /**
- * One owner's contention for a lock on several servers (the Redlock algorithm). All servers are asked at the same time. Where
- * others hold it, those who wait queue at one server, the first that answers, and whoever gets it there asks the others: so
- * two of them do not take half of the servers each. As in `RedissonRedLock` a server is waited for `max(rest / servers, 1)` ms.
+ * One owner's contention for a lock on several servers (the Redlock algorithm). All servers are asked at the same time. If
+ * others hold it, waiters queue at one server, the first that answers, and the one that acquires it there asks the others: so
+ * two waiters do not acquire half of the servers each. As in `RedissonRedLock`, a server has `max(rest / servers, 1)` ms.
  */
 export class RedLockAttempt {
-  /** The last question to all that was decided. */
+  /** Last decided ballot of `#ask`. */
   #ballot?: Ballot;
 
   constructor(
@@ -37,7 +37,7 @@ export class RedLockAttempt {
     private readonly endsAt: number,
   ) {}
 
-  /** Resolves to the ballot that was won, or to `undefined` where others hold it. */
+  /** Resolves to the ballot that was won, or to `undefined` if others hold the lock. */
   once(): Promise<Ballot | undefined> {
     return this.#unlessSilent(async () => {
       for (;;) {
@@ -59,17 +59,17 @@ export class RedLockAttempt {
     });
   }
 
-  /** Have too few servers answered the last time to know who holds it? */
+  /** Whether too few servers answered the last ballot to know the holder. */
   get #isSilent(): boolean {
     return this.#ballot !== undefined && this.#ballot.answered.length < this.context.majority;
   }
 
-  /** Have servers had the time that they are given to answer, or to be back? */
+  /** Whether the servers have had their time to answer, or to reconnect. */
   get #hasBeenPatient(): boolean {
     return this.wait.elapsed >= this.context.nodeTimeout;
   }
 
-  /** Tells an end of the wait that is owed to silent servers from one that others are to blame for. */
+  /** Distinguishes a time-out that is due to silent servers from one that is due to other holders. */
   async #unlessSilent<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -80,7 +80,7 @@ export class RedLockAttempt {
     }
   }
 
-  /** Asks all; gives back what it did not win. */
+  /** Asks all servers; releases the grants of a ballot that was not won. */
   async #ask(): Promise<Ballot | undefined> {
     const { nodeTimeout, servers, majority } = this.context;
     const terms = { ...this.terms, wait: nodeTimeout };
@@ -94,7 +94,7 @@ export class RedLockAttempt {
     return won;
   }
 
-  /** Those that will be the same when it asks again. */
+  /** Failures that would recur at the next request. */
   get #lastingFailures(): LockError[] {
     const mayPass = (error: LockError) =>
       error instanceof LockTimeoutError ||
@@ -111,7 +111,7 @@ export class RedLockAttempt {
     return await this.#queue(this.parts.find((part) => answered.includes(part))!);
   }
 
-  /** Waits at that server, and then for the others. */
+  /** Waits at server `first`, and then for the others. */
   async #queue(first: RedisLock): Promise<Ballot | undefined> {
     const gate = new AbortController();
     const asking = first.acquire({ ...this.terms, wait: this.#patience, signal: gate.signal });
@@ -120,14 +120,14 @@ export class RedLockAttempt {
       lease = await this.wait.until(asking);
     } catch (error) {
       gate.abort();
-      asking.then((late) => late.release()).catch(() => {}); // it may have been granted in this very turn
+      asking.then((late) => late.release()).catch(() => {}); // it may have been granted in this very event loop turn
       this.wait.throwIfEnded();
       if (!(error instanceof LockTimeoutError)) await this.#pause();
       return undefined;
     }
     const terms = { ...this.terms, wait: this.#patience };
     const won = await this.#decide((part, signal) => {
-      if (part === first) return Promise.resolve(lease); // whatever has happened since: the ballot gives it back
+      if (part === first) return Promise.resolve(lease); // whatever has happened since: the ballot releases it
       return ifReady(part, () => part.acquire({ ...terms, signal }));
     });
     if (won === undefined) await this.#pause();
@@ -140,7 +140,7 @@ export class RedLockAttempt {
     try {
       const hasWon = await this.wait.until(ballot.decided);
       decided?.(ballot);
-      const { length } = ballot.leases.filter(({ isHeld }) => isHeld); // a lease may be over already
+      const { length } = ballot.leases.filter(({ isHeld }) => isHeld); // a lease may have ended already
       if (hasWon && length >= this.context.majority) won = ballot;
     } finally {
       if (won === undefined) ballot.giveBack();
@@ -148,13 +148,13 @@ export class RedLockAttempt {
     return won;
   }
 
-  /** How long one server is waited for, in ms. */
+  /** Longest wait for one server, in ms. */
   get #patience(): number {
     const rest = this.endsAt - this.context.clock.now();
     return rest === Infinity ? ROUND_OF_SERVER : Math.max(rest / this.context.servers, 1);
   }
 
-  /** By chance, so that those who have hindered each other do not do so again. */
+  /** Sleeps for a random time, so that waiters that have blocked each other do not do so again. */
   #pause(): Promise<void> {
     return this.wait.sleep(1 + this.context.random() * LONGEST_PAUSE);
   }
@@ -168,7 +168,7 @@ export class RedLockAttempt {
   }
 }
 
-/** A server that is not connected is not asked: what waited for it would be in the way when it is back. */
+/** A server that is not connected is not asked: a pending request would be in the way after the reconnect. */
 async function ifReady<T>(part: RedisLock, ask: () => Promise<T>): Promise<T> {
   if (!part.isReady) throw new Error('The server is not connected.');
   return await ask();

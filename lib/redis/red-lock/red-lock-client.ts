@@ -33,7 +33,7 @@ import { majorityHolders, type RedLockNodes } from './red-lock-nodes.js';
 import { RedLock, validateRedLockLease } from './red-lock.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
-/** What a client is made of. */
+/** Settings and dependencies of a `RedLockClient`. */
 export interface RedLockClientSettings {
   readonly name: string;
   readonly nodes: RedLockNodes;
@@ -42,7 +42,7 @@ export interface RedLockClientSettings {
   readonly options: RedisLockOptions;
 }
 
-/** Mutexes on several independent Redis servers: see `RedLock`. It has no other locks. */
+/** Mutexes on several independent Redis servers: see `RedLock`. Other locks are not available. */
 export class RedLockClient implements LockClient {
   readonly name: string;
   /** @internal */
@@ -117,7 +117,7 @@ export class RedLockClient implements LockClient {
     return this.settings.events.on(event, listener);
   }
 
-  /** Of the servers as a whole: a majority is as good as one server is. */
+  /** Status of the servers as a whole: a majority counts as one server does. */
   status(): LockClientStatus {
     const { states, majority } = this.settings.nodes;
     const connected = states.filter((state) => state === 'CONNECTED').length;
@@ -137,7 +137,7 @@ export class RedLockClient implements LockClient {
     return await measurePing(this.#context, timeout, () => nodes.ping(timeout));
   }
 
-  /** As `LockClient.connect`: resolves when a majority of the servers is connected; the others are waited for later on. */
+  /** As `LockClient.connect`: resolves when a majority of the servers is connected; the others may connect later. */
   async connect(): Promise<void> {
     const { name, clock, nodes, options } = this.settings;
     const { waits, accepts } = this.#context;
@@ -211,7 +211,7 @@ export class RedLockClient implements LockClient {
   }
 }
 
-/** Far below the lease, and enough for a server that is in order. */
+/** Default of `nodeTimeout`: far below the lease, and enough for a healthy server. */
 function defaultNodeTimeout(watchdogTimeout: number): number {
   return Math.min(Math.max(watchdogTimeout / 100, 50), 500, watchdogTimeout / 3);
 }

@@ -8,20 +8,20 @@ import type { LocalQueues } from '../locks/local-queue.js';
 import type { RedisLease } from '../locks/redis-lease.js';
 import { type Ballot, firstN } from './ballot.js';
 
-/** What one client shares with all of its locks. Its identity is the scope of re-entry. Times in milliseconds. */
+/** State that one client shares with all of its locks. Its identity is the scope of re-entry. Times are in milliseconds. */
 export interface RedLockContext extends AcquireContext {
-  /** Of how many servers a lock needs to be granted. */
+  /** Number of servers that must grant a lock. */
   readonly majority: number;
   readonly servers: number;
-  /** Bound on one question to one server. */
+  /** Bound on one request to one server. */
   readonly nodeTimeout: number;
-  /** Bound of an acquire that names none. */
+  /** Default bound on the wait of an acquire. */
   readonly wait: Wait;
-  /** Locks held. */
+  /** Current holds. */
   readonly holds: SwapRemoveSet<ClientHold>;
-  /** Who of this process wants which lock: only the first in each line asks the servers. */
+  /** Acquires of this process, by lock: only the first in each local queue asks the servers. */
   readonly lines: LocalQueues;
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number;
   accepts: 'all' | 'reentrant' | 'none';
 }
@@ -30,11 +30,11 @@ export interface RedLockContext extends AcquireContext {
  * A lock that is held on a majority of the servers.
  *
  * Invariant: it is exclusive as long as a majority of the leases is, each by the clock of this process and less the drift
- * (`driftAdjustedDeadline`): any other majority has a server in common with it. A lease that comes late joins it, or is given back.
+ * (`driftAdjustedDeadline`): any other majority has a server in common with it. A late lease joins the hold, or is released.
  */
 export class RedLockHold implements HoldBackend {
   readonly hold: Hold<RedLockHold>;
-  /** Once it was told. */
+  /** Fencing token, once it was fetched. */
   knownToken?: bigint;
   readonly heldSince: number;
   readonly #forget: () => void;
@@ -43,7 +43,7 @@ export class RedLockHold implements HoldBackend {
   #isOver = false;
 
   /**
-   * @param ballot that was won
+   * @param ballot the ballot that was won
    * @param ended called when the lock is free or lost, perhaps twice
    */
   constructor(
@@ -61,7 +61,7 @@ export class RedLockHold implements HoldBackend {
   }
 
   #add(lease: RedisLease): void {
-    if (this.#isOver) return this.#release(lease); // there too it may have to be kept for a while
+    if (this.#isOver) return this.#release(lease); // a minimum hold time may apply to it, too
     this.#leases.push(lease);
     this.#stopListening.push(lease.hold.onLost(() => this.#check()));
   }
@@ -78,15 +78,15 @@ export class RedLockHold implements HoldBackend {
     return this.#held.length >= this.context.majority;
   }
 
-  /** Milliseconds until a majority of the leases is not safe any more, unless they are renewed. */
+  /** Milliseconds until a majority of the leases is no longer safe, unless they are renewed. */
   remaining(): number {
     const left = this.#leases.map((lease) => lease.remaining()).sort((a, b) => b - a);
     return left[this.context.majority - 1] ?? 0;
   }
 
   /**
-   * Greater than that of every earlier holder: a token is told only after the counters of a majority are not below it, and
-   * the next holder's majority has one of them (the two phases of an atomic register, Attiya, Bar-Noy and Dolev 1995).
+   * Greater than the token of every earlier holder: a token is returned only after the counters of a majority are not below
+   * it, and the next holder's majority has one of them (the two phases of an atomic register, Attiya, Bar-Noy and Dolev 1995).
    */
   async fencingToken(): Promise<bigint> {
     const tokens = await this.#ofMajority((lease) => lease.fencingToken());
@@ -97,13 +97,13 @@ export class RedLockHold implements HoldBackend {
   }
 
   lost(error: LockLostError): void {
-    this.#giveBack(); // what is left excludes nobody
+    this.#giveBack(); // the remaining leases exclude no one
     this.ended();
     const heldMs = this.context.clock.now() - this.heldSince;
     this.context.events.emit('lost', { ...this.hold.subject, heldMs, error });
   }
 
-  /** Comes back when a majority has it back, as far as they are connected; the others are seen to in the background. */
+  /** Resolves when a majority has released it, as far as they are connected; the others are released in the background. */
   async free(): Promise<void> {
     const { events, clock, majority } = this.context;
     const wasLost = this.hold.lost !== undefined;
@@ -140,12 +140,12 @@ export class RedLockHold implements HoldBackend {
     );
   }
 
-  /** From here on nothing prolongs it. */
+  /** Stops listening and releases all leases, which ends their renewal. */
   #giveBack(): void {
     this.#isOver = true;
     for (const stop of this.#stopListening.splice(0)) stop();
     for (const lease of this.#leases) this.#release(lease);
-    // The next acquire must not queue behind requests to slow servers, unless the lock is kept for its `atLeast`.
+    // The next acquire must not queue behind requests to slow servers, unless the lock is held for its `atLeast`.
     if (this.hold.atLeast === 0) this.ballot.stopAsking();
   }
 

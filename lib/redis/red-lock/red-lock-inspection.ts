@@ -9,12 +9,12 @@ import type {
 import { settledWithin, CompositeReports } from '../inspection/redis-reports.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
-/** How long one of the servers is waited for, in ms. */
+/** Longest wait for one of the servers, in ms. */
 const PATIENCE = 1_000;
 
-/** What several independent servers tell together. Those that do not answer are left out. */
+/** Combined inspection of several independent servers. Servers that do not answer are left out. */
 export class RedLockInspection implements LockInspection {
-  /** @param parts of each server */
+  /** @param parts inspections of the single servers */
   constructor(
     private readonly context: RedLockContext,
     private readonly parts: readonly LockInspection[],
@@ -60,7 +60,7 @@ export class RedLockInspection implements LockInspection {
   }
 }
 
-/** A holder has another id on each server, but tells the same of itself. */
+/** Merges the entries of one holder: it has another id on each server, but the same description. */
 function merged(parties: readonly ObservedParty[]): ObservedParty[] {
   const holders = new Map<string, ObservedParty>();
   for (const party of parties) {

@@ -8,10 +8,10 @@ import type { RedisLockClient } from '../redis-lock-client.js';
 import { firstN } from './ballot.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
-/** States of a connection, the best first. */
+/** Connection states, the best first. */
 const STATES = ['CONNECTED', 'REFUSED', 'SUSPENDED', 'LOST', 'CONNECTING', 'CLOSED'];
 
-/** One of the servers. */
+/** One of a client's servers. */
 export interface RedLockNode {
   readonly connection: RedisConnection;
   readonly client: RedisLockClient;
@@ -19,9 +19,9 @@ export interface RedLockNode {
 
 /** The servers of one client. */
 export class RedLockNodes {
-  /** Why one of them is not connected, for an operator. */
+  /** Latest reason why one of them is not connected, for an operator. */
   lastReason = 'no server has answered';
-  /** By the id of the process that answered. */
+  /** Servers by the id of the process that answered. */
   readonly #servers = new Map<string, RedLockNode>();
 
   constructor(
@@ -48,14 +48,14 @@ export class RedLockNodes {
     return states.sort((a, b) => STATES.indexOf(a) - STATES.indexOf(b));
   }
 
-  /** How many are needed, so that any two groups of so many have one in common. */
+  /** Number of servers needed, so that any two groups of that size have one in common. */
   get majority(): number {
     return Math.floor(this.nodes.length / 2) + 1;
   }
 
   /**
-   * Resolves when a majority is connected, and the others are too or have had `grace` ms more; these go on trying. Rejects
-   * with `LockOptionsError` when two of them are the same server.
+   * Resolves when a majority is connected, and the others are too or have had `grace` ms more; these keep trying. Rejects
+   * with `LockOptionsError` if two of them are the same server.
    */
   async connect(grace: number): Promise<void> {
     const connecting = this.nodes.map((node) => this.#connect(node));
@@ -68,7 +68,7 @@ export class RedLockNodes {
     await Promise.race([all, later]).finally(() => timer?.cancel());
   }
 
-  /** Resolves when a majority has answered; rejects when so many do not within `timeout` ms. */
+  /** Resolves when a majority has answered; rejects if it does not within `timeout` ms. */
   async ping(timeout: number): Promise<void> {
     const answers = await firstN(
       this.majority,
@@ -82,7 +82,7 @@ export class RedLockNodes {
     await Promise.all(this.clients.map((client) => client.close(timeout)));
   }
 
-  /** A server with two votes would make a majority of its own. */
+  /** Connects to one server; rejects a duplicate, as a server with two votes could make a majority of its own. */
   async #connect(node: RedLockNode): Promise<void> {
     const { client, connection } = node;
     await client.connect();
@@ -91,7 +91,7 @@ export class RedLockNodes {
     const known = this.#servers.get(id) ?? node;
     this.#servers.set(id, known);
     if (known === node) return;
-    await client.close(0); // it grants nothing
+    await client.close(0); // so that it grants nothing
     process.emitWarning(`Lock client "${this.name}" was given the same Redis server twice.`);
     throw new LockOptionsError(
       'nodes',
@@ -103,10 +103,10 @@ export class RedLockNodes {
 }
 
 /**
- * By what id a majority of the servers knows the holder of a lock; none, if there is no such holder. Those that are not
- * connected are not asked, and those that are silent not waited for once it is known.
+ * Resolves to the id by which a majority of the servers knows the holder of a lock; empty if there is no such holder. Servers
+ * that are not connected are not asked, and silent ones are not waited for once the id is known.
  *
- * Rejects with `LockConnectionError` when too few answer within `nodeTimeout`.
+ * Rejects with `LockConnectionError` if too few answer within `nodeTimeout`.
  */
 export async function majorityHolders(
   context: RedLockContext,

@@ -20,16 +20,16 @@ import { type RedLockContext, RedLockHold } from './red-lock-hold.js';
 
 /** A lease on a {@link RedLock}. */
 export class RedLockLease extends LeaseHandle<RedLockHold> {
-  /** Milliseconds until it is lost unless it is renewed; 0 when it is not held. */
+  /** Milliseconds until the lease is lost, unless it is renewed; 0 if it is not held. */
   remaining(): number {
     return this.isHeld ? this.hold.backend.remaining() : 0;
   }
 }
 
 /**
- * A mutex on several independent Redis servers, of which a majority has to grant it (the Redlock algorithm, and Redisson's
- * `RedissonRedLock`): it works on while a minority is down, and it is exclusive as far as the clocks allow, and as long as no
- * server forgets what it has granted.
+ * A mutex on several independent Redis servers, of which a majority must grant it (the Redlock algorithm, and Redisson's
+ * `RedissonRedLock`): it keeps working while a minority is down, and it is exclusive as far as the clocks allow, and as long
+ * as no server forgets what it has granted.
  */
 export class RedLock implements Mutex {
   readonly identity: LockIdentity;
@@ -37,7 +37,7 @@ export class RedLock implements Mutex {
 
   /**
    * @param parts the same lock on each server, not reentrant
-   * @param isReentrant does a nested acquire re-enter?
+   * @param isReentrant whether a nested acquire re-enters
    */
   constructor(
     private readonly context: RedLockContext,
@@ -54,12 +54,12 @@ export class RedLock implements Mutex {
   async acquire(options: RedisAcquireOptions = {}): Promise<RedLockLease> {
     const { wait = this.context.wait } = options;
     const lease = await this.#acquire(withDefaultWait(options, wait), true);
-    return lease!; // who may wait ends with a lease or an error
+    return lease!; // an acquire that may wait ends with a lease or an error
   }
 
   /**
    * As `Lock.tryAcquire`; without a `wait` it waits for the servers for the client's `nodeTimeout`. Rejects with
-   * `LockConnectionError` when too few have answered to know.
+   * `LockConnectionError` if too few have answered to know the outcome.
    */
   tryAcquire(options: RedisAcquireOptions = {}): Promise<RedLockLease | undefined> {
     return this.#acquire(options, false);
@@ -117,7 +117,7 @@ export class RedLock implements Mutex {
 
   #reenter({ signal }: RedisAcquireOptions): Hold<RedLockHold> | undefined {
     if (!this.isReentrant) return undefined;
-    const hold = LeaseScope.find(this.identity) as Hold<RedLockHold> | undefined; // the scope is ours, so the backend is
+    const hold = LeaseScope.find(this.identity) as Hold<RedLockHold> | undefined; // a hold in this scope has this backend
     if (hold && signal?.aborted)
       throw new LockAbortedError({ ...hold.context, cause: signal.reason });
     return hold;
@@ -125,7 +125,7 @@ export class RedLock implements Mutex {
 }
 
 /**
- * @param nodeTimeout how long each server may take, in ms
+ * @param nodeTimeout time that each server may take, in ms
  * @throws LockOptionsError
  */
 export function validateRedLockLease(

@@ -5,10 +5,10 @@ import type { RecipeContext } from '../recipe-context.js';
 import { permitAcquire, permitRelease, permitToken } from '../scripts/index.js';
 
 /**
- * Commands of the semaphore that Redisson calls `RPermitExpirableSemaphore`. A holder is what `newPermitHolder` makes.
+ * Commands of Redisson's `RPermitExpirableSemaphore`. Holder ids are made by `newPermitHolder`.
  *
- * @param permits how many there should be; none: as many as there are on the server
- * @param isFair are those of this library served in the order of coming?
+ * @param permits intended number of permits; if `undefined`, the number on the server applies
+ * @param isFair whether waiters of this library are served in order of arrival
  */
 export function permitCommands(
   context: RecipeContext,

@@ -9,12 +9,12 @@ import type { AcquireCommands } from '../locks/lock-commands.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { latchAwait, latchCountDown, latchDelete, latchSet } from '../scripts/index.js';
 
-/** A waiter looks after so many ms, whether or not it was woken. */
+/** Time after which a waiter checks the latch, whether or not it was woken, in ms. */
 const LONGEST_SILENCE = 5_000;
 
 /**
- * A latch that opens when it was counted down to 0, compatible on the wire with Redisson's `RCountDownLatch`. One that was
- * never closed, or was deleted, is open.
+ * A latch that opens when it is counted down to 0, wire-compatible with Redisson's `RCountDownLatch`. A latch that was never
+ * closed, or was deleted, is open.
  */
 export class RedisCountDownLatch {
   readonly #requests: IdempotentRequests;
@@ -28,7 +28,7 @@ export class RedisCountDownLatch {
   }
 
   /**
-   * Closes it, to be counted down so many times, where it is open; resolves to whether it did.
+   * Closes the latch if it is open, so that `count` count-downs open it again; resolves to whether it did.
    *
    * Rejects with `LockOptionsError` unless `count` is a whole number from 1 to 2^31 - 1.
    */
@@ -37,23 +37,23 @@ export class RedisCountDownLatch {
     return (await this.#change(latchSet, count)) === 1;
   }
 
-  /** Counts down by one; resolves to what is left. On an open latch it does nothing. */
+  /** Counts down by one; resolves to the remaining count. Does nothing on an open latch. */
   countDown(): Promise<number> {
     return this.#change(latchCountDown);
   }
 
-  /** How many times it has to be counted down yet; 0: it is open. */
+  /** Resolves to the remaining count; 0 if the latch is open. */
   async getCount(): Promise<number> {
     return Number(await this.context.connection.read('get', this.name.redisKey));
   }
 
-  /** Deletes it, which opens it for all who wait; resolves to whether it was closed. */
+  /** Deletes the latch, which opens it for all waiters; resolves to whether it was closed. */
   async delete(): Promise<boolean> {
     return (await this.#change(latchDelete)) === 1;
   }
 
   /**
-   * Resolves when it is open. A message that is lost costs 5 s at most.
+   * Resolves when the latch is open. A lost message causes a delay of 5 s at most.
    *
    * Rejects with `LockTimeoutError` after `wait` ms, `LockAbortedError`, `LockClientClosedError`, `LockConnectionError`,
    * `LockOptionsError`.

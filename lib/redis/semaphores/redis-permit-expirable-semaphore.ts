@@ -26,8 +26,8 @@ import {
 /** Options of an acquire on a semaphore on Redis. */
 export interface RedisPermitOptions extends RedisAcquireOptions, PermitOptions {
   /**
-   * How many permits to take, all together or none: a whole number from 1 to what the semaphore has, and to 10,000. The server
-   * keeps each permit by itself; where a permit stands for something small, as a byte or a row, let it stand for many.
+   * Number of permits to acquire, all or none: a whole number from 1 to what the semaphore has, and to 10,000. The server
+   * stores each permit separately; if a permit stands for something small, such as a byte or a row, let it stand for many.
    *
    * @default 1
    */
@@ -35,15 +35,15 @@ export interface RedisPermitOptions extends RedisAcquireOptions, PermitOptions {
 }
 
 /**
- * A semaphore on Redis, compatible on the wire with Redisson's `RPermitExpirableSemaphore`: each permit has an id and a
- * lease, which is renewed as long as it is held; so the permits of a process that has crashed come back.
+ * A semaphore on Redis, wire-compatible with Redisson's `RPermitExpirableSemaphore`: each permit has an id and a lease, which
+ * is renewed for as long as it is held; so the permits of a crashed process become available again.
  *
- * Not reentrant: a nested acquire takes more permits.
+ * Not reentrant: a nested acquire acquires further permits.
  */
 export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   readonly #requests: IdempotentRequests;
 
-  /** @param most how many permits there should be, so that no more can be asked for; none: as many as there are on the server */
+  /** @param most intended number of permits, the maximum of an acquire; if `undefined`, the number on the server applies */
   constructor(
     private readonly context: RecipeContext,
     private readonly name: LockName,
@@ -65,70 +65,70 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     return await this.base.acquire(options, false, this.#holder(options));
   }
 
-  /** As `Lock.tryAcquire`; without the option `fair` it passes by those who wait for more than there is. */
+  /** As `Lock.tryAcquire`; without the option `fair` it skips waiters for more permits than are available. */
   async tryAcquire(options: RedisPermitOptions = {}): Promise<RedisLease | undefined> {
     return await this.base.tryAcquire(options, false, this.#holder(options));
   }
 
-  /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
+  /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Before that, it rejects as `acquire` does. */
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisPermitOptions): Promise<T> {
     return await runWithLease(await this.acquire(options), fn);
   }
 
-  /** Below 0 where there are fewer permits than are held. Rejects as ioredis does. */
+  /** Resolves to the number of free permits, below 0 if there are fewer permits than are held. Rejects as ioredis does. */
   async availablePermits(): Promise<number> {
     return (await this.#count())[0];
   }
 
-  /** How many are held. Rejects as ioredis does. */
+  /** Resolves to the number of held permits. Rejects as ioredis does. */
   async acquiredPermits(): Promise<number> {
     return (await this.#count())[1];
   }
 
-  /** How many there are, held or not. Rejects as ioredis does. */
+  /** Resolves to the number of permits, held or not. Rejects as ioredis does. */
   async getPermits(): Promise<number> {
     const [available, acquired] = await this.#count();
     return available + acquired;
   }
 
-  /** Sets how many there are, unless that was done before; resolves to whether it did. */
+  /** Sets the number of permits, unless it was set before; resolves to whether it did. */
   trySetPermits(permits: number): Promise<boolean> {
     return this.#resize('try', permits);
   }
 
-  /** Sets how many there are. Where more are held, nothing is taken from those who hold. */
+  /** Sets the number of permits. If more are held, their holders keep them. */
   async setPermits(permits: number): Promise<void> {
     await this.#resize('set', permits);
   }
 
-  /** So many more; fewer, where it is below 0. */
+  /** Adds permits; removes them if `permits` is below 0. */
   async addPermits(permits: number): Promise<void> {
     validatePermits(Math.abs(permits), this.base.about);
     await this.#change(permitResize, 'add', permits);
   }
 
   /**
-   * Gives permits back by their ids, all or none, whoever has taken them.
+   * Releases permits by their ids, all or none, whatever their holder.
    *
-   * Rejects with `LockNotHeldError` when nobody has one of them (any more), with `LockOptionsError` when one is no id.
+   * Rejects with `LockNotHeldError` if one of them is not held (any more), with `LockOptionsError` if one is not an id.
    */
   async release(permitIds: string | readonly string[]): Promise<void> {
     if (await this.tryRelease(permitIds)) return;
     throw new LockNotHeldError(this.base.about);
   }
 
-  /** As `release`; resolves to false when nobody has one of them. */
+  /** As `release`, but resolves to false if one of them is not held. */
   async tryRelease(permitIds: string | readonly string[]): Promise<boolean> {
     const ids = [permitIds].flat();
     for (const id of ids) validatePermitId(id, this.base.about);
-    if (ids.length === 0) return true; // the server would note that there are 0 permits
+    if (ids.length === 0) return true; // the server would record that there are 0 permits
     const released = (await this.#change(permitReleaseIds, ...ids.map(bytesOf))) === 1;
     if (released)
       this.base.loseHold('its permit was given back by its id', (hold) => has(hold, ids));
     return released;
   }
 
-  /** Milliseconds that a permit has left; -1 when it does not end, `undefined` when nobody has it. */
+  /** Resolves to the remaining lease of a permit in ms; -1 if it does not expire, `undefined` if it is not held. */
   async getLeaseTime(permitId: string): Promise<number | undefined> {
     validatePermitId(permitId, this.base.about);
     const keys = [this.name.permitTimeouts];
@@ -137,8 +137,8 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   }
 
   /**
-   * Sets the lease of a permit to so many ms from now; resolves to false when nobody has it. For permits of others: a lease
-   * of this process is extended with `RedisLease.extend`.
+   * Sets the lease of a permit to `lease` ms from now; resolves to false if it is not held. For permits of other processes: a
+   * lease of this process is extended with `RedisLease.extend`.
    */
   async updateLeaseTime(permitId: string, lease: number): Promise<boolean> {
     validateLease('lease', lease, this.base.about);
@@ -179,7 +179,7 @@ const bytesOf = (permitId: string) => Buffer.from(permitId, 'hex');
 const has = (hold: { readonly permitIds: readonly string[] }, ids: readonly string[]) =>
   hold.permitIds.some((id) => ids.includes(id));
 
-/** @throws LockOptionsError unless it is an id as a lease, or Redisson, tells it */
+/** @throws LockOptionsError unless it is a permit id, as given by a lease or by Redisson */
 export function validatePermitId(id: unknown, context: LockErrorContext): void {
   if (typeof id === 'string' && /^[0-9a-f]{32}$/i.test(id)) return;
   throw new LockOptionsError(

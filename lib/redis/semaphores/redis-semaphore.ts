@@ -17,14 +17,14 @@ import {
   semaphoreUndo,
 } from '../scripts/index.js';
 
-/** A waiter looks after so many ms, whether or not it was woken. */
+/** Time after which a waiter asks again, whether or not it was woken, in ms. */
 const LONGEST_SILENCE = 5_000;
 
 /**
- * A number of permits that nobody owns, compatible on the wire with Redisson's `RSemaphore`: for sharing with Java. Permits of
- * a process that has crashed do not come back; where they should, use {@link RedisPermitExpirableSemaphore}.
+ * A number of permits without owners, wire-compatible with Redisson's `RSemaphore`: for sharing with Java. The permits of a
+ * crashed process do not become available again; where they should, use {@link RedisPermitExpirableSemaphore}.
  *
- * Not fair: who wants many permits may wait long while others take few.
+ * Not fair: an acquire of many permits may wait long while others acquire few.
  */
 export class RedisSemaphore {
   readonly #requests: IdempotentRequests;
@@ -38,36 +38,36 @@ export class RedisSemaphore {
   }
 
   /**
-   * Takes permits, all together. A message that is lost costs 5 s at most.
+   * Acquires permits, all together. A lost message causes a delay of 5 s at most.
    *
    * Rejects with `LockTimeoutError` after `wait` ms, `LockAbortedError`, `LockClientClosedError`, `LockConnectionError`,
-   * `LockOptionsError`, and with `LockKeyError` when there is something else under the key.
+   * `LockOptionsError`, and with `LockKeyError` if the key holds something else.
    */
   async acquire({ wait = this.context.wait, signal, permits }: PermitOptions = {}): Promise<void> {
     await this.#take({ wait, signal }, permits, true);
   }
 
-  /** As `acquire`, but waits for nothing but the connection; resolves to whether it has them. */
+  /** As `acquire`, but waits only for the connection; resolves to whether the permits were acquired. */
   tryAcquire(options: PermitOptions = {}): Promise<boolean> {
     const { wait = this.context.connectTimeout, signal, permits } = options;
     return this.#take({ wait, signal }, permits, false);
   }
 
-  /** Gives permits back, or adds new ones: nobody owns them. */
+  /** Releases permits, or adds new ones: permits have no owner. */
   async release(permits = 1): Promise<void> {
     validatePermits(permits, this.#about);
     await this.#change('release', permits);
   }
 
-  /** As `release`, unless the semaphore is not there (any more); resolves to whether it was. */
+  /** As `release`, but only if the semaphore (still) exists; resolves to whether it did. */
   async releaseIfExists(permits = 1): Promise<boolean> {
     validatePermits(permits, this.#about);
     return (await this.#change('release-if-exists', permits)) === 1;
   }
 
   /**
-   * Runs `fn` while it has one permit, or as many as the options say; settles as `fn` does. Permits that could not be given
-   * back are told by a process warning, as nothing gives them back by itself.
+   * Runs `fn` while holding one permit, or as many as the options say; settles as `fn` does. If the release fails, a process
+   * warning is emitted, as nothing else releases the permits.
    */
   async using<T>(fn: () => Promise<T> | T, options: PermitOptions = {}): Promise<T> {
     await this.acquire(options);
@@ -82,15 +82,15 @@ export class RedisSemaphore {
     }
   }
 
-  /** Below 0 when so many were taken away with `addPermits`. */
+  /** Resolves to the number of available permits, below 0 if that many were removed with `addPermits`. */
   async availablePermits(): Promise<number> {
     return Number(await this.#requests.ask(semaphoreCount, [this.name.redisKey], []));
   }
 
   /**
-   * Sets how many there are, unless the semaphore is there already; resolves to whether it did.
+   * Sets the number of permits, unless the semaphore already exists; resolves to whether it did.
    *
-   * @param timeToLive ms after which it is gone; without bound unless given
+   * @param timeToLive time in ms after which the semaphore is removed; without bound unless given
    */
   async trySetPermits(permits: number, timeToLive?: number): Promise<boolean> {
     validatePermits(permits, this.#about);
@@ -98,13 +98,13 @@ export class RedisSemaphore {
     return (await this.#change('try', permits, timeToLive)) === 1;
   }
 
-  /** So many more; fewer, where it is below 0, and so maybe fewer than none. */
+  /** Adds permits; removes them if `permits` is below 0, possibly to a number below 0. */
   async addPermits(permits: number): Promise<void> {
     validatePermits(Math.abs(permits), this.#about);
     await this.#change('add', permits);
   }
 
-  /** Takes all that there are; resolves to how many. */
+  /** Acquires all available permits; resolves to their number. */
   drainPermits(): Promise<number> {
     return this.#change('drain', 0);
   }
@@ -152,7 +152,7 @@ export class RedisSemaphore {
     }
   }
 
-  /** Gives back what an acquire that has failed has taken, or will. */
+  /** Releases the permits that a failed acquire has acquired, or may still acquire. */
   async #undo(question: Question, inFlight: Promise<unknown>): Promise<void> {
     const { releases, clock } = this.context;
     const { redisKey, semaphoreChannel } = this.name;
@@ -164,7 +164,7 @@ export class RedisSemaphore {
     });
     const answered = inFlight.catch(() => {});
     await releases.complete(command, clock.now() + MEMORY, answered);
-    question.settle(); // not before: the server refuses to undo what is settled
+    question.settle(); // not before: the server rejects the undo of a settled request
   }
 
   get #publish(): string {
@@ -192,7 +192,7 @@ export class RedisSemaphore {
   }
 }
 
-/** The requests of one acquire: what was answered is not asked again, so the next question is a new request. */
+/** Requests of one acquire: an answered request is not sent again, so the next question is a new request. */
 class Question {
   number: number;
   #isAnswered = false;
@@ -203,7 +203,7 @@ class Question {
 
   answered(isGranted: boolean): void {
     this.#isAnswered = true;
-    if (!isGranted) this.settle(); // what waits for long must not keep the answers to others remembered
+    if (!isGranted) this.settle(); // a long wait must not make the server remember the answers to other requests
   }
 
   terms(): readonly RedisArgument[] {
@@ -214,7 +214,7 @@ class Question {
     return this.numbers.terms(this.number);
   }
 
-  /** Nothing of it is asked, or undone, any more. */
+  /** Ends the request: it is neither sent nor undone any more. */
   settle(): void {
     this.numbers.settle(this.number);
   }

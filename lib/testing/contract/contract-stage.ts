@@ -5,7 +5,7 @@ import type { Lease } from '../../core/lease.js';
 import type { LockClient } from '../../core/lock-client.js';
 import type { AcquireOptions, Lock } from '../../core/lock.js';
 
-/** Counts its visitors by reading and writing in different turns, as a database would: two at once lose an update. */
+/** Counts visits by reading and writing in different turns, as with a database: two concurrent visits lose an update. */
 export class VisitedRoom {
   visits = 0;
   mostAtOnce = 0;
@@ -21,33 +21,33 @@ export class VisitedRoom {
   }
 }
 
-/** The backend that is held to a contract. */
+/** Options of the backend under test. */
 export interface ContractOptions {
-  /** Makes a client that is connected, with no default `wait`; called up to twice a test. The contract closes it. */
+  /** Creates a connected client without a default `wait`; called up to twice per test. The contract closes the client. */
   readonly createClient: () => Promise<LockClient> | LockClient;
   /**
-   * Do all clients that it makes share their locks? Not so where each has them in its own memory; then nothing is asked of
-   * two clients.
+   * Whether all clients of `createClient` share their locks. False if each keeps them in its own memory; tests with two
+   * clients are then left out.
    *
    * @default true
    */
   readonly isShared?: boolean;
   /**
-   * Are waiters served in the order in which they came, whichever client they are of? Else this is asked of the waiters of
-   * one client only.
+   * Whether waiters are served in order of arrival, across all clients. Otherwise this is required only of the waiters of
+   * one client.
    *
    * @default true
    */
   readonly isFair?: boolean;
   /**
-   * How long what has to happen is waited for, in milliseconds; less than the time that the runner gives a test.
+   * Time to wait for an expected outcome, in milliseconds; less than the runner's timeout of a test.
    *
    * @default 4000
    */
   readonly patience?: number;
 }
 
-/** What a contract needs of a test runner: Jest, Vitest, Mocha and `node:test` all have it. */
+/** Functions of a test runner that a contract needs: Jest, Vitest, Mocha and `node:test` all have them. */
 export interface ContractRunner {
   readonly describe: (name: string, body: () => void) => unknown;
   readonly it: (name: string, body: () => Promise<void>) => unknown;
@@ -55,7 +55,7 @@ export interface ContractRunner {
   readonly afterEach: (body: () => Promise<void>) => unknown;
 }
 
-/** What one test of a contract plays on: a client, where they share locks a second one, and keys that nobody else uses. */
+/** Fixture of one contract test: a client, a second one if clients share locks, and keys that are used nowhere else. */
 export class ContractStage {
   static #keys = 0;
   readonly key = `contract-${process.pid}-${performance.now().toFixed(3)}-${++ContractStage.#keys}`;
@@ -63,7 +63,7 @@ export class ContractStage {
 
   private constructor(private readonly options: ContractOptions) {}
 
-  /** Sets a new stage before each test, and clears it after; returns the one of the test that runs. */
+  /** Sets up a new stage before each test and closes its clients after it; returns a getter of the running test's stage. */
   static of({ beforeEach, afterEach }: ContractRunner, options: ContractOptions) {
     let stage: ContractStage;
     beforeEach(async () => {
@@ -79,17 +79,17 @@ export class ContractStage {
     return this.#clients[0]!;
   }
 
-  /** Another client that shares its locks. Asked for only where there is one. */
+  /** Another client, which shares its locks with `mine`. Used only if there is one. */
   get theirs(): LockClient {
     return this.#clients[1]!;
   }
 
-  /** Acquires, and waits no longer than the contract is patient. */
+  /** Acquires `lock`; rejects if that takes longer than `patience`. */
   take(lock: Lock, options: AcquireOptions = {}): Promise<Lease> {
     return this.soon(`"${lock.key}" is granted`, lock.acquire(options));
   }
 
-  /** Begins an acquire; resolves when its client has told that somebody is ahead. */
+  /** Starts an acquire; resolves when its client has emitted `contended`. */
   async queue(
     client: LockClient,
     lock: Lock,
@@ -100,7 +100,7 @@ export class ContractStage {
       stop = client.on('contended', ({ key }) => void (key === lock.key && resolve()));
     });
     const lease = lock.acquire(options);
-    lease.catch(() => {}); // whoever awaits it hears of it
+    lease.catch(() => {}); // the caller that awaits it gets the rejection
     try {
       await this.soon(`an acquire of "${lock.key}" has begun to wait`, contended);
     } finally {
@@ -109,7 +109,7 @@ export class ContractStage {
     return { lease };
   }
 
-  /** Settles as `promise` does; rejects when that takes longer than the contract is patient. */
+  /** Settles like `promise`; rejects if that takes longer than `patience`. */
   async soon<T>(what: string, promise: Promise<T>): Promise<T> {
     const { patience = 4_000 } = this.options;
     const stop = new AbortController();
@@ -126,7 +126,7 @@ export class ContractStage {
     }
   }
 
-  /** Resolves when `isTrue` is, for which it looks again and again. */
+  /** Polls `isTrue` and resolves when it returns true; rejects if that takes longer than `patience`. */
   async until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void> {
     const { patience = 4_000 } = this.options;
     const end = performance.now() + patience;

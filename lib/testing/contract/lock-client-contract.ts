@@ -4,7 +4,7 @@ import { mutexContract } from './mutex-contract.js';
 import { readWriteLockContract } from './read-write-lock-contract.js';
 import { semaphoreContract } from './semaphore-contract.js';
 
-/** All that a `LockClient` promises, as tests. One without some kind of lock takes the contracts of the others. */
+/** All guarantees of a `LockClient`, as tests. A client that lacks a kind of lock uses the contracts of the others. */
 export function lockClientContract(runner: ContractRunner, options: ContractOptions): void {
   mutexContract(runner, options);
   readWriteLockContract(runner, options);

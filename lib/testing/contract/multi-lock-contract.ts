@@ -8,7 +8,7 @@ import {
   VisitedRoom,
 } from './contract-stage.js';
 
-/** What `LockClient.multiLock` promises of mutexes, as tests: all or none, and no circles; see `mutexContract`. */
+/** Guarantees of `LockClient.multiLock` for mutexes, as tests: all or none, and no circular waits; see `mutexContract`. */
 export function multiLockContract(runner: ContractRunner, options: ContractOptions): void {
   const { describe, it } = runner;
   describe('A multi-lock', () => {
@@ -42,7 +42,7 @@ export function multiLockContract(runner: ContractRunner, options: ContractOptio
       let isGranted = false;
       const all = multi(stage().mine, 'a', 'b').acquire();
       const granted = all.then(() => (isGranted = true));
-      await part('c').using(() => part('d').using(() => {})); // time enough for a grant that is wrong
+      await part('c').using(() => part('d').using(() => {})); // enough time for a wrong grant
       equal(isGranted, false);
       await taken.release();
       await stage().soon('it is granted', granted);

@@ -16,8 +16,8 @@ import {
 } from './mutex-lease-contract.js';
 
 /**
- * What `LockClient.mutex` and `semaphoreMutex` promise, as tests: exclusion, order, waits that end, re-entry, leases, events,
- * closing.
+ * Guarantees of `LockClient.mutex` and `semaphoreMutex`, as tests: exclusion, order, waits that end, re-entry, leases,
+ * events, closing.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export function mutexContract(runner: ContractRunner, options: ContractOptions):
   });
 }
 
-/** One holder at a time, in the order of the queue. */
+/** There is one holder at a time, in the order of the queue. */
 export function mutexExclusionContract(
   { it }: ContractRunner,
   stage: () => ContractStage,
@@ -113,7 +113,7 @@ export function mutexExclusionContract(
   }
 }
 
-/** Re-entry follows the async call tree: an acquire inside of a live lease of the same lock. */
+/** Re-entry follows the async call tree: it is an acquire inside a live lease of the same lock. */
 export function mutexReentryContract({ it }: ContractRunner, stage: () => ContractStage): void {
   it('inside of `using`, as deep as one likes', async () => {
     const { mine, key } = stage();
@@ -177,7 +177,7 @@ export function mutexReentryContract({ it }: ContractRunner, stage: () => Contra
   });
 }
 
-/** What a client tells its listeners and its operators. */
+/** Events that a client emits to its listeners, and the state that it reports to operators. */
 export function mutexEventsContract({ it }: ContractRunner, stage: () => ContractStage): void {
   it('for each step of whoever waits, and none for re-entry', async () => {
     const { mine, key } = stage();

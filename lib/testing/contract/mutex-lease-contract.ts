@@ -10,7 +10,7 @@ import {
 } from '../../core/errors/index.js';
 import type { ContractOptions, ContractRunner, ContractStage } from './contract-stage.js';
 
-/** The handle of whoever holds. */
+/** The lease, which is the handle of the holder. */
 export function mutexLeaseContract({ it }: ContractRunner, stage: () => ContractStage): void {
   it('that says what it is, and whether it is held', async () => {
     const { mine, key } = stage();
@@ -69,7 +69,7 @@ export function mutexLeaseContract({ it }: ContractRunner, stage: () => Contract
   });
 }
 
-/** Deadlines, signals and single attempts, none of which leaves anything behind. */
+/** Deadlines, signals and single attempts, none of which leave anything behind. */
 export function mutexWaitContract({ it }: ContractRunner, stage: () => ContractStage): void {
   it('until its `wait` is over: LockTimeoutError, not before its time', async () => {
     const { mine, key } = stage();
@@ -85,7 +85,7 @@ export function mutexWaitContract({ it }: ContractRunner, stage: () => ContractS
     ok(performance.now() - start >= 49, 'the wait ended before its time');
     equal(holder.isHeld, true);
     await holder.release();
-    await (await stage().take(mine.mutex(key))).release(); // nothing of the waiter is in the way
+    await (await stage().take(mine.mutex(key))).release(); // the waiter has left nothing behind
   });
 
   it('by those behind one that gives up', async () => {
@@ -143,7 +143,7 @@ export function mutexWaitContract({ it }: ContractRunner, stage: () => ContractS
     });
 }
 
-/** Shutdown in two steps: refuse, so that running work may end; then close. */
+/** Shutdown in two steps: `refuse`, so that running work can finish, then `close`. */
 export function mutexClosingContract(
   { it }: ContractRunner,
   stage: () => ContractStage,
@@ -173,7 +173,7 @@ export function mutexClosingContract(
     equal(holder.isHeld, false);
     await refused;
     await rejects(mine.mutex(key).acquire(), LockClientClosedError);
-    await holder.release(); // late, and harmless
+    await holder.release(); // late, but harmless
     deepEqual([mine.activity(), mine.status().health], [[], 'down']);
   });
 

@@ -8,7 +8,7 @@ import {
   VisitedRoom,
 } from './contract-stage.js';
 
-/** What `LockClient.readWriteLock` promises, as tests: many readers or one writer, of all clients; see `mutexContract`. */
+/** Guarantees of `LockClient.readWriteLock`, as tests: many readers or one writer, over all clients; see `mutexContract`. */
 export function readWriteLockContract(runner: ContractRunner, options: ContractOptions): void {
   const { describe, it } = runner;
   const { isShared = true } = options;

@@ -8,7 +8,7 @@ import {
   VisitedRoom,
 } from './contract-stage.js';
 
-/** What `LockClient.semaphore` promises, as tests: so many permits and no more; see `mutexContract`. */
+/** Guarantees of `LockClient.semaphore`, as tests: no more permits than configured; see `mutexContract`. */
 export function semaphoreContract(runner: ContractRunner, options: ContractOptions): void {
   const { describe, it } = runner;
   const { isShared = true } = options;

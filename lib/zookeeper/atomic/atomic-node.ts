@@ -7,7 +7,7 @@ import { retryUntilAnswered } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { anyVersionError, type ValueCodec } from '../shared/watched-value.js';
 
-/** What kind of whole number a node holds: signed, big-endian, of so many bits, as in Curator. Zero bytes are 0. */
+/** Format of the integer in a node: signed, big-endian, `bits` wide, as in Curator. A node without data stands for 0. */
 export class AtomicKind implements ValueCodec<bigint> {
   constructor(readonly bits: 32 | 64) {}
 
@@ -15,7 +15,7 @@ export class AtomicKind implements ValueCodec<bigint> {
     return BigInt.asIntN(this.bits, value) === value;
   }
 
-  /** @param value one that it has */
+  /** @param value within the range, see `has` */
   encode(value: bigint): Buffer {
     const bytes = Buffer.alloc(this.bits / 8);
     if (this.bits === 32) bytes.writeInt32BE(Number(value));
@@ -30,24 +30,24 @@ export class AtomicKind implements ValueCodec<bigint> {
   }
 }
 
-/** A node as it was read; `undefined`: there was none. */
+/** A node as it was read; `undefined` if there was none. */
 export type SeenNode = { readonly data: Buffer; readonly stat: Stat } | undefined;
 
-/** What says that somebody else has changed it, made it or removed it. */
+/** Return codes which mean that another client has changed, created or removed the node. */
 const OVERTAKEN: readonly number[] = [
   ReturnCode.BADVERSION,
   ReturnCode.NODEEXISTS,
   ReturnCode.NONODE,
 ];
 
-/** A node that stays, and is only changed by who knows what it is. */
+/** A persistent node; a change of it succeeds only if the node is still as it was read. */
 export class AtomicNode {
   constructor(
     private readonly context: RecipeContext,
     private readonly settings: LockSettings,
   ) {}
 
-  /** As the server has it that we are connected to. Rejects as `retryUntilAnswered` does. */
+  /** Reads the node from the server that we are connected to. Rejects as `retryUntilAnswered` does. */
   read(): Promise<SeenNode> {
     const { connection, parents } = this.context;
     const { key, path } = this.settings;
@@ -62,18 +62,18 @@ export class AtomicNode {
     });
   }
 
-  /** Resolves when what is read next is not older than this call. Rejects as `retryUntilAnswered` does. */
+  /** Resolves when the next read is not older than this call. Rejects as `retryUntilAnswered` does. */
   catchUp(): Promise<void> {
     const { key, path } = this.settings;
     return retryUntilAnswered(this.context, key, () => this.context.connection.sync(path));
   }
 
   /**
-   * Changes it to `bytes`, or makes it, if it is still what was seen. Resolves to false when it certainly did not: another
-   * change came first, or the connection was lost before this one could be made.
+   * Sets the data to `bytes`, or creates the node, if it is still as seen. Resolves to false when that certainly did not
+   * happen: another change came first, or the connection was lost before this one could be made.
    *
-   * Rejects with `ZooKeeperError` when the servers refuse; and where no answer came and the change may have been made: it
-   * then says `maybeDone`.
+   * Rejects with `ZooKeeperError` when the servers reject the request, and when no answer came and the change may have been
+   * made: the error then has `maybeDone` set.
    */
   async replace(seen: SeenNode, bytes: Buffer): Promise<boolean> {
     const { context, settings } = this;
@@ -96,11 +96,11 @@ export class AtomicNode {
   /**
    * Resolves when a change without an answer was certainly not made, and never will be; rejects with `lost` otherwise.
    *
-   * - That the node is what it was is enough in the session in which the change was sent: the servers take a session's
-   *   requests from its newest connection only, and we are not connected before a `sync` was answered on that. In another
-   *   session it is not: what the old one has sent may still arrive.
-   * - Other bytes in the very next version are enough: another change had the place that this one needed.
-   * - The same bytes there do not say that it was this change: two who count up from one number write the same.
+   * - An unchanged node is proof in the session in which the change was sent: the servers accept a session's requests from its
+   *   newest connection only, and we count as connected only after a `sync` was answered on that one. In another session it is
+   *   no proof: requests of the old session may still arrive.
+   * - Different bytes in the very next version are proof: another change took the version that this one needed.
+   * - The same bytes there do not prove that it was this change: two clients that increment one number write the same.
    */
   async #makeSure(
     lost: ZooKeeperError,
@@ -109,7 +109,7 @@ export class AtomicNode {
     session: Session | undefined,
   ): Promise<void> {
     const now = await this.read().catch(() => {
-      throw lost; // that it may have been made is what matters
+      throw lost; // the change may have been made, which matters more than the error of the read
     });
     const isSameSession = session !== undefined && session === this.context.connection.session;
     const isUntouched = now?.stat.mzxid === seen?.stat.mzxid;
@@ -120,7 +120,7 @@ export class AtomicNode {
   #wasOvertaken(seen: SeenNode, now: SeenNode, bytes: Buffer): boolean {
     if (now === undefined || now.data.equals(bytes)) return false;
     if (seen === undefined) return now.stat.version === 0;
-    const next = (seen.stat.version + 1) | 0; // the servers count in 32 bits
+    const next = (seen.stat.version + 1) | 0; // the servers count versions in 32 bits
     return now.stat.czxid === seen.stat.czxid && now.stat.version === next;
   }
 
@@ -130,7 +130,7 @@ export class AtomicNode {
     try {
       await retryUntilAnswered(this.context, key, () => parents.make(parentPath(path)));
     } catch (error) {
-      if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error; // removed meanwhile: the create will tell
+      if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error; // else removed meanwhile: the create reports it
     }
   }
 }

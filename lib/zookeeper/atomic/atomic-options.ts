@@ -3,47 +3,47 @@ import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { Wait } from '../../core/lock.js';
 import type { RetryPolicy } from '../connection/retry-policies.js';
 
-/** The mutex that a distributed atomic number takes when too many change it at the same time; Curator's class of that name. */
+/** The mutex that a distributed atomic number acquires after too many conflicting changes; Curator's class of that name. */
 export interface PromotedToLock {
   /**
-   * Key of the mutex, which everybody who changes the number should share.
+   * Key of the mutex; all clients that change the number should share it.
    *
    * @default that of the number with `-lock` behind it
    */
   readonly key?: string;
   /**
-   * How long to wait for it: milliseconds above 0, or `'forever'`.
+   * How long to wait for the mutex: milliseconds above 0, or `'forever'`.
    *
    * @default the `wait` of the client
    */
   readonly wait?: Wait;
   /**
-   * How often, and after what pauses, it is tried again inside of the mutex.
+   * How often, and after what pauses, a change is retried inside of the mutex.
    *
    * @default as outside of it
    */
   readonly retryPolicy?: RetryPolicy;
 }
 
-/** What a change of a distributed atomic number took; Curator's class of that name. */
+/** Attempts and time that a change of a distributed atomic number took; Curator's class of that name. */
 export interface AtomicStats {
-  /** How often it was tried without the lock. */
+  /** Number of attempts without the lock. */
   readonly optimisticTries: number;
-  /** How long that took, in ms. */
+  /** Time that these attempts took, in ms. */
   readonly optimisticTimeMs: number;
-  /** How often it was tried inside of the lock; 0: it was not needed. */
+  /** Number of attempts inside of the lock; 0 if it was not needed, or not acquired in time. */
   readonly promotedLockTries: number;
-  /** How long that took, the wait for the lock included, in ms. */
+  /** Time that these attempts took, including the wait for the lock, in ms. */
   readonly promotedTimeMs: number;
 }
 
-/** What became of a change of a distributed atomic number; Curator's class of that name. Look at `succeeded`. */
+/** Outcome of a change of a distributed atomic number; Curator's class of that name. Check `succeeded`. */
 export interface AtomicValue<N> {
-  /** False: nothing was changed. */
+  /** False if nothing was changed. */
   readonly succeeded: boolean;
-  /** What it was before; where nothing was changed, what was seen last. */
+  /** Value before the change; if nothing was changed, the value seen last. */
   readonly preValue: N;
-  /** What it has become; where nothing was changed, `preValue`. */
+  /** Value after the change; if nothing was changed, `preValue`. */
   readonly postValue: N;
   readonly stats: AtomicStats;
 }
@@ -51,20 +51,20 @@ export interface AtomicValue<N> {
 /** Options of a distributed atomic number. */
 export interface AtomicOptions {
   /**
-   * How often, and after what pauses, a change is tried again when another one came in between.
+   * How often, and after what pauses, a change is retried when another one came in between.
    *
    * @default up to 8 times, after 5 to 100 ms
    */
   readonly retryPolicy?: RetryPolicy;
   /**
-   * The mutex to take when that was to no avail, to try again inside of it; false: none.
+   * The mutex to acquire when these retries have failed, to try again inside of it; false for none.
    *
    * @default one beside the number
    */
   readonly promotedToLock?: PromotedToLock | false;
 }
 
-/** @throws LockOptionsError when they are out of their ranges */
+/** @throws LockOptionsError when an option is out of range */
 export function checkAtomicOptions(options: AtomicOptions, context: LockErrorContext): void {
   const { retryPolicy, promotedToLock = {} } = options;
   checkPolicy('retryPolicy', retryPolicy, context);

@@ -7,7 +7,7 @@ import { AtomicKind } from './atomic-node.js';
 import type { AtomicOptions, AtomicValue } from './atomic-options.js';
 import { DistributedAtomicValue } from './distributed-atomic-value.js';
 
-/** What users give and get for a number of that many bits. */
+/** Conversion between the numbers of callers and those in a node of one kind. */
 export interface NumberCodec<N, I> {
   readonly kind: AtomicKind;
   /** @throws LockOptionsError naming the argument */
@@ -40,19 +40,19 @@ export const integerCodec: NumberCodec<number, number> = {
 };
 
 /**
- * A number that everybody may change at the same time. It stays when nobody uses it; where there is none yet it is 0.
+ * A number that all clients may change concurrently. It persists while no client uses it; one that does not exist yet is 0.
  *
- * A change is tried without a lock first, and when too many others come in between, inside of one. It resolves to an
- * {@link AtomicValue}: look at `succeeded`.
+ * A change is tried without a lock first, and after too many conflicts inside of one. It resolves to an {@link AtomicValue}:
+ * check `succeeded`.
  *
- * All methods reject with `LockOptionsError` for a number that is none of its kind; with `LockKeyError` when something else is
- * stored there; with `LockConnectionError` when there is no answer within the client's `connectTimeout`; with
- * `LockClientClosedError` when the client closes; with `ZooKeeperError` when the servers refuse. Changes also with
- * `CounterOverflowError`, and nothing is changed; and with a `ZooKeeperError` that says `maybeDone` when the connection was
- * lost on the way and it cannot be told whether they were made. No change is ever made twice.
+ * All methods reject with `LockOptionsError` for an argument that is not a number of this kind; with `LockKeyError` when
+ * something else is stored there; with `LockConnectionError` when there is no answer within the client's `connectTimeout`;
+ * with `LockClientClosedError` when the client closes; with `ZooKeeperError` when the servers reject the request. Changes also
+ * reject with `CounterOverflowError`, and nothing is changed; and with a `ZooKeeperError` that has `maybeDone` set when the
+ * connection was lost on the way and it is unknown whether they were made. No change is ever made twice.
  *
- * @typeParam N what it is told as
- * @typeParam I what it is given as
+ * @typeParam N type of returned numbers
+ * @typeParam I type of arguments
  */
 export class DistributedAtomicNumber<N extends bigint | number, I extends bigint | number = N> {
   readonly key: string;
@@ -75,7 +75,7 @@ export class DistributedAtomicNumber<N extends bigint | number, I extends bigint
     this.#value = new DistributedAtomicValue(context, settings, codec.kind, options, mutexOf);
   }
 
-  /** What it is on the server that we are connected to, which may be behind the others by a moment. */
+  /** Resolves to the number on the server that the client is connected to, which may lag behind the others by a moment. */
   async get(): Promise<N> {
     return this.codec.format(await this.#value.get());
   }
@@ -85,39 +85,39 @@ export class DistributedAtomicNumber<N extends bigint | number, I extends bigint
     return this.#add(1n);
   }
 
-  /** Takes 1 away. */
+  /** Subtracts 1. */
   decrement(): Promise<AtomicValue<N>> {
     return this.#add(-1n);
   }
 
-  /** Adds `delta`, which may be below 0. */
+  /** Adds `delta`, which may be negative. */
   async add(delta: I): Promise<AtomicValue<N>> {
     return await this.#add(this.#parse('delta', delta));
   }
 
-  /** Takes `delta` away. */
+  /** Subtracts `delta`. */
   async subtract(delta: I): Promise<AtomicValue<N>> {
     return await this.#add(-this.#parse('delta', delta));
   }
 
-  /** Sets it, in the same way as `add` changes it: `preValue` is what it was just before. */
+  /** Sets the number, in the same way as `add` changes it: `preValue` is the number just before. */
   async trySet(value: I): Promise<AtomicValue<N>> {
     const wanted = this.#parse('value', value);
     return this.#formatted(await this.#value.change(() => wanted));
   }
 
-  /** Sets it if it is `expected`. Where there is none yet it is not 0 here, as in Curator: see `initialize`. */
+  /** Sets the number if it is `expected`. As in Curator, one that does not exist yet is not 0 here: see `initialize`. */
   async compareAndSet(expected: I, value: I): Promise<AtomicValue<N>> {
     const seen = this.#parse('expected', expected);
     return this.#formatted(await this.#value.compareAndSet(seen, this.#parse('value', value)));
   }
 
-  /** Sets it, whatever it is, also when something else is stored there: without regard to others who change it. */
+  /** Sets the number unconditionally, also when something else is stored there: concurrent changes are overwritten. */
   async forceSet(value: I): Promise<void> {
     await this.#value.forceSet(this.#parse('value', value));
   }
 
-  /** Sets it where there is none yet. Resolves to false where there is one. */
+  /** Sets the number if it does not exist yet. Resolves to false if it does. */
   async initialize(value: I): Promise<boolean> {
     return await this.#value.initialize(this.#parse('value', value));
   }
@@ -137,13 +137,13 @@ export class DistributedAtomicNumber<N extends bigint | number, I extends bigint
 }
 
 /**
- * A {@link DistributedAtomicNumber} of 64 bits, compatible on the wire with Curator's class of that name: a bigint, given as
- * one or as a safe integer.
+ * A {@link DistributedAtomicNumber} of 64 bits, wire-compatible with Curator's class of that name: returned as a bigint,
+ * passed as a bigint or as a safe integer.
  */
 export type DistributedAtomicLong = DistributedAtomicNumber<bigint, bigint | number>;
 
 /**
- * A {@link DistributedAtomicNumber} of 32 bits, compatible on the wire with Curator's class of that name, and with a
- * {@link SharedCount} of the same key: a whole number from -2^31 to 2^31 - 1.
+ * A {@link DistributedAtomicNumber} of 32 bits, wire-compatible with Curator's class of that name, and with a
+ * {@link SharedCount} of the same key: an integer from -2^31 to 2^31 - 1.
  */
 export type DistributedAtomicInteger = DistributedAtomicNumber<number>;

@@ -16,21 +16,22 @@ import {
   type PromotedToLock,
 } from './atomic-options.js';
 
-/** What to change a number to; `undefined`: not at all. `exists`: there is a node. */
+/** Returns the new number, or `undefined` to change nothing. `exists`: whether there is a node. */
 type Change = (value: bigint, exists: boolean) => bigint | undefined;
 
 type Outcome = Omit<AtomicValue<bigint>, 'stats'> & { readonly tries: number };
 
 const DEFAULT_POLICY = new BoundedExponentialBackoffRetry(5, 100, 8);
 
-/** For changes that end by themselves when the value is another: who came first has changed it, or there was no connection. */
+/** For changes that end by themselves once the value is another: a retry follows a conflict or a lost connection. */
 const UNTIL_IT_IS_ANOTHER: RetryPolicy = { nextDelay: () => 0 };
 
 /**
- * A number in a node that is changed by whoever knows what it is: tried without a lock first, and when too many others come
- * in between, inside of one. Curator's class of that name.
+ * A number in a node that is changed by compare-and-set: without a lock first, and after too many conflicts inside of one.
+ * Curator's class of that name.
  *
- * A lock or not, every change depends on what was read, so one who does not take the lock cannot be overwritten.
+ * With or without the lock, every change depends on what was read, so a client that does not acquire the lock cannot be
+ * overwritten.
  */
 export class DistributedAtomicValue {
   readonly #node: AtomicNode;
@@ -38,7 +39,7 @@ export class DistributedAtomicValue {
   readonly #promotion: PromotedToLock | false;
   readonly #mutex?: Mutex;
 
-  /** @param mutexOf makes the mutex of that key */
+  /** @param mutexOf creates the mutex of a key */
   constructor(
     private readonly context: RecipeContext,
     private readonly settings: LockSettings,
@@ -84,7 +85,7 @@ export class DistributedAtomicValue {
       const change: Change = (now, exists) => (exists && now === expected ? value : undefined);
       let { tries, ...outcome } = await this.#try(wait, UNTIL_IT_IS_ANOTHER, change);
       if (!outcome.succeeded) {
-        await this.#node.catchUp(); // the server that we are connected to may have been behind
+        await this.#node.catchUp(); // the server that we are connected to may lag behind
         const again = await this.#try(wait, UNTIL_IT_IS_ANOTHER, change);
         ({ tries, ...outcome } = { ...again, tries: tries + again.tries });
       }
@@ -109,12 +110,12 @@ export class DistributedAtomicValue {
     );
   }
 
-  /** Runs `work` so that the closing of the client ends its pauses. */
+  /** Runs `work` so that closing the client ends its pauses. */
   #run<T>(work: (wait: WaitScope) => Promise<T>): Promise<T> {
     return runWait(this.context, { key: this.settings.key, options: {} }, work);
   }
 
-  /** Tries until it is done, or `policy` has enough of it. */
+  /** Tries until the change is made, `change` returns `undefined`, or `policy` gives up. */
   async #try(wait: WaitScope, policy: RetryPolicy, change: Change): Promise<Outcome> {
     const { clock } = this.context;
     const begun = clock.now();
@@ -132,12 +133,12 @@ export class DistributedAtomicValue {
     }
   }
 
-  /** The same inside of the mutex; nothing when that was not to be had in time. */
+  /** Like `#try`, inside of the mutex; resolves to `{}` when the mutex was not acquired in time. */
   async #promoted(wait: WaitScope, change: Change): Promise<Partial<Outcome>> {
     const { wait: patience, retryPolicy = this.#policy } = this.#promotion as PromotedToLock;
     let lease: Lease;
     try {
-      // Where the caller holds this very mutex it is re-entered: else they would wait for themselves.
+      // A caller that holds this very mutex re-enters it; otherwise it would wait for itself.
       lease = await this.#mutex!.acquire({ wait: patience });
     } catch (error) {
       if (error instanceof LockTimeoutError) return {};

@@ -10,8 +10,8 @@ import { RetryLoop, retryUntilAnswered } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 
 /**
- * Holds everybody up who waits at it, as long as it is set; compatible on the wire with Curator's class of that name. It
- * stays set when who has set it is gone.
+ * Blocks all waiters while it is set; wire-compatible with Curator's class of that name. It stays set when the client that
+ * set it is gone.
  */
 export class DistributedBarrier {
   readonly key: string;
@@ -27,27 +27,28 @@ export class DistributedBarrier {
   }
 
   /**
-   * Sets it; nothing happens where it is set already.
+   * Sets the barrier; does nothing if it is set already.
    *
-   * Rejects with `LockConnectionError` when there is no answer within the client's `connectTimeout`: it may be set or not.
-   * With `LockClientClosedError` when the client closes, with `ZooKeeperError` when the servers refuse.
+   * Rejects with `LockConnectionError` when there is no answer within the client's `connectTimeout` (it may then be set or
+   * not), with `LockClientClosedError` when the client closes, with `ZooKeeperError` when the servers reject the request.
    */
   async setBarrier(): Promise<void> {
     await retryUntilAnswered(this.context, this.key, () => this.#make());
   }
 
-  /** Lets everybody through; nothing happens where it is not set. Rejects as `setBarrier` does. */
+  /** Removes the barrier and lets all waiters through; does nothing if it is not set. Rejects as `setBarrier` does. */
   async removeBarrier(): Promise<void> {
     const { connection } = this.context;
     await retryUntilAnswered(this.context, this.key, () => deleteIfExists(connection, this.path));
   }
 
   /**
-   * Resolves when it is not set; over lost connections and sessions. One that was set by whomever before this call is seen.
+   * Resolves when the barrier is not set; continues after lost connections and sessions. A barrier that any client has set
+   * before this call is seen.
    *
-   * Curator's `waitOnBarrier` returns false when the time is over; this one rejects, as everything here that waits: with
-   * `LockTimeoutError`, `LockAbortedError`, `LockClientClosedError`, and with `LockConnectionError` when the retry policy
-   * gives up. With `LockOptionsError` for `wait` or `signal`.
+   * Curator's `waitOnBarrier` returns false on timeout; this one rejects, like every wait of this library: with
+   * `LockTimeoutError`, `LockAbortedError`, `LockClientClosedError`, with `LockConnectionError` when the retry policy gives
+   * up, and with `LockOptionsError` for an invalid `wait` or `signal`.
    *
    * @param options `wait`: milliseconds, above 0 and finite, or `'forever'`; default: that of the client. `signal`: ends the
    *   wait
@@ -68,7 +69,7 @@ export class DistributedBarrier {
       wait.throwIfEnded();
       await untilConnected(connection, wait);
       try {
-        // Once: our server may not have heard yet of what others have set. After a reconnect the connection sees to that.
+        // Only once: our server may not know yet what other clients have set. After a reconnect the connection syncs by itself.
         if (!isFresh) await wait.until(connection.sync(this.path));
         isFresh = true;
         retry.answered();
@@ -90,7 +91,7 @@ export class DistributedBarrier {
       } catch (error) {
         if (ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) return;
         if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
-        hasParent = false; // or collected meanwhile
+        hasParent = false; // missing, or collected meanwhile
       }
     }
   }

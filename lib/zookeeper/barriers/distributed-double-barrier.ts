@@ -13,11 +13,11 @@ import { BarrierDirectory, BarrierMember } from './double-barrier-nodes.js';
 type WaitOptions = Pick<AcquireOptions, 'wait' | 'signal'>;
 
 /**
- * Lets so many members begin together, and end together; compatible on the wire with Curator's class of that name.
+ * Lets `memberQty` members begin together, and end together; wire-compatible with Curator's class of that name.
  *
- * One object is one member; a process may have several. It may be entered again after it was left, again and again, also by
- * the same members at once. More than `memberQty` may come: who comes while it is open goes in at once, and all who are
- * inside are waited for at the end.
+ * One object is one member; a process may have several. The barrier may be entered again after it was left, any number of
+ * times, also by the same members at once. More than `memberQty` members may arrive: a member that arrives while the barrier
+ * is open enters at once, and all members that are inside are waited for at the end.
  */
 export class DistributedDoubleBarrier {
   readonly key: string;
@@ -26,13 +26,13 @@ export class DistributedDoubleBarrier {
   readonly #directory: BarrierDirectory;
   #place: 'is outside' | 'is entering already' | 'is inside already' | 'is leaving already' =
     'is outside';
-  /** Our node while we are not outside. */
+  /** Node of this member while it is not outside. */
   #member?: BarrierMember;
-  /** Nodes of ours that may still be there, although we are outside. */
+  /** Nodes of this member that may still exist, although it is outside. */
   readonly #remains: BarrierMember[] = [];
 
   /**
-   * @param memberQty how many have to come; a whole number from 1
+   * @param memberQty number of members that have to arrive; an integer of at least 1
    * @throws LockOptionsError
    */
   constructor(
@@ -47,14 +47,15 @@ export class DistributedDoubleBarrier {
   }
 
   /**
-   * Resolves when `memberQty` members have come, this one included. Where the session is lost meanwhile, it comes again in
-   * the next one.
+   * Resolves when `memberQty` members have arrived, including this one. If the session is lost meanwhile, this member arrives
+   * again in the next one.
    *
-   * Curator's `enter` returns false when the time is over, and stays a member; this one rejects, and is none any more. The
-   * others may just have counted it, as they may have one that crashes at that moment.
+   * Curator's `enter` returns false on timeout and stays a member; this one rejects and is no longer a member. The others may
+   * just have counted it, as with a member that crashes at that moment.
    *
    * Rejects with `LockTimeoutError`, `LockAbortedError`, `LockClientClosedError`; with `LockConnectionError` when the servers
-   * refuse or the retry policy gives up; with `BarrierStateError` when it is not outside; with `LockOptionsError`.
+   * reject a request or the retry policy gives up; with `BarrierStateError` when this member is not outside; with
+   * `LockOptionsError` for invalid options.
    *
    * @param options `wait`: milliseconds, above 0 and finite, or `'forever'`; default: that of the client. `signal`: ends the
    *   wait
@@ -77,14 +78,14 @@ export class DistributedDoubleBarrier {
   }
 
   /**
-   * Resolves when all who are inside have left, too. To be called when the work is done: from then on nobody waits for this
-   * member, also when it rejects, and it may be entered again.
+   * Resolves when all members that are inside have left, too. Call it when the work is done: from then on no member waits for
+   * this one, even if the call rejects, and the barrier may be entered again.
    *
-   * Rejects with `LockLostError` when it was not inside any more, because its session ended or somebody deleted its node: the
-   * others may have left without waiting for it. What happens to its session after that has been looked at does no harm. For
-   * the rest it rejects as `enter` does, where Curator's returns false; with `BarrierStateError` when it is not inside.
+   * Rejects with `LockLostError` when this member was no longer inside, because its session ended or its node was deleted: the
+   * others may have left without waiting for it. A loss of the session after that check does no harm. Otherwise it rejects as
+   * `enter` does, where Curator's `leave` returns false; with `BarrierStateError` when this member is not inside.
    *
-   * @param options as of `enter`
+   * @param options as for `enter`
    */
   async leave(options: WaitOptions = {}): Promise<void> {
     validateAcquireOptions(options, this.#about);
@@ -106,14 +107,14 @@ export class DistributedDoubleBarrier {
     return { key: this.key, client: this.context.client };
   }
 
-  /** Whatever way it goes wrong, the node of the member is removed in the background. */
+  /** Runs `work`; after any failure the node of the member is removed in the background. */
   async #run(
     { wait = this.context.wait, signal }: WaitOptions,
     member: BarrierMember,
     work: (bounds: Pick<Acquisition, 'wait' | 'retry'>) => Promise<void>,
   ): Promise<void> {
     const { retryPolicy, removals } = this.context;
-    const isInside = this.#place === 'is leaving already'; // and may do so while the client shuts down
+    const isInside = this.#place === 'is leaving already'; // leaving is allowed while the client shuts down
     const request = { key: this.key, options: { wait, signal }, isInside };
     await runWait(this.context, request, async (scope) => {
       try {

@@ -5,16 +5,16 @@ import { waitForChange, untilConnected } from '../nodes/node-requests.js';
 import type { BarrierDirectory, BarrierMember } from './double-barrier-nodes.js';
 
 /**
- * One member's way out of a double barrier: all but the lowest remove their nodes and wait for the lowest; that one waits
- * for the highest, and when it is the last, removes `ready` and then itself.
+ * One member's way out of a double barrier: all members except the lowest remove their nodes and wait for the lowest; the
+ * lowest waits for the highest, and when it is the last, removes `ready` and then its own node.
  *
  * Invariants:
- * - Nobody is out before `ready` is gone. So who enters again at once does not come into the round that is just ending.
- * - It waits for those only who were there while the barrier was open, not for those of the next round.
+ * - No member is out before `ready` is gone. So a member that enters again at once does not join the round that is just ending.
+ * - It waits only for members that were there while the barrier was open, never for those of the next round.
  */
 export class BarrierDeparture {
   #hasLeft = false;
-  /** Names of those who are inside together. */
+  /** Names of the members that are inside together. */
   #round?: ReadonlySet<string>;
 
   constructor(
@@ -26,8 +26,8 @@ export class BarrierDeparture {
   ) {}
 
   /**
-   * Resolves when all are out. Rejects with `LockLostError` when it was not inside any more, else with what ended the wait or
-   * the retries; its node is then to be removed.
+   * Resolves when all members are out. Rejects with `LockLostError` when this member was no longer inside, else with what ended
+   * the wait or the retries; the caller must then remove its node.
    */
   async run(): Promise<void> {
     const { connection, directory } = this;
@@ -47,7 +47,7 @@ export class BarrierDeparture {
     }
   }
 
-  /** Resolves to whom to wait for; to nobody when all are out. */
+  /** Resolves to the name of the member to wait for, or to `undefined` when all members are out. */
   async #step(): Promise<string | undefined> {
     const { name } = this.member;
     const { members, isOpen } = await this.bounds.wait.until(this.directory.look());
@@ -65,7 +65,7 @@ export class BarrierDeparture {
     return others[0];
   }
 
-  /** We are the last. In this order, see above. */
+  /** For the last member: sends the removal of `ready` first, then that of its own node, as the first invariant requires. */
   async #close(isThere: boolean, isOpen: boolean): Promise<void> {
     this.#hasLeft = true;
     const closed = isOpen ? this.directory.close() : undefined;
@@ -73,7 +73,7 @@ export class BarrierDeparture {
     await this.bounds.wait.until(Promise.all([closed, removed]));
   }
 
-  /** Our node is gone, or will be. Until it was seen in here, we cannot know that the others have waited for us. */
+  /** The node is gone, or will be. Until it was seen inside, the others may have left without waiting for this member. */
   #gone(why: string): void {
     if (this.#round === undefined) throw new LockLostError(why, this.about);
     this.#hasLeft = true;

@@ -4,13 +4,13 @@ import { untilConnected } from '../nodes/node-requests.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { BarrierDirectory, BarrierMember } from './double-barrier-nodes.js';
 
-/** Who enters, and where. */
+/** The member that enters, and the barrier. */
 export interface BarrierEntryPlan {
   readonly directory: BarrierDirectory;
   readonly member: BarrierMember;
-  /** Of the same object, that may still be there; taken out when they are known to be gone. */
+  /** Earlier nodes of the same object that may still exist; taken out once they are known to be gone. */
   readonly remains: BarrierMember[];
-  /** How many have to come. */
+  /** Number of members that have to arrive. */
   readonly memberQty: number;
 }
 
@@ -18,9 +18,9 @@ export interface BarrierEntryPlan {
  * One member's way into a double barrier: Curator's `internalEnter`.
  *
  * Invariants:
- * - It makes the barrier open only when it has just seen enough members, of whom it is one in the session that is
- *   connected now; whatever woke it (GH-1290).
- * - It listens for `ready` only from when its own node is known to be there. So a creation that it hears of came after
+ * - It opens the barrier only when it has just seen enough members, including itself in the session that is connected now,
+ *   whatever woke it (GH-1290).
+ * - It watches `ready` only once its own node is known to exist. So a creation of `ready` that it is notified of came after
  *   that, and counts even when `ready` is gone again.
  */
 export class BarrierEntry {
@@ -32,7 +32,7 @@ export class BarrierEntry {
     private readonly bounds: Pick<Acquisition, 'wait' | 'retry'>,
   ) {}
 
-  /** Resolves when it is in. Rejects with what ended the wait or the retries; its node is then to be removed. */
+  /** Resolves when the member is in. Rejects with what ended the wait or the retries; the caller must then remove its node. */
   async run(): Promise<void> {
     const { connection, parents } = this.context;
     const { directory, member } = this.plan;
@@ -52,8 +52,8 @@ export class BarrierEntry {
   }
 
   /**
-   * Removes what is left of an earlier round: our own former nodes, and `ready` where nobody is inside any more, since all
-   * have crashed. With that, everybody would come in at once.
+   * Removes what is left of an earlier round: this member's former nodes, and `ready` if no member is inside any more, since
+   * all have crashed. With that `ready`, every member would enter at once.
    */
   async #sweep(): Promise<void> {
     const { wait } = this.bounds;
@@ -65,7 +65,7 @@ export class BarrierEntry {
     this.#isSwept = true;
   }
 
-  /** False: look again. */
+  /** Whether the barrier is open; false means that the caller must look again. */
   async #isOpen(): Promise<boolean> {
     const { connection } = this.context;
     const { wait } = this.bounds;

@@ -8,7 +8,7 @@ import type { RecipeContext } from '../recipe-context.js';
 
 const READY = 'ready';
 
-/** The directory of a double barrier: a node for each member, and one called `ready` while it is open. */
+/** The directory of a double barrier: one node per member, and one called `ready` while the barrier is open. */
 export class BarrierDirectory {
   readonly ready: string;
 
@@ -19,7 +19,7 @@ export class BarrierDirectory {
     this.ready = `${path}/${READY}`;
   }
 
-  /** Names of the members, sorted; is it open? */
+  /** Resolves to the sorted names of the members, and whether the barrier is open. */
   async look(): Promise<{ members: string[]; isOpen: boolean }> {
     const children = await listChildren(this.context.connection, this.path);
     const members = children.filter((name) => name !== READY).sort();
@@ -41,15 +41,15 @@ export class BarrierDirectory {
 }
 
 /**
- * The ephemeral node of one who enters a double barrier, named by a UUID alone, as in Curator.
+ * The ephemeral node of one member of a double barrier, named by a UUID alone, as in Curator.
  *
- * Invariant: there is at most one, over all sessions, since its name stays the same. While the servers still have that of a
- * session we have lost, another one would count one member as two.
+ * Invariant: there is at most one across all sessions, since its name stays the same. While the servers still keep the node of
+ * a lost session, a second one would make one member count as two.
  */
 export class BarrierMember {
   readonly name = randomUUID();
   readonly path: string;
-  /** In which it may have been made. */
+  /** Session in which the node may have been created. */
   #session?: Session;
   #isMade = false;
 
@@ -61,24 +61,24 @@ export class BarrierMember {
     this.path = `${directory}/${this.name}`;
   }
 
-  /** May there be a node, and does it live? */
+  /** Whether there may be a node, in a session that is alive. */
   get mayExist(): boolean {
     return this.#session?.isAlive === true;
   }
 
-  /** Was it made in `session`, as far as we know? */
+  /** Whether the node was created in `session`, as far as known. */
   belongsTo(session: Session | undefined): boolean {
     return this.#isMade && session !== undefined && session === this.#session;
   }
 
-  /** It was seen that it is not there. */
+  /** Records that the node was seen to be missing. */
   forget(): void {
     this.#isMade = false;
   }
 
   /**
-   * Makes it in the session that is connected now; may be called again. Rejects with `ZooKeeperError`, or as soon as `wait`
-   * has ended.
+   * Creates the node in the session that is connected now; may be called again. Rejects with `ZooKeeperError`, or as soon as
+   * `wait` has ended.
    */
   async make(wait: WaitScope): Promise<void> {
     const { connection } = this.context;
@@ -87,12 +87,12 @@ export class BarrierMember {
     this.#isMade = true;
   }
 
-  /** Sends its removal; nothing happens where it is not there. */
+  /** Sends the removal of the node; does nothing if there is none. */
   remove(): Promise<void> {
     return deleteIfExists(this.context.connection, this.path);
   }
 
-  /** False: try again. */
+  /** Resolves to false when the caller must try again. */
   async #attempt(wait: WaitScope, session: string | undefined): Promise<boolean> {
     const { connection, nodeData } = this.context;
     try {
@@ -103,8 +103,8 @@ export class BarrierMember {
     }
     const stat = await wait.until(connection.exists(this.path));
     if (stat === undefined) return false;
-    if (stat.ephemeralOwner === session) return true; // the answer to its create went missing
-    await wait.until(this.remove()); // of an older session
+    if (stat.ephemeralOwner === session) return true; // the reply to its create was lost
+    await wait.until(this.remove()); // it belongs to an older session
     return false;
   }
 }

@@ -1,6 +1,6 @@
 import type { Reply, Request } from './transport.js';
 
-/** A stat as the driver gives it. */
+/** A stat as returned by the driver. */
 export interface NativeStat {
   readonly czxid: number;
   readonly mzxid: number;
@@ -12,21 +12,21 @@ export interface NativeStat {
 type Callback<A extends unknown[]> = (rc: number, message: string, ...answer: A) => void;
 
 /**
- * The part of the driver's addon that we use, as it behaves (its own typings say `any`).
+ * The used part of the driver's addon, typed by its actual behaviour (its own typings say `any`).
  *
- * Every `a_*` writes to the socket at once and returns 0, or a code when nothing was sent. An error met while sending is
- * told by nothing but `state`, which is then no longer `CONNECTED`.
+ * Every `a_*` writes to the socket at once and returns 0, or a code when nothing was sent. An error while sending shows
+ * only in `state`, which is then no longer `CONNECTED`.
  */
 export interface NativeHandle {
-  /** 3: connected. */
+  /** State of the connection; 3 is connected. */
   readonly state: number;
   readonly client_id: string;
   readonly client_password: string;
-  /** Negotiated. */
+  /** Negotiated session timeout in milliseconds. */
   readonly timeout: number;
-  /** Called by the driver for `connect`, `connecting`, `close` and the events of watches. */
+  /** Called by the driver for `connect`, `connecting`, `close` and watch events. */
   emit: (event: string, self: unknown, detail?: unknown) => void;
-  /** Returns an Error where others throw. */
+  /** Returns an `Error` instead of throwing it. */
   init(config: object): unknown;
   close(): void;
   add_auth(scheme: string, auth: string, done: (rc: number) => void): number;
@@ -40,7 +40,7 @@ export interface NativeHandle {
   a_sync(path: string, done: Callback<[string]>): number;
 }
 
-/** Sends `request` by the driver's call for it; returns the code of that call, 0: sent. */
+/** Sends `request` by the driver's call for it and returns the code of that call; 0 means sent. */
 export function sendNative(handle: NativeHandle, request: Request, reply: Reply): number {
   switch (request.op) {
     case 'create':

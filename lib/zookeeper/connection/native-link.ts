@@ -5,35 +5,35 @@ import type { LinkListener, OpenOptions, Reply, Request, TransportLink } from '.
 
 const NOT_CONNECTED = 0;
 const CONNECTED = 3;
-/** How long a link that is to be closed waits, in ms, for a server that says nothing any more. */
+/** How long a closing link waits for a server that has fallen silent, in ms. */
 const PATIENCE = 1_000;
 const WATCH_EVENTS = ['created', 'deleted', 'changed', 'child'] as const;
 
 /**
- * One driver object for one TCP connection. The driver never gets to reconnect by itself.
+ * One driver object for one TCP connection. The driver is never allowed to reconnect by itself.
  *
- * Its rules, each learnt from a crash or a hang of the process:
- * - After every call `state` is read in the same tick. An error met while sending closes the socket without a word, and
- *   the event loop must not poll the stale descriptor: it aborts the process, or steals a foreign connection's events.
- * - Whatever comes out of a connection error is handed on in a later turn (`setImmediate`): a socket that anybody opens in
- *   the turn of the error would get the number of the closed one, and never hear a thing.
- * - `close()` of a handle that is not connected is instant and leaves the session alone; of a connected one it ends the
- *   session, and waits for a server that hangs.
+ * Rules, each derived from a crash or a hang of the process:
+ * - `state` is read after every call, in the same tick. An error while sending closes the socket without an event, and the
+ *   event loop must not poll the stale descriptor: it aborts the process, or steals the events of a foreign connection.
+ * - The consequences of a connection error are delivered in a later turn (`setImmediate`): a socket opened in the turn of
+ *   the error would get the descriptor number of the closed one, and never receive an event.
+ * - `close()` of a handle that is not connected is instant and leaves the session alone. `close()` of a connected handle
+ *   ends the session, and blocks while the server hangs.
  */
 export class NativeLink implements TransportLink {
-  /** The owner has been told of the end, or has ended it: nothing more is said. */
+  /** True once the end is reported to the owner, or the owner has ended the link: no further event is emitted. */
   #over = false;
   #isDetached = false;
   #isClosing = false;
   #isClosed = false;
-  /** What it means when the first request fails. */
+  /** Reason to report if the first request fails. */
   #failure = 'no connection';
-  /** How many requests were answered. */
+  /** Number of answered requests. */
   #answers = 0;
   #silence?: NodeJS.Timeout;
   #forgetSession?: () => void;
 
-  /** @param onClosed the driver object is closed for good */
+  /** @param onClosed called when the driver object is closed for good */
   constructor(
     private readonly handle: NativeHandle,
     private readonly listener: LinkListener,
@@ -51,7 +51,7 @@ export class NativeLink implements TransportLink {
       timeout: sessionTimeout,
       debug_level: 0,
       host_order_deterministic: true,
-      // The driver takes the 11th partial read of one answer for a dead server, and ends the session.
+      // The driver mistakes the 11th partial read of one answer for a dead server, and ends the session.
       response_counter_limit: 0x7fffffff,
       ...(credentials && { client_id: credentials.id, client_password: credentials.password }),
     });
@@ -63,12 +63,12 @@ export class NativeLink implements TransportLink {
         (rc) =>
           rc === ReturnCode.AUTHFAILED && this.#gone(`authentication (${scheme}) refused, ${rc}`),
       );
-    // Queued until the session is up. Its answer comes after the verdict on the credentials, which it flushes: the driver
-    // would keep them until the next event. And its failure is the only sign of a refused attempt.
+    // Queued until the session is up. It also flushes the credentials, which the driver would otherwise keep until the next
+    // event, so its answer comes after the verdict on them. Its failure is the only sign of a rejected attempt.
     handle.a_exists('/', false, (rc) =>
       ZooKeeperError.isTransport(rc) ? this.#failed(this.#failure, rc) : this.#connected(),
     );
-    // An attempt that fails in the call itself leaves a handle that never does or says anything.
+    // An attempt that fails in the call itself leaves a handle that never does or reports anything.
     if (handle.state === NOT_CONNECTED) this.#gone('there is no way to this address');
   }
 
@@ -125,12 +125,12 @@ export class NativeLink implements TransportLink {
     this.listener.onExpired('the servers have expired the session');
   }
 
-  /** `CLOSING` is no news of its own: it comes with the driver's `close`, which knows whether the session has expired. */
+  /** Ignores `CLOSING`: it comes with the driver's `close` event, which shows whether the session has expired. */
   #failed(what: string, rc: number): void {
     if (rc !== ReturnCode.CLOSING) this.#gone(`${what}, ${rc}`);
   }
 
-  /** The link is over. The owner is told in a later turn; a dead handle is closed in this one. */
+  /** Ends the link. Notifies the owner in a later turn; closes a dead handle in this one. */
   #gone(reason: string): void {
     if (this.#over) return;
     this.#over = true;
@@ -139,10 +139,10 @@ export class NativeLink implements TransportLink {
   }
 
   /**
-   * The handle is connected, but the server is silent, and the session is to go on without this link. Closing it would
-   * end the session, so it waits: for the server to drop it, or for the session to end elsewhere. In that case, as soon
-   * as the server has answered once (then closing does not block), the session is closed, lest its nodes stay for as long
-   * as the driver keeps up its pings.
+   * Called when the handle is connected, but the server is silent, and the session is to continue without this link.
+   * Closing the handle would end the session, so the link waits until the server drops it or the session ends elsewhere.
+   * In the latter case it closes the session as soon as the server has answered once (closing does not block then);
+   * otherwise the session's nodes would stay for as long as the driver sends pings.
    */
   #awaitSilentServer(session: Session | undefined): void {
     let isAnswering = false;
@@ -156,8 +156,8 @@ export class NativeLink implements TransportLink {
   }
 
   /**
-   * An answer that comes while the driver closes makes it hang up at once, and the reset that follows may overtake its
-   * request to end the session: the nodes would stay until the session expires. So all answers are awaited first.
+   * Waits for all answers before closing. An answer that arrives while the driver closes makes it hang up at once, and the
+   * reset that follows may overtake its request to end the session: the nodes would stay until the session expires.
    */
   #closeWhenQuiet(): void {
     this.#isClosing = true;

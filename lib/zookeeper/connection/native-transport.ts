@@ -4,10 +4,10 @@ import type { NativeHandle } from './native-handle.js';
 import { NativeLink } from './native-link.js';
 import type { LinkListener, OpenOptions, Transport, TransportLink } from './transport.js';
 
-/** The driver's class: we only use the addon's object inside. */
+/** The driver's class, of which only the addon object inside is used. */
 type Driver = new (config: object) => { readonly native: NativeHandle };
 
-/** Links by the npm package `zookeeper`, the native client. For the main thread only. */
+/** Opens links through the npm package `zookeeper`, the native client. Works in the main thread only. */
 export class NativeTransport implements Transport {
   readonly #links = new Set<NativeLink>();
   #allClosed: () => void = () => {};
@@ -17,7 +17,7 @@ export class NativeTransport implements Transport {
   /**
    * Loads the driver, an optional peer dependency.
    *
-   * Rejects with `LockConnectionError` when it is not installed, and in worker threads.
+   * Rejects with `LockConnectionError` if it is not installed, and in worker threads.
    */
   static async load(client?: string): Promise<NativeTransport> {
     if (!isMainThread)

@@ -7,40 +7,41 @@ interface Pending {
   readonly request: Request;
   readonly sentAt: number;
   readonly reject: (error: ZooKeeperError) => void;
-  /** False once it is known that the server never got it. */
+  /** False once it is known that the server never received the request. */
   isSent: boolean;
 }
 
-/** Refused by the driver before anything was sent. */
+/** Codes of requests that the driver rejected before sending anything. */
 const NOT_SENT = new Set<number>([ReturnCode.INVALIDSTATE, ReturnCode.BADARGUMENTS]);
 
-/** What is carried out by the leader, or with its say. An error may be this server's own. */
+/** Operations carried out by the leader or with its consent. An error may come from the connected server alone. */
 const LEADERS = new Set<Request['op']>(['create', 'delete', 'setData', 'setAcl', 'sync']);
 
-/** Pause before a busy server is asked again, in ms. */
+/** Pause before a request to a busy server is repeated, in ms. */
 const BUSY_PAUSE = 100;
 
-/** The time, in ms, that a full turn of the event loop gets to deliver an answer that is already in the socket. */
+/** Time for a full turn of the event loop to deliver an answer that is already in the socket, in ms. */
 const GRACE = 5;
 
 /**
- * A link with its unanswered requests, and a watchdog over them.
+ * A link with its unanswered requests and a watchdog over them.
  *
- * Answers come in the order of the requests, so one look at the oldest unanswered one tells whether the server is silent:
- * no timer per request is needed, and no request is ever given up alone. When the link goes, all of them are told
- * together that they may have been carried out, after the state of the connection has changed: who tries again at once
- * waits for the next link.
+ * Answers come in the order of the requests, so the oldest unanswered request shows whether the server is silent: no timer
+ * per request is needed, and no request is ever abandoned alone. When the link is lost, all of them reject together, as
+ * possibly carried out unless they were never sent. The state of the connection has changed before, so a caller that
+ * retries at once waits for the next link.
  */
 export class PipelinedLink {
   /** In the order of sending. */
   readonly #pending = new Set<Pending>();
-  /** When the last `sync` was sent, or a write that the leader has carried out. */
+  /** Time at which the last `sync` was sent, or the last write that the leader has carried out. */
   #lastAskedAt = 0;
   #watchdog?: Timer;
 
   /**
-   * @param onAnswer a request sent at that time was answered, perhaps by the leader
-   * @param onLost a request failed for want of a link, or nothing was answered for too long; it is to `detach` this link
+   * @param onAnswer called when a request sent at `sentAt` was answered; `byLeader`: the leader has carried it out
+   * @param onLost called when a request failed for lack of a link, or nothing was answered for too long; it must `detach`
+   *   this link
    */
   constructor(
     private readonly link: TransportLink,
@@ -56,7 +57,7 @@ export class PipelinedLink {
       const pending: Pending = { request, sentAt, reject, isSent: true };
       this.#pending.add(pending);
       const answered: Reply = (rc, answer) => {
-        if (!this.#pending.has(pending)) return; // the link was given up before
+        if (!this.#pending.has(pending)) return; // the link was abandoned before
         pending.isSent = !NOT_SENT.has(rc);
         if (ZooKeeperError.isTransport(rc)) return this.onLost(`no answer to ${request.op}, ${rc}`);
         this.#pending.delete(pending);
@@ -69,13 +70,13 @@ export class PipelinedLink {
       try {
         this.link.request(request, answered);
       } catch (error) {
-        this.#pending.delete(pending); // else it would count as unanswered, and the link as silent
+        this.#pending.delete(pending); // otherwise it would count as unanswered, and the link as silent
         throw error; // rejects
       }
     });
   }
 
-  /** Resolves when the server is up to date with the leader; one that is busy may refuse, and is asked again. */
+  /** Resolves when the server is up to date with the leader. Retries if a busy server rejects the request. */
   async sync(): Promise<void> {
     for (;;) {
       try {
@@ -88,11 +89,11 @@ export class PipelinedLink {
   }
 
   /**
-   * Asks the leader for a sign of life when there was none for a sixth of `patience`, and calls `onLost` when nothing
-   * was answered for a third: so a server that falls silent, or is cut off from the leader, is noticed within half of it, and the
-   * other half is left for finding another one.
+   * Asks the leader for a sign of life if there was none for a sixth of `patience`, and calls `onLost` if a request stays
+   * unanswered for a third of it. A server that falls silent, or is cut off from the leader, is thus noticed within half
+   * of `patience`; the other half is left for finding another server.
    *
-   * @param patience how long the session can do without, in ms
+   * @param patience how long the session can do without a sign of life, in ms
    */
   watch(patience: number): void {
     if (patience === Infinity) return;
@@ -104,19 +105,19 @@ export class PipelinedLink {
     );
   }
 
-  /** Gives the link up; the session, and what it made, may live on. */
+  /** Abandons the link; the session, and the nodes it created, may live on. */
   detach(session: Session | undefined): void {
     this.link.detach(session);
     this.#settle();
   }
 
-  /** Ends the session, if the link is up, and the link. */
+  /** Ends the session, if the link is up, and closes the link. */
   close(): void {
     this.link.close();
     this.#settle();
   }
 
-  /** Rejects what is unanswered and stops the watchdog. Idempotent. */
+  /** Rejects the unanswered requests and stops the watchdog. Idempotent. */
   #settle(): void {
     this.#watchdog?.cancel();
     const unanswered = [...this.#pending];
@@ -144,7 +145,7 @@ export class PipelinedLink {
     this.watch(patience);
   }
 
-  /** After a stall of our own the timer comes before the answers that lie in the socket: let those in first. */
+  /** After a stall of this process the timer fires before the answers in the socket are read: lets those in first. */
   #lookAgain(patience: number): void {
     this.#watchdog = this.clock.setTimer(
       () =>

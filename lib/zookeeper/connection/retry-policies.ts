@@ -1,16 +1,16 @@
 import { LockOptionsError } from '../../core/errors/index.js';
 
-/** Decides, as in Curator, whether an operation that failed for want of a connection is tried again, and when. */
+/** Decides, as in Curator, whether and when an operation that failed for lack of a connection is retried. */
 export interface RetryPolicy {
   /**
-   * @param retries how often it was tried again already, from 0
-   * @param elapsedMs time since the first try
-   * @returns milliseconds to sleep before the next try, or `undefined`: give up
+   * @param retries number of retries so far, from 0
+   * @param elapsedMs time since the first attempt in milliseconds
+   * @returns milliseconds to sleep before the next attempt, or `undefined` to give up
    */
   nextDelay(retries: number, elapsedMs: number): number | undefined;
 }
 
-/** Retries every `sleepMs` milliseconds (above 0), without end: the caller's `wait` and `signal` are the only bounds. */
+/** Retries every `sleepMs` milliseconds (above 0), without limit: only the caller's `wait` and `signal` bound it. */
 export class RetryForever implements RetryPolicy {
   constructor(private readonly sleepMs: number) {
     checkRange('sleepMs', sleepMs, 1);
@@ -21,7 +21,7 @@ export class RetryForever implements RetryPolicy {
   }
 }
 
-/** Up to `n` retries, `sleepMs` milliseconds before each. `RetryOneTime` is `new RetryNTimes(1, sleepMs)`. */
+/** Retries up to `n` times, `sleepMs` milliseconds before each retry. `RetryOneTime` is `new RetryNTimes(1, sleepMs)`. */
 export class RetryNTimes implements RetryPolicy {
   constructor(
     private readonly n: number,
@@ -36,7 +36,7 @@ export class RetryNTimes implements RetryPolicy {
   }
 }
 
-/** Retries every `sleepMs` until `maxElapsedMs` milliseconds have gone by since the first try. */
+/** Retries every `sleepMs` milliseconds until `maxElapsedMs` milliseconds have passed since the first attempt. */
 export class RetryUntilElapsed implements RetryPolicy {
   constructor(
     private readonly maxElapsedMs: number,
@@ -51,16 +51,16 @@ export class RetryUntilElapsed implements RetryPolicy {
   }
 }
 
-/** Curator's bound: beyond it the doubled interval leaves 32 bits. */
+/** Curator's bound: beyond it the doubled interval exceeds 32 bits. */
 const MOST_RETRIES = 29;
 
-/** Sleeps `base × max(1, random[0, 2^(n+1)))`, so that many clients of one failure spread out. */
+/** Sleeps `base × max(1, random[0, 2^(n+1)))`, so that clients hit by the same failure spread out. */
 export class ExponentialBackoffRetry implements RetryPolicy {
   /**
    * @param baseSleepMs unit of the sleep in milliseconds
    * @param maxRetries at most 29, as in Curator; a larger number counts as 29
-   * @param maxSleepMs bound on one sleep in milliseconds. Default: none
-   * @param random in [0, 1)
+   * @param maxSleepMs upper bound of one sleep in milliseconds. Default: none
+   * @param random returns a number in [0, 1)
    */
   constructor(
     private readonly baseSleepMs: number,
@@ -80,11 +80,11 @@ export class ExponentialBackoffRetry implements RetryPolicy {
   }
 }
 
-/** {@link ExponentialBackoffRetry} with a bound on each sleep, its arguments in Curator's order. */
+/** {@link ExponentialBackoffRetry} with an upper bound of each sleep, and the arguments in Curator's order. */
 export class BoundedExponentialBackoffRetry implements RetryPolicy {
   readonly #policy: ExponentialBackoffRetry;
 
-  /** All in milliseconds but `maxRetries`, which is at most 29. */
+  /** All arguments are in milliseconds except `maxRetries`, which is at most 29. */
   constructor(baseSleepMs: number, maxSleepMs: number, maxRetries: number, random?: () => number) {
     this.#policy = new ExponentialBackoffRetry(baseSleepMs, maxRetries, maxSleepMs, random);
   }

@@ -4,7 +4,7 @@ import { isIP, isIPv6 } from 'node:net';
 import { LockOptionsError } from '../../core/errors/index.js';
 import { isCanonicalPath } from './znode-path.js';
 
-/** Where a server listens. */
+/** Address of a server. */
 export interface ServerAddress {
   /** A host name, an IPv4 or an IPv6 address (without brackets). */
   readonly host: string;
@@ -17,12 +17,12 @@ const SERVER = /^(?:\[(?<ipv6>[^\]]+)\]|(?<host>[\p{L}\p{N}._-]+))(?::(?<port>\d
 /** The parts of a connect string. */
 export interface ConnectString {
   readonly servers: readonly ServerAddress[];
-  /** Prefix of every path, without a trailing slash; empty: none. */
+  /** Prefix of every path, without a trailing slash; empty if there is none. */
   readonly chroot: string;
 }
 
 /**
- * Reads `host:port,host:port/chroot`: names, IPv4, IPv6 in brackets; the port is 2181 unless given.
+ * Parses `host:port,host:port/chroot`: names, IPv4, IPv6 in brackets; the port defaults to 2181.
  *
  * @throws LockOptionsError
  */
@@ -33,7 +33,7 @@ export function parseConnectString(connect: unknown, client?: string): ConnectSt
   if (typeof connect !== 'string') throw refuse();
   const slash = connect.indexOf('/');
   const chroot = slash < 0 ? '' : connect.slice(slash).replace(/^\/$/, '');
-  const isPerServer = chroot.includes(','); // 'zk1/app,zk2/app': taken for a path, this would name another directory
+  const isPerServer = chroot.includes(','); // 'zk1/app,zk2/app': read as a path, this would name another directory
   if (chroot !== '' && (isPerServer || !isCanonicalPath(chroot))) throw refuse();
   const servers = (slash < 0 ? connect : connect.slice(0, slash)).split(',').map((text) => {
     const { ipv6, host, port = String(DEFAULT_PORT) } = SERVER.exec(text.trim())?.groups ?? {};
@@ -45,24 +45,24 @@ export function parseConnectString(connect: unknown, client?: string): ConnectSt
   return { servers, chroot };
 }
 
-/** Where to connect to next. */
+/** Supplies the addresses to connect to. */
 export interface Servers {
-  /** How many attempts make a round: within the first, no back-off is needed. */
+  /** Number of attempts in a round: within the first round, no back-off is needed. */
   readonly size: number;
-  /** The next address; rejects when a name cannot be resolved. */
+  /** Resolves to the next address; rejects if a name cannot be resolved. */
   next(): Promise<ServerAddress>;
 }
 
 /**
- * Goes round a list of servers in random order, so that clients spread over the ensemble.
+ * Cycles through a list of servers in random order, so that clients spread over the ensemble.
  *
- * Names are resolved here, anew in every round and without blocking: the driver would do it on every socket event, and
- * synchronously. It only ever sees numeric addresses. A name with several addresses counts as several servers.
+ * Names are resolved here, again in every round and without blocking: the driver would do so on every socket event, and
+ * synchronously. It only ever receives numeric addresses. A name with several addresses counts as several servers.
  */
 export class ServerList implements Servers {
   #round: ServerAddress[] = [];
   #lastOfRound?: ServerAddress;
-  /** Questions to the name service that have no answer yet: one that hangs is asked once, lest it takes up all threads. */
+  /** Pending look-ups by host. A look-up that hangs is not repeated, because it would use up all threads. */
   readonly #asked = new Map<string, Promise<LookupAddress[]>>();
 
   constructor(
@@ -98,20 +98,20 @@ export class ServerList implements Servers {
   #shuffled(): ServerAddress[] {
     const ranked = this.servers.map((server) => ({ server, rank: this.random() }));
     const round = ranked.sort((a, b) => a.rank - b.rank).map(({ server }) => server);
-    // It may be the one that we have just lost: all others come before it is tried again.
+    // This may be the server that was just lost: all others are tried before it.
     if (round[0] === this.#lastOfRound) round.push(round.shift()!);
     this.#lastOfRound = round.at(-1);
     return round;
   }
 }
 
-/** Delays between two attempts to connect, in ms. */
+/** Bounds of the delay between two attempts to connect, in ms. */
 const SHORTEST_DELAY = 20;
 const LONGEST_DELAY = 1_000;
 
 /**
- * How long to wait before attempt number `failures`, in ms: nothing in the first round over the servers (a negative
- * number), then from 20 ms up to 1 s, with half of it random so that clients of one failed server come one by one.
+ * Delay before attempt number `failures`, in ms: none in the first round over the servers (a negative number), then
+ * from 20 ms up to 1 s. Half of it is random, so that the clients of a failed server reconnect one by one.
  */
 export function reconnectDelay(failures: number, random: () => number): number {
   if (failures < 0) return 0;

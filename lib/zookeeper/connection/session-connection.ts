@@ -20,43 +20,43 @@ import { ReturnCode, ZooKeeperError } from './zookeeper-error.js';
 export interface SessionConnectionOptions {
   readonly transport: Transport;
   readonly servers: Servers;
-  /** Asked for, in milliseconds; the servers negotiate. */
+  /** Requested timeout in milliseconds; the servers negotiate it. */
   readonly sessionTimeout: number;
-  /** Of the servers, in milliseconds. Default: 2,000. */
+  /** Tick time of the servers in milliseconds. Default: 2,000. */
   readonly tickTime?: number;
   readonly clock: Clock;
   readonly auth?: readonly AuthInfo[];
-  /** In [0, 1); spreads the reconnects of many clients. Default: `Math.random`. */
+  /** Returns a number in [0, 1); spreads the reconnects of many clients. Default: `Math.random`. */
   readonly random?: () => number;
-  /** An attempt to connect failed; another follows. */
+  /** Called when an attempt to connect failed; another follows. */
   readonly onAttemptFailed?: (reason: string) => void;
 }
 
-/** The longest that either part of an attempt to connect, the name or the connection, may take, in ms. */
+/** Time limit of either part of an attempt to connect (resolving the name, connecting), in ms. */
 const LONGEST_ATTEMPT = 5_000;
-/** The same where there is no session to lose: the servers may grant more than what is asked for. */
+/** Minimum of that limit while there is no session to lose, in ms: the servers may grant a longer timeout than requested. */
 const FIRST_ATTEMPT = 1_000;
-/** A link that lasted for so long, in ms, was a good one: only after a worse one it goes on with the back-off. */
+/** Uptime from which a link counts as steady, in ms: only after a shorter one does the back-off continue. */
 const STEADY = 1_000;
 
 type RequestOf<O extends Request['op']> = Request & { readonly op: O };
 
 /**
- * The port over any transport. Keeps one session alive over many links: attaches, detaches, attaches again, and opens a new
- * session after a loss.
+ * Implements the port over any transport. Keeps one session alive over many links: attaches, detaches, re-attaches, and
+ * opens a new session after a loss.
  *
  * Invariants:
- * - `#link` is the only link that counts: what an older one says is not heard.
- * - While `session` is set it has not ended; when it ends, the state is `LOST` before anybody can see another session.
- * - `CONNECTED` and `RECONNECTED` are reached only after a `sync` on the new link: a server that lags behind the one we
- *   came from is up to date before anybody reads.
- * - Watches are those of the current link, and end with it.
+ * - `#link` is the only link that counts: events of an older one are ignored.
+ * - While `session` is set it has not ended; when it ends, the state is `LOST` before another session becomes visible.
+ * - `CONNECTED` and `RECONNECTED` are reached only after a `sync` on the new link: a server that lags behind the previous
+ *   one is up to date before any read.
+ * - Watches belong to the current link, and end with it.
  */
 export class SessionConnection implements ZooKeeperConnection {
   #state: ConnectionState = 'CONNECTING';
   #session?: Session;
   #link?: PipelinedLink;
-  /** Counts the attempts to connect, so that a name that resolves too late opens nothing. */
+  /** Counts the attempts to connect, so that a name that resolves too late opens no link. */
   #attempt = 0;
   #failures = 0;
   #upSince = Infinity;
@@ -94,7 +94,7 @@ export class SessionConnection implements ZooKeeperConnection {
     try {
       return await this.#send({ op: 'exists', path, watch: watcher !== undefined });
     } catch (error) {
-      if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined; // the watch is set all the same
+      if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined; // the watch is set nevertheless
       if (watcher) this.#watches.remove('data', path, watcher);
       throw error;
     }
@@ -139,13 +139,13 @@ export class SessionConnection implements ZooKeeperConnection {
     return () => void this.#listeners.delete(entry);
   }
 
-  /** Connects in no lease's scope, so that timers and callbacks have none either. */
+  /** Connects outside of any lease's scope, so that timers and callbacks have none either. */
   start(): void {
     if (this.#state === 'CONNECTING' && this.#attempt === 0)
       LeaseScope.runOutside(() => this.#attach());
   }
 
-  /** Resolves when the servers have been told, as far as they can be reached. Idempotent. */
+  /** Resolves when the servers have been notified, as far as they can be reached. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -156,7 +156,7 @@ export class SessionConnection implements ZooKeeperConnection {
     watcher: Watcher | undefined,
     request: RequestOf<O>,
   ): Promise<Answers[O]> {
-    if (watcher) this.#watches.add(kind, request.path, watcher); // now: the event may follow the answer at once
+    if (watcher) this.#watches.add(kind, request.path, watcher); // before sending: the event may follow the answer at once
     try {
       return await this.#send<O>(request);
     } catch (error) {
@@ -169,7 +169,7 @@ export class SessionConnection implements ZooKeeperConnection {
     return (this.isConnected ? this.#link : undefined)?.send<O>(request) ?? this.#refuse(request);
   }
 
-  /** In a later macrotask: a loop of refused requests must not keep the event loop from everything else. */
+  /** Rejects in a later macrotask: a loop of rejected requests must not starve the event loop. */
   #refuse({ op, path }: Request): Promise<never> {
     const error = new ZooKeeperError(ReturnCode.CONNECTIONLOSS, op, path);
     return new Promise((_, reject) => this.options.clock.setTimer(() => reject(error), 0));
@@ -226,7 +226,7 @@ export class SessionConnection implements ZooKeeperConnection {
     this.#setTimer(limit, () => drop(`not connected within ${Math.round(limit)} ms`));
   }
 
-  /** The servers have taken the session; it may be used after a `sync`. */
+  /** The servers have accepted the session; it may be used after a `sync`. */
   #connected(
     link: PipelinedLink,
     credentials: SessionCredentials,
@@ -234,14 +234,14 @@ export class SessionConnection implements ZooKeeperConnection {
     drop: (reason: string) => void,
   ): void {
     this.#adopt(credentials, openedAt);
-    if (this.#link !== link) return; // the timeout that was granted now is over already
+    if (this.#link !== link) return; // the timeout that was granted now has already elapsed
     link.sync().then(
       () => void (this.#link === link && this.#up(link)),
       (error: Error) => drop(error.message),
     );
   }
 
-  /** Takes over the session that the servers named; where it is not the one we asked for, ours is gone. */
+  /** Adopts the session that the servers returned; if it is not the requested one, the old session is lost. */
   #adopt({ id, password, timeout }: SessionCredentials, openedAt: number): void {
     const old = this.#session;
     if (old?.id === id) return old.attached(timeout, openedAt);
@@ -265,7 +265,7 @@ export class SessionConnection implements ZooKeeperConnection {
     this.#become(state, `session 0x${session.id}`);
   }
 
-  /** The link is over; the session may live on, so the next link attaches to it. */
+  /** Drops the link; the session may live on, so the next link attaches to it. */
   #drop(reason: string): void {
     const link = this.#link;
     const wasConnected = this.isConnected;
@@ -306,7 +306,7 @@ export class SessionConnection implements ZooKeeperConnection {
     const { servers, sessionTimeout, random = Math.random } = this.options;
     this.#attempt += 1;
     const delay = reconnectDelay(this.#failures++ - servers.size, random);
-    this.#setTimer(Math.min(delay, sessionTimeout / 20), () => this.#attach()); // a short session is not to be slept away
+    this.#setTimer(Math.min(delay, sessionTimeout / 20), () => this.#attach()); // a short session must not expire meanwhile
   }
 
   get #attemptLimit(): number {

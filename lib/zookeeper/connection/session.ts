@@ -1,35 +1,35 @@
 import type { Clock, Timer } from '../../core/clock.js';
 
 /**
- * Share of the session timeout that we trust: the rest covers clocks that drift and a timer that fires late, so that a
- * holder learns of its loss before the servers give its lock to somebody else.
+ * Trusted share of the session timeout. The rest covers clock drift and a timer that fires late, so that a holder learns
+ * of its loss before the servers grant its lock to another client.
  */
 const TRUSTED_SHARE = 0.95;
-/** How many requests are remembered for each tick that the servers may take to pass them on. */
+/** Number of requests remembered for each tick that the servers may take to forward them. */
 const TOUCHES = 8;
 
-/** Default of the `tickTime` of the servers, in ms: that of ZooKeeper's own sample configuration. */
+/** Default `tickTime` of the servers in ms, as in ZooKeeper's own sample configuration. */
 export const DEFAULT_TICK_TIME = 2_000;
 
-/** A request that the server we are connected to has heard. */
+/** A request that the connected server has received. */
 interface Touch {
   readonly sentAt: number;
   readonly answeredAt: number;
 }
 
 /**
- * A session on the servers, as far as we may still rely on it.
+ * A session on the servers, as far as the client may still rely on it.
  *
- * The leader expires the session, one timeout after its last touch. Touches at a follower reach the leader with the
+ * The leader expires the session one timeout after its last touch. Touches at a follower reach the leader with the
  * follower's answer to a ping, every half tick; a forwarded request (`sync`, a write) is no touch by itself, and a read is
- * not forwarded. Both use one stream. So the answer to a `sync` sent at `t` proves that every touch which the follower had
- * answered by `t - tickTime` has reached the leader, not before it was sent. A follower that is cut off, or lags, proves
- * nothing.
+ * not forwarded. Ping answers and forwarded requests use one stream. So the answer to a `sync` sent at `t` proves that
+ * every touch which the follower had answered by `t - tickTime` has reached the leader, and no earlier than that touch was
+ * sent. A follower that is cut off, or lags, proves nothing.
  *
- * Assumptions: the leader pings at least once a tick, and a `sync` is answered by the current leader. A deposed one may
+ * Assumptions: the leader pings at least once per tick, and the current leader answers a `sync`. A deposed leader may
  * answer for `syncLimit` ticks: see `docs/zookeeper.md`.
  *
- * Invariant: once `isAlive` has been false it is false for ever, and every listener has been called.
+ * Invariant: once `isAlive` has been false it stays false, and every listener has been called.
  */
 export class Session {
   #timeout: number;
@@ -41,10 +41,10 @@ export class Session {
   readonly #listeners = new Set<(reason: string) => void>();
 
   /**
-   * @param id hex id, as the servers know it
-   * @param timeout negotiated timeout in milliseconds; `Infinity`: it cannot expire
-   * @param tickTime of the servers, in milliseconds; what they negotiate is two of them or more
-   * @param sentAt when the request was sent that the leader answered with this session
+   * @param id hex id on the servers
+   * @param timeout negotiated timeout in milliseconds; `Infinity` if the session cannot expire
+   * @param tickTime tick time of the servers in milliseconds; a negotiated timeout is at least two ticks
+   * @param sentAt time at which the request was sent that the leader answered with this session
    */
   constructor(
     readonly id: string,
@@ -59,17 +59,17 @@ export class Session {
     this.#arm();
   }
 
-  /** Negotiated, in milliseconds: the smallest that any server has granted. */
+  /** Negotiated timeout in milliseconds: the smallest that any server has granted. */
   get timeout(): number {
     return this.#timeout;
   }
 
-  /** How long the leader may be silent, in milliseconds, before the session is doubtful. */
+  /** How long the leader may be silent before the session is doubtful, in milliseconds. */
   get patience(): number {
     return this.#timeout === Infinity ? Infinity : this.#timeout - this.#lag;
   }
 
-  /** Can the servers not have expired it? Asked of the clock, so that it also holds when the event loop was stalled. */
+  /** True if the servers cannot have expired the session. Checked by the clock, so it also holds after an event loop stall. */
   get isAlive(): boolean {
     if (!this.#ended && this.clock.now() >= this.#safeUntil)
       this.end(
@@ -79,9 +79,9 @@ export class Session {
   }
 
   /**
-   * A request that was sent at `sentAt` was answered.
+   * Records that a request sent at `sentAt` was answered.
    *
-   * @param byLeader the leader has dealt with it, not only the server that we are connected to
+   * @param byLeader true if the leader has handled it, not only the connected server
    */
   answered(sentAt: number, byLeader: boolean): void {
     if (this.#timeout === Infinity || !this.isAlive) return;
@@ -92,19 +92,19 @@ export class Session {
   }
 
   /**
-   * The session was re-attached by a request sent at `sentAt`, which touches it at the leader with this server's timeout. A
-   * touch with the former timeout may still arrive after that, so the smaller one counts.
+   * Records that a request sent at `sentAt` re-attached the session, which touches it at the leader with this server's
+   * timeout. A touch with the former timeout may still arrive after that, so the smaller timeout counts.
    */
   attached(timeout: number, sentAt: number): void {
     if (this.#timeout === Infinity || !this.isAlive) return;
     this.#timeout = Math.min(this.#timeout, timeout);
     this.#safeUntil = this.#safeAfter(sentAt);
-    this.#touches = []; // that server need not have passed them on
+    this.#touches = []; // the former server need not have forwarded them
     this.#timer?.cancel();
     this.#arm();
   }
 
-  /** It is over, for `reason`. Idempotent; the first reason is the one that is told. */
+  /** Ends the session for `reason`. Idempotent; the first reason is the one reported. */
   end(reason: string): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -113,7 +113,7 @@ export class Session {
     this.#listeners.clear();
   }
 
-  /** Called once, when the session ends (also when it has already: then at once); the returned function stops that. */
+  /** Calls `listener` once, when the session ends (at once if it already has); the returned function unsubscribes it. */
   onEnd(listener: (reason: string) => void): () => void {
     if (this.#ended) {
       listener('the session has ended');
@@ -124,7 +124,7 @@ export class Session {
     return () => void this.#listeners.delete(entry);
   }
 
-  /** The longest that a touch takes to the leader, in ms. No session has less than two ticks. */
+  /** Longest time that a touch takes to reach the leader, in ms. No session timeout is below two ticks. */
   get #lag(): number {
     return Math.min(this.tickTime, this.#timeout / 2);
   }
@@ -133,7 +133,7 @@ export class Session {
     return touchedAt + this.#timeout * TRUSTED_SHARE;
   }
 
-  /** The leader knows of what was answered by then. */
+  /** Records that the leader knows of every touch answered by `answeredBy`. */
   #confirm(answeredBy: number): void {
     const known = this.#touches.findLastIndex(({ answeredAt }) => answeredAt <= answeredBy);
     if (known < 0) return;

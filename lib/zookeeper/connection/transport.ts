@@ -2,7 +2,7 @@ import type { AclEntry, AuthInfo, CreateMode, Stat } from './zookeeper-connectio
 import type { ServerAddress } from './server-list.js';
 import type { Session } from './session.js';
 
-/** One request, as it goes over a link. Paths are absolute. */
+/** A request as sent over a link. Paths are absolute. */
 export type Request =
   | {
       readonly op: 'create';
@@ -23,7 +23,7 @@ export type Request =
   | { readonly op: 'getChildren'; readonly path: string; readonly watch: boolean }
   | { readonly op: 'sync'; readonly path: string };
 
-/** What each request is answered with. */
+/** Answer to each kind of request. */
 export interface Answers {
   create: string;
   delete: undefined;
@@ -35,59 +35,59 @@ export interface Answers {
   sync: undefined;
 }
 
-/** Called with a code of `ReturnCode` and, for 0, the answer; once per request, unless the link tells of its end instead. */
+/** Called with a code of `ReturnCode` and, for 0, the answer; once per request, unless the link reports its end instead. */
 export type Reply = (rc: number, answer?: Answers[keyof Answers]) => void;
 
-/** What names a session to the servers, and what they said of it. */
+/** Identifies a session to the servers, with the timeout that they granted. */
 export interface SessionCredentials {
   /** Lower-case hex without leading zeros. */
   readonly id: string;
   readonly password: string;
-  /** As negotiated, in milliseconds; `Infinity`: it cannot expire. */
+  /** Negotiated timeout in milliseconds; `Infinity` if the session cannot expire. */
   readonly timeout: number;
 }
 
-/** What a link tells its owner. Nothing comes after `onDisconnected` or `onExpired`, which come at most once. */
+/** Listener to the events of a link. `onDisconnected` or `onExpired` is called at most once, as the last event. */
 export interface LinkListener {
-  /** The servers have accepted the session: the asked-for one, or a new one. */
+  /** The servers have accepted the session: the requested one, or a new one. */
   onConnected(credentials: SessionCredentials): void;
-  /** The link is gone, or never came up. The session may live on. */
+  /** The link is lost, or never came up. The session may live on. */
   onDisconnected(reason: string): void;
-  /** The servers say that the session is gone. */
+  /** The servers report that the session no longer exists. */
   onExpired(reason: string): void;
   /** A watch fired. Delivered before the answer to any request that sees the change. */
   onWatch(type: 'created' | 'deleted' | 'changed' | 'child', path: string): void;
 }
 
-/** One connection to one server: opened, used, lost once. Never used again after that. */
+/** One connection to one server. It is opened and lost once, and never used again after that. */
 export interface TransportLink {
-  /** Sends at once; requests are answered in order. After the link is gone: `CONNECTIONLOSS`. Never replies at once. */
+  /** Sends at once; requests are answered in order, never synchronously. A lost link replies `CONNECTIONLOSS`. */
   request(request: Request, reply: Reply): void;
   /**
-   * Leaves the link without ending `session`, be it dead or only silent. Should `session` end later while the server
-   * still listens to the abandoned link, the transport closes the session through it: else its ephemeral nodes would stay.
+   * Abandons the link, whether dead or only silent, without ending `session`. If `session` ends later while the server
+   * still listens to this link, the transport closes the session through it: otherwise its ephemeral nodes would stay.
    */
   detach(session: Session | undefined): void;
-  /** Ends the session, if the link is up, and the link. */
+  /** Ends the session, if the link is up, and closes the link. */
   close(): void;
 }
 
-/** Opens links: the narrow place where the native driver and the embedded tree differ. */
+/** Opens links: the narrow interface behind which the native driver and the embedded tree differ. */
 export interface Transport {
-  /** Returns at once; the listener hears nothing before that. */
+  /** Returns at once; the listener is not called before that. */
   open(options: OpenOptions, listener: LinkListener): TransportLink;
   /**
-   * Closes every link, also what is left of detached ones. Resolves when the servers have been told, as far as they can be
-   * reached, and nothing of the transport keeps the process alive any more.
+   * Closes every link, including what is left of detached ones. Resolves when the servers have been notified, as far as
+   * they can be reached, and the transport no longer keeps the process alive.
    */
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
   readonly address: ServerAddress;
-  /** The session to attach to; none: a new one. */
+  /** The session to attach to; a new one is opened if omitted. */
   readonly credentials?: SessionCredentials;
-  /** Asked for, in milliseconds; the servers may negotiate another. */
+  /** Requested timeout in milliseconds; the servers may negotiate another. */
   readonly sessionTimeout: number;
   readonly auth: readonly AuthInfo[];
 }

@@ -3,10 +3,10 @@ import type { Watcher, WatchEvent } from './zookeeper-connection.js';
 type Kind = 'data' | 'child';
 
 /**
- * Who waits for which path. The server is asked for one watch a path and kind; whoever waits for it is told together.
+ * Watchers by kind and path. The server holds one watch per path and kind; all watchers of it are notified together.
  *
- * A watcher is called once, then forgotten: by the event, or with `disconnected` when the link, and with it every watch
- * on the server, has gone.
+ * A watcher is called once, then removed: with the event, or with `disconnected` when the link, and with it every watch on
+ * the server, is lost.
  */
 export class WatchRegistry {
   readonly #watchers = {
@@ -25,7 +25,7 @@ export class WatchRegistry {
     if (there?.delete(watcher) && there.size === 0) this.#watchers[kind].delete(path);
   }
 
-  /** A server's event: `child` ends child watches, a deletion both kinds, the rest data watches. */
+  /** Handles a server event: `child` ends child watches, a deletion both kinds, any other event data watches. */
   fire(type: Exclude<WatchEvent['type'], 'disconnected'>, path: string): void {
     if (type !== 'child') this.#take('data', path, { type, path });
     if (type === 'child' || type === 'deleted') this.#take('child', path, { type, path });

@@ -1,27 +1,27 @@
 import type { Session } from './session.js';
 
-/** What the server knows of a znode. */
+/** Metadata of a znode, as kept by the server. */
 export interface Stat {
-  /** Transaction that created it: grows over the whole ensemble, below 2^53 for two million elections. */
+  /** Transaction that created the node: increases over the whole ensemble, below 2^53 for two million elections. */
   readonly czxid: number;
-  /** When that was, by the clock of the servers; the embedded tree does not keep it. */
+  /** Time of the creation, by the clock of the servers; the embedded tree does not record it. */
   readonly ctime?: Date;
-  /** Transaction that changed it last. */
+  /** Transaction that last changed the node. */
   readonly mzxid: number;
   /** Number of changes to its data. */
   readonly version: number;
-  /** Id of the session it lives with, in lower-case hex without leading zeros; `0` when it is not ephemeral. */
+  /** Id of the owning session in lower-case hex without leading zeros; `0` if the node is not ephemeral. */
   readonly ephemeralOwner: string;
   readonly numChildren: number;
 }
 
-/** Kinds of znodes, with the flags of the protocol. */
+/** Kinds of znodes, with their protocol flags. */
 export const CreateMode = {
   PERSISTENT: 0,
   EPHEMERAL: 1,
   PERSISTENT_SEQUENTIAL: 2,
   EPHEMERAL_SEQUENTIAL: 3,
-  /** Removed by the server some time after its last child has gone. */
+  /** Removed by the server some time after its last child was removed. */
   CONTAINER: 4,
 } as const;
 
@@ -32,17 +32,17 @@ export type CreateMode = (typeof CreateMode)[keyof typeof CreateMode];
  *
  * - `CONNECTING`: not yet connected for the first time.
  * - `CONNECTED`: connected for the first time.
- * - `SUSPENDED`: the connection is gone; the session, and with it every lock, may still live.
+ * - `SUSPENDED`: the connection is lost; the session, and with it every lock, may still be alive.
  * - `RECONNECTED`: connected again, to the same session or, after `LOST`, to a new one.
- * - `LOST`: the session has expired or may have; its locks are gone. A new session is being opened.
+ * - `LOST`: the session has expired or may have expired; its locks are lost. A new session is being opened.
  * - `CLOSED`: closed by its owner.
  */
 export type ConnectionState =
   'CONNECTING' | 'CONNECTED' | 'SUSPENDED' | 'RECONNECTED' | 'LOST' | 'CLOSED';
 
 /**
- * A watch has fired. `disconnected` is ours: the connection was lost and the watch with it, so look again.
- * Do not rely on more than "look again": `changed` may stand for deleted and created anew.
+ * A watch has fired. `disconnected` is added by this library: the connection was lost and the watch with it, so read again.
+ * Do not rely on more than "read again": `changed` may stand for a deletion and re-creation.
  */
 export interface WatchEvent {
   readonly type: 'created' | 'deleted' | 'changed' | 'child' | 'disconnected';
@@ -71,45 +71,45 @@ export interface AuthInfo {
 }
 
 /**
- * The port that all recipes stand on: a session on a ZooKeeper ensemble that outlives its TCP connections.
+ * The port that all recipes are built on: a session on a ZooKeeper ensemble that outlives its TCP connections.
  *
  * Requests are sent at once, in the order of the calls, and answered in that order: two calls in one tick are pipelined.
- * A request rejects with `ZooKeeperError`; unless the connection is up it is refused with `CONNECTIONLOSS` and not sent.
- * Where the answer went missing the error says `maybeDone`.
+ * A request rejects with `ZooKeeperError`; unless the connection is up it rejects with `CONNECTIONLOSS` and is not sent.
+ * If the answer is missing, the error has `maybeDone` set.
  *
- * A watcher is called once. It is taken off without a call only by `unwatch`.
+ * A watcher is called once. Only `unwatch` removes it without a call.
  */
 export interface ZooKeeperConnection {
   readonly state: ConnectionState;
-  /** `CONNECTED` or `RECONNECTED`: requests go out. */
+  /** True if the state is `CONNECTED` or `RECONNECTED`: requests are sent. */
   readonly isConnected: boolean;
-  /** The session that requests belong to; none before the first connection and between `LOST` and the next session. */
+  /** Session that requests belong to; `undefined` before the first connection and between `LOST` and the next session. */
   readonly session: Session | undefined;
 
-  /** Resolves to the path as made, with the counter of a sequential node. */
+  /** Resolves to the created path, with the sequence number of a sequential node. */
   create(path: string, data: Buffer, mode: CreateMode): Promise<string>;
-  /** `version` -1: any. */
+  /** Deletes the node if it has that `version`; -1 (the default) matches any version. */
   delete(path: string, version?: number): Promise<void>;
-  /** `undefined` when there is no such node; the watcher is then told of its creation. */
+  /** Resolves to `undefined` if there is no such node; the watcher is then notified of its creation. */
   exists(path: string, watcher?: Watcher): Promise<Stat | undefined>;
   /** The watcher is set only if the node exists. */
   getData(path: string, watcher?: Watcher): Promise<{ data: Buffer; stat: Stat }>;
   setData(path: string, data: Buffer, version?: number): Promise<Stat>;
   setAcl(path: string, acl: readonly AclEntry[]): Promise<void>;
-  /** Names, not paths, in no particular order. The watcher is set only if the node exists. */
+  /** Resolves to names, not paths, in no particular order. The watcher is set only if the node exists. */
   getChildren(path: string, watcher?: Watcher): Promise<string[]>;
-  /** Brings the server that we are connected to up to date with the leader: the reads that follow see every earlier write. */
+  /** Brings the connected server up to date with the leader: the reads that follow see every earlier write. */
   sync(path: string): Promise<void>;
 
-  /** Takes a watcher off again; the server keeps its watch until the node changes, but nobody is called. */
+  /** Removes a watcher; the server keeps its watch until the node changes, but the watcher is not called. */
   unwatch(path: string, watcher: Watcher): void;
-  /** Called on every change of state, with the reason; the returned function stops that. */
+  /** Calls `listener` on every change of state, with the reason; the returned function unsubscribes it. */
   onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void;
   /** Starts connecting; returns at once. */
   start(): void;
   /**
-   * Ends the session and the connection. Everything still unanswered rejects at once; the promise resolves when the
-   * servers have been told, as far as they can be reached. Idempotent.
+   * Ends the session and the connection. All unanswered requests reject at once; the promise resolves when the servers
+   * have been notified, as far as they can be reached. Idempotent.
    */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Return codes of the ZooKeeper protocol, under the names of its C client. */
+/** Return codes of the ZooKeeper protocol, with the names of its C client. */
 export const ReturnCode = {
   OK: 0,
   RUNTIMEINCONSISTENCY: -2,
@@ -25,7 +25,7 @@ export const ReturnCode = {
 
 const NAMES = new Map(Object.entries(ReturnCode).map(([name, rc]) => [rc as number, name]));
 
-/** Codes that say the answer did not come, rather than what it was. */
+/** Codes that report a missing answer, as opposed to an error answered by the server. */
 const TRANSPORT = new Set<number>([
   -1,
   ReturnCode.RUNTIMEINCONSISTENCY,
@@ -39,14 +39,14 @@ const TRANSPORT = new Set<number>([
   ReturnCode.SESSIONMOVED,
 ]);
 
-/** A request that failed: refused by the server, or without an answer. */
+/** A request that failed: rejected by the server, or left without an answer. */
 export class ZooKeeperError extends Error {
   /** Name of the code, e.g. `NONODE`. */
   readonly code: string;
 
   /**
    * @param rc a return code of ZooKeeper's C client, such as -102, `NOAUTH`
-   * @param maybeDone the server may have carried the request out although no answer came: the caller must find out
+   * @param maybeDone true if the server may have carried out the request although no answer came: the caller must find out
    */
   constructor(
     readonly rc: number,
@@ -60,22 +60,22 @@ export class ZooKeeperError extends Error {
     this.code = code;
   }
 
-  /** No answer came: the connection failed, not the request. */
+  /** True if no answer came: the connection failed, not the request. */
   get isConnectionLoss(): boolean {
     return ZooKeeperError.isTransport(this.rc);
   }
 
-  /** It was not carried out, or the answer is missing, for want of a connection or of time: it may be tried again. */
+  /** True if it was not carried out, or not answered, for lack of a connection or of time: it may be retried. */
   get isTransient(): boolean {
     return this.isConnectionLoss || this.rc === ReturnCode.THROTTLEDOP;
   }
 
-  /** Is this a code of a missing answer? */
+  /** Whether `rc` reports a missing answer. */
   static isTransport(rc: number): boolean {
     return TRANSPORT.has(rc);
   }
 
-  /** Is `error` the server's answer `rc`? */
+  /** Whether `error` is the server's answer `rc`. */
   static is(error: unknown, rc: number): error is ZooKeeperError {
     return error instanceof ZooKeeperError && error.rc === rc;
   }

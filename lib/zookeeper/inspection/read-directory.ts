@@ -21,34 +21,34 @@ export interface QueuedNode {
   readonly mode?: 'read' | 'write';
 }
 
-/** The nodes of a mutex, or of a leader selector, in their order: the first of them holds. */
+/** The nodes of a mutex, or of a leader selector, in queue order: the first one holds. */
 export function mutexNodes(children: readonly string[]): QueuedNode[] {
   return firstHolds(sortedChildren(children, standardLockInternalsDriver.sortKey));
 }
 
-/** Are they the nodes of a leader latch? */
+/** Whether `children` are the nodes of a leader latch. */
 export function areLatches(children: readonly string[]): boolean {
   return children.some((child) => child.includes(leaderLatchDriver.lockName));
 }
 
-/** The nodes of a leader latch, in their order: the first of them leads. */
+/** The nodes of a leader latch, in queue order: the first one leads. */
 export function latchNodes(children: readonly string[]): QueuedNode[] {
   return firstHolds(sortedChildren(children, leaderLatchDriver.sortKey));
 }
 
-/** Are they the nodes of a double barrier, of which nobody holds anything? */
+/** Whether `children` are the nodes of a double barrier, which has no holders. */
 export function areOfBarrier(children: readonly string[]): boolean {
   return children.every((child) => child === 'ready' || UUID.test(child));
 }
 
-/** Are they the nodes of a read/write lock? */
+/** Whether `children` are the nodes of a read/write lock. */
 export function areReadWrite(children: readonly string[]): boolean {
   return children.some((child) => child.includes(READ_NAME) || child.includes(WRITE_NAME));
 }
 
 /**
- * The nodes of a read/write lock, in their order. The readers ahead of all writers hold; a writer does when nobody is ahead,
- * but itself: a reader that took the writer's own number (see the downgrade).
+ * The nodes of a read/write lock, in queue order. The readers ahead of all writers hold. A writer holds if no node is ahead
+ * of it except its own: a reader with the writer's own sequence number (see the downgrade).
  */
 export function readWriteNodes(children: readonly string[]): QueuedNode[] {
   const sorted = sortedChildren(children, readWriteSortKey);
@@ -64,7 +64,7 @@ export function readWriteNodes(children: readonly string[]): QueuedNode[] {
   }));
 }
 
-/** The leases of a semaphore, in the order of their numbers. */
+/** The leases of a semaphore, in the order of their sequence numbers. */
 export function leaseNodes(children: readonly string[]): string[] {
   return sortedChildren(children, (child) => sortKey(child, LEASE_NAME));
 }
@@ -73,7 +73,7 @@ function firstHolds(sorted: readonly string[]): QueuedNode[] {
   return sorted.map((name, i) => ({ name, isHolder: i === 0 }));
 }
 
-/** What a node tells an operator; none of it changes while the node lives, but for a request to revoke. */
+/** What a node shows to an operator; nothing in it changes while the node exists, except by a request to revoke. */
 export interface NodeFact {
   readonly czxid: number;
   readonly owner: string;
@@ -81,24 +81,24 @@ export interface NodeFact {
   readonly data?: string;
 }
 
-/** Of what a node carries, so many characters are shown. */
+/** Number of characters shown of a node's data. */
 const SHOWN = 200;
 
-/** What is known of the nodes of queues; each is read once. */
+/** Facts about the nodes of queues; each node is read once. */
 export class NodeFacts {
   #known = new Map<string, NodeFact>();
   #next = new Map<string, NodeFact>();
 
   constructor(private readonly connection: ZooKeeperConnection) {}
 
-  /** Nothing when there is no such node any more, or when it may not be read. */
+  /** Resolves to `undefined` if the node no longer exists, or if the client may not read it. */
   async of(path: string): Promise<NodeFact | undefined> {
     const fact = this.#known.get(path) ?? (await this.#read(path));
     if (fact) this.#next.set(path, fact);
     return fact;
   }
 
-  /** A round has ended: what nobody asked for in it is forgotten. */
+  /** Ends a round: facts that were not requested in it are dropped. */
   turn(): void {
     this.#known = this.#next;
     this.#next = new Map();
@@ -117,7 +117,7 @@ export class NodeFacts {
   }
 }
 
-/** Where a lock is read. */
+/** What is needed to read a lock. */
 export interface DirectoryReader {
   readonly connection: ZooKeeperConnection;
   readonly facts: NodeFacts;
@@ -125,14 +125,14 @@ export interface DirectoryReader {
   readonly held: ReadonlySet<string>;
 }
 
-/** How the children of a lock are read, by its kind. */
+/** Functions that read the children of a lock, by its kind. */
 const NODES = {
   mutex: mutexNodes,
   'read/write lock': readWriteNodes,
   'leader latch': latchNodes,
 };
 
-/** The lock of that directory; nothing when nobody holds it or queues, or when it is none. */
+/** Reads the lock of that directory; `undefined` if it has no holder and no waiter, or if it is not a lock. */
 export async function readDirectory(
   reader: DirectoryReader,
   directory: string,
@@ -151,7 +151,7 @@ function kindOf(children: readonly string[]): ObservedLock['kind'] | undefined {
   if (children.includes('leases') || children.includes('locks')) return 'semaphore';
   if (areReadWrite(children)) return 'read/write lock';
   if (areLatches(children)) return 'leader latch';
-  return areOfBarrier(children) ? undefined : 'mutex'; // where strangers' nodes queue too
+  return areOfBarrier(children) ? undefined : 'mutex'; // in which foreign nodes queue too
 }
 
 async function partiesOf(
@@ -169,8 +169,8 @@ async function partiesOf(
 }
 
 /**
- * Who waits holds the gate or queues at it. Whoever holds the gate has made its lease before it may have it: so one that is
- * younger than the gate's first node, and of the same session, is not held yet, unless it is known to be.
+ * A waiter holds the gate or queues at it. The gate's holder creates its lease node before the lease is granted, so a lease
+ * that is younger than the gate's first node, and of the same session, is not held yet, unless it is known to be.
  */
 async function partiesOfSemaphore(
   reader: DirectoryReader,

@@ -12,7 +12,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import { NodeFacts, readDirectory } from './read-directory.js';
 import { ZooKeeperReports } from './zookeeper-reports.js';
 
-/** What the tree tells of the locks under `basePath`, and of those elsewhere that somebody knows of. */
+/** Reads from the tree the locks under `basePath`, and the known locks elsewhere. */
 export class ZooKeeperInspection implements LockInspection {
   readonly #facts: NodeFacts;
 
@@ -34,7 +34,7 @@ export class ZooKeeperInspection implements LockInspection {
     try {
       return decodeURIComponent(component);
     } catch {
-      return component; // not made by us
+      return component; // not created by this library
     }
   }
 
@@ -57,7 +57,7 @@ export class ZooKeeperInspection implements LockInspection {
     return { locks, omitted: Math.max(0, all.length - limit) };
   }
 
-  /** Removes its nodes: a holder learns of it by its watch. */
+  /** Deletes the nodes of the lock with these ids: a holder learns of it by its watch. */
   async release(name: string, ids: readonly string[]): Promise<boolean> {
     const own = ids.filter((id) => id.startsWith(`${name}/`));
     const removed = await Promise.all(own.map((path) => this.#remove(path)));

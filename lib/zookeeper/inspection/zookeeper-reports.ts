@@ -7,13 +7,13 @@ import type { RecipeContext } from '../recipe-context.js';
 
 const EMPTY = Buffer.alloc(0);
 
-/** Pause between two looks for answers, and after an error, in ms. */
+/** Pause between two checks for answers, and after an error, in ms. */
 const LOOK_AGAIN_AFTER = 20;
 const TRY_AGAIN_AFTER = 1_000;
 
 /**
- * Processes that answer have an ephemeral node each, and watch the node `ask`: whoever writes that asks, and a node of theirs
- * that is younger than the question is the answer.
+ * Each answering process has an ephemeral node and watches the node `ask`. A process asks by writing `ask`; a process node
+ * that was written after the question is the answer.
  */
 export class ZooKeeperReports implements PeerReports {
   readonly #id = randomUUID();
@@ -50,14 +50,14 @@ export class ZooKeeperReports implements PeerReports {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stop?.();
-    await this.context.connection.delete(this.#own).catch(() => {}); // it goes with the session
+    await this.context.connection.delete(this.#own).catch(() => {}); // otherwise it is removed with the session
   }
 
   get #own(): string {
     return `${this.#answers}/${this.#id}`;
   }
 
-  /** The transaction of the question. */
+  /** Writes the question and resolves to its transaction id. */
   async #ask(): Promise<number> {
     const { connection, parents } = this.context;
     for (;;)
@@ -70,7 +70,7 @@ export class ZooKeeperReports implements PeerReports {
       }
   }
 
-  /** Of each other process its answer, if it is one to the question of that transaction. */
+  /** Reads the answer of each other process to the question of that transaction, `undefined` if there is none yet. */
   async #read(asked: number): Promise<(string | undefined)[]> {
     const { connection } = this.context;
     const names = await listChildren(connection, this.#answers);
@@ -80,7 +80,7 @@ export class ZooKeeperReports implements PeerReports {
         const { data, stat } = await connection.getData(`${this.#answers}/${name}`);
         return stat.mzxid > asked ? data.toString() : undefined;
       } catch (error) {
-        if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined; // it has just ended
+        if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined; // the process has just ended
         throw error;
       }
     });

@@ -9,29 +9,29 @@ import { RetryLoop } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { LockHold } from './lock-hold.js';
 
-/** What is asked for. */
+/** Parameters of an acquire. */
 export interface AcquireRequest extends CoreAcquireRequest {
-  /** False: rather come back without the lock than wait for others. */
+  /** False if the acquire resolves without the lock instead of waiting for others. */
   readonly mayWait: boolean;
 }
 
-/** One acquire under way, whatever the recipe. */
+/** One acquire under way, of any recipe. */
 export interface Acquisition {
-  /** What ends it. */
+  /** The events that end it early. */
   readonly wait: WaitScope;
-  /** What it may try again. */
+  /** The retries of its failed requests. */
   readonly retry: RetryLoop;
   readonly mayWait: boolean;
-  /** Who asks. */
+  /** Name of the caller, for operators (see `AcquireOptions.method`). */
   readonly method?: string;
-  /** Others are ahead, and it begins to wait. */
+  /** Called when others are ahead and the wait begins. */
   contended(): void;
 }
 
 /**
- * Runs `work` as an acquire, and tells its events; settles as it does.
+ * Runs `work` as an acquire and emits its events; settles as `work` does.
  *
- * @param work resolves to the hold, or to `undefined` where it may not wait
+ * @param work resolves to the hold, or to `undefined` if it would have to wait but may not
  */
 export function runAcquisition(
   context: RecipeContext,
@@ -45,7 +45,7 @@ export function runAcquisition(
   });
 }
 
-/** After a request of an acquire has failed: makes the directory where that was missing; for the rest, asks the retry policy. */
+/** Handles a failed request of an acquire: creates the directory if it is missing; otherwise asks the retry policy. */
 export async function createMissingParents(
   error: unknown,
   directory: string,

@@ -1,19 +1,19 @@
 import type { Clock } from '../../core/clock.js';
 
-/** A hold that is to be watched once it has lasted. */
+/** A hold to be watched once it has lasted long enough. */
 export interface WatchableHold {
-  /** On the client's clock. */
+  /** Time of the grant, by the client's clock. */
   readonly heldSince: number;
   watch(): void;
 }
 
 /**
- * Has the holds watched that last longer than `after` milliseconds; shorter ones do not pay for the request.
+ * Watches the holds that last longer than `after` milliseconds; shorter ones are spared the request.
  *
- * One timer for all of them: to start and stop one for every hold would cost more than the rest of an acquire.
+ * One timer serves all holds: starting and stopping one for every hold would cost more than the rest of an acquire.
  */
 export class DelayedWatches {
-  /** Oldest first. */
+  /** Holds not yet watched, the oldest first. */
   readonly #waiting = new Set<WatchableHold>();
   #isTicking = false;
 

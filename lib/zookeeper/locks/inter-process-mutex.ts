@@ -8,11 +8,11 @@ import { LockInternals } from './lock-internals.js';
 import type { ZooKeeperLease } from './zookeeper-lease.js';
 
 /**
- * A fair, reentrant mutex on ZooKeeper, compatible on the wire with Curator's `InterProcessMutex` (the recipe "Locks" of
- * ZooKeeper): whoever queued first is served first, across processes and languages.
+ * A fair, reentrant mutex on ZooKeeper, wire-compatible with Curator's `InterProcessMutex` (ZooKeeper's recipe "Locks"):
+ * waiters are served in the order in which they queued, across processes and languages.
  *
  * An acquire re-enters, at once and without a request, when a live lease of the same lock of the same client is in the
- * async call tree above it; everybody else queues.
+ * async call tree above it; every other acquire queues.
  */
 export class InterProcessMutex implements Mutex {
   readonly key: string;
@@ -43,8 +43,8 @@ export class InterProcessMutex implements Mutex {
   }
 
   /**
-   * Paths of all who hold or queue, in the order of service, the holder first; empty when nobody does. As in Curator, any
-   * child of the directory counts.
+   * Node paths of the holder and the waiters in the order of service, the holder first; empty if there are none. As in
+   * Curator, any child of the directory counts.
    *
    * Rejects with `ZooKeeperError` while the connection is down.
    */

@@ -26,7 +26,7 @@ export class InterProcessReadLock implements Lock {
   readonly path: string;
 
   /**
-   * @param internals its own
+   * @param internals those of this half
    * @param writer those of the other half
    */
   constructor(
@@ -55,7 +55,7 @@ export class InterProcessReadLock implements Lock {
     return await runWithLease(await this.acquire(options), fn);
   }
 
-  /** Paths of the readers who hold or queue, in their order. Rejects with `ZooKeeperError` while the connection is down. */
+  /** Paths of the readers that hold or queue, in queue order. Rejects with `ZooKeeperError` while the connection is down. */
   participants(): Promise<string[]> {
     return this.internals.participants((name) => name.includes(READ_NAME));
   }
@@ -66,9 +66,10 @@ export class InterProcessReadLock implements Lock {
   }
 
   /**
-   * The plan of a reader inside of the held write lock `writer`: it takes that one's number, and its token, which is
-   * smaller than those of the writers who queue. If that is lost or released before its node is asked for, it is a reader
-   * like any other. After that, only the writer's node beside its own counts (see `downgradeDriver`).
+   * The plan of a reader inside the held write lock `writer`: the reader uses the sequence number and the fencing token of
+   * the writer; the token is smaller than those of the queued writers. If the write lock is lost or released before the
+   * plan is made, the reader queues like any other. After that, only the presence of the writer's node beside the reader's
+   * counts (see `downgradeDriver`).
    */
   async #planInside(writer: Hold<LockHold>, wait: WaitScope): Promise<AttemptPlan> {
     wait.throwIfEnded(); // before anything is sent
@@ -79,7 +80,7 @@ export class InterProcessReadLock implements Lock {
   }
 }
 
-/** `undefined` when the lock is lost meanwhile. */
+/** Resolves to `undefined` if the lock is lost in the meantime. */
 async function tokenOf(hold: Hold<LockHold>): Promise<bigint | undefined> {
   try {
     return await hold.fencingToken();
@@ -95,7 +96,7 @@ export class InterProcessWriteLock implements Lock {
   readonly path: string;
 
   /**
-   * @param internals its own
+   * @param internals those of this half
    * @param reader those of the other half
    */
   constructor(
@@ -110,12 +111,12 @@ export class InterProcessWriteLock implements Lock {
     return this.internals.identity;
   }
 
-  /** As `Lock.acquire`; rejects with `LockUpgradeError` inside of the held read lock. */
+  /** Like `Lock.acquire`; rejects with `LockUpgradeError` inside the held read lock. */
   async acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
     return await (this.#reenter(options) ?? this.internals.acquire(options));
   }
 
-  /** As `Lock.tryAcquire`; rejects with `LockUpgradeError` inside of the held read lock. */
+  /** Like `Lock.tryAcquire`; rejects with `LockUpgradeError` inside the held read lock. */
   async tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
     return await (this.#reenter(options) ?? this.internals.tryAcquire(options));
   }
@@ -124,7 +125,7 @@ export class InterProcessWriteLock implements Lock {
     return await runWithLease(await this.acquire(options), fn);
   }
 
-  /** Paths of the writers who hold or queue, in their order. Rejects with `ZooKeeperError` while the connection is down. */
+  /** Paths of the writers that hold or queue, in queue order. Rejects with `ZooKeeperError` while the connection is down. */
   participants(): Promise<string[]> {
     return this.internals.participants((name) => name.includes(WRITE_NAME));
   }
@@ -138,8 +139,8 @@ export class InterProcessWriteLock implements Lock {
 }
 
 /**
- * A fair, reentrant read/write lock on ZooKeeper, compatible on the wire with Curator's class of that name: readers and
- * writers stand in one queue, and a reader behind a writer that waits, waits too.
+ * A fair, reentrant read/write lock on ZooKeeper, wire-compatible with Curator's class of the same name: readers and
+ * writers share one queue, and a reader behind a waiting writer waits too.
  */
 export class InterProcessReadWriteLock implements ReadWriteLock {
   readonly key: string;

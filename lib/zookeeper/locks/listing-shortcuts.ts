@@ -1,17 +1,17 @@
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 
 /**
- * Saves the listing for those who wait behind a node of the same client: for each directory, the last node of ours whose
- * turn it was.
+ * Saves the listing for a waiter behind a node of the same client: remembers, for each directory, the last node of this
+ * client that had its turn.
  *
- * The argument: when it was its turn, nobody was ahead of it who could keep us waiting. All who are ahead of us were ahead
- * of it too, or are the node itself. So when it goes, it is our turn, provided that nobody can come in between (see
- * `LockInternalsDriver.isClosed`). Names are unique, so a directory that was made anew cannot mislead us.
+ * The argument: when that node had its turn, no node ahead of it could keep us waiting. All nodes ahead of ours were ahead
+ * of it too, or are the node itself. So when it is deleted, it is our turn, provided that no node can come in between (see
+ * `LockInternalsDriver.isClosed`). Names are unique, so a recreated directory cannot mislead us.
  */
 export class ServedNodeShortcut {
   readonly #names = new Map<string, string>();
 
-  /** It is the turn of that node of ours. */
+  /** Records that it is the turn of that node of ours. */
   note(directory: string, name: string): void {
     this.#names.delete(directory); // to the end
     this.#names.set(directory, name);
@@ -20,33 +20,33 @@ export class ServedNodeShortcut {
     this.#names.delete(eldest!);
   }
 
-  /** Was it the turn of that node? False: not known. */
+  /** True if that node had its turn; false if that is not known. */
   has(directory: string, name: string): boolean {
     return this.#names.get(directory) === name;
   }
 }
 
-/** Directories remembered; the one not used for longest is forgotten first. */
+/** Number of directories remembered; the least recently used is forgotten first. */
 const CAPACITY = 1_000;
 
 /** What is known of one directory. */
 export interface SoleChildEntry {
   readonly directory: string;
-  /** A watch tells us before anything else when this very directory is removed, and perhaps made anew. */
+  /** True if a watch reports, before anything else, the removal of this very directory, even if it was recreated. */
   isWatched: boolean;
-  /** Number of our last node, if it was the only child and is deleted. */
+  /** Sequence number of our last node, if it was the only child and is deleted. */
   lastSequence?: number;
   readonly forget: () => void;
 }
 
 /**
- * Saves the listing for whoever takes the same uncontended lock again and again: an acquire is then a single request.
+ * Saves the listing for a client that acquires the same uncontended lock repeatedly: an acquire is then a single request.
  *
- * The argument: our node `n` was the only child, and we have deleted it. Every child that anybody creates takes the next
- * number of the directory's counter. So if our next node gets `n + 1`, nobody has created anything in between: it is the
- * only child, hence the first. The counter restarts only when the directory is removed and made anew; a watch on the
- * directory, armed while `n` was in it, tells us of that before it answers a create in the new one. When the link goes,
- * watches go, and everything is forgotten.
+ * The argument: our node `n` was the only child, and we have deleted it. Every child, of any client, takes the next number
+ * of the directory's counter. So if our next node gets `n + 1`, no child was created in between: ours is the only child,
+ * hence the first. The counter restarts only when the directory is removed and recreated; a watch on the directory, armed
+ * while `n` was in it, reports that before a create in the new one is answered. When the connection is lost, the watches
+ * are lost with it, and everything is forgotten.
  */
 export class SoleChildShortcut {
   /** Least recently used first. */
@@ -63,12 +63,12 @@ export class SoleChildShortcut {
     return entry;
   }
 
-  /** Is `entry` still true: its watch has not fired, its link not gone? */
+  /** Whether `entry` is still valid: its watch has not fired and its connection was not lost. */
   isCurrent(entry: SoleChildEntry): boolean {
     return this.#entries.get(entry.directory) === entry;
   }
 
-  /** Begins to remember: our node was the only child of `directory`. The next acquire there will watch it. */
+  /** Records that our node was the only child of `directory`. The next acquire there will watch the directory. */
   note(directory: string): void {
     const forget = () => {
       if (this.#entries.get(directory) === entry) this.#entries.delete(directory);
@@ -81,8 +81,8 @@ export class SoleChildShortcut {
   }
 
   /**
-   * Arms the watch of `entry`; to be sent behind the create of a node, whose presence in the listing that follows shows
-   * that it is the same directory. Where it fails, the entry is forgotten.
+   * Arms the watch of `entry`; to be sent after the create of a node: the presence of that node in the listing that follows
+   * shows that the directory is the same. If arming fails, the entry is forgotten.
    */
   async watch(entry: SoleChildEntry): Promise<void> {
     try {
@@ -90,7 +90,7 @@ export class SoleChildShortcut {
       if (stat === undefined) entry.forget();
       entry.isWatched = true;
     } catch {
-      entry.forget(); // the attempt's own requests tell of the failure
+      entry.forget(); // the attempt's own requests report the failure
     }
   }
 

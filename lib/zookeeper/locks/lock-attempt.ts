@@ -9,29 +9,29 @@ import { type Acquisition, createMissingParents } from './acquisition.js';
 import type { SoleChildEntry } from './listing-shortcuts.js';
 import type { LockInternalsDriver, Turn } from './lock-drivers.js';
 
-/** How an attempt goes about it. */
+/** Parameters of one attempt. */
 export interface AttemptPlan {
   readonly driver: LockInternalsDriver;
-  /** Number of the node, as in `ProtectedNode`. */
+  /** Sequence number of the node, as in `ProtectedNode`. */
   readonly digits?: string;
-  /** Fencing token of the hold; default: its own. */
+  /** Fencing token of the hold; default: that of its own node. */
   readonly token?: bigint;
 }
 
 /** Makes the plan of the next attempt, under the bounds of the acquire. */
 export type PlanOf = (wait: WaitScope) => AttemptPlan | Promise<AttemptPlan>;
 
-/** How an attempt ended: it holds, its node has vanished (queue again), or others are ahead and it may not wait. */
+/** Outcome of an attempt: it holds, its node has vanished (queue again), or others are ahead and it may not wait. */
 export type AttemptResult = 'granted' | 'gone' | 'busy';
 
 /**
  * One node in the queue of a lock, from its create to the grant: Curator's `LockInternals.internalLockLoop`.
  *
  * Invariants:
- * - It is granted only while its node, made in the session that is connected now, is first. Never on a node of an older
- *   session, which the servers are about to remove (CURATOR-604).
- * - From the first wait on, the own node is watched too. That watch tells of its loss before the loss of any node that
- *   went later; so "the only one ahead of me is gone" is a grant without another look at the queue.
+ * - It is granted only while its node, created in the currently connected session, is first. A node of an older session,
+ *   which the servers are about to remove, is never granted (CURATOR-604).
+ * - From the first wait on, our own node is watched too. That watch reports its loss before the loss of any node deleted
+ *   later, so "the only node ahead of ours is gone" is a grant without listing the queue again.
  */
 export class LockAttempt {
   readonly node: ProtectedNode;
@@ -39,9 +39,9 @@ export class LockAttempt {
   readonly #wait: WaitScope;
   #ownWatch?: OwnedNode;
   #memory?: SoleChildEntry;
-  /** The queue, when it was our turn, was our node only. */
+  /** True if our node was the only one in the queue when it had its turn. */
   #wasAlone = false;
-  /** And the watch on the directory was armed by then. */
+  /** True if, in addition, the watch on the directory was armed by then. */
   #wasWatched = false;
 
   constructor(
@@ -56,12 +56,12 @@ export class LockAttempt {
     this.node = new ProtectedNode(context.connection, directory, driver.lockName, data, digits);
   }
 
-  /** The watch on the own node; set from the first wait on. */
+  /** The watch on our own node; set from the first wait on. */
   get ownWatch(): OwnedNode | undefined {
     return this.#ownWatch;
   }
 
-  /** The node, once granted, is known to be gone again: the next acquire may profit from what this one has seen. */
+  /** Called when the granted node is known to be deleted: records what this attempt saw, for the next acquire. */
   removed(): void {
     const { soleChildren } = this.context;
     if (!this.#wasAlone) return;
@@ -71,7 +71,7 @@ export class LockAttempt {
   }
 
   /**
-   * Rejects with what ended the wait or the retries. Unless it was granted, the node is then to be removed.
+   * Rejects with the error that ended the wait or the retries. The caller then removes the node, unless it was granted.
    */
   async run(): Promise<AttemptResult> {
     for (;;) {
@@ -107,7 +107,7 @@ export class LockAttempt {
     return 'granted';
   }
 
-  /** Its blocker has gone: is it our turn? False: not known. */
+  /** True if it is our turn, now that the blocker is gone; false if that is not known. */
   #isNext({ isNext, blocker }: Turn): boolean {
     const { servedNodes } = this.context;
     return isNext || (this.#driver.isClosed && servedNodes.has(this.directory, blocker!));
@@ -124,22 +124,22 @@ export class LockAttempt {
     return isCurrent && this.node.mayExist && !this.#ownWatch?.isGone;
   }
 
-  /** The queue, as it was at some time after our node was created. */
+  /** Lists the queue, as of some time after our node was created. */
   #children(): Promise<string[]> {
     if (this.node.isUncertain) return this.#recover();
     if (this.node.path === undefined) return this.#enter();
     return this.#wait.until(listChildren(this.context.connection, this.directory));
   }
 
-  /** Finds out whether the node was created although no answer came. */
+  /** Determines whether the node was created although no answer came. */
   async #recover(): Promise<string[]> {
     const children = await this.#wait.until(this.node.locate());
     return this.node.path === undefined ? await this.#enter() : children;
   }
 
   /**
-   * Creates the node and reads the queue in one go: requests are answered in order. Where our last node was the only
-   * child, and the number of this one shows that nobody came in between, there is nothing to read.
+   * Creates the node and lists the queue in one go: requests are answered in order. If our last node was the only child,
+   * and the sequence number of this one shows that no other node was created in between, there is nothing to list.
    */
   async #enter(): Promise<string[]> {
     const { connection, soleChildren } = this.context;
@@ -148,7 +148,7 @@ export class LockAttempt {
     this.#memory = memory;
     if (memory?.lastSequence !== undefined) {
       const expected = memory.lastSequence + 1;
-      memory.lastSequence = undefined; // for one attempt only: another one under way would break the argument
+      memory.lastSequence = undefined; // for one attempt only: a concurrent one would break the argument
       await this.#wait.until(node.create());
       if (soleChildren.isCurrent(memory) && node.sequence === expected) return [node.name];
       return await this.#wait.until(listChildren(connection, directory));
@@ -161,10 +161,11 @@ export class LockAttempt {
   }
 
   /**
-   * Resolves when there is a reason to look again: true: `blocker` is gone, and the own node was there until after that.
+   * Resolves when there is a reason to list the queue again; to true if `blocker` is gone, and our own node existed until
+   * after that.
    *
-   * After a lost connection both watches are set anew. As long as the blocker is there nothing has to be looked at: its
-   * waiters, of which there may be thousands, would list the directory all at once.
+   * After a lost connection both watches are set again. While the blocker exists, the queue need not be listed: its
+   * waiters, of which there may be thousands, would all list the directory at once.
    */
   async #waitFor(blocker: string): Promise<boolean> {
     const { connection } = this.context;
@@ -174,7 +175,7 @@ export class LockAttempt {
       const woken = new Promise<WatchEvent | undefined>((resolve) => (wake = resolve));
       own.onChange = () => wake();
       try {
-        // The own node first. getData, not exists: on a node that has gone, exists would leave a watch behind.
+        // Our own node first. getData instead of exists: on a deleted node, exists would leave a watch behind.
         await this.#wait.until(Promise.all([own.arm(), connection.getData(blocker, wake)]));
         this.acquisition.retry.answered();
         const event = await this.#wait.until(woken);

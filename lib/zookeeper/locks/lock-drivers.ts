@@ -1,30 +1,30 @@
 import { findPredecessor, sortKey } from '../nodes/queue-order.js';
 
-/** Where a node stands among the children of its lock. */
+/** Position of a node among the children of its lock. */
 export interface Turn {
-  /** The child to wait for; none: it is our turn. */
+  /** The child to wait for; `undefined` if it is our turn. */
   readonly blocker?: string;
-  /** When the blocker goes, is it our turn without another look? */
+  /** Whether it is our turn as soon as the blocker is deleted, without listing the queue again. */
   readonly isNext: boolean;
 }
 
-/** How a recipe reads the children of its lock, as Curator's class of that name. */
+/** How a recipe interprets the children of its lock (Curator's `LockInternalsDriver`). */
 export interface LockInternalsDriver {
   /** What follows the UUID in the names of our nodes. */
   readonly lockName: string;
-  /** Nobody whom a node would have to wait for ever comes in ahead of it, once it is in the queue. */
+  /** True if, once a node is queued, no node it would have to wait for ever enters ahead of it. */
   readonly isClosed: boolean;
-  /** What children are ordered by. */
+  /** Key by which the children are ordered. */
   readonly sortKey: (child: string) => string;
-  /** `undefined` when `own` is not among the children. */
+  /** Returns `undefined` if `own` is not among the children. */
   turnOf(children: readonly string[], own: string): Turn | undefined;
 }
 
 /**
- * Curator's standard predicate for one holder: the first child holds, everybody else waits for the one before.
+ * Curator's standard predicate for one holder: the first child holds, every other child waits for its predecessor.
  *
- * `isNext`: new nodes only ever come behind us, so when the only node ahead goes there is nothing left to look at.
- * An operator who deletes our own node would make that wrong; the watch on it tells us first (see `OwnedNode`).
+ * `isNext`: new nodes only ever enter behind ours, so when the only node ahead is deleted there is nothing left to check.
+ * If an operator deleted our own node, that would be wrong; the watch on it reports that first (see `OwnedNode`).
  *
  * @param lockName what follows the UUID in the names of the nodes
  */
@@ -40,26 +40,27 @@ function queueDriver(lockName: string): LockInternalsDriver {
   };
 }
 
-/** Curator's class of that name: the queue of a mutex. */
+/** The queue of a mutex (Curator's `StandardLockInternalsDriver`). */
 export const standardLockInternalsDriver = queueDriver('lock-');
 
-/** As that of a mutex, with the names of Curator's `LeaderLatch`. */
+/** The queue of a mutex, with the node names of Curator's `LeaderLatch`. */
 export const leaderLatchDriver = queueDriver('latch-');
 
 /** What follows the UUID in the names of a read/write lock's nodes, as in Curator. */
 export const READ_NAME = '__READ__';
 export const WRITE_NAME = '__WRIT__';
 
-/** Readers and writers stand in one queue. */
+/** Sort key of a read/write lock's nodes: readers and writers share one queue. */
 export function readWriteSortKey(child: string): string {
   return sortKey(sortKey(child, READ_NAME), WRITE_NAME);
 }
 
 /**
- * A reader waits for the writers ahead of it. It waits for the nearest, which is most likely the last of them to go;
- * Curator's waits for the first, and so looks again after each.
+ * A reader waits for the writers ahead of it. It waits for the nearest, which is most likely the last of them to finish;
+ * Curator's waits for the first, and so lists the queue again after each.
  *
- * Writers only ever come behind us, so when the only one ahead goes there is nothing left to look at (as for a mutex).
+ * Writers only ever enter behind our node, so when the only one ahead is deleted there is nothing left to check (as for a
+ * mutex).
  */
 export const readLockDriver: LockInternalsDriver = {
   lockName: READ_NAME,
@@ -73,9 +74,9 @@ export const readLockDriver: LockInternalsDriver = {
 };
 
 /**
- * A writer waits for everybody ahead of it, the nearest at a time.
+ * A writer waits for all nodes ahead of it, each time for the nearest.
  *
- * It is never next without another look: a writer that downgrades adds a reader ahead of those who wait for it.
+ * It is never next without another listing: a writer that downgrades adds a reader ahead of the nodes that wait for it.
  */
 export const writeLockDriver: LockInternalsDriver = {
   lockName: WRITE_NAME,
@@ -88,11 +89,11 @@ export const writeLockDriver: LockInternalsDriver = {
 };
 
 /**
- * A reader whose caller holds the write lock with the node `writer`, and whose own node takes the number of that one: as
- * in Curator since 5.5, so that no writer that queues comes in between.
+ * A reader inside the write lock held with the node `writer`. Its own node takes the sequence number of that node, as in
+ * Curator since 5.5, so that no queued writer comes in between.
  *
- * It is granted at once where both nodes are seen together: so the write lock was held when the reader's was created. If
- * the writer's is missing, somebody else may be writing already.
+ * It is granted at once if both nodes are listed together: the write lock was then held when the reader's node was created.
+ * If the writer's node is missing, another writer may hold the lock already.
  */
 export function downgradeDriver(writer: string): LockInternalsDriver {
   return {

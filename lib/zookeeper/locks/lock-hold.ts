@@ -10,26 +10,26 @@ import type { ProtectedNode } from '../nodes/protected-node.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { WatchableHold } from './delayed-watches.js';
 
-/** What was granted. */
+/** Parameters of a granted lock. */
 export interface Grant {
   readonly identity: LockIdentity;
   /** Key of the lock, as the user gave it. */
   readonly key: string;
-  /** Who asked for it. */
+  /** Name of the caller, for operators (see `AcquireOptions.method`). */
   readonly method?: string;
-  /** The session that is connected, which the nodes belong to. */
+  /** The connected session, to which the nodes belong. */
   readonly session: Session;
-  /** In the order of their numbers; with the watches that are set on them already. */
+  /** The nodes in the order of their sequence numbers, with the watches already set on them. */
   readonly nodes: readonly { readonly node: ProtectedNode; readonly ownWatch?: OwnedNode }[];
   /** Default: `session`. */
   readonly errorPolicy?: ErrorPolicy;
-  /** Called when the nodes are known to be gone after the release. */
+  /** Called when the nodes are known to be deleted after the release. */
   readonly onRemoved?: () => void;
-  /** Default: the transaction that created the last of the nodes. */
+  /** Fencing token. Default: the transaction that created the last of the nodes. */
   readonly token?: bigint;
 }
 
-/** A lock of this backend that is held: by one node, or by several which are lost as soon as one of them is. */
+/** A held lock of this backend: one node, or several, all of which are lost as soon as one of them is. */
 export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   readonly hold: Hold<LockHold>;
   readonly heldSince: number;
@@ -38,7 +38,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   readonly #watches: readonly OwnedNode[];
   readonly #revocationListeners = new Set<() => void>();
   #wasRevoked = false;
-  /** Given back, and kept until then. */
+  /** Set once the lock is released but kept until its minimum hold time is over. */
   #kept?: Timer;
 
   constructor(
@@ -66,7 +66,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     return this.context.clock;
   }
 
-  /** Of the nodes. */
+  /** Paths of the nodes. */
   get paths(): readonly string[] {
     return this.#watches.map(({ path }) => path);
   }
@@ -75,7 +75,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     return this.paths;
   }
 
-  /** Of the first node. */
+  /** Data of the first node. */
   async data(): Promise<Buffer> {
     return (await this.context.connection.getData(this.paths[0]!)).data;
   }
@@ -84,7 +84,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     for (const watch of this.#watches) void watch.keepWatching();
   }
 
-  /** Resolves when the servers have told whether the nodes are there, or when the lock is lost. Never rejects. */
+  /** Resolves when the servers have reported whether the nodes exist, or when the lock is lost. Never rejects. */
   async confirm(): Promise<void> {
     await Promise.all(this.#watches.map((watch) => watch.keepWatching()));
   }
@@ -102,7 +102,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     return last.czxid!;
   }
 
-  /** Calls `listener` whenever somebody asks for the lock; for what was asked before, now. */
+  /** Calls `listener` on every revocation request; immediately if there already was one. */
   onRevoked(listener: () => void): void {
     this.#revocationListeners.add(listener);
     if (this.#wasRevoked) listener();
@@ -133,7 +133,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     this.#kept = clock.setTimer(() => void this.#remove(), rest, true);
   }
 
-  /** The session may survive, and its nodes with it: they are deleted, as the lease has ended; but not those that are kept. */
+  /** The session and its nodes may survive: the nodes are deleted, as the lease has ended, unless the lock is being kept. */
   #suspended(state: ConnectionState, reason: string): void {
     if (this.context.connection.isConnected || this.#kept !== undefined) return;
     this.nodeLost(`the connection is ${state} (${reason})`);
@@ -146,7 +146,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     const { onRemoved } = this.grant;
     const wasLost = hold.lost !== undefined;
     for (const watch of this.#watches) watch.stop();
-    const removed = this.grant.nodes.map(({ node }) => context.removals.remove(node)); // sent at once; the rest is done meanwhile
+    const removed = this.grant.nodes.map(({ node }) => context.removals.remove(node)); // sent at once; the rest runs meanwhile
     context.longHolds.remove(this);
     this.#forget();
     const areGone = await Promise.all(removed);

@@ -14,7 +14,7 @@ import type { LockInternalsDriver } from './lock-drivers.js';
 import { LockHold } from './lock-hold.js';
 import { ZooKeeperLease } from './zookeeper-lease.js';
 
-/** An attempt that was granted, in that session. */
+/** An attempt that was granted in `session`. */
 export interface GrantedAttempt {
   readonly attempt: LockAttempt;
   readonly session: Session;
@@ -26,19 +26,19 @@ export class LockQueue {
   constructor(
     private readonly context: RecipeContext,
     private readonly directory: string,
-    /** Of the nodes; default: that of the client. */
+    /** Data of the nodes; default: that of the client. */
     private readonly data?: Buffer,
   ) {}
 
   /**
-   * Queues until it is our turn; comes back with what `take` makes of that, or with `undefined` where others are ahead and
-   * the acquisition may not wait.
+   * Queues until it is our turn; resolves to the result of `take`, or to `undefined` if others are ahead and the
+   * acquisition may not wait.
    *
-   * Whatever way it ends without a grant, its node is removed: before it comes back from an attempt that may not wait, in
-   * the background after an error.
+   * Without a grant, the node is always removed: before this resolves for an attempt that may not wait, in the background
+   * after an error.
    *
-   * @param planOf asked anew for every attempt
-   * @param take called in the same turn in which the grant was found to be good, so that nothing comes in between
+   * @param planOf called again for every attempt
+   * @param take called in the same tick in which the grant was verified, so that nothing comes in between
    */
   async enter<T>(
     acquisition: Acquisition,
@@ -75,7 +75,7 @@ export class LockQueue {
 }
 
 /**
- * What all reentrant locks of this backend do, as Curator's class of that name: re-enter, else queue, and hold.
+ * Behaviour shared by all reentrant locks of this backend (Curator's `LockInternals`): re-entry, queueing, holding.
  */
 export class LockInternals {
   readonly identity: LockIdentity;
@@ -98,7 +98,7 @@ export class LockInternals {
   }
 
   /**
-   * Another lease on the hold of the caller, if the caller has one.
+   * Returns another lease on the caller's hold, if there is one.
    *
    * @throws LockOptionsError
    * @throws LockAbortedError
@@ -113,13 +113,13 @@ export class LockInternals {
     return new ZooKeeperLease(hold);
   }
 
-  /** What the caller holds of this lock. */
+  /** The caller's hold of this lock, if any. */
   held(): Hold<LockHold> | undefined {
-    return LeaseScope.find(this.identity) as Hold<LockHold> | undefined; // the scope is ours, so the backend is
+    return LeaseScope.find(this.identity) as Hold<LockHold> | undefined; // the scope is ours, so the backend is too
   }
 
   /**
-   * The plan of a caller who goes on inside of nothing.
+   * The plan of a caller outside any held lock.
    *
    * @throws LockClientClosedError when the client shuts down
    */
@@ -132,21 +132,21 @@ export class LockInternals {
   /**
    * Queues until the lock is held.
    *
-   * @param planOf for a caller who goes on inside of another lock
+   * @param planOf for a caller inside another lock
    */
   async acquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease> {
     const { wait = this.context.wait, signal, method } = options;
     const lease = await this.#grant({ wait, signal, method }, true, planOf);
-    return lease!; // who may wait ends with a lease or an error
+    return lease!; // an acquire that may wait ends with a lease or an error
   }
 
-  /** One attempt, which waits for nothing but the connection. */
+  /** Makes one attempt, which waits only for the connection. */
   tryAcquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease | undefined> {
     const { wait = this.context.connectTimeout, signal, method } = options;
     return this.#grant({ wait, signal, method }, false, planOf);
   }
 
-  /** Paths of the children in the order of the queue. */
+  /** Paths of the children in queue order. */
   async participants(isOurs: (name: string) => boolean = () => true): Promise<string[]> {
     const { path } = this.settings;
     const children = await listChildren(this.context.connection, path);

@@ -10,7 +10,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import type { LockHold } from './lock-hold.js';
 import type { LockInternals } from './lock-internals.js';
 
-/** The queue of a lock as an election: the first of it is elected. The nodes carry the ids. */
+/** An election on the queue of a lock: the first node is elected. The nodes carry the ids as data. */
 export class ZooKeeperElection implements ElectionBackend {
   constructor(
     readonly context: RecipeContext,
@@ -38,7 +38,7 @@ export class ZooKeeperElection implements ElectionBackend {
   }
 
   confirm({ hold }: LeaseHandle, signal: AbortSignal): Promise<void> {
-    return untilAborted((hold.backend as LockHold).confirm(), signal); // we have made it
+    return untilAborted((hold.backend as LockHold).confirm(), signal); // our queue made the hold
   }
 
   async participants(): Promise<Participant[]> {
@@ -51,7 +51,7 @@ export class ZooKeeperElection implements ElectionBackend {
     try {
       return (await this.context.connection.getData(path)).data.toString();
     } catch (error) {
-      if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined; // gone since
+      if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined; // deleted since
       throw error;
     }
   }

@@ -7,28 +7,28 @@ import { retryUntilAnswered } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { LockHold } from './lock-hold.js';
 
-/** Told that somebody asks for the lock; see {@link ZooKeeperLease.makeRevocable}. */
+/** Called on a revocation request; see {@link ZooKeeperLease.makeRevocable}. */
 export type RevocationListener = (lease: ZooKeeperLease) => unknown;
 
 /** A lease on a lock of this backend. */
 export class ZooKeeperLease extends LeaseHandle<LockHold> {
-  /** The znodes that stand for it: one, or one for each permit. */
+  /** Paths of the znodes of the lease: one, or one for each permit. */
   get paths(): readonly string[] {
     return this.hold.backend.paths;
   }
 
-  /** What the znodes carry: the `data` of the lock, or what somebody has written since. Rejects with `ZooKeeperError`. */
+  /** Data of the znodes: the `data` of the lock, or what was written since. Rejects with `ZooKeeperError`. */
   data(): Promise<Buffer> {
     return this.hold.backend.data();
   }
 
   /**
-   * Has `listener` called when somebody asks for the lock back, by `revoke` of a client or by Curator's `Revoker`, and
-   * again whenever it is asked for. It is a request: the lock stays held until the lease is released. What was asked for
-   * before, since the node queues, is told now.
+   * Calls `listener` on every revocation request, made by `revoke` of a client or by Curator's `Revoker`. It is only a
+   * request: the lock stays held until the lease is released. A request made before this call, since the node was queued,
+   * is reported now.
    *
-   * The listener belongs to this lease. It is called asynchronously, never after the release; when it fails, that is a
-   * process warning.
+   * The listener belongs to this lease. It is called asynchronously, never after the release; if it fails, a process
+   * warning is emitted.
    *
    * @throws LockNotHeldError, LockLostError when the lease is not held
    */
@@ -42,10 +42,10 @@ export class ZooKeeperLease extends LeaseHandle<LockHold> {
 }
 
 /**
- * Asks whoever stands in a queue with the node `participant` for the lock, as Curator's `Revoker`: listeners of its lease
- * are called. Resolves to false when there is no such node any more.
+ * Requests the lock from the holder or waiter with the node `participant`, like Curator's `Revoker`: the listeners of its
+ * lease are called. Resolves to false when the node no longer exists.
  *
- * Rejects with `LockKeyError` when it is not a path, otherwise as `retryUntilAnswered` does.
+ * Rejects with `LockKeyError` if `participant` is not a path, otherwise as `retryUntilAnswered` does.
  */
 export async function attemptRevoke(context: RecipeContext, participant: string): Promise<boolean> {
   const isPath = typeof participant === 'string' && isCanonicalPath(participant);

@@ -10,39 +10,39 @@ import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Makes the nodes that stay, each with the access control list of the client: the directories of locks, as Curator does, which
- * are containers without data, from the lowest missing one down; and what counters, values and barriers are kept in. What is
- * there is left as it is. The servers collect a container some time after its last child has gone.
+ * Creates the persistent nodes, each with the access control list of the client: the directories of locks, which are
+ * containers without data, as in Curator, from the lowest existing ancestor down; and the nodes of counters, values and
+ * barriers. Existing nodes are left as they are. The servers collect a container some time after its last child is deleted.
  *
- * Invariant: while a node that we have made is not known to carry the list, it is in `#open`, and nothing is done in or below
- * it: the driver sets a list in a second request only, and another client may set its own in between.
+ * Invariant: while a node that we created is not known to carry the list, it is in `#open`, and nothing is done in or below
+ * it: the driver sets a list only in a second request, and another client may set its own in between.
  */
 export class ContainerParents {
   readonly #open = new Set<string>();
   readonly #underWay = new Map<string, Promise<void>>();
 
-  /** @param acl default: open to everybody, the servers' own default */
+  /** @param acl default: open to everyone, the servers' own default */
   constructor(
     private readonly connection: ZooKeeperConnection,
     private readonly client: string,
     private readonly acl?: readonly AclEntry[],
   ) {}
 
-  /** Does everything at or above `path` that we have made carry the list? Else `settle` it first. */
+  /** Whether every node at or above `path` that we created carries the list. If not, call `settle` first. */
   isSettled(path: string): boolean {
     return this.#open.size === 0 || this.#openAbove(path).length === 0;
   }
 
   /**
-   * Has everything at or above `path` carry the list that we have made.
+   * Sets the list on every node at or above `path` that we created and that may lack it.
    *
-   * Rejects with `LockConnectionError` where somebody else has taken it over, with `ZooKeeperError`; may be called again.
+   * Rejects with `LockConnectionError` if another client has taken a node over, or with `ZooKeeperError`; may be called again.
    */
   async settle(path: string): Promise<void> {
     for (const open of this.#openAbove(path)) await this.#protect(open);
   }
 
-  /** Makes `directory` and what is missing above it; many calls at once are one. Rejects as `settle` does; then call again. */
+  /** Creates `directory` and its missing parents; concurrent calls share one run. Rejects as `settle` does; then call again. */
   make(directory: string): Promise<void> {
     const there = this.#underWay.get(directory);
     if (there) return there;
@@ -52,8 +52,8 @@ export class ContainerParents {
   }
 
   /**
-   * Makes a node that stays. Rejects as `connection.create` does; when the node is made, only with `LockConnectionError`,
-   * where somebody else has taken it over.
+   * Creates a persistent node. Rejects as `connection.create` does; once the node is created, only with
+   * `LockConnectionError`, if another client has taken it over.
    */
   async create(
     path: string,
@@ -90,7 +90,7 @@ export class ContainerParents {
     try {
       await this.create(path, EMPTY, CreateMode.CONTAINER);
     } catch (error) {
-      if (!ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) throw error; // else made by somebody else meanwhile
+      if (!ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) throw error; // else created by another client meanwhile
     }
     await this.settle(path);
   }
@@ -100,7 +100,7 @@ export class ContainerParents {
   }
 
   /**
-   * The node was created open, so NOAUTH comes from another client's list; or from ours, where an earlier answer was lost and
+   * The node was created open, so NOAUTH comes from another client's list; or from ours, if an earlier answer was lost and
    * the list does not grant us ADMIN. The two cannot be distinguished.
    */
   async #protect(path: string): Promise<void> {

@@ -3,32 +3,32 @@ import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js'
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { nextStateChange } from './node-requests.js';
 
-/** Pause before a deletion that was refused is tried again, in ms; it doubles from the shortest to the longest. */
+/** Pause before a rejected deletion is retried, in ms; it doubles from the shortest to the longest. */
 const SHORTEST_PAUSE = 50;
 const LONGEST_PAUSE = 5_000;
 
-/** What it removes, such as a `ProtectedNode`. */
+/** A node to remove, such as a `ProtectedNode`. */
 interface Removable {
   readonly path: string | undefined;
-  /** May there be a node, and does it live? */
+  /** Whether there may be a node in a live session. */
   readonly mayExist: boolean;
-  /** Where the path may be unknown: resolves when no create is under way. */
+  /** If the path may be unknown: resolves when no create is under way. */
   settled?(): Promise<void>;
-  /** Where the path may be unknown: looks for it. */
+  /** If the path may be unknown: looks the node up. */
   locate?(): Promise<unknown>;
 }
 
 /**
- * Removes nodes, as Curator's `guaranteed()` deletes: over lost connections, lost replies and refusals, for as long as the
- * session that made them lives. When that has ended, the servers remove them; so the closing of the client is the end of those
- * that they do not let us remove.
+ * Removes nodes, like Curator's `guaranteed()` deletes: across lost connections, lost replies and rejections, as long as the
+ * session that created them lives. When it ends, the servers remove the nodes; so closing the client also removes those that
+ * the servers do not let us delete.
  */
 export class GuaranteedDelete {
-  /** Those that the servers have not refused. */
+  /** Number of removals under way that the servers have not rejected. */
   #underWay = 0;
   #tellDrained?: () => void;
 
-  /** @param onRefused called once for each node whose deletion the servers refuse, e.g. for want of permission */
+  /** @param onRefused called once for each node that the servers refuse to delete, e.g. for lack of permission */
   constructor(
     private readonly connection: ZooKeeperConnection,
     private readonly clock: Clock,
@@ -36,9 +36,10 @@ export class GuaranteedDelete {
   ) {}
 
   /**
-   * Removes `node`, also when nobody knows yet whether it was made. The request goes out in this tick if the path is known.
+   * Removes `node`, even if it is not yet known whether it was created. The request goes out in this tick if the path is known.
    *
-   * Resolves to true when the node is known to be gone; to false when there was none, or when it goes on in the background.
+   * Resolves to true when the node is known to be deleted; to false if there was none, or if the removal continues in the
+   * background.
    */
   async remove(node: Removable): Promise<boolean> {
     this.#underWay += 1;
@@ -48,7 +49,7 @@ export class GuaranteedDelete {
     return outcome === 'gone';
   }
 
-  /** Resolves when nothing is under way any more, in the background neither, but what the servers refuse. To be asked once. */
+  /** Resolves when no removal is under way, not even in the background, except rejected ones. To be called once. */
   drained(): Promise<void> {
     if (this.#underWay === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#tellDrained = resolve));
@@ -79,7 +80,7 @@ export class GuaranteedDelete {
     if (this.#underWay === 0) this.#tellDrained?.();
   }
 
-  /** `over`: there is nothing to remove. */
+  /** Resolves to `over` if there is nothing to remove. */
   async #attempt(node: Removable): Promise<'gone' | 'over' | ZooKeeperError> {
     if (node.path === undefined) await node.settled?.();
     if (!node.mayExist || this.connection.state === 'CLOSED') return 'over';

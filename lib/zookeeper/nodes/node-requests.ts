@@ -3,10 +3,10 @@ import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Watcher, ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 
-/** Pause before a request is sent again that busy servers have refused, in ms. */
+/** Pause before resending a request that busy servers have rejected, in ms. */
 const BUSY_PAUSE = 100;
 
-/** A promise of the next change of state, and a way to stop listening for it. */
+/** Returns a promise of the next state change, and a function that stops listening for it. */
 export function nextStateChange(connection: ZooKeeperConnection): {
   changed: Promise<void>;
   stop: () => void;
@@ -21,7 +21,7 @@ export function nextStateChange(connection: ZooKeeperConnection): {
   return { changed, stop };
 }
 
-/** Resolves when it is worth while to send a request again that failed for a transient reason. */
+/** Resolves when it is worthwhile to resend a request that failed for a transient reason. */
 export async function afterTransient(
   { connection, clock }: { readonly connection: ZooKeeperConnection; readonly clock: Clock },
   error: ZooKeeperError,
@@ -31,7 +31,7 @@ export async function afterTransient(
     await new Promise<void>((resolve) => clock.setTimer(resolve, BUSY_PAUSE, true));
 }
 
-/** Resolves as soon as requests go out. Rejects as soon as `wait` has ended. */
+/** Resolves as soon as requests can be sent. Rejects as soon as `wait` has ended. */
 export async function untilConnected(
   connection: ZooKeeperConnection,
   wait: WaitScope,
@@ -43,10 +43,10 @@ export async function untilConnected(
 }
 
 /**
- * Resolves to true when there is a reason to look again at a node, to false at once when there is none. Leaves no watcher
- * behind.
+ * Resolves to true when there is a reason to look at the node again; to false at once if the node does not exist. Leaves no
+ * watcher behind.
  *
- * Rejects with `ZooKeeperError` where no answer came, or as soon as `wait` has ended.
+ * Rejects with `ZooKeeperError` if no answer came, or as soon as `wait` has ended.
  */
 export async function waitForChange(
   connection: ZooKeeperConnection,
@@ -56,7 +56,7 @@ export async function waitForChange(
   let wake!: () => void;
   const woken = new Promise<void>((resolve) => (wake = () => resolve()));
   try {
-    // getData, not exists: on a node that is not there, exists would leave a watch behind on the server.
+    // getData instead of exists: on a missing node, exists would leave a watch behind on the server.
     await wait.until(connection.getData(path, wake));
     await wait.until(woken);
     return true;
@@ -68,7 +68,7 @@ export async function waitForChange(
   }
 }
 
-/** Names of the children; none when there is no such directory. */
+/** Lists the names of the children; resolves to none if the directory does not exist. */
 export async function listChildren(
   connection: ZooKeeperConnection,
   directory: string,
@@ -82,7 +82,7 @@ export async function listChildren(
   }
 }
 
-/** Deletes the node; no harm where there is none. */
+/** Deletes the node; does nothing if it does not exist. */
 export async function deleteIfExists(connection: ZooKeeperConnection, path: string): Promise<void> {
   try {
     await connection.delete(path);

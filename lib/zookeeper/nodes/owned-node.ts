@@ -4,31 +4,31 @@ import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { afterTransient } from './node-requests.js';
 
-/** What is written into the node of a lock to ask its holder for it, as by Curator's `Revoker`. */
+/** Data written to the node of a lock to request its revocation, as by Curator's `Revoker`. */
 export const REVOKE_MESSAGE = Buffer.from('__REVOKE__');
 
-/** Notified by the watch of a granted node. */
+/** The owner of a granted node, notified by its watch. */
 export interface NodeOwner {
-  /** The node is gone, or will be before we could know. */
+  /** The node is gone, or will be before we could learn of it. */
   nodeLost(why: string): void;
-  /** Somebody asks for what the node stands for. */
+  /** The revocation of the node was requested. */
   nodeRevoked(): void;
 }
 
 /**
- * Our own lock node, watched, so that a stranger who deletes it, or asks for it, is noticed: while it queues, and once it
- * was granted, until its session ends. From then on the watch is set again after every reconnect, so that a node that went
- * meanwhile is noticed then.
+ * Our own lock node with a watch, which detects a deletion by others and revocation requests: while the node queues and,
+ * once granted, until its session ends. From the grant on, the watch is set again after every reconnect, so that a deletion
+ * in the meantime is detected then.
  *
  * The events of a session come in the order of their transactions: while this watch is armed, the loss of our own node is
- * told before that of any node deleted after it.
+ * reported before that of any node deleted after it.
  */
 export class OwnedNode {
   #isArmed = false;
   #isGone = false;
   #isStopped = false;
   #czxid?: bigint;
-  /** The transaction that last asked for the lock. */
+  /** The transaction that last requested a revocation; 0 if there was none. */
   #revokedBy = 0;
   #arming?: Promise<void>;
   #session?: Session;
@@ -36,7 +36,7 @@ export class OwnedNode {
   #keeping?: Promise<void>;
   #stopListening?: () => void;
 
-  /** Called while it queues, when the node is gone (see `isGone`), or when the watch is no longer set. */
+  /** Called while the node queues, when it is gone (see `isGone`), or when the watch is no longer set. */
   onChange: () => void = () => {};
 
   constructor(
@@ -44,39 +44,39 @@ export class OwnedNode {
     readonly path: string,
   ) {}
 
-  /** Set on the server, as far as we know. */
+  /** Whether the watch is set on the server, as far as we know. */
   get isArmed(): boolean {
     return this.#isArmed;
   }
 
-  /** Deleted, and not by us. */
+  /** True if the node was deleted by someone else. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Once granted: may it still give us the lock? Asked of the clock, not of an event that may come late. */
+  /** Whether the node, once granted, may still give us the lock. Decided by the clock, as an event may come late. */
   get isExclusive(): boolean {
     return this.#session?.isAlive === true && !this.#isGone;
   }
 
-  /** The transaction that created the node, once it was read: the fencing token. */
+  /** The transaction that created the node, once read: the fencing token. */
   get czxid(): bigint | undefined {
     return this.#czxid;
   }
 
   /**
-   * Sets the watch, unless it is set, and reads `czxid`; sends at once. May be called again while it is under way.
+   * Sets the watch, unless it is set, and reads `czxid`; sends at once. May be called again while this is under way.
    *
-   * Rejects with `ZooKeeperError` where no answer came.
+   * Rejects with `ZooKeeperError` if no answer came.
    */
   async arm(): Promise<void> {
     if (this.#isArmed || this.#isGone || this.#isStopped) return await this.#arming;
-    this.#isArmed = true; // now: the event may come before the answer is dealt with
+    this.#isArmed = true; // now: the event may come before the answer is processed
     this.#arming = this.#read().finally(() => (this.#arming = undefined));
     await this.#arming;
   }
 
-  /** The node was granted, in that session: from now on `owner` hears of its loss, also of what was asked while it queued. */
+  /** Called on the grant, in `session`: from now on `owner` is notified of a loss and of requests, also of earlier ones. */
   guard(session: Session, owner: NodeOwner): void {
     this.#session = session;
     this.#owner = owner;
@@ -85,14 +85,14 @@ export class OwnedNode {
     this.#stopListening = session.onEnd((why) => owner.nodeLost(`its session ended: ${why}`));
   }
 
-  /** Arms the watch, over lost connections; resolves when it is set, or when the node is lost or given up. */
+  /** Arms the watch, across lost connections; resolves when it is set, or when the node is lost or `stop` was called. */
   keepWatching(): Promise<void> {
     if (this.#isGone) this.#owner?.nodeLost('somebody deleted its node');
     this.#keeping ??= this.#keepArmed().finally(() => (this.#keeping = undefined));
     return this.#keeping;
   }
 
-  /** It is no longer ours to keep: we delete it ourselves, or its session has ended. What comes next is no loss. */
+  /** Stops watching, because we delete the node ourselves or its session has ended. What happens next is no loss. */
   stop(): void {
     this.#isStopped = true;
     this.context.connection.unwatch(this.path, this.#hear);
@@ -126,7 +126,7 @@ export class OwnedNode {
   }
 
   #revoked(mzxid: number): void {
-    if (this.#isStopped || mzxid === this.#revokedBy) return; // read again after a reconnect
+    if (this.#isStopped || mzxid === this.#revokedBy) return; // the same request, read again after a reconnect
     this.#revokedBy = mzxid;
     this.#owner?.nodeRevoked();
   }

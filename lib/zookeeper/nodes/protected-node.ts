@@ -9,16 +9,16 @@ import { sortKey } from './queue-order.js';
 const LAST_SEQUENCE = 2 ** 31 - 1;
 
 /**
- * An ephemeral node, sequential unless its number is given, whose name carries a UUID, as Curator's "protected" creates: when
- * the answer to the create goes missing, the node is found again by its name.
+ * An ephemeral node, sequential unless its number is given, with a UUID in its name, like Curator's "protected" creates: if
+ * the answer to the create is lost, the node is found again by its name.
  *
- * Invariant: at most one create is ever carried out. Another is sent only after the one before was refused, or was looked
- * for on a connection that has been in `sync` since and not found.
+ * Invariant: at most one create is ever carried out. Another is sent only after the previous one was rejected, or its node
+ * was looked for on a connection that has been in `sync` since and was not found.
  */
 export class ProtectedNode {
-  /** Last component of the path; empty as long as that is not known. */
+  /** Last component of the path; empty until it is known. */
   name = '';
-  /** The number that the directory's counter gave it; 0 as long as that is not known. */
+  /** Sequence number, from the directory's counter; 0 until it is known. */
   sequence = 0;
   readonly #prefix = `_c_${randomUUID()}-`;
   #path?: string;
@@ -28,7 +28,7 @@ export class ProtectedNode {
 
   /**
    * @param lockName what follows the UUID, e.g. `lock-`
-   * @param digits its number, in the ten digits of the name; default: the next of the directory
+   * @param digits its sequence number, in the ten digits of the name; default: the next of the directory
    */
   constructor(
     private readonly connection: ZooKeeperConnection,
@@ -43,30 +43,33 @@ export class ProtectedNode {
     return this.#path;
   }
 
-  /** Did it take a number of the directory's counter? */
+  /** Whether it takes a number of the directory's counter. */
   get isSequential(): boolean {
     return this.digits === undefined;
   }
 
   /**
-   * Does the number tell who came first? The servers count up to 2^31 - 1. From there on newer ones give that number to
-   * everybody, and older ones negative numbers, which sort ahead of those who came before.
+   * Whether the sequence number gives the order of creation. The servers count up to 2^31 - 1. From there on, newer servers
+   * assign that number to every node, and older ones assign negative numbers, which sort ahead of earlier nodes.
    */
   get isInOrder(): boolean {
     return this.sequence >= 0 && this.sequence < LAST_SEQUENCE;
   }
 
-  /** The last create may have been carried out, or not. */
+  /** True if it is not known whether the last create was carried out. */
   get isUncertain(): boolean {
     return this.#isUncertain;
   }
 
-  /** May there be a node, and does it live? False once its session has ended: the servers take it away. */
+  /** Whether there may be a node in a live session. False once the session has ended: the servers remove the node. */
   get mayExist(): boolean {
     return this.#session?.isAlive === true && (this.#path !== undefined || this.#isUncertain);
   }
 
-  /** Was it, if at all, created in `session`? A node of an older session is about to vanish, and gives no right (CURATOR-604). */
+  /**
+   * Whether it was created in `session`, or was not created yet. A node of an older session is about to vanish and gives no
+   * right to the lock (CURATOR-604).
+   */
   belongsTo(session: Session | undefined): boolean {
     return this.#session === undefined || this.#session === session;
   }
@@ -91,8 +94,8 @@ export class ProtectedNode {
   }
 
   /**
-   * Looks for the node after the answer to its create went missing, on a connection that was found again; that settles
-   * what was uncertain. Resolves to the children it was looked for among.
+   * Looks for the node after the answer to its create was lost, on a re-established connection; this settles what
+   * was uncertain. Resolves to the children that were searched.
    */
   async locate(): Promise<string[]> {
     const children = await listChildren(this.connection, this.directory);
@@ -102,7 +105,7 @@ export class ProtectedNode {
     return children;
   }
 
-  /** Resolves when no create is under way any more, however it ended. */
+  /** Resolves when no create is under way, however it ended. */
   async settled(): Promise<void> {
     await this.#creating?.catch(() => {});
   }

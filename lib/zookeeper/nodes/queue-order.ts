@@ -1,10 +1,10 @@
-/** What a child is ordered by: all that follows the last `lockName`, or the whole name of a stranger's node. */
+/** Key by which a child is ordered: all that follows the last `lockName`, or the whole name of a foreign node. */
 export function sortKey(child: string, lockName: string): string {
   const at = child.lastIndexOf(lockName);
   return at < 0 ? child : child.slice(at + lockName.length);
 }
 
-/** The children in the order of the queue: see `findPredecessor`. */
+/** Sorts the children in queue order (see `findPredecessor`). */
 export function sortedChildren(
   children: readonly string[],
   sortKey: (child: string) => string,
@@ -14,19 +14,19 @@ export function sortedChildren(
   return keyed.map(({ name }) => name);
 }
 
-/** Who is ahead of a node in its queue. */
+/** The nodes ahead of a node in its queue. */
 export interface Predecessor {
-  /** Is the node in the queue? */
+  /** Whether the node is in the queue. */
   readonly isQueued: boolean;
-  /** How many are ahead. */
+  /** Number of nodes ahead. */
   readonly ahead: number;
-  /** The last of them. */
+  /** The last of the nodes ahead. */
   readonly nearest?: string;
 }
 
 /**
- * Who is ahead of `own`. All children take part, also names that no lock made, and keys compare as UTF-16 code units: as
- * in Curator, so that every client sees the same queue. Equal keys go by the name.
+ * Finds the nodes ahead of `own`. All children count, including names that no lock created, and keys compare as UTF-16
+ * code units: as in Curator, so that every client sees the same queue. Equal keys are ordered by name.
  */
 export function findPredecessor(
   children: readonly string[],

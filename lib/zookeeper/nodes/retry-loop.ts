@@ -12,9 +12,9 @@ import type { LockSettings } from '../lock-path.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { untilConnected } from './node-requests.js';
 
-/** One acquire's dealings with failed requests: sleeps and goes on, as the policy allows, or rejects. */
+/** Handles the failed requests of one acquire: sleeps and continues, as the policy allows, or rejects. */
 export class RetryLoop {
-  /** Since the servers have answered last. */
+  /** Number of retries since the last answer of the servers. */
   #retries = 0;
   #failingSince?: number;
 
@@ -24,17 +24,17 @@ export class RetryLoop {
     private readonly context: LockErrorContext,
   ) {}
 
-  /** The servers have answered: the next failure is the first of another series. */
+  /** Called when the servers have answered: the next failure starts a new series. */
   answered(): void {
     this.#retries = 0;
     this.#failingSince = undefined;
   }
 
   /**
-   * Resolves when the operation may be tried again after `error`.
+   * Resolves when the operation may be retried after `error`.
    *
-   * Rejects with what ended the wait, if it has ended; with `LockConnectionError` when the policy gives up or the servers
-   * refused the request; with `error` itself when it is none of the connection's.
+   * Rejects with the error that ended the wait, if it has ended; with `LockConnectionError` if the policy gives up or the
+   * servers rejected the request; with `error` itself if it is no `ZooKeeperError`.
    */
   async after(error: unknown): Promise<void> {
     this.wait.throwIfEnded();
@@ -47,7 +47,7 @@ export class RetryLoop {
     await this.wait.sleep(delay);
   }
 
-  /** The error for a directory whose counter has come to its end: nothing that is made in it can be put in order. */
+  /** The error for a directory with an exhausted counter: new nodes in it cannot be ordered. */
   outOfNumbers(directory: string): LockConnectionError {
     return new LockConnectionError(
       `The ZooKeeper directory ${directory} has given out all of its 2^31 numbers, so nobody can queue there any more. Delete it while nobody holds the lock.`,
@@ -70,12 +70,12 @@ export class RetryLoop {
   }
 }
 
-/** Made, or its parent removed, meanwhile. */
+/** Return codes if the node was created, or its parent removed, in the meantime. */
 const MEANWHILE: readonly number[] = [ReturnCode.NODEEXISTS, ReturnCode.NONODE];
 
 /**
- * Sends a request about a node that stays, one that may be carried out twice, until it is answered; makes the node with
- * `bytes` where it is missing. Rejects as `retryUntilAnswered` does.
+ * Sends a request about a persistent node, one that may be carried out twice, until it is answered; creates the node with
+ * `bytes` if it is missing. Rejects as `retryUntilAnswered` does.
  */
 export function createIfMissing<T>(
   context: RecipeContext,
@@ -103,9 +103,10 @@ export function createIfMissing<T>(
 }
 
 /**
- * Sends a request that may be carried out twice, again after a lost connection, until it is answered; settles as it does.
+ * Sends a request that may be carried out twice, and resends it after a transient failure such as a lost connection, until
+ * it is answered; settles as the request does.
  *
- * Rejects with `LockConnectionError` when the retry policy gives up or `connectTimeout` is over, with
+ * Rejects with `LockConnectionError` when the retry policy gives up or `connectTimeout` has passed, with
  * `LockClientClosedError` when the client closes.
  */
 export async function retryUntilAnswered<T>(

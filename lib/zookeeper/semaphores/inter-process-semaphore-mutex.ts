@@ -7,8 +7,8 @@ import type { RecipeContext } from '../recipe-context.js';
 import { InterProcessSemaphoreV2 } from './inter-process-semaphore-v2.js';
 
 /**
- * A mutex that is not reentrant, as Curator's class of that name: a semaphore with one permit. A nested acquire waits for
- * itself, until its `wait` is over.
+ * A non-reentrant mutex, like Curator's class of the same name: a semaphore with one permit. A nested acquire waits for
+ * itself until its `wait` is over.
  */
 export class InterProcessSemaphoreMutex implements Mutex {
   readonly key: string;
@@ -37,7 +37,7 @@ export class InterProcessSemaphoreMutex implements Mutex {
     return await runWithLease(await this.acquire(options), fn);
   }
 
-  /** Paths of the holder and of the one that waits next. Rejects with `ZooKeeperError` while the connection is down. */
+  /** Node paths of the holder and of the next waiter. Rejects with `ZooKeeperError` while the connection is down. */
   participants(): Promise<string[]> {
     return this.#semaphore.participants();
   }

@@ -22,14 +22,14 @@ import type { RecipeContext } from '../recipe-context.js';
 import type { SharedCountReader } from '../shared/shared-count.js';
 import { LEASE_NAME, LeaseAttempt } from './lease-attempt.js';
 
-/** The gate, while it is ours. */
+/** The gate, while we hold it. */
 export interface OpenGate {
   readonly watch: OwnedNode;
-  /** Lets the next one in. The deletion goes out in this tick. */
+  /** Lets the next waiter in. The deletion goes out in this tick. */
   close(): void;
 }
 
-/** The mutex in front of a semaphore: one at a time waits for permits, in the order of coming. */
+/** The mutex in front of a semaphore: one acquire at a time waits for permits, in the order of arrival. */
 export class SemaphoreGate {
   readonly #queue: LockQueue;
 
@@ -40,7 +40,7 @@ export class SemaphoreGate {
     this.#queue = new LockQueue(context, directory);
   }
 
-  /** Queues; rejects with what ended the wait. */
+  /** Queues; rejects with the error that ended the wait. */
   async enter(acquisition: Acquisition, onLost: () => void): Promise<OpenGate> {
     const plan = { driver: standardLockInternalsDriver };
     const gate = await this.#queue.enter(
@@ -48,7 +48,7 @@ export class SemaphoreGate {
       () => plan,
       (granted) => this.#open(granted, onLost),
     );
-    return gate!; // who may wait ends with a grant or an error
+    return gate!; // an acquire that may wait ends with a grant or an error
   }
 
   #open({ attempt, session }: GrantedAttempt, onLost: () => void): OpenGate {
@@ -64,22 +64,23 @@ export class SemaphoreGate {
   }
 }
 
-/** Permits of one acquire: each is a node that the servers create and remove, and everybody lists. */
+/** Maximum number of permits of one acquire: each is a node that the servers create and remove, and every client lists. */
 const MOST_AT_ONCE = 1_000;
 
-/** What a semaphore is made of. */
+/** Settings of a semaphore. */
 export interface SemaphoreSettings extends LockSettings {
-  /** A number that stays, or one that may change while it is in use; lowering it takes nothing from those who hold. */
+  /** A fixed number, or one that may change while it is in use; lowering it takes no permit from a holder. */
   readonly permits: number | SharedCountReader;
   readonly recipe?: LockRecipe & ('semaphore' | 'semaphoreMutex');
 }
 
 /**
- * A semaphore on ZooKeeper, compatible on the wire with Curator's class of that name: a lease node for every permit in
- * `leases`, and a mutex in `locks` that whoever waits holds, so that permits are given out in the order of coming.
+ * A semaphore on ZooKeeper, wire-compatible with Curator's class of the same name: a lease node for every permit in
+ * `leases`, and a mutex in `locks`, held by the acquire that waits for permits, so that they are granted in the order of
+ * arrival.
  *
- * Several permits are waited for under one hold of that mutex (Curator lets go of it after each), so that two who want all
- * of them do not keep each other from it.
+ * Several permits are waited for under one hold of that mutex (Curator releases it after each), so that two acquires that
+ * want all permits do not block each other.
  */
 export class InterProcessSemaphoreV2 implements CountingSemaphore {
   readonly key: string;
@@ -88,7 +89,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
   readonly identity: LockIdentity;
   readonly #gate: SemaphoreGate;
   readonly #permits: SharedCountReader;
-  /** What can be asked for: what there is, where that stays the same. */
+  /** Maximum number of permits of one acquire: all of them, if their number is fixed. */
   readonly #most?: number;
 
   constructor(
@@ -108,10 +109,10 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
   async acquire(options: PermitOptions = {}): Promise<ZooKeeperLease> {
     const { wait = this.context.wait, signal, method, permits } = options;
     const lease = await this.#grant({ wait, signal, method }, permits, true);
-    return lease!; // who may wait ends with a lease or an error
+    return lease!; // an acquire that may wait ends with a lease or an error
   }
 
-  /** As `Lock.tryAcquire`; it takes no notice of those who wait at the gate and have asked for no permit yet. */
+  /** Like `Lock.tryAcquire`; ignores acquires that wait at the gate and have not requested a permit yet. */
   tryAcquire(options: PermitOptions = {}): Promise<ZooKeeperLease | undefined> {
     const { wait = this.context.connectTimeout, signal, method, permits } = options;
     return this.#grant({ wait, signal, method }, permits, false);
@@ -128,8 +129,8 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
   }
 
   /**
-   * Paths of all leases in the order of their numbers, the one that waits next included. As in Curator, any child of the
-   * directory counts.
+   * Paths of all leases in the order of their sequence numbers, including the next waiter's. As in Curator, any child of
+   * the directory counts.
    *
    * Rejects with `ZooKeeperError` while the connection is down.
    */
@@ -198,7 +199,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
         void attempt.remove();
         throw error;
       } finally {
-        gate?.close(); // last, so that the next one finds what we leave
+        gate?.close(); // last, so that the next waiter sees the leases that we leave
       }
     }
   }

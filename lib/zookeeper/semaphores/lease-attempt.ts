@@ -12,12 +12,13 @@ import type { SharedCountReader } from '../shared/shared-count.js';
 export const LEASE_NAME = 'lease-';
 
 /**
- * May the leases `own` be granted: are there, up to the last of them, no more than `permits`? `undefined` when one of
- * them is not there.
+ * Whether the leases `own` may be granted: up to the last of them, there are no more than `permits`. `undefined` if one of
+ * them is missing.
  *
- * Curator grants while there are no more than `permits` children in all. This allows all of that, and is as safe: of
- * more holders than permits, whoever holds the lease with the highest number would have seen all others before it. But it
- * also decides between two who came at the same time. A child that is no lease takes a permit, as in Curator.
+ * Curator grants while there are no more than `permits` children in all. This condition grants all of those cases too, and
+ * is as safe: among more holders than permits, the holder of the lease with the highest number would have seen all others
+ * before it. It also decides between two acquires that arrive at the same time. A child that is no lease takes a permit, as
+ * in Curator.
  */
 export function mayGrantLeases(
   children: readonly string[],
@@ -35,23 +36,23 @@ export function mayGrantLeases(
   return standing.length <= permits;
 }
 
-/** What a {@link LeaseAttempt} is after. */
+/** Parameters of a {@link LeaseAttempt}. */
 export interface LeaseRequest {
   /** Directory of the leases. */
   readonly directory: string;
   /** Data of the nodes. */
   readonly data: Buffer;
-  /** How many leases. */
+  /** Number of leases requested. */
   readonly quantity: number;
-  /** How many there are for all. */
+  /** Total number of permits of the semaphore. */
   readonly permits: SharedCountReader;
 }
 
 /**
  * The lease nodes of one acquire on a semaphore, from their creation to the grant of all of them.
  *
- * Invariant: they are granted by a list of all children that was answered, in the session that made the nodes, after all
- * of them were created (see `mayGrantLeases`).
+ * Invariant: they are granted by a list of all children that was answered, in the session that created the nodes, after
+ * all of them were created (see `mayGrantLeases`).
  */
 export class LeaseAttempt {
   readonly nodes: readonly ProtectedNode[];
@@ -73,9 +74,9 @@ export class LeaseAttempt {
   }
 
   /**
-   * Rejects with what ended the wait or the retries. Unless they were granted, the nodes are then to be removed.
+   * Rejects with the error that ended the wait or the retries. The caller then removes the nodes, unless they were granted.
    *
-   * @param gate what keeps others from waiting beside us; when it is lost, the attempt comes back `gone`
+   * @param gate keeps other acquires from waiting at the same time; if it is lost, the attempt resolves to `gone`
    */
   async run(gate?: OwnedNode): Promise<AttemptResult> {
     const { connection, parents } = this.context;
@@ -96,7 +97,7 @@ export class LeaseAttempt {
         if (!this.acquisition.mayWait) return 'busy';
         this.acquisition.contended();
         if (isListening) await this.#wait.until(changed);
-        else void gate?.keepWatching(); // then look again, listening from before that
+        else void gate?.keepWatching(); // then list again, listening from before that
         isListening = true;
       } catch (error) {
         const settled = Promise.all(this.nodes.map((node) => node.settled()));
@@ -109,17 +110,17 @@ export class LeaseAttempt {
     }
   }
 
-  /** The nodes in the order of their numbers: one that had to be created again may come behind the others. */
+  /** The nodes in the order of their sequence numbers: one that had to be created again may come after the others. */
   get ordered(): readonly ProtectedNode[] {
     return this.nodes.toSorted((a, b) => a.sequence - b.sequence);
   }
 
-  /** Removes the nodes; the requests go out in this tick. Resolves when it is done, or goes on in the background. */
+  /** Removes the nodes; the requests go out in this tick. Resolves when this is done, or continues in the background. */
   async remove(): Promise<void> {
     await Promise.all(this.nodes.map((node) => this.context.removals.remove(node)));
   }
 
-  /** The gate was lost. */
+  /** Called when the gate is lost. */
   wake(): void {
     this.#wake();
   }
@@ -141,7 +142,7 @@ export class LeaseAttempt {
     return mayGrantLeases(children, names, this.request.permits.count);
   }
 
-  /** The leases of all, as they were at some time after ours were created; those that are missing are created. */
+  /** Lists all leases, as of some time after ours were created; creates those of ours that are missing. */
   async #children(watcher?: () => void): Promise<string[]> {
     const { connection } = this.context;
     const { directory } = this.request;

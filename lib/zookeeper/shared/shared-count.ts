@@ -6,7 +6,7 @@ import { WatchedValue, type ValueCodec, type VersionedValue } from './watched-va
 /** A number that may change, such as a `SharedCount`. */
 export interface SharedCountReader {
   readonly count: number;
-  /** Calls `listener` when it has changed; the returned function stops that. */
+  /** Calls `listener` when the number has changed; the returned function removes the listener. */
   onChange(listener: (count: number) => void): () => void;
 }
 
@@ -22,10 +22,10 @@ const CODEC: ValueCodec<number> = {
 };
 
 /**
- * A 32-bit number that everybody sees and may change, compatible on the wire with Curator's class of that name. It stays
- * when nobody uses it.
+ * A 32-bit number that all clients see and may change, wire-compatible with Curator's class of that name. It persists while
+ * no client uses it.
  *
- * `count` is what was seen last: a change is told within the time of a message, or after the next reconnect.
+ * `count` is the number seen last: a change arrives within the time of a message, or after the next reconnect.
  */
 export class SharedCount implements SharedCountReader {
   readonly key: string;
@@ -34,7 +34,7 @@ export class SharedCount implements SharedCountReader {
   readonly #value: WatchedValue<number>;
   readonly #check: (option: string, count: unknown) => void;
 
-  /** @param seed the number it begins with where there is none yet */
+  /** @param seed the initial number if there is none yet */
   constructor(context: RecipeContext, { key, path }: LockSettings, seed: number) {
     this.key = key;
     this.path = path;
@@ -49,7 +49,7 @@ export class SharedCount implements SharedCountReader {
     });
   }
 
-  /** What was seen last; the seed before `start`. */
+  /** Number seen last; the seed before `start`. */
   get count(): number {
     return this.#value.value;
   }
@@ -60,7 +60,7 @@ export class SharedCount implements SharedCountReader {
   }
 
   /**
-   * Reads the number, makes it where it is missing, and keeps up with it until `close`.
+   * Reads the number, creates it if missing, and keeps up with its changes until `close`.
    *
    * Rejects with `LockKeyError` when something else is stored there, with `LockConnectionError` when there is no answer
    * within the client's `connectTimeout`, with `SharedValueClosedError` after `close`.
@@ -69,20 +69,20 @@ export class SharedCount implements SharedCountReader {
     return this.#value.start();
   }
 
-  /** Sets it, whatever it is now. Rejects with `LockOptionsError`, otherwise as `start` does. */
+  /** Sets the number unconditionally. Rejects with `LockOptionsError`, otherwise as `start` does. */
   async setCount(count: number): Promise<void> {
     this.#check('count', count);
     await this.#value.set(count);
   }
 
   /**
-   * Sets it if nobody has since it was seen last. Resolves to false when somebody has, or has removed it: `count` is then
-   * what it is now.
+   * Sets the number unless it was set or removed since it was seen last. In that case it resolves to false, and `count` is the
+   * current number.
    *
-   * Rejects as `setCount` does, and with `ZooKeeperError` when the connection was lost on the way: it may be set or not. So
-   * it does with `LockKeyError` at one of 2^32 versions: see {@link VersionedValue}.
+   * Rejects as `setCount` does, with `ZooKeeperError` when the connection was lost on the way (it may be set or not), and with
+   * `LockKeyError` at one of 2^32 versions: see {@link VersionedValue}.
    *
-   * @param previous from `versionedCount`: sets it only if that is still what was seen last
+   * @param previous from `versionedCount`: sets the number only if this is still what was seen last
    */
   async trySetCount(count: number, previous?: VersionedValue<number>): Promise<boolean> {
     this.#check('count', count);
@@ -94,13 +94,13 @@ export class SharedCount implements SharedCountReader {
     return this.#value.onChange(listener);
   }
 
-  /** Keeps up no longer; `count` stays what it was. Idempotent. */
+  /** Stops the updates; `count` keeps its last value. Idempotent. */
   close(): void {
     this.#value.close();
   }
 }
 
-/** @throws LockOptionsError unless it is a whole number of 32 bits */
+/** @throws LockOptionsError unless `value` is a 32-bit integer */
 export function checkInt32(option: string, value: unknown, context: LockErrorContext): void {
   if (Number.isInteger(value) && (value as number) === ((value as number) | 0)) return;
   throw new LockOptionsError(option, value, 'a whole number from -2^31 to 2^31 - 1', context);

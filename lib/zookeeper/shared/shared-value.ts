@@ -3,10 +3,10 @@ import type { LockSettings } from '../lock-path.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { WatchedValue, type ValueCodec, type VersionedValue } from './watched-value.js';
 
-/** A little below what the servers accept in one request by default; they hang up on whoever sends more. */
+/** Slightly below the default request limit of the servers, which close the connection of a client that sends more. */
 const MOST = 1_000_000;
 
-/** A copy of the bytes. @throws LockOptionsError when there are too many, or it is something else */
+/** Returns a copy of the bytes. @throws LockOptionsError when there are too many, or `value` is not a `Uint8Array` */
 export function valueBytes(option: string, value: unknown, context: LockErrorContext): Buffer {
   const isBytes = value instanceof Uint8Array;
   if (isBytes && value.length <= MOST) return Buffer.from(value);
@@ -20,11 +20,11 @@ const CODEC: ValueCodec<Buffer> = {
 };
 
 /**
- * Up to 1,000,000 bytes that everybody sees and may change, compatible on the wire with Curator's class of that name. They
- * stay when nobody uses them.
+ * Up to 1,000,000 bytes that all clients see and may change, wire-compatible with Curator's class of that name. They persist
+ * while no client uses them.
  *
- * `value` is what was seen last: a change is told within the time of a message, or after the next reconnect. Whatever is given
- * or got is copied.
+ * `value` is what was seen last: a change arrives within the time of a message, or after the next reconnect. All bytes that are
+ * passed or returned are copied.
  */
 export class SharedValue {
   readonly key: string;
@@ -33,7 +33,7 @@ export class SharedValue {
   readonly #value: WatchedValue<Buffer>;
   readonly #bytes: (option: string, value: unknown) => Buffer;
 
-  /** @param seed what it begins with where there is nothing yet */
+  /** @param seed the initial bytes if there are none yet */
   constructor(context: RecipeContext, { key, path }: LockSettings, seed: Uint8Array) {
     this.key = key;
     this.path = path;
@@ -47,7 +47,7 @@ export class SharedValue {
     });
   }
 
-  /** What was seen last; the seed before `start`. */
+  /** Bytes seen last; the seed before `start`. */
   get value(): Buffer {
     return this.#value.value;
   }
@@ -58,7 +58,7 @@ export class SharedValue {
   }
 
   /**
-   * Reads the value, makes it where it is missing, and keeps up with it until `close`.
+   * Reads the value, creates it if missing, and keeps up with its changes until `close`.
    *
    * Rejects with `LockConnectionError` when there is no answer within the client's `connectTimeout`, with
    * `SharedValueClosedError` after `close`.
@@ -67,19 +67,19 @@ export class SharedValue {
     return this.#value.start();
   }
 
-  /** Sets it, whatever it is now. Rejects with `LockOptionsError`, otherwise as `start` does. */
+  /** Sets the value unconditionally. Rejects with `LockOptionsError`, otherwise as `start` does. */
   async setValue(value: Uint8Array): Promise<void> {
     await this.#value.set(this.#bytes('value', value));
   }
 
   /**
-   * Sets it if nobody has since it was seen last. Resolves to false when somebody has, or has removed it: `value` is then
-   * what it is now.
+   * Sets the value unless it was set or removed since it was seen last. In that case it resolves to false, and `value` is the
+   * current one.
    *
-   * Rejects as `setValue` does, and with `ZooKeeperError` when the connection was lost on the way: it may be set or not. So
-   * it does with `LockKeyError` at one of 2^32 versions: see {@link VersionedValue}.
+   * Rejects as `setValue` does, with `ZooKeeperError` when the connection was lost on the way (it may be set or not), and with
+   * `LockKeyError` at one of 2^32 versions: see {@link VersionedValue}.
    *
-   * @param previous from `versionedValue`: sets it only if that is still what was seen last
+   * @param previous from `versionedValue`: sets the value only if this is still what was seen last
    */
   async trySetValue(value: Uint8Array, previous?: VersionedValue<Uint8Array>): Promise<boolean> {
     const bytes = this.#bytes('value', value);
@@ -89,12 +89,12 @@ export class SharedValue {
     return await this.#value.trySet(bytes, seen);
   }
 
-  /** Calls `listener` when it has changed; the returned function stops that. */
+  /** Calls `listener` when the value has changed; the returned function removes the listener. */
   onChange(listener: (value: Buffer) => void): () => void {
     return this.#value.onChange(listener);
   }
 
-  /** Keeps up no longer; `value` stays what it was. Idempotent. */
+  /** Stops the updates; `value` keeps its last bytes. Idempotent. */
   close(): void {
     this.#value.close();
   }

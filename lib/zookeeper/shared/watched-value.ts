@@ -11,37 +11,36 @@ import { afterTransient } from '../nodes/node-requests.js';
 import { createIfMissing } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 
-/** A value as it was at some time: what a set may be made to depend on. */
+/** A value as it was at some time, which a set may be made to depend on. */
 export interface VersionedValue<T> {
   readonly value: T;
-  /** Number of changes to the node; begins anew at -2^31 after 2^31 - 1. -1 before the value was read for the first time. */
+  /** Number of changes to the node; wraps around from 2^31 - 1 to -2^31. It is -1 before the first read of the value. */
   readonly version: number;
-  /** The transaction that made it: grows with every change. -1 before the value was read for the first time. */
+  /** Id of the transaction that wrote the value; grows with every change. It is -1 before the first read of the value. */
   readonly zxid: number;
 }
 
-/** How the bytes of a node stand for a value. */
+/** Conversion between a value and the bytes of a node. */
 export interface ValueCodec<T> {
   encode(value: T): Buffer;
-  /** What shares no memory with the bytes; `undefined`: they stand for none. */
+  /** Returns a value that shares no memory with the bytes, or `undefined` if they do not represent one. */
   decode(bytes: Buffer): T | undefined;
 }
 
-/** What a node value is made of. */
+/** Settings of a {@link WatchedValue}. */
 export interface WatchedValueSettings<T> extends LockSettings {
-  /** What it is, as it stands in messages. */
+  /** Kind of the value, as shown in messages. */
   readonly what: string;
   readonly codec: ValueCodec<T>;
-  /** What it begins with where there is none yet. */
+  /** Initial value if there is none yet. */
   readonly seed: T;
 }
 
 /**
- * The data of a node that stays, as a value that everybody sees and may change; what shared counts and shared values are
- * made of.
+ * The data of a persistent node, as a value that all clients see and may change; the basis of shared counts and shared values.
  *
- * Invariant: what was seen last is never older than what was seen before, by the transaction that made it: versions may wrap
- * around (CURATOR-688), and begin anew with the node.
+ * Invariant: the value seen last is never older than one seen before, by the transaction that wrote it: versions may wrap
+ * around (CURATOR-688), and restart with the node.
  */
 export class WatchedValue<T> {
   readonly #seed: Buffer;
@@ -60,16 +59,16 @@ export class WatchedValue<T> {
     this.#listeners = new Listeners(`the ${what} "${key}"`);
   }
 
-  /** What was seen last; the seed before `start`. */
+  /** Value seen last; the seed before `start`. */
   get value(): T {
-    return this.settings.codec.decode(this.#bytes)!; // nothing else is kept
+    return this.settings.codec.decode(this.#bytes)!; // only bytes that decode are kept
   }
 
   get versioned(): VersionedValue<T> {
     return { value: this.value, version: this.#version, zxid: this.#zxid };
   }
 
-  /** Reads it, makes it where it is missing, and keeps up with it until `close`. */
+  /** Reads the value, creates it if missing, and keeps up with its changes until `close`. */
   async start(): Promise<void> {
     this.#throwIfClosed();
     await this.#refresh();
@@ -87,8 +86,8 @@ export class WatchedValue<T> {
   }
 
   /**
-   * Sets it if nobody has since it was seen last, and if that was `previous`. Resolves to false otherwise, or when somebody
-   * has removed it: `value` is then what it is now, as far as it is known.
+   * Sets the value if it was neither set nor removed since it was seen last, and if that was `previous`. Resolves to false
+   * otherwise: `value` is then the current one, as far as it is known.
    */
   async trySet(value: T, previous?: VersionedValue<T>): Promise<boolean> {
     this.#throwIfClosed();
@@ -97,7 +96,7 @@ export class WatchedValue<T> {
     const bytes = settings.codec.encode(value);
     if (this.#zxid < 0) {
       await this.#refresh();
-      if (!this.#bytes.equals(this.#seed)) return false; // until now, the seed was all that the caller knew
+      if (!this.#bytes.equals(this.#seed)) return false; // until now, the caller knew only the seed
     }
     if (previous !== undefined && !this.#wasLast(previous)) return false;
     if (this.#version === -1) throw anyVersionError(settings, client);
@@ -114,12 +113,12 @@ export class WatchedValue<T> {
     }
   }
 
-  /** Calls `listener` when it has changed; the returned function stops that. */
+  /** Calls `listener` when the value has changed; the returned function removes the listener. */
   onChange(listener: (value: T) => unknown): () => void {
-    return this.#listeners.add(() => listener(this.value)); // each gets a copy of its own
+    return this.#listeners.add(() => listener(this.value)); // each listener gets its own copy
   }
 
-  /** Keeps up no longer. Idempotent. */
+  /** Stops the updates. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.context.connection.unwatch(this.settings.path, this.#hear);
@@ -138,7 +137,7 @@ export class WatchedValue<T> {
 
   readonly #hear = (): void => void this.#keepUp();
 
-  /** Reads it again, over lost connections. Where it was removed, the last value stays until there is another. */
+  /** Reads the value again, across lost connections. If it was removed, the last value stays until there is another. */
   async #keepUp(): Promise<void> {
     const { connection } = this.context;
     while (!this.#isClosed && connection.state !== 'CLOSED') {
@@ -177,7 +176,7 @@ export class WatchedValue<T> {
   }
 }
 
-/** The error for a node that holds something else than the number it was asked for. */
+/** Creates the error for a node that holds something other than the expected number. */
 export function noNumberError(
   { key, path }: LockSettings,
   client: string,
@@ -187,7 +186,7 @@ export function noNumberError(
 }
 
 /**
- * The error for a node that was changed 2^32 - 1 times, so that its version is -1: in a request that stands for any version
+ * Creates the error for a node that was changed 2^32 - 1 times, so that its version is -1: in a request that means any version
  * (ZOOKEEPER-4743), and a set would not depend on what was seen.
  */
 export function anyVersionError({ key, path }: LockSettings, client: string): LockKeyError {
