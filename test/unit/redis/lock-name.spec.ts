@@ -8,7 +8,7 @@ describe('The names of a lock, as Redisson makes them,', () => {
   it('put a key without braces into braces', () => {
     const name = new LockName('orders');
     expect(name).toMatchObject({
-      raw: 'orders',
+      redisKey: 'orders',
       channel: 'redisson_lock__channel:{orders}',
       readWriteChannel: 'redisson_rwlock:{orders}',
       token: 'redisson_lock_token:{orders}',
@@ -23,7 +23,7 @@ describe('The names of a lock, as Redisson makes them,', () => {
     (key) => {
       const name = new LockName(key);
       expect(name).toMatchObject({
-        raw: key,
+        redisKey: key,
         channel: `redisson_lock__channel:${key}`,
         readWriteChannel: `redisson_rwlock:${key}`,
         token: `redisson_lock_token:${key}`,
