@@ -45,7 +45,7 @@ export interface RecipeContext {
   readonly removals: GuaranteedDelete;
   readonly soleChildren: SoleChildShortcut;
   readonly servedNodes: ServedNodeShortcut;
-  readonly longHolds: DelayedWatches;
+  readonly delayedWatches: DelayedWatches;
   /** Bound of an acquire without a `wait`. */
   readonly wait: Wait;
   /** Bound in ms of a `tryAcquire` without a `wait`, which only waits for a connection. */
@@ -80,7 +80,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     ),
     soleChildren: new SoleChildShortcut(connection),
     servedNodes: new ServedNodeShortcut(),
-    longHolds: new DelayedWatches(clock, watchAfter),
+    delayedWatches: new DelayedWatches(clock, watchAfter),
     nodeData: Buffer.alloc(0),
     accepts: 'all',
     waits: new SwapRemoveSet(),

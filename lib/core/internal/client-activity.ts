@@ -42,12 +42,14 @@ export function heldActivity({
   readonly holds: SwapRemoveSet<ClientHold>;
 }): LockActivity[] {
   const now = clock.now();
-  return holds.inOrder().flatMap(({ isLive, identity, subject, backend }): LockActivity[] => {
-    const { heldSince, holders, knownToken: fencingToken } = backend;
-    const { name } = identity;
-    const forMs = now - heldSince;
-    return isLive ? [{ ...subject, state: 'held', forMs, name, holders, fencingToken }] : [];
-  });
+  return holds
+    .inOrder()
+    .flatMap(({ isLive, identity, subject, heldSince, backend }): LockActivity[] => {
+      const { holders, knownToken: fencingToken } = backend;
+      const { name } = identity;
+      const forMs = now - heldSince;
+      return isLive ? [{ ...subject, state: 'held', forMs, name, holders, fencingToken }] : [];
+    });
 }
 
 /** Acquires of a client under way, the oldest first, each with its server-side id once queued. */

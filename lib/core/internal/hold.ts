@@ -3,18 +3,27 @@ import { type LockErrorContext, LockLostError } from '../errors/index.js';
 import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { LockIdentity } from '../lock.js';
 import { LeaseScope } from './lease-scope.js';
+import type { LockEventEmitter } from './lock-event-emitter.js';
+import type { SwapRemoveSet } from './swap-remove-set.js';
 
 /** Backend operations on a granted lock. */
 export interface HoldBackend {
   /** Whether the lock may still be exclusive. Checks the clock now, since an event may come late. */
   isExclusive(): boolean;
   fencingToken(): Promise<bigint>;
-  /** Called at most once, when another client may hold the lock from now on. */
-  lost(error: LockLostError): void;
+  /** Called at most once, when another client may hold the lock from now on, before any listener learns of it. */
+  lost(): void;
   /** Releases the lock, but not before `atLeast` of its hold; called at most once, and never rejects. */
-  free(): Promise<void>;
+  free(wasLost: boolean): Promise<void>;
   /** @default the clock of the machine */
   readonly clock?: Clock;
+}
+
+/** The client of a hold: the hold registers there, and emits its events `lost` and `released`. */
+export interface HoldClient {
+  readonly clock: Clock;
+  readonly events: LockEventEmitter;
+  readonly holds: SwapRemoveSet<ClientHold>;
 }
 
 /**
@@ -26,12 +35,15 @@ export interface HoldBackend {
 export class Hold<B extends HoldBackend = HoldBackend> {
   /** Minimum hold time in ms since the grant, as far as the backend can ensure it: an earlier release is deferred. */
   atLeast = 0;
+  /** Time of the grant, by the client's clock. */
+  readonly heldSince: number;
   #leases = 0;
   #lost?: LockLostError;
   #freed?: Promise<void>;
   #losers?: Set<(error: LockLostError) => void>;
   #token?: Promise<bigint>;
   #endOfHold?: Timer;
+  readonly #unregister?: () => void;
 
   constructor(
     readonly identity: LockIdentity,
@@ -39,7 +51,11 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     readonly backend: B,
     /** The `method` of the acquire. */
     private readonly method?: string,
-  ) {}
+    private readonly client?: HoldClient,
+  ) {
+    this.heldSince = this.#clock.now();
+    this.#unregister = client?.holds.add(this as unknown as ClientHold);
+  }
 
   /** The lock as described in events. */
   get subject(): LockSubject {
@@ -71,7 +87,9 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     this.#losers = undefined;
     // Listeners run outside any lease scope: the loss may be detected inside the scope of another lease.
     LeaseScope.runOutside(() => {
-      this.backend.lost(error);
+      this.backend.lost();
+      this.#unregister?.();
+      this.client?.events.emit('lost', { ...this.subject, heldMs: this.#heldMs, error });
       for (const tell of losers) tell(error);
     });
   }
@@ -105,23 +123,35 @@ export class Hold<B extends HoldBackend = HoldBackend> {
 
   /** Calls `revoke` after `ms` milliseconds, unless the lock is free by then. */
   revokeAfter(ms: number, why: string): void {
-    const { clock = systemClock } = this.backend;
-    this.#endOfHold = clock.setTimer(() => void this.revoke(why), ms, true);
+    this.#endOfHold = this.#clock.setTimer(() => void this.revoke(why), ms, true);
   }
 
   #free(): Promise<void> {
     this.#endOfHold?.cancel();
-    this.#freed ??= this.backend.free();
+    this.#freed ??= this.#release(this.lost !== undefined);
     this.#losers = undefined;
     return this.#freed;
+  }
+
+  async #release(wasLost: boolean): Promise<void> {
+    this.#unregister?.();
+    await this.backend.free(wasLost);
+    if (wasLost || !this.client?.events.isHeard('released')) return;
+    this.client.events.emit('released', Object.assign(this.subject, { heldMs: this.#heldMs }));
+  }
+
+  get #clock(): Clock {
+    return this.client?.clock ?? this.backend.clock ?? systemClock;
+  }
+
+  get #heldMs(): number {
+    return this.#clock.now() - this.heldSince;
   }
 }
 
 /** A lock that a client holds. */
 export type ClientHold = Hold<
   HoldBackend & {
-    /** Time of the grant, by the client's clock. */
-    readonly heldSince: number;
     /** Server-side ids of the holders. */
     readonly holders: readonly string[];
     /** The fencing token, if known without a request. */

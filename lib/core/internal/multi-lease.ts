@@ -1,4 +1,4 @@
-import { type LockLostError, LockOptionsError } from '../errors/index.js';
+import { LockOptionsError } from '../errors/index.js';
 import type { Lease } from '../lease.js';
 import { isSameLock, type Lock, type LockIdentity } from '../lock.js';
 import { Hold, type HoldBackend } from './hold.js';
@@ -31,7 +31,7 @@ export class MultiHold implements HoldBackend {
     return tokens.reduce((greatest, token) => (token > greatest ? token : greatest));
   }
 
-  lost(_error: LockLostError): void {}
+  lost(): void {}
 
   async free(): Promise<void> {
     for (const stop of this.#stopListening) stop();

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../../core/clock.js';
-import { type LockLostError, LockNotHeldError } from '../../core/errors/index.js';
+import type { Timer } from '../../core/clock.js';
+import { LockNotHeldError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { Registration, Renewable } from '../connection/renewal-schedule.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
@@ -23,8 +23,6 @@ export class RedisHold implements HoldBackend, Renewable {
   /** Number of times that the lease was set anew. */
   extension = 0;
   registration?: Registration;
-  readonly heldSince: number;
-  readonly #forget: () => void;
   #extendedAt = -Infinity;
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
@@ -37,14 +35,12 @@ export class RedisHold implements HoldBackend, Renewable {
   ) {
     const { identity, key, method, holder, sentAt, lease, isRenewed, maxHold } = grant;
     const { client, clock, connection } = context;
-    this.hold = new Hold(identity, { key, client }, this, method);
+    this.hold = new Hold(identity, { key, client }, this, method, context);
     this.keys = commands.renewalKeys(holder);
     this.field = commands.fieldOf(holder);
     this.kind = commands.kind;
     this.lease = lease;
     this.deadline = driftAdjustedDeadline(sentAt, lease);
-    this.heldSince = clock.now();
-    this.#forget = context.holds.add(this.hold);
     this.#watch();
     if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
     if (maxHold === undefined) return;
@@ -52,12 +48,8 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#endOfHold = clock.setTimer(end, maxHold, true);
   }
 
-  get clock(): Clock {
-    return this.context.clock;
-  }
-
   get now(): number {
-    return this.clock.now();
+    return this.context.clock.now();
   }
 
   /** Id of the hold's owner on the server. */
@@ -140,31 +132,21 @@ export class RedisHold implements HoldBackend, Renewable {
     );
   }
 
-  lost(error: LockLostError): void {
+  lost(): void {
     this.#stop();
-    this.#forget();
     this.#bury();
-    const heldMs = this.context.clock.now() - this.heldSince;
-    this.context.events.emit('lost', { ...this.hold.subject, heldMs, error });
     this.grant.ended();
   }
 
   async free(): Promise<void> {
     const { context, commands, grant } = this;
-    const wasLost = this.hold.lost !== undefined;
     this.#stop();
-    this.#forget();
-    const rest = Math.ceil(this.heldSince + this.hold.atLeast - this.now);
-    if (rest > 0) grant.ended(await this.#letRunOut(rest));
-    else {
-      const command = commands.release(grant.holder, this.#tombstone);
-      const listening = await (grant.release?.(command, this.deadline) ??
-        context.releases.run(() => command, this.deadline));
-      grant.ended(listening);
-    }
-    if (wasLost || !context.events.isHeard('released')) return;
-    const heldMs = context.clock.now() - this.heldSince;
-    context.events.emit('released', Object.assign(this.hold.subject, { heldMs }));
+    const rest = Math.ceil(this.hold.heldSince + this.hold.atLeast - this.now);
+    if (rest > 0) return grant.ended(await this.#letRunOut(rest));
+    const command = commands.release(grant.holder, this.#tombstone);
+    const listening = await (grant.release?.(command, this.deadline) ??
+      context.releases.run(() => command, this.deadline));
+    grant.ended(listening);
   }
 
   /** Lets the lease expire on the server after `rest` ms, whatever happens to this process. */

@@ -1,5 +1,4 @@
-import type { Clock } from '../../core/clock.js';
-import { LockConnectionError, type LockLostError } from '../../core/errors/index.js';
+import { LockConnectionError } from '../../core/errors/index.js';
 import type { AcquireContext } from '../../core/internal/acquire.js';
 import { type ClientHold, Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
@@ -36,8 +35,6 @@ export class RedLockHold implements HoldBackend {
   readonly hold: Hold<RedLockHold>;
   /** Fencing token, once it was fetched. */
   knownToken?: bigint;
-  readonly heldSince: number;
-  readonly #forget: () => void;
   readonly #leases: RedisLease[] = [];
   readonly #stopListening: (() => void)[] = [];
   #isOver = false;
@@ -54,9 +51,7 @@ export class RedLockHold implements HoldBackend {
     private readonly ended: () => void,
     method?: string,
   ) {
-    this.hold = new Hold(identity, { key, client: context.client }, this, method);
-    this.heldSince = context.clock.now();
-    this.#forget = context.holds.add(this.hold);
+    this.hold = new Hold(identity, { key, client: context.client }, this, method, context);
     ballot.onGrant((lease) => this.#add(lease));
   }
 
@@ -64,10 +59,6 @@ export class RedLockHold implements HoldBackend {
     if (this.#isOver) return this.#release(lease); // a minimum hold time may apply to it, too
     this.#leases.push(lease);
     this.#stopListening.push(lease.hold.onLost(() => this.#check()));
-  }
-
-  get clock(): Clock {
-    return this.context.clock;
   }
 
   get holders(): readonly string[] {
@@ -96,26 +87,18 @@ export class RedLockHold implements HoldBackend {
     return token;
   }
 
-  lost(error: LockLostError): void {
+  lost(): void {
     this.#giveBack(); // the remaining leases exclude no one
     this.ended();
-    const heldMs = this.context.clock.now() - this.heldSince;
-    this.context.events.emit('lost', { ...this.hold.subject, heldMs, error });
   }
 
   /** Resolves when a majority has released it, as far as they are connected; the others are released in the background. */
   async free(): Promise<void> {
-    const { events, clock, majority } = this.context;
-    const wasLost = this.hold.lost !== undefined;
     this.#giveBack();
-    this.#forget();
     const connected = this.#leases.filter(({ hold }) => hold.backend.isReady);
     const released = connected.map((lease) => lease.release());
-    await firstN(Math.min(majority, released.length), released);
+    await firstN(Math.min(this.context.majority, released.length), released);
     this.ended();
-    if (wasLost || !events.isHeard('released')) return;
-    const heldMs = clock.now() - this.heldSince;
-    events.emit('released', Object.assign(this.hold.subject, { heldMs }));
   }
 
   get #held(): RedisLease[] {
@@ -152,7 +135,7 @@ export class RedLockHold implements HoldBackend {
   #release(lease: RedisLease): void {
     const { hold } = lease;
     if (this.hold.atLeast > 0)
-      hold.atLeast = this.hold.atLeast + this.heldSince - hold.backend.heldSince;
+      hold.atLeast = this.hold.atLeast + this.hold.heldSince - hold.heldSince;
     void lease.release();
   }
 }

@@ -1,6 +1,5 @@
-import type { Clock, Timer } from '../../core/clock.js';
+import type { Timer } from '../../core/clock.js';
 import type { ErrorPolicy } from '../../core/election/election-backend.js';
-import type { LockLostError } from '../../core/errors/index.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { LockIdentity } from '../../core/lock.js';
 import type { Session } from '../connection/session.js';
@@ -32,8 +31,6 @@ export interface Grant {
 /** A held lock of this backend: one node, or several, all of which are lost as soon as one of them is. */
 export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   readonly hold: Hold<LockHold>;
-  readonly heldSince: number;
-  readonly #forget: () => void;
   readonly #stopListening?: () => void;
   readonly #watches: readonly OwnedNode[];
   readonly #revocationListeners = new Set<() => void>();
@@ -46,10 +43,8 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     private readonly grant: Grant,
   ) {
     const { identity, key, method, session, nodes, errorPolicy } = grant;
-    const { connection, client, clock } = context;
-    this.hold = new Hold(identity, { key, client }, this, method);
-    this.heldSince = clock.now();
-    this.#forget = context.holds.add(this.hold);
+    const { connection, client } = context;
+    this.hold = new Hold(identity, { key, client }, this, method, context);
     this.#watches = nodes.map(
       ({ node, ownWatch }) => ownWatch ?? new OwnedNode(context, node.path!),
     );
@@ -59,11 +54,11 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
         this.#suspended(state, reason),
       );
     const areWatched = this.#watches.every(({ isArmed }) => isArmed); // a reconnect may have disarmed them
-    if (!areWatched) context.longHolds.add(this);
+    if (!areWatched) context.delayedWatches.add(this);
   }
 
-  get clock(): Clock {
-    return this.context.clock;
+  get heldSince(): number {
+    return this.hold.heldSince;
   }
 
   /** Paths of the nodes. */
@@ -121,14 +116,11 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     void this.#remove();
   }
 
-  lost(error: LockLostError): void {
-    const heldMs = this.context.clock.now() - this.heldSince;
-    this.context.events.emit('lost', { ...this.hold.subject, heldMs, error });
-  }
+  lost(): void {}
 
-  async free(): Promise<void> {
-    const { hold, clock, heldSince } = this;
-    const rest = hold.lost === undefined ? heldSince + hold.atLeast - clock.now() : 0;
+  async free(wasLost: boolean): Promise<void> {
+    const { clock } = this.context;
+    const rest = wasLost ? 0 : this.hold.heldSince + this.hold.atLeast - clock.now();
     if (rest <= 0) return await this.#remove();
     this.#kept = clock.setTimer(() => void this.#remove(), rest, true);
   }
@@ -141,18 +133,12 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   }
 
   async #remove(): Promise<void> {
-    const { context, hold } = this;
+    const { removals, delayedWatches } = this.context;
     this.#stopListening?.();
-    const { onRemoved } = this.grant;
-    const wasLost = hold.lost !== undefined;
     for (const watch of this.#watches) watch.stop();
-    const removed = this.grant.nodes.map(({ node }) => context.removals.remove(node)); // sent at once; the rest runs meanwhile
-    context.longHolds.remove(this);
-    this.#forget();
+    const removed = this.grant.nodes.map(({ node }) => removals.remove(node)); // sent at once; the rest is done meanwhile
+    delayedWatches.remove(this);
     const areGone = await Promise.all(removed);
-    if (areGone.every(Boolean)) onRemoved?.();
-    if (wasLost || !context.events.isHeard('released')) return;
-    const heldMs = context.clock.now() - this.heldSince;
-    context.events.emit('released', Object.assign(this.hold.subject, { heldMs }));
+    if (areGone.every(Boolean)) this.grant.onRemoved?.();
   }
 }
