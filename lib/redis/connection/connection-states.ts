@@ -54,7 +54,7 @@ export class ConnectionStates {
   /** Progress of a reconnect of our own that looks for the primary; `none` once it is ready again, or has failed. */
   #renewal: 'none' | 'closing' | 'connecting' = 'none';
   #renewedAt = -Infinity;
-  readonly #refusals: Refusals;
+  readonly refusals: Refusals;
   readonly #stopListening: (() => void)[] = [];
 
   /**
@@ -66,18 +66,18 @@ export class ConnectionStates {
     private readonly wake: () => void,
     private readonly ended: () => void,
   ) {
-    this.#refusals = new Refusals(settings.clock, {
+    this.refusals = new Refusals(settings.clock, {
       refused: (error) => this.#tell('REFUSED', replyText(error)),
-      over: () => this.isReady && this.#tell('CONNECTED', 'the server refuses nothing any more'),
+      over: () => this.#isReady && this.#tell('CONNECTED', 'the server refuses nothing any more'),
     });
     this.#listen('ready', () => this.ready());
     this.#listen('close', () => this.#suspended());
     this.#listen('end', () => this.#end());
-    this.#listen('-node', () => this.isReady && this.wake()); // a replica of the node may take over
+    this.#listen('-node', () => this.#isReady && this.wake()); // a replica of the node may take over
     this.#listen('error', (error) => (this.#lastError = String(error)));
   }
 
-  get isReady(): boolean {
+  get #isReady(): boolean {
     return this.settings.client.status === 'ready';
   }
 
@@ -90,24 +90,19 @@ export class ConnectionStates {
 
   get current(): 'CONNECTED' | 'REFUSED' | 'SUSPENDED' | 'CLOSED' {
     if (this.hasEnded) return 'CLOSED';
-    if (!this.isReady && !this.#isLooking) return 'SUSPENDED';
-    return this.#refusals.isTold ? 'REFUSED' : 'CONNECTED';
+    if (!this.#isReady && !this.#isLooking) return 'SUSPENDED';
+    return this.refusals.isTold ? 'REFUSED' : 'CONNECTED';
   }
 
   /** Why nothing is carried out now: the server refuses it, or there is no connection; `undefined` if no reason is known. */
   get trouble(): Error | undefined {
-    if (this.isReady || this.#isLooking) return this.#refusals.last;
+    if (this.#isReady || this.#isLooking) return this.refusals.last;
     return new Error(`no connection to Redis: ${this.#lastError || 'it was closed'}`);
-  }
-
-  /** Records that a script has run. */
-  succeeded(): void {
-    this.#refusals.succeeded();
   }
 
   /** Records that a script has not run. */
   failed(error: unknown): void {
-    if (isRefusal(error)) this.#refusals.add(error);
+    if (isRefusal(error)) this.refusals.add(error);
     if (isReadOnly(error)) this.#renew(error as Error);
   }
 
@@ -117,7 +112,7 @@ export class ConnectionStates {
     this.suspendedAt = Infinity;
     this.#lastError = '';
     const isLooking = this.#isLooking;
-    if (this.#renewal === 'none') this.#refusals.clear(); // it may be another server
+    if (this.#renewal === 'none') this.refusals.clear(); // it may be another server
     this.#renewal = 'none';
     if (!isLooking) this.#tell(this.#wasReady ? 'RECONNECTED' : 'CONNECTED', 'the servers answer');
     this.#wasReady = true;
@@ -126,13 +121,13 @@ export class ConnectionStates {
 
   /** Stops watching and reporting. */
   close(): void {
-    this.#refusals.clear();
+    this.refusals.clear();
     for (const stop of this.#stopListening) stop();
   }
 
   /** True while it reconnects to look for the primary again, during a refusal that has been reported. */
   get #isLooking(): boolean {
-    return this.#refusals.isTold && this.#renewal !== 'none';
+    return this.refusals.isTold && this.#renewal !== 'none';
   }
 
   /**
@@ -142,7 +137,7 @@ export class ConnectionStates {
   #renew(error: Error): void {
     const { client, clock } = this.settings;
     const now = clock.now();
-    if (isRedisCluster(client) || !this.isReady || now - this.#renewedAt < RENEWED_AFTER) return;
+    if (isRedisCluster(client) || !this.#isReady || now - this.#renewedAt < RENEWED_AFTER) return;
     this.#renewedAt = now;
     this.#renewal = 'closing';
     this.#lastError = replyText(error);
@@ -157,7 +152,7 @@ export class ConnectionStates {
 
   #end(): void {
     this.#hasEnded = true;
-    this.#refusals.clear();
+    this.refusals.clear();
     this.ended();
     this.#tell('CLOSED', 'the client has given up, or was closed');
   }

@@ -55,7 +55,7 @@ export class RedisConnection {
   }
 
   get isReady(): boolean {
-    return this.#states.isReady;
+    return this.settings.client.status === 'ready';
   }
 
   /** Whether it is closed for good, by this library or because ioredis has given up. */
@@ -198,8 +198,9 @@ export class RedisConnection {
   }
 
   #call(command: string, ...args: RedisArgument[]): Promise<unknown> {
-    if (this.hasEnded) return Promise.reject(new Error('Connection is closed.'));
     const { client } = this.settings;
+    if (client.status !== 'ready' && this.hasEnded)
+      return Promise.reject(new Error('Connection is closed.'));
     this.#packets.next(client.stream);
     return client.call(command, ...args);
   }
@@ -216,7 +217,7 @@ export class RedisConnection {
   #done(reply: unknown, sentAt: number): unknown {
     const took = this.settings.clock.now() - sentAt;
     this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, took);
-    this.#states.succeeded();
+    this.#states.refusals.hasSucceeded = true;
     return parseNumbers(reply);
   }
 

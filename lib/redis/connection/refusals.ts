@@ -25,11 +25,12 @@ export interface RefusalsListener {
  * a single master may refuse.
  */
 export class Refusals {
+  /** Set whenever a script has run. */
+  hasSucceeded = false;
   #last?: Error;
   #lastAt = 0;
   /** Number of checks in this episode. */
   #ticks = 0;
-  #hasSucceeded = false;
   #isTold = false;
   #timer?: Timer;
 
@@ -56,12 +57,7 @@ export class Refusals {
     }
     this.#last = error;
     this.#lastAt = now;
-    this.#hasSucceeded = false;
-  }
-
-  /** Records that a script has run. */
-  succeeded(): void {
-    this.#hasSucceeded = true;
+    this.hasSucceeded = false;
   }
 
   /** Forgets the episode without reporting its end. */
@@ -77,14 +73,14 @@ export class Refusals {
     const now = this.clock.now();
     const quiet = now - this.#lastAt;
     const last = this.#last!;
-    if (quiet >= (this.#hasSucceeded ? QUIET : FORGOTTEN)) {
+    if (quiet >= (this.hasSucceeded ? QUIET : FORGOTTEN)) {
       const wasTold = this.#isTold;
       this.clear();
       if (wasTold) this.listener.over();
       return;
     }
     this.#arm();
-    const isRefusing = !this.#hasSucceeded || quiet < 1.5 * TICK; // since the last tick, which may be a little early or late
+    const isRefusing = !this.hasSucceeded || quiet < 1.5 * TICK; // since the last tick, which may be a little early or late
     if (this.#isTold || !isRefusing || this.#ticks * TICK < TOLD_AFTER) return;
     this.#isTold = true;
     this.listener.refused(last);

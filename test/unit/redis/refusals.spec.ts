@@ -41,7 +41,7 @@ describe('What servers refuse', () => {
   it('is told though other scripts succeed meanwhile, for as long as some do not', async () => {
     for (let i = 0; i < 30; i++) {
       refusals.add(OOM);
-      refusals.succeeded();
+      refusals.hasSucceeded = true;
       await clock.advance(1_000);
     }
     expect([refusals.last, told]).toEqual([OOM, [OOM.message]]);
@@ -49,7 +49,7 @@ describe('What servers refuse', () => {
 
   it('is not told where it was over within the second', async () => {
     refusals.add(OOM);
-    refusals.succeeded();
+    refusals.hasSucceeded = true;
     await clock.advance(10_000);
     expect([refusals.last, refusals.isTold, told, clock.isIdle]).toEqual([
       undefined,
@@ -61,7 +61,7 @@ describe('What servers refuse', () => {
 
   it('is over when a script has succeeded and none was refused any more', async () => {
     await asking(3_000, OOM);
-    refusals.succeeded();
+    refusals.hasSucceeded = true;
     await clock.advance(2_000);
     expect([refusals.last, refusals.isTold, told]).toEqual([
       undefined,
@@ -81,7 +81,7 @@ describe('What servers refuse', () => {
 
   it('is told again when it begins again', async () => {
     await asking(2_000, OOM);
-    refusals.succeeded();
+    refusals.hasSucceeded = true;
     await clock.advance(3_000);
     await asking(2_000, READONLY);
     expect(told).toEqual([OOM.message, 'over', READONLY.message]);
