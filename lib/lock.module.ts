@@ -43,10 +43,10 @@ import { LockExplorer } from './lock.explorer.js';
   ],
   exports: [LeaderElections, LockClientRegistry, LockOrchestrator, LOCK_INTERCEPTOR],
 })
-export class LockCoreModule {}
+class LockCoreModule {}
 
 /** Source of the options of a client. */
-export interface OptionsSource {
+interface OptionsSource {
   /** Tokens of the arguments of `make`. */
   readonly inject: NonNullable<FactoryProvider['inject']>;
   readonly make: (...args: never[]) => Promise<LockBackendOptions> | LockBackendOptions;
@@ -58,7 +58,7 @@ export interface OptionsSource {
  *
  * @throws LockOptionsError when they describe none
  */
-export function optionsSource(options: LockModuleAsyncOptions): OptionsSource {
+function optionsSource(options: LockModuleAsyncOptions): OptionsSource {
   const { useFactory, useClass, useExisting, inject = [] } = options;
   if (useFactory) return { inject, make: useFactory, providers: [] };
   const token = useExisting ?? useClass;

@@ -51,7 +51,7 @@ const REDIS: Record<keyof RedisBackendOptions | 'name', true> = {
 };
 
 /** Names of the options of each backend, so that a misspelt option is reported, not ignored. */
-export const KNOWN_OPTIONS = {
+const KNOWN_OPTIONS = {
   embedded: Object.keys(EMBEDDED),
   zookeeper: Object.keys(ZOOKEEPER),
   redis: Object.keys(REDIS),

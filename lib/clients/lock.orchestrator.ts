@@ -19,7 +19,7 @@ import { createLockClient } from './lock-client.factory.js';
 import { LockClientRegistry } from './lock-client.registry.js';
 
 /** Logs the operations of all locks of `client` at the level `verbose`. */
-export function logOperations(logger: LoggerService, client: LockClient): void {
+function logOperations(logger: LoggerService, client: LockClient): void {
   const log = (what: string, subject: LockSubject, rest = '') => {
     const { recipe, key, participant, method = participant } = subject;
     const who = method === undefined ? '' : ` for ${method}`;

@@ -21,7 +21,7 @@ export interface EmbeddedServerOptions {
  *
  * A timer runs only while there is a container to check, and never keeps the process alive.
  */
-export class ContainerCollector {
+class ContainerCollector {
   readonly #emptied = new Set<string>();
   #isArmed = false;
 

@@ -150,7 +150,7 @@ function refused(rc: number): Outcome {
 }
 
 /** Whether `acl` grants `permission` to a caller with these identities. */
-export function isPermitted(
+function isPermitted(
   acl: readonly AclEntry[],
   permission: number,
   identities: readonly Identity[],
@@ -166,7 +166,7 @@ export function isPermitted(
  * Returns the list as the server stores it, with the caller's identities for `auth`; `undefined` if it is not valid.
  * The known schemes are `world`, `auth` and `digest`.
  */
-export function resolveAcl(
+function resolveAcl(
   acl: readonly AclEntry[],
   identities: readonly Identity[],
 ): readonly AclEntry[] | undefined {

@@ -14,7 +14,7 @@ const LAST_SEQUENCE = 2 ** 31 - 1;
 const NO_CHILDREN: ReadonlySet<string> = new Set();
 
 /** Initial values of a znode. */
-export interface ZnodeOrigin {
+interface ZnodeOrigin {
   readonly data: Buffer;
   readonly mode: CreateMode;
   /** Transaction that creates it. */

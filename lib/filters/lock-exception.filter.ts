@@ -21,7 +21,7 @@ interface NodeResponse {
 }
 
 /** Sends the answer; a response that has already begun can only be ended. */
-export function answerHttp(
+function answerHttp(
   response: HttpResponse,
   { status, retryAfter, body }: LockErrorAnswer,
 ): void {
@@ -78,7 +78,7 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
  * Throws the error that GraphQL servers turn into the answer: they copy `extensions`, and Apollo reads status and headers from
  * `http`.
  */
-export function answerGraphQL(
+function answerGraphQL(
   cause: unknown,
   { status, retryAfter, body }: LockErrorAnswer,
 ): never {

@@ -12,7 +12,7 @@ import type { LeaderElectionState } from '../elections/leader-election.js';
 import { LeaderElections } from '../elections/leader-elections.js';
 
 /** Result of a health check of a lock client. */
-export interface LockHealth extends LockClientStatus {
+interface LockHealth extends LockClientStatus {
   /** Response time of the servers in milliseconds, if they answered. */
   readonly latency?: number;
   /** Reason for a missing answer. */
@@ -120,7 +120,7 @@ export class LockHealthIndicator {
  *
  * Rejects with `LockOptionsError` if `timeout` is out of range.
  */
-export async function measureHealth(client: LockClient, timeout = 1_000): Promise<LockHealth> {
+async function measureHealth(client: LockClient, timeout = 1_000): Promise<LockHealth> {
   const before = client.status();
   if (!isConnected(before)) return before;
   try {

@@ -100,7 +100,7 @@ export class ClientInspector {
 }
 
 /** Settles like `work`; rejects if that takes longer than `ms` milliseconds. */
-export async function answerWithin<T>(ms: number, work: Promise<T> | undefined) {
+async function answerWithin<T>(ms: number, work: Promise<T> | undefined) {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);

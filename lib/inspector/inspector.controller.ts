@@ -22,7 +22,7 @@ import { LockInspector } from './lock-inspector.js';
 import { inspectorPage } from './page/inspector-page.js';
 
 /** Denies every request, and names the option that would allow it. */
-export class DenyGuard implements CanActivate {
+class DenyGuard implements CanActivate {
   constructor(private readonly advice: string) {}
 
   canActivate(): never {
@@ -31,14 +31,14 @@ export class DenyGuard implements CanActivate {
 }
 
 /** Body of a request to release a lock by force. */
-export interface ReleaseRequest {
+interface ReleaseRequest {
   readonly client: string;
   readonly name: string;
   readonly ids: readonly string[];
 }
 
 /** @throws BadRequestException if the body is not a release request */
-export function releaseRequest(body: unknown): ReleaseRequest {
+function releaseRequest(body: unknown): ReleaseRequest {
   const { client, name, ids } = Object(body) as Partial<ReleaseRequest>;
   const isIds = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
   if (typeof client === 'string' && typeof name === 'string' && isIds) return { client, name, ids };

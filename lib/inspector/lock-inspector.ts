@@ -91,7 +91,7 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
 }
 
 /** Whether both show the same. Times are ignored: they vary by a millisecond between snapshots. */
-export function isSameSnapshot(one: LockInspectorSnapshot, other: LockInspectorSnapshot): boolean {
+function isSameSnapshot(one: LockInspectorSnapshot, other: LockInspectorSnapshot): boolean {
   return withoutTimes(one) === withoutTimes(other);
 }
 

@@ -16,7 +16,7 @@ const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
  *
  * @throws LockKeyError, LockOptionsError naming the method
  */
-export function lockForCall(
+function lockForCall(
   plan: LockPlan,
   client: LockClient,
   target: LockTarget | RunOnceTarget,
@@ -30,7 +30,7 @@ export function lockForCall(
 }
 
 /** Returns the lock that a call with these arguments acquires. Errors of the user's key function pass through unchanged. */
-export type LockResolver = (args: unknown[]) => Lock;
+type LockResolver = (args: unknown[]) => Lock;
 
 /**
  * Resolver for the lock of one key; with a literal key the lock is the same for all calls.
@@ -86,7 +86,7 @@ export function multiLockResolver(
  *
  * @throws LockKeyError, LockOptionsError
  */
-export function createLock(
+function createLock(
   client: LockClient,
   target: LockTarget | RunOnceTarget,
   key: string,
@@ -110,7 +110,7 @@ export function createLock(
  *
  * @throws LockClientUnknownError; LockOptionsError when the client does not support the options; both naming the method
  */
-export function clientFor(
+function clientFor(
   plan: LockPlan,
   target: Pick<LockTarget, 'client'>,
   clients: LockClientRegistry,

@@ -24,7 +24,7 @@ const logger = new Logger('LockModule');
  *
  * @throws LockOptionsError when the lease is not of a client of this library: only those support the bounds
  */
-export function limitRunTime(
+function limitRunTime(
   lease: Lease,
   { atMost, atLeast }: NonNullable<LockPlan['once']>,
   method: string,
@@ -45,7 +45,7 @@ export function limitRunTime(
 }
 
 /** The leadership of the app as a lock: it is acquired at once or not at all. */
-export class LeaderLock {
+class LeaderLock {
   readonly #election: LeaderElection;
 
   /** @throws LockClientUnknownError, LockKeyError naming the method */

@@ -6,7 +6,7 @@ import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 const logger = new Logger('LockModule');
 
 /** Wraps `proceed` so that a plan's `onLost` is called if `lease` is lost before `proceed` ends. */
-export function notifyOnLoss(
+function notifyOnLoss(
   lease: Lease,
   { method, options }: LockPlan,
   args: unknown[],
@@ -58,7 +58,7 @@ async function useUnlessLost(lease: Lease, proceed: () => unknown): Promise<unkn
 }
 
 /** Settles as `work` does, or rejects as soon as `lease` is lost; the work is then no longer awaited. */
-export async function rejectOnLoss<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
+async function rejectOnLoss<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
   const { signal } = lease;
   let onAbort: (() => void) | undefined;
   const lost = new Promise<never>((_, reject) => {

@@ -13,7 +13,7 @@ import { LOCK_TELEMETRY_OPTIONS, type LockTelemetryOptions } from './telemetry-a
 
 /** Observes the clients of the app. */
 @Injectable()
-export class LockTelemetry implements OnModuleInit, OnApplicationShutdown {
+class LockTelemetry implements OnModuleInit, OnApplicationShutdown {
   readonly #measurements = new MeasurementBuffer();
   #gauges?: LockGauges;
 

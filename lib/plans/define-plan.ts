@@ -51,7 +51,7 @@ export function validateLockMethodOptions(options: LockMethodOptions): void {
 const LONGEST = 2 ** 31 - 1;
 
 /** @throws LockOptionsError */
-export function validateRunOnce({
+function validateRunOnce({
   atMost,
   atLeast,
 }: Required<Omit<RunOnceOptions, 'client'>>): void {
@@ -76,7 +76,7 @@ const RECIPES: readonly unknown[] = [undefined, 'mutex', 'readLock', 'writeLock'
  *
  * @throws LockOptionsError
  */
-export function validateLockTarget({ recipe, permits, client }: LockTarget): void {
+function validateLockTarget({ recipe, permits, client }: LockTarget): void {
   const demand = (holds: boolean, option: string, value: unknown, expected: string) => {
     if (!holds) throw new LockOptionsError(option, value, expected);
   };
@@ -109,7 +109,7 @@ const isUsable = (value: unknown): boolean =>
  *
  * The function throws `LockKeyError` if an argument has no string, number or boolean at that path.
  */
-export function compileKeyTemplate(
+function compileKeyTemplate(
   template: string,
   method: string,
 ): string | ((...args: unknown[]) => string) {

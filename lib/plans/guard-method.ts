@@ -48,7 +48,7 @@ export function guardMethod(
 }
 
 /** Copies the own Reflect metadata of `from` to `to`: a wrapped method keeps its routes, guards, schedules and the like. */
-export function copyMetadata(from: object, to: object): void {
+function copyMetadata(from: object, to: object): void {
   for (const key of Reflect.getOwnMetadataKeys(from))
     Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, from), to);
 }

@@ -3,7 +3,7 @@ import { defer, Observable, type ObservableInput } from 'rxjs';
 import { LockAbortedError } from '../core/index.js';
 
 /** An async generator that runs in the async context in which it was created, regardless of the consumer. */
-export class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
+class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
   readonly #inScope = AsyncLocalStorage.snapshot();
   readonly #source: AsyncGenerator<unknown, unknown>;
   /** Error that the generator itself threw. */
@@ -63,7 +63,7 @@ export class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> 
 }
 
 /** Runs `flow` under a lock; settles as it does. `signal` aborts the wait for the lock. */
-export type Around = (flow: () => Promise<unknown>, signal: AbortSignal) => Promise<unknown>;
+type Around = (flow: () => Promise<unknown>, signal: AbortSignal) => Promise<unknown>;
 
 /** Subscribes to the result of `proceed` under a lock, which is held until the stream ends or is unsubscribed. */
 export function streamUnderLock(

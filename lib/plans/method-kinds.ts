@@ -75,7 +75,7 @@ const mayBeObservable = (type: unknown): boolean =>
   typeof (type as { prototype?: { subscribe?: unknown } }).prototype?.subscribe === 'function';
 
 /** A method that returns an Observable: the lock is held from the subscription to its end. */
-export const observableMethod: MethodKind = {
+const observableMethod: MethodKind = {
   hint: 'Let it return an Observable, make it an async generator, or use @WithMutex on an async method.',
 
   mismatch(method, returns) {
@@ -96,7 +96,7 @@ export const observableMethod: MethodKind = {
 };
 
 /** An async generator: the lock is held from the first requested value to its end. */
-export const asyncGeneratorMethod: MethodKind = {
+const asyncGeneratorMethod: MethodKind = {
   hint: 'Make it an async generator, or use @WithMutex on an async method.',
 
   mismatch: () => undefined, // already selected by its kind
@@ -123,7 +123,7 @@ export function streamMethod(method: unknown): MethodKind {
 }
 
 /** The name of the built-in kind of a value: `AsyncFunction`, `Generator`, … It sees through a Proxy. */
-export function builtinTag(value: object): string {
+function builtinTag(value: object): string {
   return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 
@@ -132,7 +132,7 @@ export function builtinTag(value: object): string {
  *
  * @throws LockInterceptorMissingError when there is none: the instance was not created by Nest, or does not exist
  */
-export function interceptorOf(instance: unknown, method: string): MethodInterceptor {
+function interceptorOf(instance: unknown, method: string): MethodInterceptor {
   const interceptor = (
     instance as { [INTERCEPTOR_PROPERTY]?: MethodInterceptor } | null | undefined
   )?.[INTERCEPTOR_PROPERTY];

@@ -22,7 +22,7 @@ const OURS_OF_CLUSTERS = { ...OURS, scaleReads: 'master', shardedSubscribers: fa
  *
  * Rejects with `LockConnectionError`.
  */
-export async function makeClient(name: string, options: RedisLockOptions): Promise<RedisClient> {
+async function makeClient(name: string, options: RedisLockOptions): Promise<RedisClient> {
   const { client, connect, cluster } = options;
   const defaults = { socketTimeout: longestSilence(options) };
   if (client) {

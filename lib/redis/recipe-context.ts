@@ -84,7 +84,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
 }
 
 /** Returns a function that warns why the server refused a release, once per reason: reasons are the same for all locks. */
-export function warnOnRefusedRelease(client: string): (error: Error) => void {
+function warnOnRefusedRelease(client: string): (error: Error) => void {
   const told = new Set<string>();
   return (error) => {
     const refusal = replyText(error);

@@ -5,10 +5,10 @@ import { validateLease } from './locks/redis-lease.js';
 import type { RedisLockOptions } from './redis-options.js';
 
 /** Throws for an option that is out of its range. */
-export type RefuseOption = (option: string, value: unknown, expected: string) => never;
+type RefuseOption = (option: string, value: unknown, expected: string) => never;
 
 /** Validates the options that locate the servers. */
-export function validateSources(
+function validateSources(
   { client, connect, cluster }: Pick<RedisLockOptions, 'client' | 'connect' | 'cluster'>,
   refuse: RefuseOption,
 ): void {
@@ -55,7 +55,7 @@ interface IoOptions {
 const FEWEST = 3;
 
 /** Validates the servers of a RedLock, as far as possible before they are connected. */
-export function validateNodes(
+function validateNodes(
   { nodes, nodeTimeout, watchdogTimeout = 30_000 }: RedisLockOptions,
   refuse: RefuseOption,
 ): void {

@@ -23,7 +23,7 @@ const logger = new Logger('LockModule');
   ],
   exports: [LockTesting, LOCK_CLIENT_FACTORY],
 })
-export class LockTestingCoreModule {}
+class LockTestingCoreModule {}
 
 /**
  * Runs the locks of an app in virtual time, in this process, without a server: all clients that the app registers, of any

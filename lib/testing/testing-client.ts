@@ -22,7 +22,7 @@ interface LeaseOptions extends AcquireOptions {
 }
 
 /** `lock` with the `lease` option of Redis: a lock acquired with a lease is lost when the lease has expired. */
-export function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string): L {
+function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string): L {
   const validate = (lease?: number) => {
     if (lease !== undefined) validateLease('lease', lease, { key: lock.key, client });
   };
@@ -150,7 +150,7 @@ export class TestingClient {
 }
 
 /** `client` with the `lease` option of Redis for all of its locks. */
-export function leasedClient(client: LockClient, clock: Clock): LockClient {
+function leasedClient(client: LockClient, clock: Clock): LockClient {
   const { name } = client;
   return overrideMembers(client, {
     validateLease: (lease) => validateLease('lease', lease, { client: name }),

@@ -16,7 +16,7 @@ import type { RecipeContext, ZooKeeperLockClientSettings } from './recipe-contex
 const PATIENCE = 1_000;
 
 /** Address of this host as text, which is the data of lock nodes as in Curator; empty if the name does not resolve in time. */
-export async function localAddress(clock: Clock): Promise<Buffer> {
+async function localAddress(clock: Clock): Promise<Buffer> {
   let data = Buffer.alloc(0);
   const found = lookup(hostname()).then(
     ({ address }) => void (data = Buffer.from(address)),

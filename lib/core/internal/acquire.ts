@@ -6,7 +6,7 @@ import type { SwapRemoveSet } from './swap-remove-set.js';
 import { WaitScope, type WaitScopeContext } from './wait-scope.js';
 
 /** A request to wait for something. */
-export interface WaitRequest {
+interface WaitRequest {
   /** Recipe of the lock, if it is a lock. */
   readonly recipe?: LockRecipe;
   /** Key of the lock, as the user gave it. */

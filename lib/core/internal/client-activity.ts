@@ -34,7 +34,7 @@ export function clientActivity(context: {
 }
 
 /** Locks held by a client, the oldest first. A lost hold does not count, even before it is released. */
-export function heldActivity({
+function heldActivity({
   clock,
   holds,
 }: {
@@ -53,7 +53,7 @@ export function heldActivity({
 }
 
 /** Acquires of a client under way, the oldest first, each with its server-side id once queued. */
-export function waitingActivity({
+function waitingActivity({
   waits,
 }: {
   readonly waits: SwapRemoveSet<WaitScope>;

@@ -20,7 +20,7 @@ export interface HoldBackend {
 }
 
 /** The client of a hold: the hold registers there, and emits its events `lost` and `released`. */
-export interface HoldClient {
+interface HoldClient {
   readonly clock: Clock;
   readonly events: LockEventEmitter;
   readonly holds: SwapRemoveSet<ClientHold>;

@@ -5,7 +5,7 @@ import { LeaseScope } from './lease-scope.js';
 const EVENTS = ['acquired', 'contended', 'released', 'lost', 'failed', 'connection'] as const;
 
 /** The diagnostics channels of this process, by event. Kept, as Node drops channels that are not referenced. */
-export const lockChannels = Object.fromEntries(
+const lockChannels = Object.fromEntries(
   EVENTS.map((event) => [event, channel(`nestjs-interlock:${event}`)]),
 ) as Readonly<Record<keyof LockEvents, Channel>>;
 

@@ -4,7 +4,7 @@ import { inspectorHtml, inspectorScript, inspectorStyle, inspectorTheme } from '
 const STYLE = inspectorTheme + inspectorStyle;
 
 /** The page, and the headers that block all other content in it. */
-export interface InspectorPage {
+interface InspectorPage {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
 }

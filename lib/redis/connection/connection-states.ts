@@ -35,7 +35,7 @@ export class Interruptions {
 const RENEWED_AFTER = 1_500;
 
 /** Change of the connection that carries the commands, as it is reported. */
-export type ConnectionChange = 'CONNECTED' | 'SUSPENDED' | 'RECONNECTED' | 'REFUSED' | 'CLOSED';
+type ConnectionChange = 'CONNECTED' | 'SUSPENDED' | 'RECONNECTED' | 'REFUSED' | 'CLOSED';
 
 /** Settings of {@link ConnectionStates}. */
 export interface ConnectionStatesSettings {

@@ -18,7 +18,7 @@ import { Subscriptions } from './subscriptions.js';
 const PINGS = 3;
 
 /** Settings of a connection. The client must not be used for anything else: a blocking command would delay ours. */
-export interface RedisConnectionSettings extends ConnectionStatesSettings {
+interface RedisConnectionSettings extends ConnectionStatesSettings {
   /** For a cluster only; `auto` depends on what the servers support. */
   readonly shardedSubscriptionMode: 'auto' | 'on' | 'off';
 }

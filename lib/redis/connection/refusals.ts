@@ -10,7 +10,7 @@ const QUIET = 1_500;
 const FORGOTTEN = 5_000;
 
 /** Listener of a {@link Refusals}; each method is called at most once per episode. */
-export interface RefusalsListener {
+interface RefusalsListener {
   /** Scripts have been refused for a second. */
   refused(error: Error): void;
   /** Scripts are no longer refused; called only after `refused`. */

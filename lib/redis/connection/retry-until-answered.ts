@@ -4,7 +4,7 @@ import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 
 /** Bound on the attempts of one command: a `WaitScope`, a {@link Deadline}, or {@link asLongAs} it is wanted. */
-export interface RetryBound {
+interface RetryBound {
   /** Settles as the answer does, or rejects earlier with a `LockError`. */
   until<T>(answer: Promise<T>): Promise<T>;
   /** Resolves after `ms` milliseconds, or rejects earlier. */

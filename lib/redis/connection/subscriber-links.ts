@@ -8,7 +8,7 @@ import {
 } from './ioredis.js';
 
 /** Listener of a {@link SubscriberLink}. */
-export interface SubscriberLinkListener {
+interface SubscriberLinkListener {
   message(channel: string): void;
   /** Connected, with no subscriptions. */
   up(link: SubscriberLink): void;

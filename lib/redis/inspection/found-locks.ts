@@ -12,7 +12,7 @@ const STEP = 100;
  * Iterates over the keys of all masters in rounds, a bounded part at a time, with `SCAN`, which does not block other clients.
  * A key that stays is found within one round.
  */
-export class KeyScan {
+class KeyScan {
   #master = 0;
   #cursor = '0';
 
@@ -53,7 +53,7 @@ export class KeyScan {
 }
 
 /** Escapes the text for a `SCAN` pattern. */
-export function literally(text: string): string {
+function literally(text: string): string {
   return text.replace(/[\\*?[\]]/g, '\\$&');
 }
 

@@ -64,7 +64,7 @@ export class RedisInspection implements LockInspection {
 }
 
 /** Releases the lock of the holder with these ids, never of a later holder; resolves to whether it held the lock. */
-export async function forceRelease(
+async function forceRelease(
   context: RecipeContext,
   name: LockName,
   ids: readonly string[],

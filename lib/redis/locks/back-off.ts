@@ -88,7 +88,7 @@ export class ExponentialBackOff implements BackOff {
 }
 
 /** @throws LockOptionsError unless `value` is a number of at least `least` that a timer accepts */
-export function validateDelay(option: string, value: unknown, least: number): void {
+function validateDelay(option: string, value: unknown, least: number): void {
   const isInRange = typeof value === 'number' && value >= least && value < 2 ** 31;
   if (!isInRange) throw new LockOptionsError(option, value, `a number from ${least} to 2^31`);
 }

@@ -15,7 +15,7 @@ import { RedisHold } from './redis-hold.js';
 import { type RedisAcquireOptions, RedisLease, validateLease } from './redis-lease.js';
 
 /** Settings of a lock, given by its recipe. */
-export interface LockSettings {
+interface LockSettings {
   /** Key as given by the user. */
   readonly key: string;
   readonly recipe: LockRecipe;

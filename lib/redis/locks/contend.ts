@@ -5,7 +5,7 @@ import { LocalQueuePlace } from './local-queue.js';
 import type { AcquireCommands, LockCommands, LockRequest } from './lock-commands.js';
 
 /** What one acquire contends for. */
-export interface Contest<T> {
+interface Contest<T> {
   /** Key of the lock, for errors. */
   readonly key: string;
   readonly commands: AcquireCommands;

@@ -3,7 +3,7 @@ import type { LeaseHandle } from '../../core/internal/lease-handle.js';
 import type { AcquireOptions } from '../../core/lock.js';
 
 /** A lock that is not reentrant, and its holders, identified by the `method` of their acquires. */
-export interface ElectionLock {
+interface ElectionLock {
   readonly key: string;
   acquire(options: AcquireOptions): Promise<LeaseHandle>;
   holderIds(): Promise<string[]>;

@@ -15,7 +15,7 @@ import { RedisLock } from './redis-lock.js';
  * Releases locks that one script has acquired with one script, too, if they are released in the same turn of the event
  * loop, as by their multi-lock. The command is sent at the end of that turn.
  */
-export class BatchedRelease {
+class BatchedRelease {
   #keys: string[] = [];
   #each: LockCommand['args'][number][] = [];
   #until = -Infinity;
@@ -123,7 +123,7 @@ function contendForAll(
 }
 
 /** Commands that acquire several plain mutexes at once; each is released by its own commands. */
-export function multiCommands(
+function multiCommands(
   context: RecipeContext,
   locks: readonly LockCommands[],
 ): AcquireCommands {

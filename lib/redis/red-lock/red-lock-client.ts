@@ -34,7 +34,7 @@ import { RedLock, validateRedLockLease } from './red-lock.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
 /** Settings and dependencies of a `RedLockClient`. */
-export interface RedLockClientSettings {
+interface RedLockClientSettings {
   readonly name: string;
   readonly nodes: RedLockNodes;
   readonly events: LockEventEmitter;

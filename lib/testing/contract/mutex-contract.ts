@@ -40,7 +40,7 @@ export function mutexContract(runner: ContractRunner, options: ContractOptions):
 }
 
 /** There is one holder at a time, in the order of the queue. */
-export function mutexExclusionContract(
+function mutexExclusionContract(
   { it }: ContractRunner,
   stage: () => ContractStage,
   { isShared = true, isFair = true }: ContractOptions,
@@ -114,7 +114,7 @@ export function mutexExclusionContract(
 }
 
 /** Re-entry follows the async call tree: it is an acquire inside a live lease of the same lock. */
-export function mutexReentryContract({ it }: ContractRunner, stage: () => ContractStage): void {
+function mutexReentryContract({ it }: ContractRunner, stage: () => ContractStage): void {
   it('inside of `using`, as deep as one likes', async () => {
     const { mine, key } = stage();
     const mutex = mine.mutex(key);
@@ -178,7 +178,7 @@ export function mutexReentryContract({ it }: ContractRunner, stage: () => Contra
 }
 
 /** Events that a client emits to its listeners, and the state that it reports to operators. */
-export function mutexEventsContract({ it }: ContractRunner, stage: () => ContractStage): void {
+function mutexEventsContract({ it }: ContractRunner, stage: () => ContractStage): void {
   it('for each step of whoever waits, and none for re-entry', async () => {
     const { mine, key } = stage();
     const story: string[] = [];

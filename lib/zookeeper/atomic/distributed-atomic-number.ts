@@ -8,7 +8,7 @@ import type { AtomicOptions, AtomicValue } from './atomic-options.js';
 import { DistributedAtomicValue } from './distributed-atomic-value.js';
 
 /** Conversion between the numbers of callers and those in a node of one kind. */
-export interface NumberCodec<N, I> {
+interface NumberCodec<N, I> {
   readonly kind: AtomicKind;
   /** @throws LockOptionsError naming the argument */
   parse(argument: string, value: I, context: LockErrorContext): bigint;

@@ -5,7 +5,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import type { BarrierDirectory, BarrierMember } from './double-barrier-nodes.js';
 
 /** The member that enters, and the barrier. */
-export interface BarrierEntryPlan {
+interface BarrierEntryPlan {
   readonly directory: BarrierDirectory;
   readonly member: BarrierMember;
   /** Earlier nodes of the same object that may still exist; taken out once they are known to be gone. */

@@ -1,7 +1,7 @@
 import type { Reply, Request } from './transport.js';
 
 /** A stat as returned by the driver. */
-export interface NativeStat {
+interface NativeStat {
   readonly czxid: number;
   readonly mzxid: number;
   readonly version: number;

@@ -15,7 +15,7 @@ const DEFAULT_PORT = 2181;
 const SERVER = /^(?:\[(?<ipv6>[^\]]+)\]|(?<host>[\p{L}\p{N}._-]+))(?::(?<port>\d{1,5}))?$/u;
 
 /** The parts of a connect string. */
-export interface ConnectString {
+interface ConnectString {
   readonly servers: readonly ServerAddress[];
   /** Prefix of every path, without a trailing slash; empty if there is none. */
   readonly chroot: string;

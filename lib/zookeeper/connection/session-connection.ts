@@ -17,7 +17,7 @@ import type {
 } from './zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from './zookeeper-error.js';
 
-export interface SessionConnectionOptions {
+interface SessionConnectionOptions {
   readonly transport: Transport;
   readonly servers: Servers;
   /** Requested timeout in milliseconds; the servers negotiate it. */

@@ -9,7 +9,7 @@ const TRUSTED_SHARE = 0.95;
 const TOUCHES = 8;
 
 /** Default `tickTime` of the servers in ms, as in ZooKeeper's own sample configuration. */
-export const DEFAULT_TICK_TIME = 2_000;
+const DEFAULT_TICK_TIME = 2_000;
 
 /** A request that the connected server has received. */
 interface Touch {

@@ -15,7 +15,7 @@ import { LEASE_NAME } from '../semaphores/lease-attempt.js';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** A node in the directory of a lock. */
-export interface QueuedNode {
+interface QueuedNode {
   readonly name: string;
   readonly isHolder: boolean;
   readonly mode?: 'read' | 'write';
@@ -42,7 +42,7 @@ export function areOfBarrier(children: readonly string[]): boolean {
 }
 
 /** Whether `children` are the nodes of a read/write lock. */
-export function areReadWrite(children: readonly string[]): boolean {
+function areReadWrite(children: readonly string[]): boolean {
   return children.some((child) => child.includes(READ_NAME) || child.includes(WRITE_NAME));
 }
 
@@ -50,7 +50,7 @@ export function areReadWrite(children: readonly string[]): boolean {
  * The nodes of a read/write lock, in queue order. The readers ahead of all writers hold. A writer holds if no node is ahead
  * of it except its own: a reader with the writer's own sequence number (see the downgrade).
  */
-export function readWriteNodes(children: readonly string[]): QueuedNode[] {
+function readWriteNodes(children: readonly string[]): QueuedNode[] {
   const sorted = sortedChildren(children, readWriteSortKey);
   const firstWriter = sorted.findIndex((child) => child.includes(WRITE_NAME));
   const isAlone = sorted
@@ -65,7 +65,7 @@ export function readWriteNodes(children: readonly string[]): QueuedNode[] {
 }
 
 /** The leases of a semaphore, in the order of their sequence numbers. */
-export function leaseNodes(children: readonly string[]): string[] {
+function leaseNodes(children: readonly string[]): string[] {
   return sortedChildren(children, (child) => sortKey(child, LEASE_NAME));
 }
 
@@ -74,7 +74,7 @@ function firstHolds(sorted: readonly string[]): QueuedNode[] {
 }
 
 /** What a node shows to an operator; nothing in it changes while the node exists, except by a request to revoke. */
-export interface NodeFact {
+interface NodeFact {
   readonly czxid: number;
   readonly owner: string;
   readonly since?: number;
@@ -118,7 +118,7 @@ export class NodeFacts {
 }
 
 /** What is needed to read a lock. */
-export interface DirectoryReader {
+interface DirectoryReader {
   readonly connection: ZooKeeperConnection;
   readonly facts: NodeFacts;
   /** Paths of nodes that are known to hold. */

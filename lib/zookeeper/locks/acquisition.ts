@@ -10,7 +10,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import type { LockHold } from './lock-hold.js';
 
 /** Parameters of an acquire. */
-export interface AcquireRequest extends CoreAcquireRequest {
+interface AcquireRequest extends CoreAcquireRequest {
   /** False if the acquire resolves without the lock instead of waiting for others. */
   readonly mayWait: boolean;
 }

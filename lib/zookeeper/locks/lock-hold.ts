@@ -10,7 +10,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import type { WatchableHold } from './delayed-watches.js';
 
 /** Parameters of a granted lock. */
-export interface Grant {
+interface Grant {
   readonly identity: LockIdentity;
   /** Key of the lock, as the user gave it. */
   readonly key: string;

@@ -15,7 +15,7 @@ export function sortedChildren(
 }
 
 /** The nodes ahead of a node in its queue. */
-export interface Predecessor {
+interface Predecessor {
   /** Whether the node is in the queue. */
   readonly isQueued: boolean;
   /** Number of nodes ahead. */

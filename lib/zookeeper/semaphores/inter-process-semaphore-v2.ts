@@ -23,7 +23,7 @@ import type { SharedCountReader } from '../shared/shared-count.js';
 import { LEASE_NAME, LeaseAttempt } from './lease-attempt.js';
 
 /** The gate, while we hold it. */
-export interface OpenGate {
+interface OpenGate {
   readonly watch: OwnedNode;
   /** Lets the next waiter in. The deletion goes out in this tick. */
   close(): void;
@@ -68,7 +68,7 @@ export class SemaphoreGate {
 const MOST_AT_ONCE = 1_000;
 
 /** Settings of a semaphore. */
-export interface SemaphoreSettings extends LockSettings {
+interface SemaphoreSettings extends LockSettings {
   /** A fixed number, or one that may change while it is in use; lowering it takes no permit from a holder. */
   readonly permits: number | SharedCountReader;
   readonly recipe?: LockRecipe & ('semaphore' | 'semaphoreMutex');

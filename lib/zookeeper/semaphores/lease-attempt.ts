@@ -37,7 +37,7 @@ export function mayGrantLeases(
 }
 
 /** Parameters of a {@link LeaseAttempt}. */
-export interface LeaseRequest {
+interface LeaseRequest {
   /** Directory of the leases. */
   readonly directory: string;
   /** Data of the nodes. */

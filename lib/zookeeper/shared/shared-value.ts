@@ -7,7 +7,7 @@ import { WatchedValue, type ValueCodec, type VersionedValue } from './watched-va
 const MOST = 1_000_000;
 
 /** Returns a copy of the bytes. @throws LockOptionsError when there are too many, or `value` is not a `Uint8Array` */
-export function valueBytes(option: string, value: unknown, context: LockErrorContext): Buffer {
+function valueBytes(option: string, value: unknown, context: LockErrorContext): Buffer {
   const isBytes = value instanceof Uint8Array;
   if (isBytes && value.length <= MOST) return Buffer.from(value);
   const shown = isBytes ? `${value.length} bytes` : value;

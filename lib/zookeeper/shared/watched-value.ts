@@ -28,7 +28,7 @@ export interface ValueCodec<T> {
 }
 
 /** Settings of a {@link WatchedValue}. */
-export interface WatchedValueSettings<T> extends LockSettings {
+interface WatchedValueSettings<T> extends LockSettings {
   /** Kind of the value, as shown in messages. */
   readonly what: string;
   readonly codec: ValueCodec<T>;
