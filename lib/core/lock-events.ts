@@ -51,7 +51,7 @@ export type LockDiagnostics = {
 };
 
 /**
- * Creates a new object. Fields added to it at every acquire or release are assigned, not spread: see `withDefaultWait`.
+ * Creates a new object. Fields added to it at every acquire or release are assigned: a spread followed by more fields costs 0.5 µs.
  *
  * @param asker the `method` of the acquire; in an election the id of the participant, which names no code
  */

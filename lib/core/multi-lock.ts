@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from './clock.js';
 import { LockTimeoutError } from './errors/index.js';
-import { withDefaultWait } from './internal/acquire.js';
 import { runWithLease } from './internal/lease-handle.js';
 import { MultiHold, MultiLease, orderedLocks } from './internal/multi-lease.js';
 import { validateAcquireOptions } from './internal/validation.js';
@@ -70,7 +69,7 @@ export class MultiLock implements Lock {
 
   async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
     const { wait = this.#wait } = options;
-    const lease = await this.#take(withDefaultWait(options, wait), true);
+    const lease = await this.#take({ ...options, wait }, true);
     return lease!; // a part that may wait yields a lease or an error
   }
 
@@ -122,7 +121,7 @@ export class MultiLock implements Lock {
     if (typeof wait !== 'number') return options;
     const rest = startedAt + wait - this.#clock.now();
     if (rest <= 0) throw new LockTimeoutError(wait, this);
-    return withDefaultWait(options, rest);
+    return { ...options, wait: rest };
   }
 
   /** Replaces the timeout of a part, which knows only its remaining `wait`. */

@@ -21,10 +21,7 @@ interface NodeResponse {
 }
 
 /** Sends the answer; a response that has already begun can only be ended. */
-function answerHttp(
-  response: HttpResponse,
-  { status, retryAfter, body }: LockErrorAnswer,
-): void {
+function answerHttp(response: HttpResponse, { status, retryAfter, body }: LockErrorAnswer): void {
   const raw = response.raw ?? response;
   if (raw.headersSent) return raw.end();
   if (retryAfter !== undefined) response.header('Retry-After', `${retryAfter}`);
@@ -78,10 +75,7 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
  * Throws the error that GraphQL servers turn into the answer: they copy `extensions`, and Apollo reads status and headers from
  * `http`.
  */
-function answerGraphQL(
-  cause: unknown,
-  { status, retryAfter, body }: LockErrorAnswer,
-): never {
+function answerGraphQL(cause: unknown, { status, retryAfter, body }: LockErrorAnswer): never {
   const headers = new Map<string, string>();
   if (retryAfter !== undefined) headers.set('retry-after', `${retryAfter}`);
   const extensions = { code: body.code, statusCode: status, retryAfter, http: { status, headers } };

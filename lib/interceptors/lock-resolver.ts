@@ -6,7 +6,35 @@ import type {
   MultiLockTarget,
   RunOnceTarget,
 } from '../interfaces/lock-plan.interface.js';
-import { withMethodInErrors, parseTargets } from '../plans/define-plan.js';
+import { naming, parseTargets, PLACEHOLDER, withMethodInErrors } from '../plans/define-plan.js';
+
+const isTemplate = (key: string) => key.search(PLACEHOLDER) !== -1;
+
+const valueAt = (args: unknown, path: string): unknown =>
+  path
+    .split('.')
+    .reduce((value, field) => (value as Record<string, unknown> | null | undefined)?.[field], args);
+
+/** True if the value may be part of a key. `NaN` and the empty string often result from a missing value. */
+const isUsable = (value: unknown): boolean =>
+  (typeof value === 'string' && value !== '') ||
+  Number.isFinite(value) ||
+  typeof value === 'bigint' ||
+  typeof value === 'boolean';
+
+/**
+ * Fills the placeholders of `template` from the arguments of a call. Other braces are plain text.
+ *
+ * @throws LockKeyError if an argument has no string, number or boolean at a path
+ */
+function fillIn(template: string, args: unknown[], method: string): string {
+  return template.replace(PLACEHOLDER, (placeholder, path: string) => {
+    const value = valueAt(args, path);
+    if (isUsable(value)) return String(value);
+    const found = typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value);
+    throw new LockKeyError(template, `${placeholder} is ${found} in a call of ${method}`);
+  });
+}
 
 /** Traces of a missing value or an object that was converted to a string. */
 const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
@@ -22,11 +50,13 @@ function lockForCall(
   target: LockTarget | RunOnceTarget,
   key: unknown,
 ): Lock {
-  return withMethodInErrors(plan, () => {
+  try {
     if (typeof key === 'string' && SPOILT.test(key))
       throw new LockKeyError(key, 'a value is missing or is an object');
     return createLock(client, target, key as string); // the client rejects a key that is not a string
-  });
+  } catch (error) {
+    throw naming(plan, error);
+  }
 }
 
 /** Returns the lock that a call with these arguments acquires. Errors of the user's key function pass through unchanged. */
@@ -47,6 +77,8 @@ export function keyResolver(
   const { key } = target;
   if (typeof key === 'function')
     return (args) => lockForCall(plan, client, target, key(...(args as never[])));
+  if (isTemplate(key))
+    return (args) => lockForCall(plan, client, target, fillIn(key, args, plan.method));
   const lock = withMethodInErrors(plan, () => createLock(client, target, key));
   return () => lock;
 }
@@ -76,7 +108,7 @@ export function multiLockResolver(
   const targets = parseTargets(members);
   const sources = targets.map((target) => keyResolver(plan, target, clients));
   const locks = (args: unknown[]) => all(sources.map((source) => source(args)));
-  if (targets.some(({ key }) => typeof key === 'function')) return locks;
+  if (targets.some(({ key }) => typeof key === 'function' || isTemplate(key))) return locks;
   const lock = locks([]);
   return () => lock;
 }
@@ -86,11 +118,7 @@ export function multiLockResolver(
  *
  * @throws LockKeyError, LockOptionsError
  */
-function createLock(
-  client: LockClient,
-  target: LockTarget | RunOnceTarget,
-  key: string,
-): Lock {
+function createLock(client: LockClient, target: LockTarget | RunOnceTarget, key: string): Lock {
   switch (target.recipe) {
     case 'readLock':
       return client.readWriteLock(key).readLock();

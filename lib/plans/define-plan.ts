@@ -51,10 +51,7 @@ export function validateLockMethodOptions(options: LockMethodOptions): void {
 const LONGEST = 2 ** 31 - 1;
 
 /** @throws LockOptionsError */
-function validateRunOnce({
-  atMost,
-  atLeast,
-}: Required<Omit<RunOnceOptions, 'client'>>): void {
+function validateRunOnce({ atMost, atLeast }: Required<Omit<RunOnceOptions, 'client'>>): void {
   const demand = (holds: boolean, option: string, value: unknown, expected: string) => {
     if (!holds) throw new LockOptionsError(option, value, expected);
   };
@@ -89,76 +86,35 @@ function validateLockTarget({ recipe, permits, client }: LockTarget): void {
   demand(client === undefined || isName, 'client', client, 'the name of a lock client');
 }
 
-const PLACEHOLDER = /\{(\d+(?:\.[^.{}]+)*)\}/g;
-
-const valueAt = (args: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .reduce((value, field) => (value as Record<string, unknown> | null | undefined)?.[field], args);
-
-/** True if the value may be part of a key. `NaN` and the empty string often result from a missing value. */
-const isUsable = (value: unknown): boolean =>
-  (typeof value === 'string' && value !== '') ||
-  Number.isFinite(value) ||
-  typeof value === 'bigint' ||
-  typeof value === 'boolean';
+/** Placeholder of a key template, such as `{0}` or `{0.order.id}`; the group is its path in the arguments. */
+export const PLACEHOLDER = /\{(\d+(?:\.[^.{}]+)*)\}/g;
 
 /**
- * Returns a function of the arguments that fills in the placeholders of `template`, like `{0}` and `{0.order.id}`; without
- * placeholders, the template itself. Other braces are plain text.
- *
- * The function throws `LockKeyError` if an argument has no string, number or boolean at that path.
- */
-function compileKeyTemplate(
-  template: string,
-  method: string,
-): string | ((...args: unknown[]) => string) {
-  if (template.search(PLACEHOLDER) === -1) return template;
-  return (...args) =>
-    template.replace(PLACEHOLDER, (placeholder, path: string) => {
-      const value = valueAt(args, path);
-      if (isUsable(value)) return String(value);
-      const found =
-        typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value);
-      throw new LockKeyError(template, `${placeholder} is ${found} in a call of ${method}`);
-    });
-}
-
-/**
- * Checks the arguments of a decorator and compiles key templates to functions.
+ * Checks the arguments of a decorator.
  *
  * @throws LockOptionsError, LockKeyError naming the method
  */
 export function definePlan(plan: LockPlan): LockPlan {
-  const lock = withMethodInErrors(plan, () => {
+  withMethodInErrors(plan, () => {
     validateLockMethodOptions(plan.options);
     if (plan.once) validateRunOnce(plan.once);
-    return checkedLock(plan);
+    validatePlannedLock(plan.lock);
   });
-  return { ...plan, lock };
+  return plan;
 }
 
-function checkedLock({ lock, method }: LockPlan): LockPlan['lock'] {
-  if (lock.recipe === 'leaderLatch') {
-    validateElectionName(lock.key);
-    return lock;
+function validatePlannedLock(lock: LockPlan['lock']): void {
+  if (lock.recipe === 'leaderLatch') return validateElectionName(lock.key);
+  if (lock.recipe === 'multiLock') {
+    if (typeof lock.members !== 'function') parseTargets(lock.members).forEach(validateTargetKey);
+    return;
   }
-  if (lock.recipe === 'semaphoreMutex') return withCompiledKey(lock, method);
-  if (lock.recipe !== 'multiLock') {
-    validateLockTarget(lock);
-    return withCompiledKey(lock, method);
-  }
-  const { members } = lock;
-  if (typeof members === 'function') return lock;
-  const targets = parseTargets(members).map((target) => withCompiledKey(target, method));
-  return { ...lock, members: targets };
+  if (lock.recipe !== 'semaphoreMutex') validateLockTarget(lock);
+  validateTargetKey(lock);
 }
 
-function withCompiledKey<T extends LockTarget | RunOnceTarget>(target: T, method: string): T {
-  const { key } = target;
-  if (typeof key === 'function') return target;
-  validateLockKey(key);
-  return { ...target, key: compileKeyTemplate(key, method) };
+function validateTargetKey({ key }: LockTarget | RunOnceTarget): void {
+  if (typeof key !== 'function') validateLockKey(key);
 }
 
 /**
@@ -168,7 +124,7 @@ function withCompiledKey<T extends LockTarget | RunOnceTarget>(target: T, method
  */
 export function validateElectionName(name: unknown): asserts name is string {
   validateLockKey(name);
-  if (typeof compileKeyTemplate(name, '') === 'function')
+  if (name.search(PLACEHOLDER) !== -1)
     throw new LockKeyError(name, 'it is the name of one election, so it has no placeholders');
 }
 
@@ -190,19 +146,23 @@ function targetOf(member: unknown): LockTarget {
   return (isTarget ? member : { key: member }) as LockTarget; // checked next
 }
 
+type PlanOrigin = Pick<LockPlan, 'decorator' | 'method'>;
+
 /** Returns the result of `step`; an error about a key or an option is rethrown with the name of the method. */
-export function withMethodInErrors<T>(
-  { decorator, method }: Pick<LockPlan, 'decorator' | 'method'>,
-  step: () => T,
-): T {
+export function withMethodInErrors<T>(plan: PlanOrigin, step: () => T): T {
   try {
     return step();
   } catch (error) {
-    if (!(error instanceof LockKeyError || error instanceof LockOptionsError)) throw error;
-    const context = { key: error.key, client: error.client, cause: error.cause };
-    if (error instanceof LockKeyError)
-      throw new LockKeyError(error.value, `${error.why} (it is the key of ${method})`, context);
-    const expected = `${error.expected}, to @${decorator} of ${method}`;
-    throw new LockOptionsError(error.option, error.value, expected, context);
+    throw naming(plan, error);
   }
+}
+
+/** The error with the name of the method, if it is about a key or an option. */
+export function naming({ decorator, method }: PlanOrigin, error: unknown): unknown {
+  if (!(error instanceof LockKeyError || error instanceof LockOptionsError)) return error;
+  const context = { key: error.key, client: error.client, cause: error.cause };
+  if (error instanceof LockKeyError)
+    return new LockKeyError(error.value, `${error.why} (it is the key of ${method})`, context);
+  const expected = `${error.expected}, to @${decorator} of ${method}`;
+  return new LockOptionsError(error.option, error.value, expected, context);
 }

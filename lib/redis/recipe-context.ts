@@ -43,8 +43,10 @@ export interface RecipeContext {
   /** Time that each waiter of a fair lock adds to the deadlines of those behind it. */
   readonly fairLockWaitTimeout: number;
   readonly replicas?: ReplicaPolicy;
-  /** Creates an owner id, `<uuid of the client>:<number>`, never the same twice. */
-  newHolder(): string;
+  /** UUID of the client, with which the ids of its holders begin. */
+  readonly id: string;
+  /** Number of holder ids given out. */
+  holderCount: number;
   /** Which acquires are granted: from shutdown on only re-entries into held locks, in the end none. */
   accepts: 'all' | 'reentrant' | 'none';
   /** Acquires under way. */
@@ -58,8 +60,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
   const { name, connection, events, clock, options } = settings;
   const { wait = 'forever', connectTimeout = 15_000, replicas } = options;
   const { watchdogTimeout = 30_000, fairLockWaitTimeout = 300_000 } = options;
-  const id = randomUUID();
-  let holders = 0;
+  const releases = new GuaranteedRelease(connection, clock, warnOnRefusedRelease(name));
   const renewal = new Watchdog(connection, clock);
   connection.onReady(() => renewal.renewAll());
   return {
@@ -73,10 +74,11 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     fairLockWaitTimeout,
     replicas,
     renewal,
-    releases: new GuaranteedRelease(connection, clock, warnOnRefusedRelease(name)),
+    releases,
     lines: new LocalQueues(),
     requests: new RequestRecords(),
-    newHolder: () => `${id}:${++holders}`,
+    id: randomUUID(),
+    holderCount: 0,
     accepts: 'all',
     waits: new SwapRemoveSet(),
     holds: new SwapRemoveSet(),

@@ -12,6 +12,12 @@ interface WaitRequest {
   /** Key of the lock, as the user gave it. */
   readonly key: string;
   readonly options: AcquireOptions;
+  /**
+   * Bound on the wait if the options set none.
+   *
+   * @default 'forever'
+   */
+  readonly wait?: Wait;
   /** Whether the caller continues inside a lock that it holds. It may then finish while the client shuts down. */
   readonly isInside?: boolean;
 }
@@ -33,11 +39,11 @@ export interface WaitContext {
  */
 function openWait(
   { client, clock, accepts, waits }: WaitContext,
-  { key, recipe, options, isInside = false }: WaitRequest,
+  { key, recipe, options, wait, isInside = false }: WaitRequest,
 ): WaitScope {
   const isAccepted = accepts === 'all' || (accepts === 'reentrant' && isInside);
   if (!isAccepted) throw new LockClientClosedError({ key, client });
-  return new WaitScope({ key, client, clock, open: waits, recipe }, options);
+  return new WaitScope({ key, client, clock, open: waits, recipe }, options, wait);
 }
 
 /**
@@ -90,33 +96,30 @@ export async function runAcquire<T>(
   const wait = openWait(context, request);
   let wasContended = false;
   const contended = () => {
-    if (!wasContended) tell(events, 'contended', request, {});
+    if (!wasContended) emit(events, 'contended', request, () => ({}));
     wasContended = true;
   };
   try {
     const granted = await work(wait, contended);
-    if (granted !== undefined) tell(events, 'acquired', request, { waitedMs: wait.elapsed });
+    if (granted !== undefined)
+      emit(events, 'acquired', request, () => ({ waitedMs: wait.elapsed }));
     return granted;
   } catch (error) {
-    tell(events, 'failed', request, { waitedMs: wait.elapsed, error });
+    emit(events, 'failed', request, () => ({ waitedMs: wait.elapsed, error }));
     throw error;
   } finally {
     wait.end();
   }
 }
 
-function tell<E extends 'contended' | 'acquired' | 'failed'>(
+function emit<E extends 'contended' | 'acquired' | 'failed'>(
   events: LockEventEmitter,
   event: E,
   { key, keys = [key], recipe, options: { method } }: AcquireRequest,
-  about: Omit<LockEvents[E], keyof LockSubject>,
+  detailsOf: () => Omit<LockEvents[E], keyof LockSubject>,
 ): void {
   if (!events.isHeard(event)) return;
+  const details = detailsOf();
   for (const each of keys)
-    events.emit(event, Object.assign(lockSubject(each, recipe, method), about) as LockEvents[E]);
-}
-
-/** Copies the options with another `wait`. Uses `assign`: a spread followed by more fields costs 0.5 µs per acquire. */
-export function withDefaultWait<O extends AcquireOptions>(options: O, wait: Wait | undefined): O {
-  return Object.assign({}, options, { wait });
+    events.emit(event, Object.assign(lockSubject(each, recipe, method), details) as LockEvents[E]);
 }

@@ -7,7 +7,7 @@ import {
   LockTimeoutError,
 } from '../errors/index.js';
 import { type LockSubject, lockSubject } from '../lock-events.js';
-import type { AcquireOptions, LockRecipe } from '../lock.js';
+import type { AcquireOptions, LockRecipe, Wait } from '../lock.js';
 import type { SwapRemoveSet } from './swap-remove-set.js';
 
 /** What a {@link WaitScope} depends on. */
@@ -39,9 +39,10 @@ export class WaitScope {
   constructor(
     private readonly context: WaitScopeContext,
     private readonly options: AcquireOptions,
+    defaultWait: Wait = 'forever',
   ) {
     const { clock, open } = context;
-    const { wait = 'forever', signal } = options;
+    const { wait = defaultWait, signal } = options;
     this.startedAt = clock.now();
     this.#leave = open.add(this);
     if (wait !== 'forever')

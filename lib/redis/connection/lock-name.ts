@@ -3,34 +3,28 @@
  * key. A name with a brace is assumed to contain a hash tag of its own.
  */
 export class LockName {
+  /** The name of the lock, with a hash tag, as a part of longer names. */
+  readonly tagged: string;
+  /** Channel that wakes waiters. */
+  readonly channel: string;
+  /** The counter of fencing tokens. */
+  readonly token: string;
+
   /** @param redisKey name of the lock itself */
-  constructor(readonly redisKey: string) {}
+  constructor(readonly redisKey: string) {
+    this.tagged = redisKey.includes('{') ? redisKey : `{${redisKey}}`;
+    this.channel = this.prefixed('redisson_lock__channel');
+    this.token = this.prefixed('redisson_lock_token');
+  }
 
   /** Name of something that belongs to the lock: the prefix says what it is. */
   prefixed(prefix: string): string {
-    return this.redisKey.includes('{')
-      ? `${prefix}:${this.redisKey}`
-      : `${prefix}:{${this.redisKey}}`;
-  }
-
-  /** The name of the lock, with a hash tag, as the start of longer names. */
-  get tagged(): string {
-    return this.redisKey.includes('{') ? this.redisKey : `{${this.redisKey}}`;
-  }
-
-  /** Channel that wakes waiters. */
-  get channel(): string {
-    return this.prefixed('redisson_lock__channel');
+    return `${prefix}:${this.tagged}`;
   }
 
   /** Channel that wakes the waiters of a read/write lock. */
   get readWriteChannel(): string {
     return this.prefixed('redisson_rwlock');
-  }
-
-  /** The counter of fencing tokens. */
-  get token(): string {
-    return this.prefixed('redisson_lock_token');
   }
 
   /** Queue of a fair lock: the ids of its waiters. */

@@ -10,7 +10,7 @@ import { isNoScript, isUnknownCommand } from './redis-error.js';
 import { masterOfSlot } from './cluster-slots.js';
 import { CommandCorking } from './command-corking.js';
 import type { ReplicaPolicy } from './replica-policy.js';
-import { type Script, parseNumbers } from './script.js';
+import type { Script } from './script.js';
 import { serverWarning } from './refusals.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -28,30 +28,30 @@ export class RedisConnection {
   /** The command that wakes waiters, the same as other clients of these servers use. */
   publishCommand: 'publish' | 'spublish' = 'publish';
   readonly isCluster: boolean;
+  /** Whether `connect` has succeeded. */
+  isConnected = false;
+  /** Subscriptions to channels; set once it `isConnected`. */
+  subscriptions!: Subscriptions;
+  /** How often the connection that carries the commands has closed; in a cluster, that of any node. */
+  readonly interruptions: Interruptions;
   /** Resolves when `connect` has succeeded: until then it is not known which channels to use. */
   readonly connected: Promise<void>;
   #tellConnected!: () => void;
-  #subscriptions?: Subscriptions;
   #isMeasuring = false;
   readonly #packets = new CommandCorking();
   /** Shortest round trip measured so far, in ms: a single reply may have been delayed by something else. */
   #shortestRoundTrip = Infinity;
   readonly #readyListeners = new Set<() => void>();
-  readonly #interruptions: Interruptions;
   readonly #states: ConnectionStates;
 
   constructor(readonly settings: RedisConnectionSettings) {
     const { client } = settings;
-    this.isCluster = isRedisCluster(client);
     this.connected = new Promise((resolve) => (this.#tellConnected = resolve));
-    this.#interruptions = new Interruptions(client);
+    this.isCluster = isRedisCluster(client);
+    this.interruptions = new Interruptions(client);
     const tellReady = () => [...this.#readyListeners].forEach((listener) => listener());
-    const wake = () => this.#subscriptions?.wake(); // waiters notice it now instead of at their next look
+    const wake = () => this.isConnected && this.subscriptions.wake(); // waiters notice it now, not at their next look
     this.#states = new ConnectionStates(settings, tellReady, wake);
-  }
-
-  get isConnected(): boolean {
-    return this.#subscriptions !== undefined;
   }
 
   get isReady(): boolean {
@@ -79,19 +79,9 @@ export class RedisConnection {
     return this.#states.trouble;
   }
 
-  /** How often the connection that carries the commands has closed; in a cluster, that of any node. */
-  get interruptions(): number {
-    return this.#interruptions.count;
-  }
-
   /** Shortest round trip measured so far, in ms; 0 if there is none. */
   get roundTrip(): number {
     return this.#shortestRoundTrip === Infinity ? 0 : this.#shortestRoundTrip;
-  }
-
-  /** Subscriptions to channels; available once `connect` has resolved. */
-  get subscriptions(): Subscriptions {
-    return this.#subscriptions!;
   }
 
   /** Resolves when the servers answer; rejects with the error that ended the wait, or with `LockConnectionError`. */
@@ -112,7 +102,8 @@ export class RedisConnection {
     if (!this.isCluster) await this.#lookAtServer(wait, name);
     const isSharded = this.isCluster && (await wait.until(this.#usesShardedChannels()));
     if (isSharded) this.publishCommand = 'spublish';
-    this.#subscriptions = new Subscriptions(client, isSharded, clock);
+    this.subscriptions = new Subscriptions(client, isSharded, clock);
+    this.isConnected = true;
     this.#tellConnected();
   }
 
@@ -189,7 +180,7 @@ export class RedisConnection {
 
   /** Closes the client and the subscriptions. */
   close(): void {
-    this.#subscriptions?.close();
+    if (this.isConnected) this.subscriptions.close();
     this.#states.close();
     const { client } = this.settings;
     if (this.hasEnded) return;
@@ -247,3 +238,11 @@ export class RedisConnection {
     }
   }
 }
+
+/** Parses the reply of a script. No script returns strings, but ioredis' `stringNumbers` turns numbers into strings. */
+export function parseNumbers(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.every(isNumber) ? answer : answer.map(parseNumbers);
+  return typeof answer === 'string' ? Number(answer) : answer;
+}
+
+const isNumber = (value: unknown) => typeof value === 'number';

@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** Parses the reply of a script. No script returns strings, but ioredis' `stringNumbers` turns numbers into strings. */
-export function parseNumbers(answer: unknown): unknown {
-  if (Array.isArray(answer)) return answer.every(isNumber) ? answer : answer.map(parseNumbers);
-  return typeof answer === 'string' ? Number(answer) : answer;
-}
-
-const isNumber = (value: unknown) => typeof value === 'number';
-
 /** A Lua script, named after its file. */
 export class Script {
   /** Digest by which the servers know the script. */

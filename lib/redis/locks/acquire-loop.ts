@@ -71,7 +71,7 @@ export class AcquireLoop {
   get mayFollow(): boolean {
     return (
       this.#interruptions !== undefined &&
-      this.#interruptions !== this.context.connection.interruptions
+      this.#interruptions !== this.context.connection.interruptions.count
     );
   }
 
@@ -199,7 +199,7 @@ export class AcquireLoop {
   #send(): Promise<Answer> {
     const { connection, replicas } = this.context;
     this.#isOnServer = true;
-    this.#interruptions ??= connection.interruptions;
+    this.#interruptions ??= connection.interruptions.count;
     const command = this.commands.acquire(this.request);
     const sent = replicas
       ? this.#sendToReplicas(command, replicas)

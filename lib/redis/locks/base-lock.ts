@@ -1,5 +1,5 @@
 import { LockAbortedError, LockOptionsError } from '../../core/errors/index.js';
-import { runAcquire, withDefaultWait } from '../../core/internal/acquire.js';
+import { runAcquire } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
@@ -9,8 +9,8 @@ import type { RecipeContext } from '../recipe-context.js';
 import type { AcquireLoop, Granted } from './acquire-loop.js';
 import { contend } from './contend.js';
 import type { LockCommands } from './lock-commands.js';
-import { holderInfo } from './lock-holders.js';
-import { type SendRelease, SharedFencingToken } from './redis-grant.js';
+import { holderInfo, newHolder } from './lock-holders.js';
+import type { RedisGrant, SendRelease, SharedFencingToken } from './redis-grant.js';
 import { RedisHold } from './redis-hold.js';
 import { type RedisAcquireOptions, RedisLease, validateLease } from './redis-lease.js';
 
@@ -83,13 +83,8 @@ export class BaseLock {
   }
 
   /** @param isInside whether the caller is inside of a lock that it already holds */
-  acquire(
-    options: RedisAcquireOptions,
-    isInside = false,
-    holder = this.context.newHolder(),
-  ): Promise<RedisLease> {
-    const wait = options.wait ?? this.context.wait;
-    const lease = this.#acquire(withDefaultWait(options, wait), true, isInside, holder);
+  acquire(options: RedisAcquireOptions, isInside = false, holder?: string): Promise<RedisLease> {
+    const lease = this.#acquire(options, true, isInside, holder);
     return lease as Promise<RedisLease>; // an acquire that may wait ends with a lease or an error
   }
 
@@ -97,46 +92,48 @@ export class BaseLock {
   tryAcquire(
     options: RedisAcquireOptions,
     isInside = false,
-    holder = this.context.newHolder(),
+    holder?: string,
   ): Promise<RedisLease | undefined> {
-    const wait = options.wait ?? this.context.connectTimeout;
-    return this.#acquire(withDefaultWait(options, wait), false, isInside, holder);
+    return this.#acquire(options, false, isInside, holder);
   }
 
   #acquire(
     options: RedisAcquireOptions,
     mayWait: boolean,
     isInside: boolean,
-    holder: string,
+    holder?: string,
   ): Promise<RedisLease | undefined> {
     const { context, settings } = this;
     const { key, recipe } = settings;
-    const request = { key, recipe, options, isInside };
-    return runAcquire(context, request, (wait, contended) =>
-      this.#contend(options, mayWait, holder, wait, contended),
+    const wait = mayWait ? context.wait : context.connectTimeout;
+    const request = { key, recipe, options, wait, isInside };
+    return runAcquire(context, request, (scope, contended) =>
+      this.#contend(options, mayWait, scope, contended, holder),
     );
   }
 
   async #contend(
     options: RedisAcquireOptions,
     mayWait: boolean,
-    holder: string,
     wait: WaitScope,
     contended: () => void,
+    givenHolder?: string,
   ): Promise<RedisLease | undefined> {
     const { context } = this;
     const { commands, key } = this.settings;
     const { minLease = 0, lease = Math.max(context.watchdogTimeout, minLease) } = options;
+    const holder = givenHolder ?? newHolder(context);
+    const about = holderInfo(options.method);
     wait.waiterId = () => holder;
     return await contend(
       context,
       {
         key,
         commands,
-        request: { holder, lease, about: holderInfo(options.method), mayWait },
+        request: { holder, lease, about, mayWait },
         lines: [commands],
         granted: (grant, [place]) =>
-          new RedisLease(this.hold(grant, holder, lease, options, () => place!.leave()).hold),
+          new RedisLease(this.hold(grant, holder, lease, options, place!).hold),
         takeBack: (contention) => this.takeBack(contention, holder, lease),
       },
       wait,
@@ -147,7 +144,7 @@ export class BaseLock {
   /**
    * Creates the hold of a grant. Must be called in the event loop turn of the answer, so that nothing runs in between.
    *
-   * @param leave called when the lock is free or lost
+   * @param place left when the lock is free or lost
    * @param release sends the release, if it is not sent for this lock alone
    */
   hold(
@@ -155,7 +152,7 @@ export class BaseLock {
     holder: string,
     lease: number,
     options: RedisAcquireOptions,
-    leave: () => void,
+    place: RedisGrant['place'],
     release?: SendRelease,
   ): RedisHold {
     const { context, identity, settings } = this;
@@ -170,11 +167,9 @@ export class BaseLock {
       isRenewed: options.lease === undefined,
       interruptions,
       maxHold: options.maxHold,
-      token: settings.token ?? new SharedFencingToken(isFenced ? token : undefined),
-      ended: (listening) => {
-        if (listening !== undefined) context.lines.setWanted(commands.redisKey, listening > 0);
-        leave();
-      },
+      token: isFenced ? token : undefined,
+      sharedToken: settings.token,
+      place,
       release,
     });
   }
@@ -183,9 +178,10 @@ export class BaseLock {
   takeBack(contention: AcquireLoop, holder: string, lease: number): void {
     const { releases, clock } = this.context;
     const { commands } = this.settings;
-    const command = () =>
-      commands.release(holder, contention.mayFollow ? commands.tombstoneOf(holder) : '');
+    const until = clock.now() + lease;
     const settled = contention.inFlight.catch(() => {});
-    void releases.run(command, clock.now() + lease, settled);
+    const release = () =>
+      commands.release(holder, contention.mayFollow ? commands.tombstoneOf(holder) : '');
+    void releases.run(settled.then(release), until);
   }
 }

@@ -24,19 +24,14 @@ export class GuaranteedRelease {
   /**
    * Sends a release; resolves to its answer, or to `undefined` as soon as it is known to take longer. Never rejects.
    *
-   * @param command called for each attempt
+   * @param command the release; a promise of it if another request must be answered first, so that it cannot arrive later
    * @param until when the lease has expired anyway, by the local clock
-   * @param after request that must be answered first, so that it cannot arrive after the release; it does not reject
    */
-  run(
-    command: () => LockCommand,
-    until: number,
-    after?: Promise<unknown>,
-  ): Promise<number | undefined> {
-    const released = this.#release(command, until, after);
+  run(command: LockCommand | Promise<LockCommand>, until: number): Promise<number | undefined> {
+    const released = this.#release(command, until);
     const forget = this.#pending.add(released);
     return new Promise((resolve) => {
-      const isSlow = after !== undefined || !this.connection.isReady;
+      const isSlow = command instanceof Promise || !this.connection.isReady;
       const timer = isSlow ? undefined : this.clock.setTimer(() => resolve(undefined), PATIENCE);
       if (isSlow) resolve(undefined);
       void released.then((answer) => {
@@ -49,11 +44,10 @@ export class GuaranteedRelease {
 
   /** As `run`, but resolves when the release is finished, however long that takes; to `undefined` if it was given up. */
   complete(
-    command: () => LockCommand,
+    command: LockCommand | Promise<LockCommand>,
     until: number,
-    after?: Promise<unknown>,
   ): Promise<number | undefined> {
-    const released = this.#release(command, until, after);
+    const released = this.#release(command, until);
     const forget = this.#pending.add(released);
     void released.then(forget);
     return released;
@@ -70,15 +64,11 @@ export class GuaranteedRelease {
   }
 
   async #release(
-    command: () => LockCommand,
+    command: LockCommand | Promise<LockCommand>,
     until: number,
-    after?: Promise<unknown>,
   ): Promise<number | undefined> {
-    if (after) await after;
-    const send = () => {
-      const { script, keys, args } = command();
-      return this.connection.run(script, keys, args);
-    };
+    const { script, keys, args } = command instanceof Promise ? await command : command;
+    const send = () => this.connection.run(script, keys, args);
     const isWanted = () => !this.#isClosed && this.clock.now() <= until;
     const bound = asLongAs(this.clock, isWanted);
     try {

@@ -72,8 +72,13 @@ export class LocalQueuePlace {
     return wasBehind;
   }
 
-  /** Must be called when the acquire neither wants nor holds the lock any more; idempotent. */
-  leave(): void {
+  /**
+   * Must be called when the acquire neither wants nor holds the lock any more; idempotent.
+   *
+   * @param listening number of subscribers of other processes at the release, if known
+   */
+  leave(listening?: number): void {
+    if (listening !== undefined) this.lines.setWanted(this.commands.redisKey, listening > 0);
     this.#place?.leave();
   }
 

@@ -17,6 +17,11 @@ export interface LockHolder {
   readonly since?: Date;
 }
 
+/** Creates the id of a holder, `<uuid of the client>:<number>`, never the same twice. */
+export function newHolder(client: { readonly id: string; holderCount: number }): string {
+  return `${client.id}:${(client.holderCount += 1)}`;
+}
+
 const US = JSON.stringify({ host: hostname(), pid: process.pid });
 
 /** JSON that describes this process and the requesting method to an operator. */

@@ -1,4 +1,5 @@
 import type { LockIdentity } from '../../core/lock.js';
+import type { LocalQueuePlace } from './local-queue.js';
 import type { LockCommand } from './lock-commands.js';
 
 /**
@@ -30,18 +31,6 @@ export class SharedFencingToken {
   }
 }
 
-/** How much faster than the local clock a server's clock may run: a fraction of the time, plus a fixed part in ms. */
-const DRIFT = 0.01;
-const FIXED_DRIFT = 2;
-
-/**
- * Time until which a lease is safe by the local clock: it began on the server after the command was sent, and the server's
- * clock may run faster (the drift of the Redlock algorithm).
- */
-export function driftAdjustedDeadline(sentAt: number, lease: number): number {
-  return sentAt + lease - (lease * DRIFT + FIXED_DRIFT);
-}
-
 /** Terms of a grant. Times are in ms. */
 export interface RedisGrant {
   readonly identity: LockIdentity;
@@ -58,10 +47,12 @@ export interface RedisGrant {
   readonly maxHold?: number;
   /** Number of connection interruptions before the acquire was sent: a later interruption may cause a copy of it. */
   readonly interruptions: number;
-  /** Token of this hold, or of the writer it is inside of. */
-  readonly token: SharedFencingToken;
-  /** Called when the lock was released, with the number of subscribers that were listening if known, and when it was lost. */
-  readonly ended: (listening?: number) => void;
+  /** Token of this hold, if it came with the grant. */
+  readonly token?: bigint;
+  /** Token of the writer that this hold is inside of. */
+  readonly sharedToken?: SharedFencingToken;
+  /** Its place in the local queue, left when the lock was released, or is lost. */
+  readonly place: Pick<LocalQueuePlace, 'leave'>;
   /** Sends the release, if it is not sent for this lock alone; as `GuaranteedRelease.run`. */
   readonly release?: SendRelease;
 }

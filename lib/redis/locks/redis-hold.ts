@@ -7,23 +7,33 @@ import type { RecipeContext } from '../recipe-context.js';
 import { lockBury, lockRenew, tokenRaise } from '../scripts/index.js';
 import type { LockCommands } from './lock-commands.js';
 import { permitIdsOf } from './permit-holder.js';
-import { type RedisGrant, driftAdjustedDeadline, type SharedFencingToken } from './redis-grant.js';
+import { type RedisGrant, SharedFencingToken } from './redis-grant.js';
 
 /** Delay before an unanswered confirmation request is sent again, in ms. */
 const ASK_AGAIN_AFTER = 200;
 
+/** How much faster than the local clock a server's clock may run: a fraction of the time, plus a fixed part in ms. */
+const DRIFT = 0.01;
+const FIXED_DRIFT = 2;
+
+/**
+ * Time until which a lease is safe by the local clock: it began on the server after the command was sent, and the server's
+ * clock may run faster (the drift of the Redlock algorithm).
+ */
+export function driftAdjustedDeadline(sentAt: number, lease: number): number {
+  return sentAt + lease - (lease * DRIFT + FIXED_DRIFT);
+}
+
 /** A held lock of this backend. */
 export class RedisHold implements HoldBackend, Renewable {
   readonly hold: Hold<RedisHold>;
-  readonly keys: readonly [string, string];
-  readonly field: string | Buffer;
-  readonly kind: Renewable['kind'];
   lease: number;
   deadline: number;
   /** Number of times that the lease was set anew. */
   extension = 0;
   registration?: Registration;
   #extendedAt = -Infinity;
+  #token?: SharedFencingToken;
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
   #stopConfirming?: () => void;
@@ -33,19 +43,17 @@ export class RedisHold implements HoldBackend, Renewable {
     private readonly commands: LockCommands,
     private readonly grant: RedisGrant,
   ) {
-    const { identity, key, method, holder, sentAt, lease, isRenewed, maxHold } = grant;
+    const { identity, key, method, sentAt, lease, isRenewed, maxHold } = grant;
     const { client, clock, connection } = context;
-    this.hold = new Hold(identity, { key, client }, this, method, context);
-    this.keys = commands.renewalKeys(holder);
-    this.field = commands.fieldOf(holder);
-    this.kind = commands.kind;
     this.lease = lease;
     this.deadline = driftAdjustedDeadline(sentAt, lease);
     this.#watch();
     if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
-    if (maxHold === undefined) return;
-    const end = () => this.#lose(`it was held for longer than its maxHold of ${maxHold} ms`);
-    this.#endOfHold = clock.setTimer(end, maxHold, true);
+    if (maxHold !== undefined) {
+      const end = () => this.#lose(`it was held for longer than its maxHold of ${maxHold} ms`);
+      this.#endOfHold = clock.setTimer(end, maxHold, true);
+    }
+    this.hold = new Hold(identity, { key, client }, this, method, context);
   }
 
   get now(): number {
@@ -55,6 +63,18 @@ export class RedisHold implements HoldBackend, Renewable {
   /** Id of the hold's owner on the server. */
   get holder(): string {
     return this.grant.holder;
+  }
+
+  get keys(): readonly [string, string] {
+    return this.commands.renewalKeys(this.holder);
+  }
+
+  get field(): string | Buffer {
+    return this.commands.fieldOf(this.holder);
+  }
+
+  get kind(): Renewable['kind'] {
+    return this.commands.kind;
   }
 
   /** Ids of its permits; empty if it is not a semaphore. */
@@ -77,7 +97,8 @@ export class RedisHold implements HoldBackend, Renewable {
 
   /** Fencing token, shared with the readers inside of this hold. */
   get token(): SharedFencingToken {
-    return this.grant.token;
+    this.#token ??= this.grant.sharedToken ?? new SharedFencingToken(this.grant.token);
+    return this.#token;
   }
 
   get knownToken(): bigint | undefined {
@@ -135,18 +156,18 @@ export class RedisHold implements HoldBackend, Renewable {
   lost(): void {
     this.#stop();
     this.#bury();
-    this.grant.ended();
+    this.grant.place.leave();
   }
 
   async free(): Promise<void> {
     const { context, commands, grant } = this;
     this.#stop();
     const rest = Math.ceil(this.hold.heldSince + this.hold.atLeast - this.now);
-    if (rest > 0) return grant.ended(await this.#letRunOut(rest));
+    if (rest > 0) return grant.place.leave(await this.#letRunOut(rest));
     const command = commands.release(grant.holder, this.#tombstone);
     const listening = await (grant.release?.(command, this.deadline) ??
-      context.releases.run(() => command, this.deadline));
-    grant.ended(listening);
+      context.releases.run(command, this.deadline));
+    grant.place.leave(listening);
   }
 
   /** Lets the lease expire on the server after `rest` ms, whatever happens to this process. */
@@ -154,13 +175,13 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#bury();
     const args = [this.field, rest, this.kind, (this.extension += 1), 1];
     const command = { script: lockRenew, keys: this.keys, args };
-    await this.context.releases.run(() => command, this.now + rest);
+    await this.context.releases.run(command, this.now + rest);
   }
 
   /** Tombstone to leave when the hold ends, if a copy of its acquire may arrive later; else ''. */
   get #tombstone(): string {
     const { interruptions, holder } = this.grant;
-    if (this.context.connection.interruptions === interruptions) return '';
+    if (this.context.connection.interruptions.count === interruptions) return '';
     return this.commands.tombstoneOf(holder);
   }
 
@@ -168,7 +189,7 @@ export class RedisHold implements HoldBackend, Renewable {
   #bury(): void {
     if (this.#tombstone === '') return;
     const bury = { script: lockBury, keys: [this.keys[0]], args: [this.#tombstone] };
-    void this.context.releases.run(() => bury, this.now + this.lease);
+    void this.context.releases.run(bury, this.now + this.lease);
   }
 
   async #nextToken(): Promise<bigint> {

@@ -1,4 +1,4 @@
-import { runAcquire, withDefaultWait } from '../../core/internal/acquire.js';
+import { runAcquire } from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Lock } from '../../core/lock.js';
 import type { AcquireAll } from '../../core/multi-lock.js';
@@ -7,7 +7,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import { lockAcquire, lockRelease } from '../scripts/index.js';
 import { contend } from './contend.js';
 import type { AcquireCommands, LockCommand, LockCommands } from './lock-commands.js';
-import { holderInfo } from './lock-holders.js';
+import { holderInfo, newHolder } from './lock-holders.js';
 import { type RedisAcquireOptions, RedisLease } from './redis-lease.js';
 import { RedisLock } from './redis-lock.js';
 
@@ -37,7 +37,7 @@ class BatchedRelease {
     this.#keys = [];
     this.#each = [];
     this.#sent = undefined;
-    await this.context.releases.run(() => command, this.#until);
+    await this.context.releases.run(command, this.#until);
   }
 }
 
@@ -73,14 +73,9 @@ function take(
   options: RedisAcquireOptions,
   mayWait: boolean,
 ): Promise<RedisLease[] | undefined> {
-  const { wait = mayWait ? context.wait : context.connectTimeout } = options;
+  const wait = mayWait ? context.wait : context.connectTimeout;
   const keys = locks.map(({ key }) => key);
-  const request = {
-    key: keys.join(' + '),
-    keys,
-    recipe: 'mutex',
-    options: withDefaultWait(options, wait),
-  } as const;
+  const request = { key: keys.join(' + '), keys, recipe: 'mutex', options, wait } as const;
   return runAcquire(context, request, (scope, contended) =>
     contendForAll(context, locks, options, mayWait, scope, contended),
   );
@@ -97,7 +92,7 @@ function contendForAll(
   const bases = locks.map(({ base }) => base);
   const each = bases.map((base) => base.settings.commands);
   const { method, lease = context.watchdogTimeout } = options;
-  const holder = context.newHolder();
+  const holder = newHolder(context);
   return contend(
     context,
     {
@@ -108,10 +103,10 @@ function contendForAll(
       granted: (grant, places) => {
         const released = new BatchedRelease(context);
         const release = released.run.bind(released);
-        return bases.map((base, i) => {
-          const leave = () => places[i]!.leave();
-          return new RedisLease(base.hold(grant, holder, lease, options, leave, release).hold);
-        });
+        return bases.map(
+          (base, i) =>
+            new RedisLease(base.hold(grant, holder, lease, options, places[i]!, release).hold),
+        );
       },
       takeBack: (contention) => {
         for (const base of bases) base.takeBack(contention, holder, lease);
@@ -123,10 +118,7 @@ function contendForAll(
 }
 
 /** Commands that acquire several plain mutexes at once; each is released by its own commands. */
-function multiCommands(
-  context: RecipeContext,
-  locks: readonly LockCommands[],
-): AcquireCommands {
+function multiCommands(context: RecipeContext, locks: readonly LockCommands[]): AcquireCommands {
   const keys = locks.map(({ redisKey }) => redisKey);
   return {
     redisKey: keys.join(' '),

@@ -3,7 +3,7 @@ import {
   type LockErrorContext,
   LockOptionsError,
 } from '../../core/errors/index.js';
-import { runAcquire, withDefaultWait } from '../../core/internal/acquire.js';
+import { runAcquire } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
 import { LeaseHandle, runWithLease } from '../../core/internal/lease-handle.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
@@ -52,8 +52,7 @@ export class RedLock implements Mutex {
   }
 
   async acquire(options: RedisAcquireOptions = {}): Promise<RedLockLease> {
-    const { wait = this.context.wait } = options;
-    const lease = await this.#acquire(withDefaultWait(options, wait), true);
+    const lease = await this.#acquire(options, true);
     return lease!; // an acquire that may wait ends with a lease or an error
   }
 
@@ -77,10 +76,11 @@ export class RedLock implements Mutex {
     this.#validate(options);
     const held = this.#reenter(options);
     if (held) return new RedLockLease(held);
-    const { wait, lease, maxHold, minLease, method } = options;
+    const byDefault = mayWait ? context.wait : undefined; // one attempt is bounded by the time-out of the servers
+    const { wait = byDefault, lease, maxHold, minLease, method } = options;
     const { recipe } = this.identity;
     const endsAt = typeof wait === 'number' ? context.clock.now() + wait : Infinity;
-    return await runAcquire(context, { key, recipe, options }, async (scope, contended) => {
+    return await runAcquire(context, { key, recipe, options, wait }, async (scope, contended) => {
       const line = new LocalQueuePlace(context.lines, this.#commands, mayWait);
       let ballot: Ballot | undefined;
       try {

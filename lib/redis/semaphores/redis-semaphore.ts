@@ -157,13 +157,13 @@ export class RedisSemaphore {
     const { releases, clock } = this.context;
     const { redisKey, semaphoreChannel } = this.name;
     const { numbers, number } = question;
-    const command = () => ({
+    const undo = () => ({
       script: semaphoreUndo,
       keys: [redisKey, numbers.record],
       args: [...numbers.terms(number), this.#publish, semaphoreChannel],
     });
-    const answered = inFlight.catch(() => {});
-    await releases.complete(command, clock.now() + MEMORY, answered);
+    const until = clock.now() + MEMORY;
+    await releases.complete(inFlight.catch(() => {}).then(undo), until);
     question.settle(); // not before: the server rejects the undo of a settled request
   }
 

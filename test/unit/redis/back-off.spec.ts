@@ -27,7 +27,7 @@ describe('An ExponentialBackOff', () => {
     expect(first(9, new ExponentialBackOff({}, LEAST))).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 128]);
   });
 
-  it('is not the same for all who wait', () => {
+  it('is not the same for all waiters', () => {
     const policy = new ExponentialBackOff({}, seededRandom(7));
     const sums = Array.from({ length: 20 }, () => sum(first(7, policy)));
     expect(new Set(sums).size).toBeGreaterThan(5);
@@ -66,7 +66,7 @@ describe('A ConstantBackOff', () => {
     expect(most).toBeCloseTo(80);
   });
 
-  it('is not the same for all who wait', () => {
+  it('is not the same for all waiters', () => {
     const policy = new ConstantBackOff(64, seededRandom(7));
     expect(new Set([...first(5, policy), ...first(5, policy)]).size).toBe(10);
   });

@@ -7,7 +7,7 @@ import { VirtualClock } from '../../support/virtual-clock.js';
 import { connectionOf } from './connection-of.js';
 import { FakeNode } from './fake-node.js';
 
-const COMMAND = () => ({ script: lockRelease, keys: ['door'], args: ['holder', 'publish'] });
+const COMMAND = { script: lockRelease, keys: ['door'], args: ['holder', 'publish'] };
 const END = 30_000;
 
 describe('A release', () => {
@@ -32,7 +32,7 @@ describe('A release', () => {
     expect(clock.isIdle).toBe(true);
   });
 
-  it('that has no answer keeps nobody waiting for more than a second, and goes on', async () => {
+  it('that has no answer delays its caller for a second at most, and goes on', async () => {
     const released = releases.run(COMMAND, END);
     await clock.advance(999);
     expect(await isSettled(released)).toBe(false);
@@ -44,7 +44,7 @@ describe('A release', () => {
     await drained;
   });
 
-  it('without a connection keeps nobody waiting, and is sent nevertheless', async () => {
+  it('without a connection does not delay its caller, and is sent nevertheless', async () => {
     node.status = 'reconnecting';
     expect(await releases.run(COMMAND, END)).toBeUndefined();
     expect(node.sent).toHaveLength(1);
@@ -71,7 +71,7 @@ describe('A release', () => {
     expect([clock.isIdle, refusals]).toEqual([true, []]);
   });
 
-  it('that is refused is told once, and not sent again', async () => {
+  it('that is refused is reported once, and not sent again', async () => {
     node.reply = (command) => command.refuse('NOPERM');
     expect(await releases.run(COMMAND, END)).toBeUndefined();
     await clock.advance(END);
@@ -84,9 +84,14 @@ describe('A release', () => {
     expect([node.sent.length, refusals]).toEqual([1, []]);
   });
 
-  it('waits for what must not come after it, and keeps nobody waiting for that', async () => {
+  it('waits for what must not come after it, and does not delay its caller for that', async () => {
     const acquire = new Deferred();
-    expect(await releases.run(COMMAND, END, acquire.promise)).toBeUndefined();
+    expect(
+      await releases.run(
+        acquire.promise.then(() => COMMAND),
+        END,
+      ),
+    ).toBeUndefined();
     await clock.advance(5_000);
     expect(node.sent).toEqual([]);
     acquire.resolve();

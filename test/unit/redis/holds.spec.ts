@@ -6,7 +6,7 @@ import {
 } from '../../../lib/core/errors/index.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
-import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
+import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-hold.js';
 import { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import {
   lockAcquire,
@@ -97,7 +97,7 @@ describe('A grant', () => {
     expect(lastSent(lockRelease).args).toContain(holder);
   });
 
-  it('that fails on the way is asked for again by the same holder, who does not hold twice', async () => {
+  it('that fails on the way is asked for again by the same holder, which does not hold twice', async () => {
     const acquiring = client.mutex('door').acquire();
     await settle();
     lastSent(lockAcquire).fail();
@@ -121,7 +121,7 @@ describe('A lease', () => {
     expect(sent(lockRenew)).toEqual([]);
   });
 
-  it('tells the truth by the clock when the process was blocked, and its signal follows', async () => {
+  it('is lost by the clock when the process was blocked, and its signal follows', async () => {
     const lease = await granted();
     const { signal } = lease;
     clock.stall(LEASE);
@@ -140,7 +140,7 @@ describe('A lease', () => {
     await settle();
   });
 
-  it('whose renewal is on the way when it is released is not renewed again by the answer', async () => {
+  it('with a renewal on the way when it is released is not renewed again by the answer', async () => {
     const lease = await granted();
     await clock.runUntil(() => sent(lockRenew).length === 1);
     const releasing = lease.release();
@@ -236,7 +236,7 @@ describe('A lease', () => {
     expect(lease.isHeld).toBe(false);
   });
 
-  it('that was lost is given back nevertheless', async () => {
+  it('that was lost is released nevertheless', async () => {
     const lease = await granted({ lease: 1_000 });
     await clock.advance(1_000);
     const releasing = lease.release();

@@ -104,7 +104,7 @@ describe('A request', () => {
   it.each([
     ['WRONGTYPE Operation against a key holding the wrong kind of value', LockKeyError],
     ['NOPERM this user has no permissions', LockConnectionError],
-  ])('that is refused with %p is told as our error, and settled', async (message, error) => {
+  ])('that is refused with %p is reported as our error, and settled', async (message, error) => {
     const refused = change();
     node.last.refuse(message);
     await expect(refused).rejects.toBeInstanceOf(error);

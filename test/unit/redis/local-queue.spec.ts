@@ -68,7 +68,7 @@ describe('A place in the line of a process', () => {
   });
 
   describe('where there is room for many', () => {
-    it('is taken by those who have to wait', async () => {
+    it('is taken by callers that have to wait', async () => {
       const [first, second] = [come('waiters'), come('waiters')];
       expect(firsts([first, second])).toEqual([true, true]);
       expect(await first.first()).toBe(false);
@@ -77,7 +77,7 @@ describe('A place in the line of a process', () => {
       expect(await turn).toBe(true);
     });
 
-    it('is behind those who wait already, but for one that may not wait', () => {
+    it('is behind the callers that wait already, except for one that may not wait', () => {
       void come('waiters').first();
       expect(come('waiters').isFirst).toBe(false);
       expect(come('waiters', false).isFirst).toBe(true);

@@ -21,7 +21,7 @@ describe('The leader of an election on five servers', () => {
     JSON.stringify({ host: 'web', pid: 1, method: id, since: 0 }),
   ];
 
-  it('is told as soon as a majority knows, whatever the others do', async () => {
+  it('is reported as soon as a majority knows, whatever the others do', async () => {
     const { fakes, election } = await connect();
     const leader = election.leader();
     asked(fakes).forEach((question, i) => i > 1 && question.answer(known('you', i)));
@@ -38,7 +38,7 @@ describe('The leader of an election on five servers', () => {
     expect(await fakes.clock.runUntil(participants)).toEqual([{ id: 'you', isLeader: true }]);
   });
 
-  it('is nobody where no majority says the same', async () => {
+  it('is undefined where no majority says the same', async () => {
     const { fakes, election } = await connect();
     const leader = election.leader();
     asked(fakes).forEach((question, i) =>
@@ -47,7 +47,7 @@ describe('The leader of an election on five servers', () => {
     expect(await fakes.clock.runUntil(leader)).toBeUndefined();
   });
 
-  it('is nobody where a majority knows of none, and the others say nothing in time', async () => {
+  it('is undefined where a majority knows of none, and the others say nothing in time', async () => {
     const { fakes, election } = await connect();
     const leader = election.leader();
     asked(fakes).forEach((question, i) => i < 3 && question.answer([]));

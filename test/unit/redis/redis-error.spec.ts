@@ -11,7 +11,7 @@ import {
 
 const ABOUT = { key: 'orders', client: 'unit' };
 
-/** As ioredis tells an answer of the server. */
+/** As ioredis reports an answer of the server. */
 function reply(message: string): Error {
   return Object.assign(new Error(message), { name: 'ReplyError' });
 }
@@ -63,7 +63,7 @@ describe('An answer of a server', () => {
   it.each([
     "READONLY You can't write against a read only replica.",
     "ERR Error running script (call to f_9f0a2b): @user_script:12: @user_script: 12: -READONLY You can't write",
-  ])('tells of a replica: %s', (message) => {
+  ])('is recognised as that of a replica: %s', (message) => {
     expect([isReadOnly(reply(message)), isRefusal(reply(message))]).toEqual([true, true]);
   });
 
@@ -84,7 +84,7 @@ describe('An answer of a server', () => {
   });
 
   it.each(['MOVED 3999 127.0.0.1:6381', 'ASK 3999 127.0.0.1:6381', 'CROSSSLOT Keys in request'])(
-    'of a cluster to a client that is of none says what to do: %s',
+    'of a cluster to a client that is not made for one says what to do: %s',
     (message) => {
       const error = lockErrorOf(reply(message), ABOUT);
       expect(error).toBeInstanceOf(LockConnectionError);
@@ -94,7 +94,7 @@ describe('An answer of a server', () => {
     },
   );
 
-  it('tells of a script that it does not know', () => {
+  it('is recognised when it is about an unknown script', () => {
     const message = 'NOSCRIPT No matching script. Please use EVAL.';
     expect([isNoScript(reply(message)), isNoScript(new Error(message))]).toEqual([true, false]);
   });
@@ -110,7 +110,7 @@ describe('An answer of a server', () => {
     expect(error.message).toMatch(why);
   });
 
-  it('of another kind is told without the place in our script', () => {
+  it('of another kind is reported without the place in our script', () => {
     const sha1 = 'e8cc1b6974c0ff8e618f983f87b6b650f7e53b22';
     const cause = reply(`ERR no such thing script: ${sha1}, on @user_script:7.`);
     const error = lockErrorOf(cause, ABOUT);
@@ -121,7 +121,7 @@ describe('An answer of a server', () => {
     );
   });
 
-  it('of Redis 6.2 is told without the place in our script, too', () => {
+  it('of Redis 6.2 is reported without the place in our script, too', () => {
     const cause = reply(
       'ERR Error running script (call to f_e8cc1b6974c0ff8e618f983f87b6b650f7e53b22): @user_script:7: @user_script: 7: -NOSPACE left',
     );

@@ -27,7 +27,7 @@ async function asking(ms: number, error: Error, every = 1_000): Promise<void> {
 }
 
 describe('What servers refuse', () => {
-  it('is known at once, and told once, when it has lasted for a second', async () => {
+  it('is known at once, and reported once, when it has lasted for a second', async () => {
     refusals.add(READONLY);
     await clock.advance(900);
     refusals.add(OOM);
@@ -38,7 +38,7 @@ describe('What servers refuse', () => {
     expect(told).toEqual([OOM.message]);
   });
 
-  it('is told though other scripts succeed meanwhile, for as long as some do not', async () => {
+  it('is reported though other scripts succeed meanwhile, for as long as some do not', async () => {
     for (let i = 0; i < 30; i++) {
       refusals.add(OOM);
       refusals.hasSucceeded = true;
@@ -47,7 +47,7 @@ describe('What servers refuse', () => {
     expect([refusals.last, told]).toEqual([OOM, [OOM.message]]);
   });
 
-  it('is not told where it was over within the second', async () => {
+  it('is not reported where it was over within the second', async () => {
     refusals.add(OOM);
     refusals.hasSucceeded = true;
     await clock.advance(10_000);
@@ -71,7 +71,7 @@ describe('What servers refuse', () => {
     expect(clock.isIdle).toBe(true);
   });
 
-  it('is over some seconds after nothing was asked any more: traffic may depend on what is told', async () => {
+  it('is over some seconds after nothing was asked any more: traffic may depend on what is reported', async () => {
     await asking(3_000, OOM);
     await clock.advance(3_000);
     expect(refusals.last).toBe(OOM);
@@ -79,7 +79,7 @@ describe('What servers refuse', () => {
     expect([refusals.last, told]).toEqual([undefined, [OOM.message, 'over']]);
   });
 
-  it('is told again when it begins again', async () => {
+  it('is reported again when it begins again', async () => {
     await asking(2_000, OOM);
     refusals.hasSucceeded = true;
     await clock.advance(3_000);

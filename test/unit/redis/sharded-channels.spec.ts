@@ -16,7 +16,7 @@ describe('The choice between PUBLISH and SPUBLISH in a cluster', () => {
   });
 
   it.each([new Error('Connection is closed.'), replyError('NOPERM this user has no permissions')])(
-    'is not made when nobody can tell: %s',
+    'is not made when it is unknown what the servers have: %s',
     async (error) => {
       await expect(choice(() => Promise.reject(error))).rejects.toBe(error);
     },

@@ -3,7 +3,7 @@ import { SharedFencingToken } from '../../../lib/redis/locks/redis-grant.js';
 import { Deferred } from '../../support/deferred.js';
 
 describe('A token that a writer shares with the readers inside of it', () => {
-  it('is fetched once, by whoever asks first', async () => {
+  it('is fetched once, by the first caller', async () => {
     const token = new SharedFencingToken();
     const answer = new Deferred<bigint>();
     const both = [token.get(() => answer.promise), token.get(async () => 2n)];
@@ -12,7 +12,7 @@ describe('A token that a writer shares with the readers inside of it', () => {
     expect(await token.get(async () => 3n)).toBe(1n);
   });
 
-  it('is fetched by the next one where the first one may not', async () => {
+  it('is fetched by the next caller where the first one may not', async () => {
     const token = new SharedFencingToken();
     const answer = new Deferred<bigint>();
     const first = token.get(() => answer.promise);

@@ -11,7 +11,7 @@ beforeEach(() => {
   clock = new VirtualClock();
 });
 
-/** Begins to listen; returns how often it was told to look again. */
+/** Begins to listen; returns a function that says how often it was asked to look again. */
 function listening(channel: Channel): () => number {
   let told = 0;
   channel.onSignal(() => (told += 1));
@@ -75,7 +75,7 @@ describe('Subscriptions of a single server', () => {
     expect([channel.isActive, told(), channel.signals]).toEqual([true, 1, 1]);
   });
 
-  it('tell of messages, to all who listen to that channel and to nobody else', async () => {
+  it('notify all listeners of the channel of a message, and no others', async () => {
     const [door, gate] = [await active('door'), await active('gate')];
     const [atDoor, alsoAtDoor, atGate] = [listening(door), listening(door), listening(gate)];
     link().emit('message', 'door', '0');
@@ -83,7 +83,7 @@ describe('Subscriptions of a single server', () => {
     expect([atDoor(), alsoAtDoor(), atGate()]).toEqual([1, 1, 0]);
   });
 
-  it('are given up with the last who leaves', async () => {
+  it('are given up with the last listener', async () => {
     const channel = await active();
     expect(subscriptions.join('door')).toBe(channel);
     subscriptions.leave(channel);
@@ -96,7 +96,7 @@ describe('Subscriptions of a single server', () => {
     expect(told()).toBe(0);
   });
 
-  it('that are confirmed after everybody has left begin nothing', async () => {
+  it('that are confirmed after the last listener has left begin nothing', async () => {
     const channel = subscriptions.join('door');
     link().becomes('ready');
     subscriptions.leave(channel);
@@ -141,7 +141,7 @@ describe('Subscriptions of a single server', () => {
     expect(channel.isActive).toBe(false);
   });
 
-  it('that are refused are tried again a little later, while somebody wants them', async () => {
+  it('that are refused are tried again a little later, while a listener wants them', async () => {
     const channel = subscriptions.join('door');
     link().becomes('ready');
     link().last.refuse('NOPERM');
@@ -156,7 +156,7 @@ describe('Subscriptions of a single server', () => {
     expect([link().sent.length, clock.isIdle]).toEqual([2, true]);
   });
 
-  it('have all look again when the client is no use any more', async () => {
+  it('have all listeners look again when the client is of no use any more', async () => {
     const [door, gate] = [await active(), subscriptions.join('gate')];
     const told = [listening(door), listening(gate)];
     subscriptions.wake();

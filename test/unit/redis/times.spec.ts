@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
-import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
+import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-hold.js';
 import { validateLease } from '../../../lib/redis/locks/redis-lease.js';
 
 describe('The safe deadline of a lease', () => {

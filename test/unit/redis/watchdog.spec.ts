@@ -8,7 +8,7 @@ import { FakeNode, type SentCommand } from './fake-node.js';
 
 const LEASE = 30_000;
 
-/** A hold that tells what it was told. */
+/** A hold that records what it is notified of. */
 class Held implements Renewable {
   readonly keys: readonly [string, string];
   kind: Renewable['kind'] = 'alone';
@@ -197,7 +197,7 @@ describe('Renewal', () => {
     expect(node.sent).toEqual([]);
   });
 
-  it('tells of a hold that the server has forgotten, and goes on with the others', async () => {
+  it('reports a hold that the server has forgotten, and goes on with the others', async () => {
     const [one, two] = [hold('one'), hold('two')];
     await clock.runUntil(() => node.sent.length === 1);
     const forgottenAt = clock.now();

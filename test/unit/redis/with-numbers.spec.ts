@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { parseNumbers } from '../../../lib/redis/connection/script.js';
+import { parseNumbers } from '../../../lib/redis/connection/redis-connection.js';
 
 it.each([
   [1, 1],

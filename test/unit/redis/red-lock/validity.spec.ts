@@ -34,7 +34,7 @@ describe('The validity of a lock on five servers', () => {
     expect([lease.isHeld, lease.remaining()]).toEqual([false, 0]);
   });
 
-  it('needs three grants: two, and three refusals, are given back at once', async () => {
+  it('needs three grants: two, with three refusals, are released at once', async () => {
     const { fakes, client } = await connect();
     const acquired = client.mutex('key').tryAcquire({ lease: LEASE });
     await fakes.clock.advance(0);
@@ -78,7 +78,7 @@ describe('The validity of a lock on five servers', () => {
     await fakes.clock.runUntil(tried);
   });
 
-  it('is kept for at least as long by servers that grant it when it was given back already', async () => {
+  it('is kept for `atLeast` by servers that grant the lock after it was released', async () => {
     const { fakes, client } = await connect();
     const acquired = client.mutex('key').acquire({ lease: LEASE });
     await fakes.clock.advance(0);
@@ -117,7 +117,7 @@ describe('The validity of a lock on five servers', () => {
     expect(await fakes.clock.runUntil(acquired.catch(() => undefined))).toBeUndefined();
   });
 
-  /** How far the answer has come to whoever has asked when the abort comes in between. */
+  /** How far the answer has come to the caller when the abort comes in between. */
   const STEPS = Array.from({ length: 40 }, (_, i) => i);
 
   it.each(STEPS)('leaves no grant that meets an abort after %i steps', async (steps) => {
