@@ -20,7 +20,7 @@ const LEAST = -(2n ** 63n);
 /** A 64-bit number that many change at the same time. */
 export function atomicLongSuite(stage: () => Stage): void {
   const of = ({ locks }: Client): DistributedAtomicLong => locks.atomicLong(stage().key);
-  /** Whose server knows of all that has happened so far. */
+  /** A connection of another client, to a server that knows of all that has happened so far. */
   const stranger = async () => {
     await stage().stranger.sync('/');
     return stage().stranger;
@@ -78,7 +78,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     expect(await data()).toEqual(bytes(1n));
   });
 
-  it('is compared where there is one only (Curator: testCompareAndSetWithFreshInstance)', async () => {
+  it('is compared only where it exists (Curator: testCompareAndSetWithFreshInstance)', async () => {
     const counter = of(stage().mine);
     const missing = await counter.compareAndSet(0n, 1n);
     expect(missing).toMatchObject({ succeeded: false, preValue: 0n, postValue: 0n });
@@ -106,7 +106,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     expect(await data()).toEqual(bytes(6n));
   });
 
-  it('is set by one of many who compare it at the same time', async () => {
+  it('is set by exactly one of many concurrent compareAndSet() calls', async () => {
     const { mine, theirs } = stage();
     await of(mine).forceSet(5n);
     await stage().caughtUp(theirs);
@@ -119,7 +119,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     expect(await data()).toEqual(bytes(winner!.postValue));
   });
 
-  it('is initialized by one of two at the same time', async () => {
+  it('is initialized by exactly one of two concurrent initialize() calls', async () => {
     const { mine, theirs } = stage();
     const made = await Promise.all([of(mine).initialize(1n), of(theirs).initialize(2n)]);
     expect(made.filter(Boolean)).toHaveLength(1);
@@ -163,7 +163,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     await Promise.all(clients.map(count));
     const counted = values.filter(({ succeeded }) => succeeded);
     const numbers = new Set(counted.map(({ postValue }) => postValue));
-    expect(numbers.size).toBe(counted.length); // nobody has counted what another one has
+    expect(numbers.size).toBe(counted.length); // no two increments have led to the same number
     expect(await data()).toEqual(bytes(BigInt(counted.length)));
     for (const { stats } of values) expect(stats.optimisticTries).toBeGreaterThan(0);
   });
@@ -177,7 +177,7 @@ export function atomicLongSuite(stage: () => Stage): void {
   });
 
   it.each([['foo'], ['nine bytes'], ['1234']])(
-    'is none where there is something else: %p (Curator: testCorruptedValue)',
+    'rejects with LockKeyError while its node holds no number: %p (Curator: testCorruptedValue)',
     async (text) => {
       await holding(Buffer.from(text));
       const counter = await caughtUp(stage().mine);
@@ -192,7 +192,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     },
   );
 
-  it('never goes beyond 64 bits, but to their ends', async () => {
+  it('reaches both ends of 64 bits, and never goes beyond them', async () => {
     const counter = of(stage().mine);
     await counter.forceSet(MOST);
     await Promise.all(
@@ -213,7 +213,7 @@ export function atomicLongSuite(stage: () => Stage): void {
   });
 
   it.each([1.5, NaN, Infinity, 2 ** 53, MOST + 1n, LEAST - 1n, '3', undefined, null])(
-    'is never %p',
+    'refuses the value %p',
     async (wrong) => {
       const counter = of(stage().mine);
       await counter.forceSet(1n);
@@ -251,7 +251,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     expectChange(await counter.increment(), 1n, 2n);
   });
 
-  it('begins anew when somebody removes its node', async () => {
+  it('starts again from 0 when another client removes its node', async () => {
     const { mine, path } = stage();
     const counter = of(mine);
     await counter.forceSet(8n);
@@ -260,7 +260,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     expectChange(await counter.increment(), 0n, 1n);
   });
 
-  it('is counted on when somebody removes its node meanwhile', async () => {
+  it('is incremented from 0 when another client removes its node meanwhile', async () => {
     const { mine, path } = stage();
     const counter = of(mine);
     await counter.forceSet(8n);
@@ -290,7 +290,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     expect(await data()).toEqual(bytes(1n));
   });
 
-  it('has its key for itself', () => {
+  it('shares its key with no other recipe', () => {
     const { mine, key } = stage();
     of(mine);
     expect(() => mine.mutex(key)).toThrow(LockKeyError);
@@ -299,7 +299,7 @@ export function atomicLongSuite(stage: () => Stage): void {
     expect(mine.locks.atomicLong(key).key).toBe(key);
   });
 
-  /** The counter of a client who knows of all that has happened so far. */
+  /** The counter of a client that knows of all that has happened so far. */
   async function caughtUp(client: Client): Promise<DistributedAtomicLong> {
     await stage().caughtUp(client);
     return of(client);

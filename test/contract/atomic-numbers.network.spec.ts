@@ -10,9 +10,9 @@ import { ZooKeeperServer } from '../support/zookeeper-server.js';
 describe('An atomic number behind a bad network', () => {
   let server: ZooKeeperServer;
   let proxy: FaultProxy;
-  /** Whose network it is. */
+  /** The client behind the bad network. */
   let client: TestClient;
-  /** Who has a good one. */
+  /** The client with a good network. */
   let other: TestClient;
   let path: string;
   let counter: DistributedAtomicLong;

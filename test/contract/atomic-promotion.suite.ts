@@ -24,7 +24,7 @@ export function atomicPromotionSuite(stage: () => Stage): void {
     await stranger.sync(path);
     return (await stranger.getData(path)).data.readBigInt64BE();
   };
-  /** Somebody adds 100 whenever the client has read it, so many times. */
+  /** Another client adds 100 whenever the client has read it, so many times. */
   const overtake = (times: number) => {
     const { mine, stranger, path } = stage();
     return afterReading(mine, path, async (reading) => {
@@ -35,7 +35,7 @@ export function atomicPromotionSuite(stage: () => Stage): void {
     });
   };
 
-  it('tries again with what it is now', async () => {
+  it('tries again with the current value', async () => {
     const counter = make(stage().mine);
     await counter.forceSet(1n);
     const stop = overtake(2);
@@ -46,7 +46,7 @@ export function atomicPromotionSuite(stage: () => Stage): void {
     expect(await value()).toBe(202n);
   });
 
-  it('takes the lock after the tries of its policy, and gives it back', async () => {
+  it('takes the lock after the tries of its policy, and releases it', async () => {
     const { mine, theirs, key } = stage();
     const counter = make(mine);
     await counter.forceSet(1n);
@@ -63,7 +63,7 @@ export function atomicPromotionSuite(stage: () => Stage): void {
     expect(free.isHeld).toBe(true);
   });
 
-  it('is not overwritten in the lock either by who has not taken it', async () => {
+  it('does not overwrite the changes of clients without the lock, even when it has taken the lock', async () => {
     const counter = make(stage().mine);
     await counter.forceSet(1n);
     const stop = overtake(5);
@@ -87,7 +87,7 @@ export function atomicPromotionSuite(stage: () => Stage): void {
     expect(free.isHeld).toBe(true);
   });
 
-  it('takes no lock where it shall not', async () => {
+  it('takes no lock with promotedToLock: false', async () => {
     const counter = make(stage().mine, { promotedToLock: false });
     await counter.forceSet(1n);
     const stop = overtake(3);
@@ -98,7 +98,7 @@ export function atomicPromotionSuite(stage: () => Stage): void {
     expect(await value()).toBe(301n);
   });
 
-  it('gives up when the lock is not to be had in time', async () => {
+  it('gives up when it does not get the lock in time', async () => {
     const { mine, theirs, key } = stage();
     const counter = make(mine, { promotedToLock: { key: `other-${key}`, wait: 50 } });
     await counter.forceSet(1n);
@@ -163,7 +163,7 @@ export function atomicPromotionSuite(stage: () => Stage): void {
     ['promotedToLock', { promotedToLock: null }],
     ['wait', { promotedToLock: { wait: 0 } }],
     ['promotedToLock.retryPolicy', { promotedToLock: { retryPolicy: {} } }],
-  ])('refuses what is no option: %s, %p', (option, options) => {
+  ])('refuses an invalid option: %s, %p', (option, options) => {
     const { mine, key } = stage();
     expect(() => mine.locks.atomicLong(key, options as AtomicOptions)).toThrow(
       expect.objectContaining({ constructor: LockOptionsError, option }),
@@ -173,7 +173,7 @@ export function atomicPromotionSuite(stage: () => Stage): void {
     );
   });
 
-  it('refuses a lock of its own key, and a key that is none', () => {
+  it('refuses a lock of its own key, and an invalid key', () => {
     const { mine, key } = stage();
     for (const wrong of [key, '', '/a//b'])
       expect(() => mine.locks.atomicLong(key, { promotedToLock: { key: wrong } })).toThrow(

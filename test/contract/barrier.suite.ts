@@ -35,7 +35,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       return { over };
     }
 
-    it('holds up who comes until it is removed (Curator: testBasic)', async () => {
+    it('holds back every client that comes, until it is removed (Curator: testBasic)', async () => {
       const { mine, theirs } = stage();
       await of(mine).setBarrier();
       const waits = [await wait(mine), await wait(theirs, { wait: 60_000 })];
@@ -44,14 +44,14 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       await Promise.all(waits.map(({ over }) => over));
     });
 
-    it('holds up nobody when it is not set, for however long they would wait (Curator: testNoBarrier)', async () => {
+    it('holds back no client when it is not set, however long the client would wait (Curator: testNoBarrier)', async () => {
       const barrier = of(stage().mine);
       await barrier.waitOnBarrier({ wait: 10_000 });
       await barrier.waitOnBarrier({ wait: 'forever' });
       await barrier.waitOnBarrier();
     });
 
-    it('stays when who has set it is gone, and lets all clients through (Curator: testMultiClient)', async () => {
+    it('stays when the client that set it is gone, and lets all clients through (Curator: testMultiClient)', async () => {
       const { mine, theirs } = stage();
       const setter = await stage().client();
       await of(setter).setBarrier();
@@ -63,7 +63,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       await Promise.all(waits.map(({ over }) => over));
     });
 
-    it('holds up over a crash of the servers, until it is removed (Curator: testServerCrash)', async () => {
+    it('holds clients back over a crash of the servers, until it is removed (Curator: testServerCrash)', async () => {
       const { mine, theirs } = stage();
       await of(mine).setBarrier();
       const { over } = await wait(theirs);
@@ -78,7 +78,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       await over;
     });
 
-    it('holds up over the end of a session', async () => {
+    it('holds a client back over the end of its session', async () => {
       const { mine, theirs } = stage();
       await of(mine).setBarrier();
       const { over } = await wait(theirs);
@@ -89,7 +89,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       await over;
     });
 
-    it('holds up whoever comes after it was set, whatever server they are on', async () => {
+    it('holds back every client that comes after it was set, whatever server the client is on', async () => {
       const { mine, theirs } = stage();
       for (let time = 0; time < 10; time++) {
         await of(mine).setBarrier();
@@ -119,7 +119,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       expect(of(mine)).toMatchObject({ key: stage().key, path });
     });
 
-    it('lets nobody through when somebody else writes into its node', async () => {
+    it('lets no client through when another client writes into its node', async () => {
       const { mine, stranger, path } = stage();
       await of(mine).setBarrier();
       const { over } = await wait(mine);
@@ -131,7 +131,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       await over;
     });
 
-    it('is left by who has waited long enough, who looks no more', async () => {
+    it('rejects a waiter with LockTimeoutError when its time is over, and sends no more requests for it', async () => {
       const { mine, theirs } = stage();
       await of(theirs).setBarrier();
       const late = of(mine).waitOnBarrier({ wait: 50 });
@@ -147,7 +147,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       expect(mine.requests).toHaveLength(asked);
     });
 
-    it('is waited at for as long as the client waits by default', async () => {
+    it('keeps a client waiting for its default wait when the call names none', async () => {
       const hasty = await stage().client({ wait: 30 });
       await of(hasty).setBarrier();
       await expect(of(hasty).waitOnBarrier()).rejects.toMatchObject({ waitedMs: 30 });
@@ -156,7 +156,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       await over;
     });
 
-    it('is left by who is told to by a signal', async () => {
+    it('rejects a waiter with LockAbortedError when its signal aborts', async () => {
       const { mine } = stage();
       await of(mine).setBarrier();
       const abort = new AbortController();
@@ -170,7 +170,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       expect(mine.requests).toHaveLength(asked);
     });
 
-    it('is left when the client closes, and not reached after that', async () => {
+    it('rejects a waiter when its client closes, and every call after that', async () => {
       const { mine } = stage();
       await of(mine).setBarrier();
       const { over } = await wait(mine);
@@ -182,7 +182,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
     });
 
     it.each([{ wait: 0 }, { wait: NaN }, { wait: '5' }, { signal: 'now' }])(
-      'refuses to be waited at with %p',
+      'refuses to wait with %p',
       async (options) => {
         const { mine } = stage();
         const refused = of(mine).waitOnBarrier(options as WaitOptions);
@@ -191,7 +191,7 @@ export function barrierSuite(name: string, makeBackend: () => Promise<Backend>):
       },
     );
 
-    it('says so when the servers refuse', async () => {
+    it('rejects with LockConnectionError when the servers refuse access', async () => {
       const { mine, stranger, path } = stage();
       await of(mine).setBarrier();
       await stranger.setAcl(path, [{ perms: Permission.ADMIN, scheme: 'world', id: 'anyone' }]);

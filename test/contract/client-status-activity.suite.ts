@@ -8,7 +8,7 @@ import type { StageClient } from './stage-client.js';
 /**
  * What it holds, and what it waits for.
  *
- * @param holders who holds the mutex of the test, as the servers know it
+ * @param holders the holders of the mutex of the test, as the servers know them
  * @param hasAllRecipes has it other locks than mutexes?
  */
 export function clientActivitySuite(
@@ -27,13 +27,13 @@ export function clientActivitySuite(
       return rest;
     });
 
-  it('none at first', () => {
+  it('shows no lock at first', () => {
     const { mine } = stage();
     expect(counts(mine)).toEqual([0, 0]);
     expect(activity(mine)).toEqual([]);
   });
 
-  it('one that is held: which, who asked for it, and by whom the servers know it', async () => {
+  it('shows a held lock: which one, which method asked for it, and its holders as the servers know them', async () => {
     const { mine, theirs, key } = stage();
     const lock = mine.lock(key);
     const lease = await lock.acquire({ method: 'Seats.take' });
@@ -53,7 +53,7 @@ export function clientActivitySuite(
     expect(activity(mine)).toEqual([]);
   });
 
-  it('those that wait: for which, and who asked', async () => {
+  it('shows the waiting acquires: for which lock, and which method asked for it', async () => {
     const { mine, theirs, key } = stage();
     const lock = mine.lock(key);
     const holder = await lock.acquire();
@@ -71,7 +71,7 @@ export function clientActivitySuite(
     expect(counts(theirs)).toEqual([0, 0]);
   });
 
-  it('for how long, held or waited for', async () => {
+  it('shows for how long a lock is held or waited for', async () => {
     const { mine, theirs, key } = stage();
     const [heldFrom, holder, heldBy] = await timed(() => mine.lock(key).acquire());
     const [waitsFrom, { lease }, waitsBy] = await timed(() => stage().queue(theirs));
@@ -94,7 +94,7 @@ export function clientActivitySuite(
     await next.release();
   });
 
-  it('not those whose wait has ended', async () => {
+  it('does not show acquires after their wait has ended', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.lock(key).acquire();
     await expect(theirs.lock(key).acquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
@@ -103,7 +103,7 @@ export function clientActivitySuite(
     expect(activity(theirs)).toEqual([]);
   });
 
-  it('not one that was lost, though it was not given back yet', async () => {
+  it('does not show a lost lock, though it is not released yet', async () => {
     const { mine, key } = stage();
     const lease = await mine.lock(key).acquire();
     await stage().expire(mine);
@@ -113,7 +113,7 @@ export function clientActivitySuite(
     await lease.release();
   });
 
-  it('a mutex that is entered again counts once', async () => {
+  it('counts a mutex that is entered again once', async () => {
     const { mine, key } = stage();
     await mine.lock(key).using((lease) =>
       lease.run(async () => {
@@ -124,7 +124,7 @@ export function clientActivitySuite(
     expect(counts(mine)).toEqual([0, 0]);
   });
 
-  it('a multi-lock counts by its parts', async () => {
+  it('counts a multi-lock by its parts', async () => {
     const { mine, key } = stage();
     const parts = [`${key}-a`, `${key}-b`].map((part) => mine.lock(part));
     await mine.locks.multiLock(parts).using(async () => {
@@ -136,7 +136,7 @@ export function clientActivitySuite(
 
   if (!hasAllRecipes) return;
 
-  it('tell what kind of lock it is', async () => {
+  it('shows the recipe of each lock', async () => {
     const { mine, key } = stage();
     const { locks } = mine;
     const readWrite = locks.readWriteLock(`${key}-rw`);
@@ -155,7 +155,7 @@ export function clientActivitySuite(
     await Promise.all(leases.map((lease) => lease.release()));
   });
 
-  it('several permits of a semaphore are one hold, with a holder each', async () => {
+  it('shows several permits of a semaphore as one hold, with a holder for each', async () => {
     const { mine, key } = stage();
     const semaphore = mine.locks.semaphore(key, { permits: 3 });
     const lease = await semaphore.acquire({ permits: 2 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LockClient, LockClientStatus } from '../../lib/core/lock-client.js';
 import { eventually } from '../support/eventually.js';
 
-/** Servers of one client, whose locks are lost 2 s after the servers. */
+/** Servers of one client that loses its locks 2 s after the servers. */
 export interface ShortLived {
   /** Not connected yet. */
   readonly client: LockClient;

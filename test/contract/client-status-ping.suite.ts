@@ -13,7 +13,7 @@ const PATIENCE = 20_000;
 
 /** `ping()`. */
 export function clientPingSuite(stage: () => LockStage): void {
-  it('is what an answer takes, and no acquire', async () => {
+  it('resolves to the time until the servers answer, and is not an acquire', async () => {
     const { mine } = stage();
     stage().freeze();
     const askedAt = performance.now();
@@ -28,7 +28,7 @@ export function clientPingSuite(stage: () => LockStage): void {
     expect(took).toBeLessThanOrEqual(performance.now() - askedAt);
   });
 
-  it('is refused when they do not answer in time, and told again when they do', async () => {
+  it('rejects when the servers do not answer in time, and resolves again when they do', async () => {
     const { mine } = stage();
     stage().freeze();
     const sentAt = performance.now();
@@ -42,7 +42,7 @@ export function clientPingSuite(stage: () => LockStage): void {
     expect(await mine.locks.ping(PATIENCE)).toBeGreaterThanOrEqual(0);
   });
 
-  it('is refused while they are away', async () => {
+  it('rejects while the servers are away', async () => {
     const { mine } = stage();
     await stage().down();
     await expect(mine.locks.ping(300)).rejects.toBeInstanceOf(LockConnectionError);
@@ -50,13 +50,13 @@ export function clientPingSuite(stage: () => LockStage): void {
     expect(await mine.locks.ping(PATIENCE)).toBeGreaterThanOrEqual(0);
   });
 
-  it('is refused by a client that is closed', async () => {
+  it('rejects when the client is closed', async () => {
     const { mine } = stage();
     await mine.locks.close();
     await expect(mine.locks.ping()).rejects.toBeInstanceOf(LockClientClosedError);
   });
 
-  it('is refused by a client that closes meanwhile', async () => {
+  it('rejects when the client closes meanwhile', async () => {
     const { mine } = stage();
     stage().freeze();
     const answer = mine.locks.ping(PATIENCE);
@@ -66,7 +66,7 @@ export function clientPingSuite(stage: () => LockStage): void {
     await closing;
   });
 
-  it.each([0, -1, NaN, Infinity])('is not waited for %d ms', async (timeout) => {
+  it.each([0, -1, NaN, Infinity])('rejects a timeout of %d ms', async (timeout) => {
     const { mine } = stage();
     await expect(mine.locks.ping(timeout)).rejects.toBeInstanceOf(LockOptionsError);
   });

@@ -22,11 +22,11 @@ clientStatusSuite('five Redis servers', build, {
   hasAllRecipes: false,
 });
 
-describe('What a client on five Redis servers tells of a part of them:', () => {
+describe('A client on five Redis servers of which some are away', () => {
   const stage = onStage(build);
   const health = () => stage().mine.locks.status();
 
-  it('is up with all, degraded without a minority, down without a majority', async () => {
+  it('is up with all servers, degraded without a minority, down without a majority', async () => {
     const { servers } = stage();
     expect(health()).toMatchObject({ health: 'up', servers: { connected: 5, total: 5 } });
     for (const [i, expected] of (['degraded', 'degraded', 'down'] as const).entries()) {
@@ -40,7 +40,7 @@ describe('What a client on five Redis servers tells of a part of them:', () => {
     await eventually('all are back', () => health().health === 'up', { within: 20_000 });
   });
 
-  it('a minority is no answer, though the others need not be waited for', async () => {
+  it('rejects ping() with the answers of a minority, though it need not wait for the others', async () => {
     const { mine } = stage();
     for (const node of mine.nodes.slice(0, 3)) node.disconnect(); // as when ioredis gives up
     await eventually('it knows', () => health().servers?.connected === 2);
@@ -48,7 +48,7 @@ describe('What a client on five Redis servers tells of a part of them:', () => {
     await expect(mine.locks.ping(PATIENCE)).rejects.toThrow('2 of 5 servers have answered');
   });
 
-  it('a majority is enough for an answer, a minority is not', async () => {
+  it('resolves ping() with the answers of a majority, and rejects it with those of a minority', async () => {
     const { mine, servers } = stage();
     for (const i of [0, 3]) servers[i]!.freeze();
     expect(await mine.locks.ping(PATIENCE)).toBeGreaterThanOrEqual(0);

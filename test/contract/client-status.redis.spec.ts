@@ -36,7 +36,7 @@ describe('A client on a Redis server', () => {
   beforeAll(async () => void (server = await RedisServer.start()));
   afterAll(() => server.stop());
 
-  it('tells nothing of latches and plain semaphores, which nobody owns', async () => {
+  it('does not report latches and plain semaphores, which have no owner', async () => {
     const locks = await createRedisLockClient('contract', { client: server.client() });
     await locks.connect();
     const latch = locks.countDownLatch('latch');
@@ -58,7 +58,7 @@ describe('A client on a Redis server', () => {
     await locks.close();
   });
 
-  it('is closed, not lost, when ioredis has given up', async () => {
+  it('reports CLOSED, not LOST, when ioredis has given up', async () => {
     const watchdogTimeout = 300;
     const client = server.client();
     const locks = await createRedisLockClient('contract', {

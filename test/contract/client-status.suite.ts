@@ -7,7 +7,7 @@ import { onStage } from './on-stage.js';
 
 /** What differs from backend to backend. */
 export interface ClientStatusTraits<S extends LockStage> {
-  /** Who holds the mutex of the test, as the servers know it. */
+  /** The holders of the mutex of the test, as the servers know them. */
   readonly holders: (stage: S) => Promise<unknown[]>;
   /** Health while no server can be reached and the locks may still be held. */
   readonly suspended: 'degraded' | 'down';
@@ -17,17 +17,17 @@ export interface ClientStatusTraits<S extends LockStage> {
   readonly hasAllRecipes?: boolean;
 }
 
-/** What a client tells of itself: `status()`, `activity()` and `ping()`. */
+/** What a client reports of itself: `status()`, `activity()` and `ping()`. */
 export function clientStatusSuite<S extends LockStage>(
   name: string,
   build: () => Promise<S>,
   { holders, suspended, sessionId, hasAllRecipes = true }: ClientStatusTraits<S>,
 ): void {
-  describe(`What a client on ${name} tells of itself:`, () => {
+  describe(`The status of a client on ${name}`, () => {
     const stage = onStage(build);
 
-    describe('its locks', () => clientActivitySuite(stage, () => holders(stage()), hasAllRecipes));
+    describe('activity', () => clientActivitySuite(stage, () => holders(stage()), hasAllRecipes));
     describe('its health', () => clientHealthSuite(stage, suspended, () => sessionId?.(stage())));
-    describe('the time to its servers', () => clientPingSuite(stage));
+    describe('ping()', () => clientPingSuite(stage));
   });
 }

@@ -56,7 +56,7 @@ export function connectionRequestsSuite(environment: () => ConnectionEnvironment
       expect(await connection.exists(`${root}/a`)).toBeUndefined();
     });
 
-    it('tell the order in which they were made, whoever made them', async () => {
+    it('show the order in which they were made, whichever client made them', async () => {
       const czxids: number[] = [];
       for (const [n, maker] of [connection, other, connection, other].entries()) {
         const path = `${root}/${n}`;
@@ -77,7 +77,7 @@ export function connectionRequestsSuite(environment: () => ConnectionEnvironment
     });
   });
 
-  it('refuses what cannot be done, and says that it was not done', async () => {
+  it('rejects a request that cannot be carried out, and reports that it was not carried out', async () => {
     const [own, none] = [`${root}/own`, `${root}/none`];
     await connection.create(own, EMPTY, EPHEMERAL);
     const refusals: [Promise<unknown>, string][] = [
@@ -149,7 +149,7 @@ export function connectionRequestsSuite(environment: () => ConnectionEnvironment
     });
   });
 
-  it('lets nobody in whom the access control list does not name', async () => {
+  it('refuses a client that the access control list does not name', async () => {
     const auth = [{ scheme: 'digest', auth: 'ann:secret' }];
     const { connection: ann, network } = await environment().faultyConnection({ auth });
     const states = await connected(ann);
@@ -218,7 +218,7 @@ export function connectionRequestsSuite(environment: () => ConnectionEnvironment
       await Promise.all([client(connection), client(connection), client(other), client(other)]);
     });
 
-    it('sees, after a sync, what others have been told is done', async () => {
+    it('sees, after a sync, every change that was confirmed to other clients', async () => {
       for (let round = 0; round < 50; round++) {
         const path = await other.create(`${root}/`, EMPTY, EPHEMERAL_SEQUENTIAL);
         const [, stat] = await Promise.all([connection.sync(path), connection.exists(path)]);

@@ -77,7 +77,7 @@ export function connectionStatesSuite(
     void late.connection.close();
   });
 
-  it('tells nobody who does not want to hear any more', async () => {
+  it('does not call a listener that was taken off', async () => {
     const heard: string[] = [];
     const stop = connection.onStateChange((state) => heard.push(state));
     stop();
@@ -123,7 +123,7 @@ export function connectionStatesSuite(
       expect(await connection.getChildren(root)).toEqual([]);
     });
 
-    it('says of the unanswered that they may have been carried out, when they were', async () => {
+    it('rejects unanswered requests as possibly carried out when they were', async () => {
       network.cutAt(`${root}/a`, 'after');
       const [first, second] = [create('a'), connection.getChildren(root)];
       await expect(first).rejects.toMatchObject(UNANSWERED);
@@ -132,7 +132,7 @@ export function connectionStatesSuite(
       expect(await connection.getChildren(root)).toEqual(['a']);
     });
 
-    it('says of the unanswered that they may have been carried out, when they were not', async () => {
+    it('rejects unanswered requests as possibly carried out when they were not', async () => {
       await create('a'); // answered: a server may drop what it has not read when the cut comes
       network.cutAt(`${root}/b`, 'before');
       const [second, third] = [create('b'), create('c')];
@@ -150,7 +150,7 @@ export function connectionStatesSuite(
       expect(states).toEqual(['SUSPENDED', 'CLOSED']);
     });
 
-    it('rejects the unanswered when the state is suspended already', async () => {
+    it('rejects unanswered requests when the state is suspended already', async () => {
       network.cutAt(`${root}/a`, 'before');
       const seen: unknown = await create('a').catch(() => connection.state);
       expect(seen).toBe('SUSPENDED');
@@ -180,7 +180,7 @@ export function connectionStatesSuite(
       expect(await othersList()).toEqual(['own']);
     });
 
-    it('tells a listener that comes too late at once', async () => {
+    it('calls a listener that comes too late at once', async () => {
       const old = connection.session!;
       await environment().expire(connection, network);
       await eventually('over', () => !old.isAlive);
@@ -198,7 +198,7 @@ export function connectionStatesSuite(
     });
   });
 
-  const describeIfExpiring = sessionsExpire ? describe : () => {}; // else nobody may call a server silent
+  const describeIfExpiring = sessionsExpire ? describe : () => {}; // else no client may call a server silent
   describeIfExpiring('a server that falls silent', () => {
     beforeEach(async () => {
       network.cut();

@@ -23,7 +23,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
 
   const watcher = ({ type, path }: WatchEvent) =>
     void heard.push(`${type} ${path.slice(root.length)}`);
-  /** Whatever the server had to tell before has arrived when this resolves. */
+  /** Every event that the server had to send before has arrived when this resolves. */
   const allHeard = () => connection.sync(root);
 
   beforeEach(async () => {
@@ -52,7 +52,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
     expect(heard).toEqual(['changed /a']);
   });
 
-  it('of exists tell of creation, change and deletion', async () => {
+  it('of exists() report creation, change and deletion', async () => {
     expect(await connection.exists(`${root}/b`, watcher)).toBeUndefined();
     await other.create(`${root}/b`, EMPTY, PERSISTENT);
     await allHeard();
@@ -75,7 +75,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
     expect(heard).toEqual([]);
   });
 
-  it('on children tell that one came or went, not that its data changed', async () => {
+  it('on children report that one came or went, not that its data changed', async () => {
     await connection.getChildren(root, watcher);
     await other.setData(`${root}/a`, EMPTY);
     await allHeard();
@@ -96,7 +96,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
     expect(heard).toEqual([]);
   });
 
-  it('are all told, each once, however often the path is watched', async () => {
+  it('are all called, each once, however often the path is watched', async () => {
     const path = `${root}/a`;
     const [first, second] = [
       (event: WatchEvent) => watcher({ ...event, path: `${event.path}:1` }),
@@ -139,8 +139,8 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
     expect(heard).toEqual(['deleted /a:kept']);
   });
 
-  describe('order', () => {
-    it('is told of an own change before its answer', async () => {
+  describe('in order', () => {
+    it('are called for a change of their own client before the change is answered', async () => {
       const path = `${root}/a`;
       const [, , deleted] = [
         connection.exists(path, watcher),
@@ -151,7 +151,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
       expect(heard).toEqual(['deleted /a', 'child ', 'answer']);
     });
 
-    it('is told of a change before any answer that shows it', async () => {
+    it('are called for a change before any answer that shows it', async () => {
       for (let round = 0; round < 20; round++) {
         const path = `${root}/${round}`;
         let isTold = false;
@@ -165,7 +165,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
       }
     });
 
-    it('is told of changes in the order in which they were made', async () => {
+    it('are called in the order in which the changes were made', async () => {
       const names = ['c', 'a', 'd', 'b'];
       for (const name of names) await connection.exists(`${root}/w-${name}`, watcher);
       const [one, two] = [other, connection];
@@ -193,7 +193,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
     });
     afterEach(() => network.cut());
 
-    it('are told so, once, and no more of what happens to the node', async () => {
+    it('are notified of the loss, once, and of nothing that happens to the node afterwards', async () => {
       await connection.exists(`${root}/a`, watcher);
       await connection.exists(`${root}/none`, watcher);
       await connection.getChildren(root, watcher);
@@ -205,14 +205,14 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
       expect(heard).toHaveLength(3);
     });
 
-    it('are told after the state has changed', async () => {
+    it('are notified after the state has changed', async () => {
       const seen: string[] = [];
       await connection.exists(`${root}/a`, () => seen.push(connection.state));
       await loseConnection();
       expect(seen).toEqual(['SUSPENDED']);
     });
 
-    it('are not told so if they were taken off or had been called', async () => {
+    it('are not notified if they were taken off or had been called', async () => {
       await connection.exists(`${root}/a`, watcher);
       await connection.getChildren(root, watcher);
       connection.unwatch(`${root}/a`, watcher);
@@ -231,7 +231,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
     });
   });
 
-  it('are told of the end when the connection is closed', async () => {
+  it('are notified of the end when the connection is closed', async () => {
     await connection.exists(`${root}/a`, watcher);
     void connection.close();
     expect(heard).toEqual(['disconnected /a']);

@@ -12,7 +12,7 @@ import type { Stage } from './stage.js';
 
 /** The way in. */
 export function doubleBarrierEntrySuite(stage: () => Stage, barriers: DoubleBarrierStage): void {
-  it('it is counted anew when another one comes: who has gone again does not count', async () => {
+  it('counts its members anew when another one comes, without those that have gone again', async () => {
     const { mine, theirs } = stage();
     const first = await barriers.come(barriers.of(mine, 3));
     const abort = new AbortController();
@@ -27,7 +27,7 @@ export function doubleBarrierEntrySuite(stage: () => Stage, barriers: DoubleBarr
     await Promise.all([first.entered, second.entered, third.entered]);
   });
 
-  it('nobody comes in for being woken, by whatever', async () => {
+  it('lets no member in for being woken, whatever wakes it', async () => {
     const { mine, theirs, stranger, path } = stage();
     const first = await barriers.come(barriers.of(mine, 2), { wait: 60_000 });
     await barriers.expectWaiting(mine, first.entered);
@@ -40,7 +40,7 @@ export function doubleBarrierEntrySuite(stage: () => Stage, barriers: DoubleBarr
     await first.entered;
   });
 
-  it('it ends when the time is over, and nothing is left', async () => {
+  it('rejects the entry when its time is over, and keeps nothing of it', async () => {
     const { mine, theirs, key } = stage();
     const hasty = barriers.of(mine, 2);
     const late = hasty.enter({ wait: 100 });
@@ -54,13 +54,13 @@ export function doubleBarrierEntrySuite(stage: () => Stage, barriers: DoubleBarr
     await other.entered;
   });
 
-  it('it takes no longer than the client waits by default', async () => {
+  it('rejects the entry after the default wait of the client', async () => {
     const hasty = await stage().client({ wait: 50 });
     await expect(barriers.of(hasty, 2).enter()).rejects.toMatchObject({ waitedMs: 50 });
     await barriers.expectEmpty();
   });
 
-  it('it ends by a signal, and nothing is left', async () => {
+  it('rejects the entry when its signal aborts, and keeps nothing of it', async () => {
     const { mine } = stage();
     const abort = new AbortController();
     const { entered } = await barriers.come(barriers.of(mine, 2), { signal: abort.signal });
@@ -73,7 +73,7 @@ export function doubleBarrierEntrySuite(stage: () => Stage, barriers: DoubleBarr
     expect(mine.requests).toHaveLength(asked);
   });
 
-  it('it ends when the client shuts down, and nothing is left', async () => {
+  it('rejects the entry when the client shuts down, and keeps nothing of it', async () => {
     const { mine } = stage();
     const { entered } = await barriers.come(barriers.of(mine, 2));
     mine.locks.refuse();
@@ -82,7 +82,7 @@ export function doubleBarrierEntrySuite(stage: () => Stage, barriers: DoubleBarr
     await expect(barriers.of(mine, 2).enter()).rejects.toBeInstanceOf(LockClientClosedError);
   });
 
-  it('it ends when the client closes, and nothing is left', async () => {
+  it('rejects the entry when the client closes, and keeps nothing of it', async () => {
     const { mine } = stage();
     const { entered } = await barriers.come(barriers.of(mine, 2));
     const closing = mine.locks.close();
@@ -91,7 +91,7 @@ export function doubleBarrierEntrySuite(stage: () => Stage, barriers: DoubleBarr
     await barriers.expectEmpty();
   });
 
-  it('it asks nothing while it waits, and hears nothing after it has ended', async () => {
+  it('sends no request while it waits, and reacts to nothing after the entry has ended', async () => {
     const { mine, theirs } = stage();
     const abort = new AbortController();
     const waiting = await barriers.come(barriers.of(mine, 3), { signal: abort.signal });
@@ -109,7 +109,7 @@ export function doubleBarrierEntrySuite(stage: () => Stage, barriers: DoubleBarr
     expect(mine.requests.slice(asked)).toHaveLength(1);
   });
 
-  it('one whose node somebody deletes comes again', async () => {
+  it('makes another node for a member when another client deletes the first one', async () => {
     const { mine, theirs, stranger, path } = stage();
     const first = await barriers.come(barriers.of(mine, 2));
     await stranger.delete(`${path}/${first.name}`);
@@ -118,7 +118,7 @@ export function doubleBarrierEntrySuite(stage: () => Stage, barriers: DoubleBarr
     await first.entered;
   });
 
-  it('what is left of a round that has crashed lets nobody in', async () => {
+  it('lets no member in by the remains of a round that has crashed', async () => {
     const { mine, theirs, stranger, path } = stage();
     await expect(barriers.of(mine, 2).enter({ wait: 50 })).rejects.toThrow(); // makes the directory
     await barriers.expectEmpty();
@@ -129,7 +129,7 @@ export function doubleBarrierEntrySuite(stage: () => Stage, barriers: DoubleBarr
     await first.entered;
   });
 
-  it('it says so when the servers refuse, and nothing is left', async () => {
+  it('rejects with LockConnectionError when the servers refuse access, and keeps nothing of the entry', async () => {
     const { mine, stranger, path } = stage();
     await expect(barriers.of(mine, 2).enter({ wait: 50 })).rejects.toThrow();
     await barriers.expectEmpty();

@@ -6,7 +6,7 @@ import type { Stage } from './stage.js';
 
 /** Crashes, lost connections and lost sessions. */
 export function doubleBarrierFaultsSuite(stage: () => Stage, barriers: DoubleBarrierStage): void {
-  it('who waits for others goes on waiting when the servers crash', async () => {
+  it('keeps a member waiting for the others when the servers crash', async () => {
     const { mine, theirs } = stage();
     const first = await barriers.come(barriers.of(mine, 2));
     await stage().down();
@@ -17,7 +17,7 @@ export function doubleBarrierFaultsSuite(stage: () => Stage, barriers: DoubleBar
     await first.entered;
   });
 
-  it('who comes while the servers are away waits no longer than it said, and leaves nothing', async () => {
+  it('rejects a member that comes while the servers are away when its time is over, and keeps nothing of it', async () => {
     const { mine } = stage();
     await stage().down();
     const late = barriers.of(mine, 1).enter({ wait: 100 });
@@ -27,7 +27,7 @@ export function doubleBarrierFaultsSuite(stage: () => Stage, barriers: DoubleBar
     await barriers.expectEmpty();
   });
 
-  it('who is inside stays when the servers crash, and is waited for', async () => {
+  it('keeps a member inside when the servers crash, and waits for it', async () => {
     const { mine, theirs } = stage();
     const [ours, other] = [barriers.of(mine, 2), barriers.of(theirs, 2)];
     await Promise.all([ours.enter(), other.enter()]);
@@ -41,7 +41,7 @@ export function doubleBarrierFaultsSuite(stage: () => Stage, barriers: DoubleBar
     await barriers.expectEmpty();
   });
 
-  it('who enters comes again in the next session when one has ended', async () => {
+  it('lets an entering member come again in the next session when one has ended', async () => {
     const { mine, theirs } = stage();
     const first = await barriers.come(barriers.of(mine, 2));
     await stage().expire(mine);
@@ -51,12 +51,12 @@ export function doubleBarrierFaultsSuite(stage: () => Stage, barriers: DoubleBar
     await first.entered;
   });
 
-  it('who loses its session inside is told so when it leaves, and may come again', async () => {
+  it('rejects leave() with LockLostError when a member has lost its session inside, and lets it come again', async () => {
     const { mine, theirs } = stage();
     const [ours, other] = [barriers.of(mine, 2), barriers.of(theirs, 2)];
     await Promise.all([ours.enter(), other.enter()]);
     await stage().expire(mine);
-    await other.leave({ wait: 60_000 }); // it waits for nobody who is gone
+    await other.leave({ wait: 60_000 }); // it waits for no member that is gone
     const lost = ours.leave();
     await expect(lost).rejects.toBeInstanceOf(LockLostError);
     await expect(lost).rejects.toThrow(/its session ended/);
@@ -66,7 +66,7 @@ export function doubleBarrierFaultsSuite(stage: () => Stage, barriers: DoubleBar
     await again.entered;
   });
 
-  it('who loses its session while it leaves waits for the others all the same', async () => {
+  it('keeps a member that loses its session while it leaves waiting for the others', async () => {
     const { mine, theirs } = stage();
     const [ours, other] = [barriers.of(mine, 2), barriers.of(theirs, 2)];
     await Promise.all([ours.enter(), other.enter()]);
@@ -79,7 +79,7 @@ export function doubleBarrierFaultsSuite(stage: () => Stage, barriers: DoubleBar
     await barriers.expectEmpty();
   });
 
-  it('who is thrown out by somebody is told so when it leaves', async () => {
+  it('rejects leave() with LockLostError when another client has thrown the member out', async () => {
     const { mine, stranger, path } = stage();
     const barrier = barriers.of(mine, 1);
     await barrier.enter();
@@ -91,7 +91,7 @@ export function doubleBarrierFaultsSuite(stage: () => Stage, barriers: DoubleBar
     await expect(lost).rejects.toThrow(/somebody deleted its node/);
   });
 
-  it('when all are gone with their sessions, the next ones wait for each other', async () => {
+  it('makes the next members wait for each other when all are gone with their sessions', async () => {
     const { mine, theirs } = stage();
     await Promise.all([barriers.of(mine, 2).enter(), barriers.of(theirs, 2).enter()]);
     await stage().expire(mine);
@@ -103,7 +103,7 @@ export function doubleBarrierFaultsSuite(stage: () => Stage, barriers: DoubleBar
     await next.entered;
   });
 
-  it('when the last but one crashes, the last closes it', async () => {
+  it('is closed by the last member when the last but one crashes', async () => {
     const { mine, theirs } = stage();
     const [ours, other] = [barriers.of(mine, 2), barriers.of(theirs, 2)];
     await Promise.all([ours.enter(), other.enter()]);

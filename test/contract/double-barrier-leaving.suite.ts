@@ -27,7 +27,7 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     ['lowest', 0],
     ['one in the middle', 1],
     ['highest', 2],
-  ])('all wait for the %s', async (_, last) => {
+  ])('makes all wait for the %s', async (_, last) => {
     const { mine, theirs } = stage();
     const members = await inside(mine, theirs, mine);
     const left = members.filter((_, n) => n !== last).map((barrier) => barrier.leave());
@@ -42,7 +42,7 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     await barriers.expectEmpty();
   });
 
-  it('all wait for one who came in when they were already waiting', async () => {
+  it('makes all wait for a member that came in when they were already waiting', async () => {
     const { mine, theirs } = stage();
     const [lowest, highest] = await inside(mine, mine);
     const first = lowest!.leave();
@@ -56,7 +56,7 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     await barriers.expectEmpty();
   });
 
-  it('it is not open any more for who comes after the last', async () => {
+  it('is no longer open for a member that comes after the last has left', async () => {
     const { mine, theirs } = stage();
     const members = await inside(mine, theirs);
     await Promise.all(members.map((barrier) => barrier.leave({ wait: 60_000 })));
@@ -67,7 +67,7 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     await next.entered;
   });
 
-  it.each([0, 1])('no. %i is out when its time is over, and nobody waits for it', async (n) => {
+  it.each([0, 1])('lets no. %i out when its time is over, and none waits for it', async (n) => {
     const { mine, theirs } = stage();
     const members = await inside(mine, theirs);
     const asked = mine.requests.length + theirs.requests.length;
@@ -84,7 +84,7 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     await again.entered;
   });
 
-  it.each([0, 1])('no. %i is out when its signal aborts', async (n) => {
+  it.each([0, 1])('lets no. %i out when its signal aborts', async (n) => {
     const { mine, theirs } = stage();
     const members = await inside(mine, theirs);
     const abort = new AbortController();
@@ -98,7 +98,7 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     await barriers.expectEmpty();
   });
 
-  it('more than it waits for end in time, when one of them does not leave', async () => {
+  it('ends in time for more members than it waits for, when one of them does not leave', async () => {
     const { mine, theirs } = stage();
     const members = [mine, theirs, mine].map((client) => barriers.of(client, 2));
     await Promise.all(members.map((barrier) => barrier.enter({ wait: 60_000 })));
@@ -110,7 +110,7 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     await barriers.expectEmpty();
   });
 
-  it('one may leave while its client shuts down, and is out when that closes', async () => {
+  it('lets a member leave while its client shuts down, and takes it out when that closes', async () => {
     const { mine, theirs } = stage();
     const members = await inside(mine, theirs);
     mine.locks.refuse();
@@ -119,7 +119,7 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     await barriers.expectEmpty();
   });
 
-  it('one who waits when its client closes is out', async () => {
+  it('takes out a member that waits when its client closes', async () => {
     const { mine, theirs } = stage();
     const ours = barriers.of(mine, 2);
     const other = barriers.of(theirs, 2);
@@ -133,7 +133,7 @@ export function doubleBarrierLeavingSuite(stage: () => Stage, barriers: DoubleBa
     await barriers.expectEmpty();
   });
 
-  it('one who has left does not wait for the next round', async () => {
+  it('does not make a member that has left wait for the next round', async () => {
     const { mine, theirs } = stage();
     const [first, second] = await inside(mine, theirs);
     const slow = first!.leave();

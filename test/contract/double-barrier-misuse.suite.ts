@@ -6,7 +6,7 @@ import type { Stage } from './stage.js';
 /** Bad input, and calls out of turn. */
 export function doubleBarrierMisuseSuite(stage: () => Stage, barriers: DoubleBarrierStage): void {
   it.each([0, -1, 1.5, NaN, Infinity, 2 ** 31, '2', undefined])(
-    'it is not there with %p members',
+    'cannot be made with %p members',
     (memberQty) => {
       const make = () => barriers.of(stage().mine, memberQty as number);
       expect(make).toThrow(LockOptionsError);
@@ -14,14 +14,14 @@ export function doubleBarrierMisuseSuite(stage: () => Stage, barriers: DoubleBar
     },
   );
 
-  it('it does not share its key with a barrier', () => {
+  it('does not share its key with a barrier', () => {
     const { mine, key } = stage();
     barriers.of(mine, 2);
     expect(() => mine.locks.barrier(key)).toThrow(LockKeyError);
   });
 
   it.each([{ wait: 0 }, { wait: Infinity }, { wait: '5' }, { signal: {} }])(
-    'it refuses %p, and nothing has happened',
+    'refuses %p, and does nothing',
     async (options) => {
       const { mine } = stage();
       const barrier = barriers.of(mine, 1);
@@ -34,7 +34,7 @@ export function doubleBarrierMisuseSuite(stage: () => Stage, barriers: DoubleBar
     },
   );
 
-  it('it is not left by who has not entered', async () => {
+  it('cannot be left by a member that has not entered', async () => {
     const { mine } = stage();
     const barrier = barriers.of(mine, 1);
     await expect(barrier.leave()).rejects.toBeInstanceOf(BarrierStateError);
@@ -44,7 +44,7 @@ export function doubleBarrierMisuseSuite(stage: () => Stage, barriers: DoubleBar
     await expect(barrier.leave()).rejects.toThrow(/cannot be left: this member is outside/);
   });
 
-  it('it is not entered by who has entered already', async () => {
+  it('cannot be entered by a member that has entered already', async () => {
     const { mine, key } = stage();
     const barrier = barriers.of(mine, 1);
     await barrier.enter();
@@ -59,7 +59,7 @@ export function doubleBarrierMisuseSuite(stage: () => Stage, barriers: DoubleBar
     await barrier.leave(); // it is still inside
   });
 
-  it('it is neither entered nor left by who is on the way in', async () => {
+  it('can be neither entered nor left by a member on its way in', async () => {
     const { mine, theirs } = stage();
     const barrier = barriers.of(mine, 2);
     const { entered } = await barriers.come(barrier);
@@ -70,7 +70,7 @@ export function doubleBarrierMisuseSuite(stage: () => Stage, barriers: DoubleBar
     await entered;
   });
 
-  it('it is neither entered nor left by who is on the way out', async () => {
+  it('can be neither entered nor left by a member on its way out', async () => {
     const { mine, theirs } = stage();
     const [barrier, other] = [barriers.of(mine, 2), barriers.of(theirs, 2)];
     await Promise.all([barrier.enter(), other.enter()]);

@@ -52,12 +52,12 @@ export function doubleBarrierRoundsSuite(stage: () => Stage, barriers: DoubleBar
     await barriers.expectEmpty();
   });
 
-  it('is entered again by who has just left it, and nobody is a round ahead', async () => {
+  it('is entered again by members that have just left it, and lets none of them be a round ahead', async () => {
     const { mine, theirs } = stage();
     await goThrough([mine, theirs, mine, theirs, mine], 8);
   });
 
-  it('waits at the end for who came when it was open', async () => {
+  it('waits at the end for a member that came when it was open', async () => {
     const { mine, theirs } = stage();
     const members = [barriers.of(mine, 2), barriers.of(theirs, 2)];
     await Promise.all(members.map((barrier) => barrier.enter()));
@@ -71,7 +71,7 @@ export function doubleBarrierRoundsSuite(stage: () => Stage, barriers: DoubleBar
     await barriers.expectEmpty();
   });
 
-  it('of one waits for nobody', async () => {
+  it('of one member waits for no other', async () => {
     const barrier = barriers.of(stage().mine, 1);
     await barrier.enter({ wait: 60_000 });
     await barrier.leave({ wait: 60_000 });

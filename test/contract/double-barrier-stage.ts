@@ -33,7 +33,7 @@ export class DoubleBarrierStage {
     );
   }
 
-  /** Has somebody enter; resolves when the node is there, with its name and with the entry under way. */
+  /** Has a member enter; resolves when the node is there, with its name and with the entry under way. */
   async come(barrier: DistributedDoubleBarrier, options?: WaitOptions) {
     const before = await this.members();
     const entered = barrier.enter(options);

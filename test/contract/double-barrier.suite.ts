@@ -16,8 +16,8 @@ export function doubleBarrierSuite(name: string, makeBackend: () => Promise<Back
     const barriers = new DoubleBarrierStage(stage);
 
     describe('with its members', () => doubleBarrierRoundsSuite(stage, barriers));
-    describe('while one enters', () => doubleBarrierEntrySuite(stage, barriers));
-    describe('while one leaves', () => doubleBarrierLeavingSuite(stage, barriers));
+    describe('while a member enters', () => doubleBarrierEntrySuite(stage, barriers));
+    describe('while a member leaves', () => doubleBarrierLeavingSuite(stage, barriers));
     describe('when something fails', () => doubleBarrierFaultsSuite(stage, barriers));
     describe('that is misused', () => doubleBarrierMisuseSuite(stage, barriers));
   });

@@ -45,7 +45,7 @@ export class EmbeddedBackend implements Backend {
 
   async stop(): Promise<void> {}
 
-  /** A session has one connection: whoever attaches to it ends the one before. */
+  /** A session has one connection: a client that attaches to it ends the one before. */
   #hangUp(credentials: Session): void {
     const address = { host: 'embedded', port: 0 };
     this.#server.connect({ address, credentials, sessionTimeout: Infinity, auth: [] }, NOBODY);

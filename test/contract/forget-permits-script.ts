@@ -1,6 +1,6 @@
 /**
- * Ends the leases of permits on a server, and removes who waits for some. ARGV: who has or wants them, each as its 12 bytes
- * and their number, in hexadecimal digits.
+ * Ends the leases of permits on a server, and removes the waiters for some. ARGV: the holders and waiters, each as its 12
+ * bytes and their number, in hexadecimal digits.
  */
 export const forgetPermitsScript = `
 local function bytesOf(digits)

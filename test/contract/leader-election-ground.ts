@@ -9,7 +9,7 @@ import type { RedisBackend } from './redis-backend.js';
 import { redisRecipes } from './redis-recipes.js';
 import { RedisStage } from './redis-stage.js';
 
-/** Of the clients whose leases end while a test waits, in ms. */
+/** Of the clients with leases that end while a test waits, in ms. */
 const SHORT_LEASE = 3_000;
 
 /** A client of the test's own. */
@@ -22,7 +22,7 @@ export interface MortalClient {
 /** What elections on Redis stand on. */
 export interface LeaderElectionGround<S extends LockStage = LockStage> {
   readonly stage: S;
-  /** A client whose leases are short, connected; to be closed by the test. */
+  /** A client with short leases, connected; to be closed by the test. */
   mortal(): Promise<MortalClient>;
   /** The servers forget everything. */
   forget(): Promise<void>;

@@ -35,7 +35,7 @@ export function leaderElectionLatchesSuite(stage: () => LockStage): void {
     expect(await stage().contenders()).toEqual([]);
   });
 
-  it('tells who listens of the beginning and of the end', async () => {
+  it('notifies a listener of the beginning and of the end', async () => {
     const { mine, key } = stage();
     const latch = mine.locks.leaderLatch(key);
     const told: (Leadership | string)[] = [];
@@ -71,7 +71,7 @@ export function leaderElectionLatchesSuite(stage: () => LockStage): void {
     expect(await stage().contenders()).toEqual([]);
   });
 
-  it('knows the leader alone of those who take part', async () => {
+  it('reports the leader as the only participant', async () => {
     const { mine, theirs, key } = stage();
     const [first, second] = [mine, theirs].map(({ locks }, n) =>
       locks.leaderLatch(key, { id: `"Zürich" ⚖️ ${n}` }),
@@ -90,7 +90,7 @@ export function leaderElectionLatchesSuite(stage: () => LockStage): void {
     await eventually('nobody leads', async () => (await second!.leader()) === undefined);
   });
 
-  it('has no leader any more when the client of that has closed, but another one', async () => {
+  it('loses its leader when the client of the leader closes, and gets another one', async () => {
     const { mine, theirs, key } = stage();
     const [first, second] = [mine, theirs].map(({ locks }) => locks.leaderLatch(key));
     const lost: unknown[] = [];
@@ -108,7 +108,7 @@ export function leaderElectionLatchesSuite(stage: () => LockStage): void {
     await first!.close();
   });
 
-  it('ends with its client also while it stands', async () => {
+  it('ends for a waiting latch when its client closes', async () => {
     const { mine, theirs, key } = stage();
     const [first, second] = [mine, theirs].map(({ locks }) => locks.leaderLatch(key));
     first!.start();

@@ -8,7 +8,7 @@ const OWNER = /^[0-9a-f-]{36}:\d+$/;
 
 /** What an election has on a Redis server: a lock as Redisson's `RFencedLock` makes it. */
 export function leaderElectionLayoutSuite(stage: () => RedisStage): void {
-  it('is a hash with the leader and what it tells of itself, which ends with the lease', async () => {
+  it('is a hash with the leader and its description, which ends with the lease', async () => {
     const { mine, key, observer } = stage();
     const latch = mine.locks.leaderLatch(key, { id: 'web-1' });
     latch.start();
@@ -41,7 +41,7 @@ export function leaderElectionLayoutSuite(stage: () => RedisStage): void {
     }
   });
 
-  it('is a lock to everybody else: who leads holds it, and who holds it leads in nothing', async () => {
+  it('is a lock to all others: the leader holds it, and a holder of the lock leads in nothing', async () => {
     const { mine, theirs, key } = stage();
     const mutex = theirs.locks.mutex(key, { fenced: true });
     const latch = mine.locks.leaderLatch(key, { id: 'web-1' });
@@ -84,7 +84,7 @@ export function leaderElectionLayoutSuite(stage: () => RedisStage): void {
   });
 
   it.each(['its latch', 'its client'])(
-    'is given back only after the leader was told, when %s is closed',
+    'is released only after the signal of the leader has aborted, when %s is closed',
     async (what) => {
       const { mine, key } = stage();
       const latch = mine.locks.leaderLatch(key);

@@ -21,8 +21,8 @@ export function leaderElectionSuite<S extends LockStage>(
     let ground: LeaderElectionGround<S>;
     const stage = onStage(async () => (ground = await makeGround()).stage);
 
-    describe('latches', () => leaderElectionLatchesSuite(stage));
-    describe('selectors', () => leaderElectionSelectorsSuite(stage));
+    describe('by latches', () => leaderElectionLatchesSuite(stage));
+    describe('by selectors', () => leaderElectionSelectorsSuite(stage));
     describe('the function of a selector', () => leaderSelectorScopeSuite(stage));
     describe('leaders', () => leaderElectionAccidentsSuite(() => ground));
     if (layoutSuite) describe('the layout', () => layoutSuite(stage));

@@ -47,7 +47,7 @@ export function leaderLatchClosingSuite(stage: () => Stage): void {
     expect(latch.state).toBe('CLOSED');
   });
 
-  it('while it waits: who awaits its leadership is told, and the leader stays', async () => {
+  it('while it waits: its awaitLeadership() calls reject, and the leader stays', async () => {
     const { mine, theirs } = stage();
     const leader = await latches.leading(mine);
     const latch = await latches.queued(theirs);
@@ -74,7 +74,7 @@ export function leaderLatchClosingSuite(stage: () => Stage): void {
     expect(outcomes).toContain(false);
   });
 
-  it('with its client: everybody is told, nothing is left, and others lead', async () => {
+  it('with its client: listeners are notified, waits reject, nothing is left, and others lead', async () => {
     const { mine, theirs } = stage();
     const leader = await latches.leading(mine);
     const waiting = await latches.queued(mine);
@@ -103,7 +103,7 @@ export function leaderLatchClosingSuite(stage: () => Stage): void {
     await eventually('it knows', () => late.state === 'CLOSED');
   });
 
-  it('with its client, but not what it leads by when that only refuses newcomers', async () => {
+  it('while it waits, but not while it leads, when its client only refuses newcomers', async () => {
     const { mine } = stage();
     const [leader, waiting] = [await latches.leading(mine), await latches.queued(mine)];
     mine.locks.refuse();
@@ -135,7 +135,7 @@ export function leaderLatchClosingSuite(stage: () => Stage): void {
       expect(told).toEqual([]);
     });
 
-    it('but no longer than the session lives: then that is told', async () => {
+    it('but no longer than the session lives; its end aborts the signal', async () => {
       const { mine, theirs } = stage();
       const latch = await latches.leading(mine);
       const other = await latches.queued(theirs);
@@ -150,7 +150,7 @@ export function leaderLatchClosingSuite(stage: () => Stage): void {
       await run.release();
     });
 
-    it('in several places, each of which gives back its own', async () => {
+    it('in several places, each of which releases its own share', async () => {
       const latch = await latches.leading(stage().mine);
       const runs = [latch.enter()!, latch.enter()!];
       const closing = latch.close();

@@ -24,7 +24,7 @@ describe('Leader latches on an ensemble that loses a server', () => {
   afterAll(() => ensemble.stop());
 
   it.each(['leader', 'follower'] as const)(
-    'another one leads when that of the leader was the %s, and never do two (Curator: testInCluster)',
+    'elect another leader when the server of the leader was the %s, and never two (Curator: testInCluster)',
     async (role) => {
       const victim = await serverWhich(role);
       const others = ensemble.servers.filter((server) => server !== victim);
@@ -62,7 +62,7 @@ describe('Leader latches on an ensemble that loses a server', () => {
     120_000,
   );
 
-  it('the same one goes on when its client knows the other servers', async () => {
+  it('keep the leader when its client knows the other servers', async () => {
     const victim = await serverWhich('follower');
     const all = `${victim.connectString},${ensemble.connectString}`;
     const latch = await eventually('one whose client is on that server', async () => {

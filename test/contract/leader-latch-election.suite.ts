@@ -10,7 +10,7 @@ import type { Stage } from './stage.js';
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
 const NODE = new RegExp(`/_c_${UUID}-latch-\\d{10}$`);
 
-/** One leader at a time, and who takes part. */
+/** One leader at a time, and the participants. */
 export function leaderLatchElectionSuite(stage: () => Stage): void {
   const latches = new LeaderLatchStage(stage);
 
@@ -27,7 +27,7 @@ export function leaderLatchElectionSuite(stage: () => Stage): void {
     }
   });
 
-  it('one after the other, of those who start at the same time (Curator: testBasicAlt)', async () => {
+  it('one after the other, when they start at the same time (Curator: testBasicAlt)', async () => {
     const { mine, theirs } = stage();
     const rest = [mine, theirs, mine, theirs, mine].map((client) => latches.started(client));
     while (rest.length > 0) {
@@ -37,7 +37,7 @@ export function leaderLatchElectionSuite(stage: () => Stage): void {
     }
   });
 
-  it('one at a time of those who wait for it, with a token that grows (Curator: testWaiting)', async () => {
+  it('one at a time of the latches that wait for it, with a token that grows (Curator: testWaiting)', async () => {
     const { mine, theirs } = stage();
     const clients = [mine, theirs, await stage().client()];
     const section = new CriticalSection();
@@ -59,7 +59,7 @@ export function leaderLatchElectionSuite(stage: () => Stage): void {
     expect(increasing).toBe(true);
   });
 
-  it('nobody when one in the middle closes (Curator: testCorrectWatching)', async () => {
+  it('no other latch when one in the middle closes (Curator: testCorrectWatching)', async () => {
     const { mine, theirs } = stage();
     const all: LeaderLatch[] = [];
     for (const client of [mine, theirs, mine, theirs, mine]) all.push(await latches.queued(client));
@@ -77,7 +77,7 @@ export function leaderLatchElectionSuite(stage: () => Stage): void {
     expect(leaders()).toEqual([all[4]]);
   });
 
-  it('nobody where nobody stands, and makes no node to find that out (Curator: testUncreatedPathGetLeader)', async () => {
+  it('no leader where no latch stands, and makes no node to find that out (Curator: testUncreatedPathGetLeader)', async () => {
     const { mine, stranger, path } = stage();
     const latch = latches.of(mine);
     expect(latch.state).toBe('LATENT');
@@ -96,7 +96,7 @@ export function leaderLatchElectionSuite(stage: () => Stage): void {
     expect([latch.state, latch.hasLeadership]).toEqual(['STARTED', true]);
   });
 
-  it('in public: everybody knows who takes part, in their order, and who leads', async () => {
+  it('in public: every latch knows the participants, their order, and the leader', async () => {
     const { mine, theirs } = stage();
     const all = [await latches.queued(mine, { id: 'ann' }), await latches.queued(theirs)];
     all.push(await latches.queued(mine, { id: '' }), await latches.queued(theirs, { id: 'ann' }));
@@ -130,7 +130,7 @@ export function leaderLatchElectionSuite(stage: () => Stage): void {
   });
 
   describe('and awaitLeadership()', () => {
-    it('resolves for everybody who asks, to what it leads by', async () => {
+    it('resolves for every caller to the same leadership', async () => {
       const latch = latches.of(stage().mine);
       const early = latch.awaitLeadership();
       expect(await isSettled(early)).toBe(false);

@@ -6,11 +6,11 @@ import { LeaderLatchStage } from './leader-latch-stage.js';
 import { nextEvent } from './next-event.js';
 import type { Stage } from './stage.js';
 
-/** Somebody else meddles with the znodes. */
+/** Another client meddles with the znodes. */
 export function leaderLatchFaultsSuite(stage: () => Stage): void {
   const latches = new LeaderLatchStage(stage);
 
-  it("the leader's is deleted by an operator: it is told, another one leads, and it stands again", async () => {
+  it("reports the loss, and stands again behind the next leader, when an operator deletes the leader's node", async () => {
     const { mine, theirs, stranger } = stage();
     const [leader, other] = [await latches.leading(mine), await latches.queued(theirs)];
     const told = latches.toldBy(leader);
@@ -33,7 +33,7 @@ export function leaderLatchFaultsSuite(stage: () => Stage): void {
     expect(told).toEqual(['lost', 'leads']);
   });
 
-  it('that of one who waits is deleted: it stands again, behind the others', async () => {
+  it('stands again, behind the others, when its node is deleted while it waits', async () => {
     const { mine, theirs, stranger } = stage();
     const leader = await latches.leading(mine);
     const [second, third] = [await latches.queued(theirs), await latches.queued(mine)];
@@ -55,13 +55,13 @@ export function leaderLatchFaultsSuite(stage: () => Stage): void {
     await second.awaitLeadership();
   });
 
-  it('all are deleted with their directory: it is made again, and one leads (Curator: testGetChildrenHitsNoNode)', async () => {
+  it('makes the directory again when it is deleted with all nodes, and one latch leads (Curator: testGetChildrenHitsNoNode)', async () => {
     const { mine, theirs, stranger, path } = stage();
     const all = [await latches.leading(mine), await latches.queued(theirs)];
     const made = (await stranger.exists(path))!.czxid;
     await eventually('the directory is gone', async () => {
       const nodes = (await stage().nodes()).map((node) => `${path}/${node}`);
-      await Promise.all([...nodes, path].map((each) => stranger.delete(each))); // fails where somebody was faster
+      await Promise.all([...nodes, path].map((each) => stranger.delete(each))); // fails where a latch was faster
       return true;
     });
     await latches.areQueued(2);
@@ -72,7 +72,7 @@ export function leaderLatchFaultsSuite(stage: () => Stage): void {
     await all.find((latch) => latch !== leader)!.awaitLeadership();
   });
 
-  it('those of two are deleted, in either order: never do two lead (Curator: testResettingOfLeadershipAfterConcurrentLeadershipChange)', async () => {
+  it('never leads beside another when the nodes of both are deleted, in either order (Curator: testResettingOfLeadershipAfterConcurrentLeadershipChange)', async () => {
     const { mine, stranger } = stage();
     const all = [await latches.leading(mine), await latches.queued(mine)];
     let most = 0;
@@ -97,7 +97,7 @@ export function leaderLatchFaultsSuite(stage: () => Stage): void {
     expect(most).toBe(1);
   });
 
-  it('it may not list them: it says so, goes on trying, and leaves none (Curator: testAclErrorWithLeader)', async () => {
+  it('reports that it may not list them, goes on trying, and leaves none (Curator: testAclErrorWithLeader)', async () => {
     const { mine, theirs, key } = stage();
     await (await latches.leading(mine)).close(); // makes the directory
     await permit(Permission.CREATE | Permission.DELETE | Permission.ADMIN);
@@ -116,7 +116,7 @@ export function leaderLatchFaultsSuite(stage: () => Stage): void {
     await latches.areQueued(1);
   });
 
-  it('it may not list them, and closes meanwhile: at once', async () => {
+  it('closes at once when it may not list them', async () => {
     const { mine, theirs } = stage();
     await (await latches.leading(mine)).close();
     await permit(Permission.CREATE | Permission.DELETE | Permission.ADMIN);

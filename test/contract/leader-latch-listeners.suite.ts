@@ -10,7 +10,7 @@ import type { Stage } from './stage.js';
 
 const EACH = 4;
 
-/** Who is told what, and when. */
+/** What the listeners are notified of, and when. */
 export function leaderLatchListenersSuite(stage: () => Stage): void {
   const latches = new LeaderLatchStage(stage);
 
@@ -20,7 +20,7 @@ export function leaderLatchListenersSuite(stage: () => Stage): void {
     for (const told of await Promise.all(turns)) expect(told).toEqual(['leads', 'lost', 'leads']);
   });
 
-  it('outside of the locks of whoever starts or closes it', async () => {
+  it('outside of the locks of the callers that start or close it', async () => {
     const { mine, key } = stage();
     const latch = latches.of(mine);
     const scopes: unknown[] = [];
@@ -35,7 +35,7 @@ export function leaderLatchListenersSuite(stage: () => Stage): void {
     expect(scopes).toEqual([undefined, undefined, undefined]);
   });
 
-  it('of its own closing, where it is closed like that (Curator: testCallbackNotifyLeader)', async () => {
+  it('of its own closing, where it is closed with NOTIFY_LEADER (Curator: testCallbackNotifyLeader)', async () => {
     const { mine, theirs } = stage();
     const turns = Array.from({ length: EACH }, (_, n) =>
       leadTwice(n % 2 ? mine : theirs, n < 2 ? 'SILENT' : 'NOTIFY_LEADER'),
@@ -56,7 +56,7 @@ export function leaderLatchListenersSuite(stage: () => Stage): void {
     expect([leader.state, waiting.state]).toEqual(['CLOSED', 'CLOSED']);
   });
 
-  it('what it leads by, and why it does no longer, when all of that is true', async () => {
+  it('of the leadership, and of the reason of its loss, once its state shows it', async () => {
     const { mine, stranger, key } = stage();
     const latch = latches.of(mine);
     const begun = new Deferred<Leadership>();
@@ -100,7 +100,7 @@ export function leaderLatchListenersSuite(stage: () => Stage): void {
     expect(told).toEqual(['second lost', 'second leads']);
   });
 
-  it('and warns of those who fail, which harms nobody', async () => {
+  it('and warns of those that fail, which has no other effect', async () => {
     const { mine, theirs } = stage();
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
     try {
@@ -128,13 +128,13 @@ export function leaderLatchListenersSuite(stage: () => Stage): void {
     }
   });
 
-  /** A stranger deletes the leader's node. */
+  /** Another client deletes the leader's node. */
   async function evict(): Promise<void> {
     const [node] = await stage().queueIn(stage().path);
     await stage().stranger.delete(node!);
   }
 
-  /** Starts a latch whose node is deleted when it leads first, and that closes when it leads again; what it tells. */
+  /** Starts a latch; its node is deleted when it leads first, and it closes when it leads again. Returns what it reports. */
   async function leadTwice(
     client: Client,
     mode?: 'SILENT' | 'NOTIFY_LEADER',

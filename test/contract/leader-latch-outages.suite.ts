@@ -16,7 +16,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
 
   describe.each(POLICIES)('with the error policy %j', (errorPolicy) => {
     it(
-      'the same one leads after an outage, by the same node (Curator: testSessionErrorPolicy)',
+      'leads after an outage as before, by the same node (Curator: testSessionErrorPolicy)',
       async () => {
         const { mine, theirs } = stage();
         const latch = await latches.leading(mine, { errorPolicy });
@@ -49,7 +49,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
     );
 
     it(
-      'the end of the session ends it, and it stands again (Curator: testErrorPolicies)',
+      'stops leading at the end of its session, and stands again (Curator: testErrorPolicies)',
       async () => {
         const { mine, theirs } = stage();
         const latch = await latches.leading(mine, { errorPolicy });
@@ -72,7 +72,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
     );
 
     it(
-      'its place is not there any more after an outage: it does not lead',
+      'does not lead after an outage when its node is gone',
       async () => {
         const { mine, theirs, stranger } = stage();
         const latch = await latches.leading(mine, { errorPolicy });
@@ -100,7 +100,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
   });
 
   it(
-    'nobody leads without servers, and then one (Curator: testLostConnection)',
+    'has no leader without servers, and then one (Curator: testLostConnection)',
     async () => {
       const { mine, theirs } = stage();
       const all: LeaderLatch[] = [];
@@ -118,7 +118,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
   );
 
   it(
-    'a session that its client gives up early does not make two (Curator: testSessionInterruptionDoNotCauseBrainSplit)',
+    'never leads beside another when a client ends its session early (Curator: testSessionInterruptionDoNotCauseBrainSplit)',
     async () => {
       const { mine, theirs } = stage();
       const [leader, other] = [await latches.leading(mine), await latches.queued(theirs)];
@@ -136,7 +136,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
   );
 
   it(
-    'one who waits while its session ends is not led by its old node',
+    'does not lead by its old node when its session ends while it waits',
     async () => {
       const { mine, theirs } = stage();
       const [leader, other] = [await latches.leading(mine), await latches.queued(theirs)];
@@ -154,7 +154,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
   );
 
   it(
-    'it closes while there are no servers: at once, and nothing is left when they are back',
+    'closes at once while there are no servers, and leaves nothing when they are back',
     async () => {
       const { mine, theirs } = stage();
       const [leader, waiting] = [await latches.leading(mine), await latches.queued(theirs)];
@@ -168,7 +168,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
   );
 
   it(
-    'it closes while the servers are silent: at once',
+    'closes at once while the servers are silent',
     async () => {
       const { mine, theirs } = stage();
       const [leader, waiting] = [await latches.leading(mine), await latches.queued(theirs)];
@@ -189,7 +189,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
 
   describe('without a connection at its start', () => {
     it(
-      'it leads as soon as there is one (Curator: testNoServerAtStart)',
+      'leads as soon as there is one (Curator: testNoServerAtStart)',
       async () => {
         await stage().down();
         const client = await offline();
@@ -210,7 +210,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
     );
 
     it(
-      'it closes without having sent anything (Curator: testProperCloseWithoutConnectionEstablished)',
+      'closes without having sent anything (Curator: testProperCloseWithoutConnectionEstablished)',
       async () => {
         await stage().down();
         const client = await offline();

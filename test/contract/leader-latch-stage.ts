@@ -65,7 +65,7 @@ export class LeaderLatchStage {
     return leaders[0]!;
   }
 
-  /** What the latch tells its listeners from now on. */
+  /** What the latch reports to its listeners from now on. */
   toldBy(latch: LeaderLatch): string[] {
     const told: string[] = [];
     latch.onLeadership(() => told.push('leads'));

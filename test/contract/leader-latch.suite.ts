@@ -16,7 +16,7 @@ export function leaderLatchSuite(name: string, makeBackend: () => Promise<Backen
     const stage = onStage(async () => Stage.build(await makeBackend()));
 
     describe('elects', () => leaderLatchElectionSuite(stage));
-    describe('tells its listeners', () => leaderLatchListenersSuite(stage));
+    describe('notifies its listeners', () => leaderLatchListenersSuite(stage));
     describe('closes', () => leaderLatchClosingSuite(stage));
     describe('when nodes and permissions go', () => leaderLatchFaultsSuite(stage));
     describe('when servers and sessions go', () => leaderLatchOutagesSuite(stage));

@@ -115,7 +115,7 @@ export function leaderSelectorClosingSuite(stage: () => Stage): void {
     expect(await stage().nodes()).toHaveLength(1);
   });
 
-  it('of the client ends the wait of those who stand, for good', async () => {
+  it('of the client ends the wait of the selectors that stand, for good', async () => {
     const { mine, theirs, key } = stage();
     const reign = new LeaderSelectorReign();
     const leading = theirs.locks.leaderSelector(key, reign.leads('theirs'));

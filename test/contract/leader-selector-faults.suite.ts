@@ -6,7 +6,7 @@ import { expectLost } from './expect-lost.js';
 import { LeaderSelectorReign } from './leader-selector-reign.js';
 import type { Stage } from './stage.js';
 
-/** What befalls leaders, and those who stand behind them. */
+/** What befalls leaders, and the selectors that stand behind them. */
 export function leaderSelectorFaultsSuite(stage: () => Stage): void {
   const nodesBecome = (count: number) =>
     eventually(`${count} nodes`, async () => (await stage().nodes()).length === count);
@@ -96,7 +96,7 @@ export function leaderSelectorFaultsSuite(stage: () => Stage): void {
   });
 
   it.each(['standard', 'session'] as const)(
-    'lose it to others with their session (%s), and do not lead by its node again',
+    'lose the leadership to others with their session (%s), and do not lead by its node again',
     async (errorPolicy) => {
       const { mine, theirs, key } = stage();
       const reign = new LeaderSelectorReign();
@@ -119,7 +119,7 @@ export function leaderSelectorFaultsSuite(stage: () => Stage): void {
     },
   );
 
-  it('lose it to others when somebody deletes their node', async () => {
+  it('lose the leadership to others when another client deletes their node', async () => {
     const { mine, theirs, key, stranger } = stage();
     const reign = new LeaderSelectorReign();
     const [first, second] = [mine, theirs].map(({ locks }, n) =>
@@ -138,7 +138,7 @@ export function leaderSelectorFaultsSuite(stage: () => Stage): void {
     await nodesBecome(1);
   });
 
-  it('stand again when somebody deletes the node that they wait by', async () => {
+  it('stand again when another client deletes the node that they wait by', async () => {
     const { mine, theirs, key, stranger } = stage();
     const reign = new LeaderSelectorReign();
     mine.locks.leaderSelector(key, reign.leads('mine')).start();

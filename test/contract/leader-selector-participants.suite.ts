@@ -6,12 +6,12 @@ import { eventually } from '../support/eventually.js';
 import { LeaderSelectorReign } from './leader-selector-reign.js';
 import type { Stage } from './stage.js';
 
-/** Who stands for election, and what is refused of who wants to. Curator's TestLeaderSelectorParticipants. */
+/** The participants of an election, and the input that is refused. Curator's TestLeaderSelectorParticipants. */
 export function leaderSelectorParticipantsSuite(stage: () => Stage): void {
   const nodesBecome = (count: number) =>
     eventually(`${count} nodes`, async () => (await stage().nodes()).length === count);
 
-  it('knows who leads by its id (Curator: testId)', async () => {
+  it('show the leader by its id (Curator: testId)', async () => {
     const { mine, theirs, key, stranger } = stage();
     const reign = new LeaderSelectorReign();
     const selector = mine.locks.leaderSelector(key, reign.leads(), { id: 'A is A' });
@@ -30,7 +30,7 @@ export function leaderSelectorParticipantsSuite(stage: () => Stage): void {
     expect((await stranger.getData(node!)).data.toString()).toBe('A is A');
   });
 
-  it('knows all in the order of the queue, the leader first (Curator: testBasic)', async () => {
+  it('are all listed in the order of the queue, the leader first (Curator: testBasic)', async () => {
     const { mine, theirs, key } = stage();
     const reign = new LeaderSelectorReign();
     const ids = Array.from({ length: 10 }, (_, n) => `candidate ${n}`);
@@ -57,13 +57,13 @@ export function leaderSelectorParticipantsSuite(stage: () => Stage): void {
     expect(reign.leaders).toEqual(['candidate 0', 'candidate 1']);
   });
 
-  it('is host and process if nothing else was said', () => {
+  it('have host and process as their default id', () => {
     const { mine, key } = stage();
     const selector = mine.locks.leaderSelector(key, () => {});
     expect(selector.id).toBe(`${hostname()}:${process.pid}`);
   });
 
-  it('may have an id in any language, and one that others have', async () => {
+  it('may have an id in any language, and the same id as others', async () => {
     const { mine, theirs, key } = stage();
     const reign = new LeaderSelectorReign();
     const id = 'Zürich ⚖️ 选举';

@@ -4,14 +4,14 @@ import { CriticalSection } from '../integration/support/critical-section.js';
 import { Deferred } from '../support/deferred.js';
 import { eventually } from '../support/eventually.js';
 
-/** What the leaders of a test do: each leads until its signal aborts or it is told to end, and all is written down. */
+/** What the leaders of a test do: each leads until its signal aborts or `end()` is called, and all is written down. */
 export class LeaderSelectorReign {
   /** All that there were, the last one last. */
   readonly leaderships: Leadership[] = [];
   readonly #section = new CriticalSection();
   #end = new Deferred();
 
-  /** Who led, in that order. */
+  /** The names of the leaders, in their order. */
   get leaders(): readonly string[] {
     return this.#section.visitors;
   }
@@ -33,7 +33,7 @@ export class LeaderSelectorReign {
     };
   }
 
-  /** Tells the last one to end. */
+  /** Ends the last one. */
   end(): void {
     this.#end.resolve();
   }

@@ -3,9 +3,9 @@ import { Deferred } from '../support/deferred.js';
 import { isSettled } from '../support/is-settled.js';
 import type { LockStage } from './lock-stage.js';
 
-/** In whose locks the function of a selector is, on any backend. */
+/** The locks that the function of a selector runs in, on any backend. */
 export function leaderSelectorScopeSuite(stage: () => LockStage): void {
-  it('does not enter the locks of whoever started it', async () => {
+  it('does not run in the locks of the caller that started the selector', async () => {
     const { mine, key } = stage();
     const isLeading = new Deferred();
     const isEntered = new Deferred();

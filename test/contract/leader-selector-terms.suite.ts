@@ -52,7 +52,7 @@ export function leaderSelectorTermsSuite(stage: () => Stage): void {
     expect(currentLease()).toBeUndefined();
   });
 
-  it('gives its node back, and says why, when its function fails (Curator: testInterruption)', async () => {
+  it('removes its node, and warns with the reason, when its function fails (Curator: testInterruption)', async () => {
     const { mine, theirs, key } = stage();
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
     try {
@@ -82,7 +82,7 @@ export function leaderSelectorTermsSuite(stage: () => Stage): void {
     }
   });
 
-  it('tells its function of an interruption, and others lead when that has ended (Curator: testInterruptLeadership)', async () => {
+  it('signals an interruption to its function; others lead once that has ended (Curator: testInterruptLeadership)', async () => {
     const { mine, theirs, key } = stage();
     const reign = new LeaderSelectorReign();
     const told = new Deferred();

@@ -18,9 +18,9 @@ import { LeaderSelectorReign } from './leader-selector-reign.js';
 describe('A leader selector behind a bad network', () => {
   let server: ZooKeeperServer;
   let proxy: FaultProxy;
-  /** Whose network it is. */
+  /** The client behind the bad network. */
   let client: TestClient;
-  /** Who has a good one. */
+  /** The client with a good network. */
   let other: TestClient;
   let reign: LeaderSelectorReign;
   let path: string;
@@ -189,7 +189,7 @@ describe('A leader selector behind a bad network', () => {
     reign.end();
     expect((await other.queue(path, 2))[0]).toBe(stale);
     await client.connection.sync('/');
-    await client.connection.exists('/'); // whatever it was told, it has dealt with
+    await client.connection.exists('/'); // it has dealt with every event that it was sent
     expect([waiting.hasLeadership, reign.leaders.length]).toEqual([false, 1]);
 
     session.close();

@@ -2,7 +2,7 @@ import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import type { Lease } from '../../lib/core/lease.js';
 import type { StageClient, StageClientOptions } from './stage-client.js';
 
-/** What the tests of a suite stand on, whatever the backend: two clients, and a key that nobody used before. */
+/** What the tests of a suite stand on, whatever the backend: two clients, and a key that no test used before. */
 export interface LockStage {
   /** The key of this test. */
   readonly key: string;
@@ -23,7 +23,7 @@ export interface LockStage {
     client: StageClient,
     options?: AcquireOptions,
   ): Promise<{ lease: Promise<Lease> }>;
-  /** Who holds the lock of the test or waits for it, as far as the servers know. */
+  /** The holders of the lock of the test and its waiters, as far as the servers know them. */
   contenders(): Promise<readonly unknown[]>;
   /** All that locks have on the servers, but for what is to stay. */
   remains(): Promise<readonly string[]>;
@@ -31,11 +31,11 @@ export interface LockStage {
   caughtUp(client: StageClient): Promise<void>;
   /** The servers forget what the client holds and waits for; resolves when it knows, and is connected. */
   expire(client: StageClient): Promise<void>;
-  /** Somebody takes the lock of the test from who holds it, on the servers. */
+  /** Another client takes the lock of the test from its holder, on the servers. */
   evict(): Promise<void>;
-  /** The client makes sure of what it holds, as it does from time to time, where nobody tells it. */
+  /** The client makes sure of what it holds, as it does from time to time, where no event notifies it. */
   makeSure(client: StageClient): void;
-  /** From now on nobody may remove the lock of the test that is held. */
+  /** From now on no client may remove the lock of the test that is held. */
   forbidRemoval(): Promise<void>;
   /** Ends `forbidRemoval`, where it would be in the way of the next test, with what it has left. */
   permitRemoval(): Promise<void>;

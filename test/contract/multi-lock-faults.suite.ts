@@ -13,7 +13,7 @@ export function multiLockFaultsSuite(stage: () => Stage): void {
   const multiOf = ({ locks }: Client, ...parts: string[]) =>
     locks.multiLock(parts.map((part) => locks.mutex(keyOf(part))));
 
-  it('one cannot be taken: those that are held are given back (Curator: testSomeLocksFailToLock)', async () => {
+  it('releases the parts that are held when one cannot be acquired (Curator: testSomeLocksFailToLock)', async () => {
     const { mine, theirs } = stage();
     const dead = await stage().client();
     const parts = [mine.locks.mutex(keyOf('a')), dead.locks.mutex(keyOf('b'))];
@@ -26,7 +26,7 @@ export function multiLockFaultsSuite(stage: () => Stage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('one cannot be given back: the others are (Curator: testSomeReleasesFail)', async () => {
+  it('releases the other parts when one cannot be released (Curator: testSomeReleasesFail)', async () => {
     const { mine, theirs, stranger } = stage();
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const onlyRead = [{ perms: Permission.READ, scheme: 'world', id: 'anyone' }];
@@ -44,7 +44,7 @@ export function multiLockFaultsSuite(stage: () => Stage): void {
     }
   });
 
-  it('a stranger deletes the node of one: the whole is lost, the others stay held until it is released', async () => {
+  it('is lost, and holds the other parts until its release, when another client deletes the node of one', async () => {
     const { mine, theirs, stranger } = stage();
     const lease = await multiOf(mine, 'a', 'b', 'c').acquire();
     await lease.fencingToken(); // it watches its nodes from now on
@@ -61,7 +61,7 @@ export function multiLockFaultsSuite(stage: () => Stage): void {
     expect(next?.isHeld).toBe(true);
   });
 
-  it('the session of one ends: the whole is lost', async () => {
+  it('is lost as a whole when the session of one part ends', async () => {
     const { mine, theirs } = stage();
     const multi = mine.locks.multiLock([
       mine.locks.mutex(keyOf('a')),
@@ -76,8 +76,8 @@ export function multiLockFaultsSuite(stage: () => Stage): void {
     expect(await stage().queueIn(pathOf('a'))).toEqual([]);
   });
 
-  describe('one is lost while it waits for the next', () => {
-    it('because its session ended: it begins again, and holds all of them', async () => {
+  describe('when one part is lost while it waits for the next', () => {
+    it('begins again and holds all of them, if the session of the part ended', async () => {
       const { mine, theirs } = stage();
       const third = await stage().client();
       const holder = await third.locks.mutex(keyOf('b')).acquire();
@@ -100,7 +100,7 @@ export function multiLockFaultsSuite(stage: () => Stage): void {
         expect(await third.locks.mutex(keyOf(part)).tryAcquire()).toBeUndefined();
     });
 
-    it('because a stranger deleted its node: it is not granted without it', async () => {
+    it('is not granted without that part, if another client deleted its node', async () => {
       const { mine, theirs, stranger } = stage();
       const holder = await theirs.locks.mutex(keyOf('b')).acquire();
       const waiting = multiOf(mine, 'a', 'b').acquire();
@@ -119,7 +119,7 @@ export function multiLockFaultsSuite(stage: () => Stage): void {
     });
   });
 
-  it('servers go and come back while it waits for the next: it goes on', async () => {
+  it('goes on when the servers go and come back while it waits for the next', async () => {
     const { mine, theirs } = stage();
     const holder = await theirs.locks.mutex(keyOf('b')).acquire();
     const waiting = multiOf(mine, 'a', 'b').acquire();

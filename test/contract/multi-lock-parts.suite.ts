@@ -85,7 +85,7 @@ export function multiLockPartsSuite(stage: () => Stage): void {
     });
   });
 
-  it('do not upgrade: a write lock inside of a held read lock is refused, and the others are given back', async () => {
+  it('do not upgrade: a write lock inside of a held read lock is refused, and the others are released', async () => {
     const { mine } = stage();
     const [a, c] = keys();
     const rw = mine.locks.readWriteLock(c!);
@@ -98,7 +98,7 @@ export function multiLockPartsSuite(stage: () => Stage): void {
     expect(lease?.isHeld).toBe(true);
   });
 
-  it('that are multi-locks stand for theirs', async () => {
+  it('that are multi-locks stand for their own parts', async () => {
     const { mine, theirs } = stage();
     const [a, b, c] = keys().map((key) => mine.locks.mutex(key));
     const inner = mine.locks.multiLock([c!, b!]);

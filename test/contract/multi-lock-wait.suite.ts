@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';
 
-/** Deadlines, signals and single attempts over several locks; and that nobody waits in a circle. */
+/** Deadlines, signals and single attempts over several locks; and that no clients wait in a circle. */
 export function multiLockWaitSuite(stage: () => Stage): void {
   const keyOf = (part: string) => `${stage().key}-${part}`;
   const multiOf = ({ locks }: Client, ...parts: string[]) =>
@@ -34,7 +34,7 @@ export function multiLockWaitSuite(stage: () => Stage): void {
     await isLength('b', 1);
   });
 
-  it('gives back what it holds when a signal aborts the wait for the next', async () => {
+  it('releases what it holds when a signal aborts the wait for the next part', async () => {
     const { mine, theirs } = stage();
     await using _ = await theirs.locks.mutex(keyOf('b')).acquire();
     const stop = new AbortController();
@@ -50,7 +50,7 @@ export function multiLockWaitSuite(stage: () => Stage): void {
     await isLength('b', 1);
   });
 
-  it('gives back what it holds when its client closes', async () => {
+  it('releases what it holds when its client closes', async () => {
     const { mine, theirs } = stage();
     await using _ = await theirs.locks.mutex(keyOf('b')).acquire();
     const waiting = multiOf(mine, 'a', 'b').acquire();
@@ -99,7 +99,7 @@ export function multiLockWaitSuite(stage: () => Stage): void {
       for (const { visitors } of sections) expect(visitors).toHaveLength(20);
     });
 
-    it('with others whose parts are of several clients', async () => {
+    it('with another that has its parts from several clients, too', async () => {
       const { mine, theirs } = stage();
       const section = new CriticalSection();
       const [a, b] = [keyOf('a'), keyOf('b')];

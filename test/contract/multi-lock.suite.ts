@@ -31,6 +31,6 @@ export function multiLockSuite(name: string, makeBackend: () => Promise<Backend>
     describe('of two mutexes, its requests', () => mutexRequestsSuite(stage));
     describe('its parts', () => multiLockPartsSuite(stage));
     describe('waiting for its parts', () => multiLockWaitSuite(stage));
-    describe('accidents of its parts', () => multiLockFaultsSuite(stage));
+    describe('when something happens to its parts', () => multiLockFaultsSuite(stage));
   });
 }

@@ -40,7 +40,7 @@ export function mutexClosingSuite(stage: () => LockStage): void {
     await expectAllClosed(waiters);
   });
 
-  it('takes the lock from its holder, who is told, and hands it on', async () => {
+  it('takes the lock from its holder, aborts the signal of the holder, and hands the lock on', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.lock(key).acquire();
     const { signal } = lease;

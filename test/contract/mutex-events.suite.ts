@@ -7,9 +7,9 @@ import { eventsOf } from './events-of.js';
 import type { LockStage } from './lock-stage.js';
 import { nextEvent } from './next-event.js';
 
-/** What a client tells its listeners. */
+/** What a client reports to its listeners. */
 export function mutexEventsSuite(stage: () => LockStage): void {
-  it('tell when it is acquired and released', async () => {
+  it('report that it is acquired and released', async () => {
     const { mine, key } = stage();
     const heard = eventsOf(mine);
     await mine.lock(key).using(async () => {});
@@ -24,14 +24,14 @@ export function mutexEventsSuite(stage: () => LockStage): void {
     ]);
   });
 
-  it('tell who asked for it', async () => {
+  it('report the method that asked for it', async () => {
     const { mine, key } = stage();
     const heard = eventsOf(mine);
     await mine.lock(key).using(async () => {}, { method: 'Seats.take' });
     expect(heard).toMatchObject([{ method: 'Seats.take' }, { method: 'Seats.take' }]);
   });
 
-  it('tell once that it is waited for, although it has to wait for two, one after the other', async () => {
+  it('report once that it is waited for, although it has to wait for two others, one after the other', async () => {
     const { mine, theirs, key } = stage();
     const holder = await mine.lock(key).acquire();
     const leave = new AbortController();
@@ -48,7 +48,7 @@ export function mutexEventsSuite(stage: () => LockStage): void {
     expect(heard.map(({ kind }) => kind)).toEqual(['contended', 'acquired', 'released']);
   });
 
-  it('tell of an acquire that failed, with its error', async () => {
+  it('report an acquire that failed, with its error', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.lock(key).acquire();
     const heard = eventsOf(theirs);
@@ -72,7 +72,7 @@ export function mutexEventsSuite(stage: () => LockStage): void {
     );
   });
 
-  it('tell nothing when tryAcquire finds it taken', async () => {
+  it('report nothing when tryAcquire finds it taken', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.lock(key).acquire();
     const heard = eventsOf(theirs);
@@ -80,7 +80,7 @@ export function mutexEventsSuite(stage: () => LockStage): void {
     expect(heard).toEqual([]);
   });
 
-  it('tell that it is lost, with the error of its signal; and then not that it is released', async () => {
+  it('report that it is lost, with the error of its signal, and then not that it is released', async () => {
     const { mine, key } = stage();
     const lease = await mine.lock(key).acquire();
     const heard = eventsOf(mine);
@@ -99,7 +99,7 @@ export function mutexEventsSuite(stage: () => LockStage): void {
     ]);
   });
 
-  it('tell nothing to a listener that was taken off', async () => {
+  it('do not reach a listener that was taken off', async () => {
     const { mine, key } = stage();
     const told: string[] = [];
     const stop = mine.locks.on('acquired', ({ key: acquired }) => told.push(acquired));

@@ -7,7 +7,7 @@ import type { LockStage } from './lock-stage.js';
 /**
  * The accidents that every backend can have. Those of real servers and networks have tests of their own.
  *
- * @param isFair whoever queued first is served first
+ * @param isFair is the first in the queue served first?
  */
 export function mutexFaultsSuite(stage: () => LockStage, isFair = true): void {
   it('servers go and come back: holder and waiter are still there (Curator: testWaitingProcessKilledServer)', async () => {

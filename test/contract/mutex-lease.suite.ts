@@ -85,7 +85,7 @@ export function mutexLeaseSuite(stage: () => LockStage): void {
       await expect(failing).rejects.toBe(error);
     });
 
-    it('does not replace the result when a stranger has taken the lock away', async () => {
+    it('does not replace the result when another client has taken the lock away', async () => {
       const { mine, key } = stage();
       const result = await mine.lock(key).using(async () => {
         await stage().evict();
@@ -114,7 +114,7 @@ export function mutexLeaseSuite(stage: () => LockStage): void {
   });
 
   describe('is lost', () => {
-    it('when the servers forget it, and somebody else gets the lock (Curator: testKilledSession)', async () => {
+    it('when the servers forget it, and another client gets the lock (Curator: testKilledSession)', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.lock(key).acquire();
       const { lease: waiting } = await stage().queue(theirs);
@@ -126,7 +126,7 @@ export function mutexLeaseSuite(stage: () => LockStage): void {
       expect(next.isHeld).toBe(true);
     });
 
-    it('when a stranger takes the lock away', async () => {
+    it('when another client takes the lock away', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.lock(key).acquire();
       await lease.fencingToken(); // on ZooKeeper it watches its node from now on
@@ -146,7 +146,7 @@ export function mutexLeaseSuite(stage: () => LockStage): void {
   });
 
   describe('has a fencing token', () => {
-    it('that grows with every grant, whoever gets it', async () => {
+    it('that grows with every grant, whichever client gets it', async () => {
       const { mine, theirs, key } = stage();
       const tokens: bigint[] = [];
       for (const client of [mine, theirs, mine, theirs, mine]) {

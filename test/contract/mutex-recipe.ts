@@ -7,7 +7,7 @@ export interface MutexRecipe {
   /** Name of the client in its errors; none where its parts may belong to several. */
   readonly client?: string;
   /**
-   * Paths of the nodes of one lock, one for each who holds it or waits for it, the holder's first.
+   * Paths of the nodes of one lock, one for each holder and waiter, the holder's first.
    *
    * @param path of its key
    * @param queueIn paths of the children of a directory, in the order of their numbers

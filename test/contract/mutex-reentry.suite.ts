@@ -31,7 +31,7 @@ export function mutexReentrySuite(stage: () => LockStage): void {
     });
   });
 
-  it('is not for siblings, who exclude each other', async () => {
+  it('is not for siblings, which exclude each other', async () => {
     const { mine, key } = stage();
     const mutex = mine.lock(key);
     const story: string[] = [];
@@ -110,7 +110,7 @@ export function mutexReentrySuite(stage: () => LockStage): void {
     await outer.release();
   });
 
-  it('is what tryAcquire does too', async () => {
+  it('works with tryAcquire too', async () => {
     const { mine, key } = stage();
     const mutex = mine.lock(key);
     await mutex.using(async () => {
@@ -127,7 +127,7 @@ export function mutexReentrySuite(stage: () => LockStage): void {
     await held.release();
   });
 
-  it('is told to nobody: only the first is acquired, and the last is released', async () => {
+  it('emits no events: only the first acquire is reported as acquired, and only the last release as released', async () => {
     const { mine, key } = stage();
     const heard: string[] = [];
     for (const kind of ['acquired', 'released'] as const)

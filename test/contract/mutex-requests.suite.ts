@@ -3,7 +3,7 @@ import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.
 import type { Client } from './client.js';
 import type { Stage } from './stage.js';
 
-/** What a mutex on ZooKeeper asks for, and what not, where its nodes would not tell. */
+/** What a mutex on ZooKeeper asks for, and what not, where its nodes would not show it. */
 export function mutexRequestsSuite(stage: () => Stage): void {
   it('remove the nodes of 20 waiters before the client closes, though its session would take them along', async () => {
     const { mine, theirs, key } = stage();

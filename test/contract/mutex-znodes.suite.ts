@@ -105,7 +105,7 @@ export function mutexZnodesSuite(stage: () => Stage): void {
     expect(() => stage().mine.mutex(key)).toThrow(LockKeyError);
   });
 
-  describe('of strangers count as in Curator', () => {
+  describe('of other clients count as in Curator', () => {
     it.each(['0', '!x', 'lock-', 'deadbeefdeadbeefdeadbeefdeadbeef-lock-0000000000'])(
       '%j sorts ahead, and is waited for',
       async (name) => {
@@ -138,7 +138,7 @@ export function mutexZnodesSuite(stage: () => Stage): void {
   });
 
   describe('cost as few requests as can be', () => {
-    it('create, list and delete when nobody is ahead; soon only create and delete', async () => {
+    it('create, list and delete when no other node is ahead; soon only create and delete', async () => {
       const { mine, key } = stage();
       const cycle = () => requestsOf(mine, () => mine.mutex(key).using(async () => {}));
       await cycle(); // makes the directory
@@ -147,7 +147,7 @@ export function mutexZnodesSuite(stage: () => Stage): void {
       expect(await cycle()).toEqual(['create', 'delete']);
     });
 
-    it('another list after somebody else was there', async () => {
+    it('another list after another client was there', async () => {
       const { mine, theirs, key } = stage();
       for (let i = 0; i < 3; i++) await mine.mutex(key).using(async () => {});
       await using _ = await theirs.mutex(key).acquire();

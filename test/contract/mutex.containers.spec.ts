@@ -11,7 +11,7 @@ describe.each(collectingBackends)('The directory of a mutex on %s', (_, makeBack
   const isCollected = () =>
     eventually('it is collected', async () => !(await stage().stranger.exists(stage().path)));
 
-  it('is collected when nobody wants the lock any more (Curator: testContainerCleanup)', async () => {
+  it('is collected when no client wants the lock any more (Curator: testContainerCleanup)', async () => {
     const { mine, theirs, key } = stage();
     await Promise.all([mine, theirs].map((client) => client.mutex(key).using(async () => {})));
     await isCollected();

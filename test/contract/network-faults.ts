@@ -8,7 +8,7 @@ export interface NetworkFaults {
   refuse(): void;
   /** Ends `refuse`. */
   accept(): Promise<void>;
-  /** From now on nothing arrives in either direction, and nobody is told. */
+  /** From now on nothing arrives in either direction, and neither side learns of it. */
   silence(): void;
   /** Ends `silence`: what was sent meanwhile arrives. */
   restore(): void;

@@ -7,7 +7,7 @@ import type { LockStage } from './lock-stage.js';
 import { ReadWriteRoom } from './read-write-room.js';
 import type { StageClient } from './stage-client.js';
 
-/** Many readers, writers and writers who read on, of several clients, all at once. */
+/** Many readers, writers and writers that read on, of several clients, all at once. */
 export function readWriteCrowdSuite(stage: () => LockStage): void {
   it('loses no update of writers among readers, and lets readers meet (Curator: testBasic)', async () => {
     const room = await crowd(25, () => ({}));
@@ -29,7 +29,7 @@ export function readWriteCrowdSuite(stage: () => LockStage): void {
     await eventually('nothing is left', async () => (await stage().contenders()).length === 0);
   });
 
-  /** Four clients with two visitors each, who come in that many times. */
+  /** Four clients with two visitors each, which come in that many times. */
   async function crowd(times: number, options: () => AcquireOptions): Promise<ReadWriteRoom> {
     const { mine, theirs } = stage();
     const clients = [mine, theirs, await stage().client(), await stage().client()];
@@ -61,7 +61,7 @@ export function readWriteCrowdSuite(stage: () => LockStage): void {
     await using reader = await writing.using(write, options);
     const { updates } = room;
     await reader.run(() => room.read());
-    expect(room.updates).toBe(updates); // nobody has written since
+    expect(room.updates).toBe(updates); // no client has written since
   }
 }
 

@@ -19,7 +19,7 @@ export function readWriteDowngradeFaultsSuite(stage: () => LockStage): void {
     expect(await stage().contenders()).toHaveLength(1);
   });
 
-  it('is lost when a stranger takes it away', async () => {
+  it('is lost when another client takes it away', async () => {
     const { mine, theirs, key } = stage();
     const { writer, reader } = await downgrade(mine, key);
     await writer.release();
@@ -32,12 +32,12 @@ export function readWriteDowngradeFaultsSuite(stage: () => LockStage): void {
     await reader.release();
   });
 
-  describe('of a writer who is not one any more', () => {
+  describe('of a writer that has lost the write lock', () => {
     it.each([
       ['and knows', true],
       ['and does not know yet', false],
     ])(
-      'is none: a stranger has taken the lock away, %s; who came in is not joined',
+      'is not granted to a writer that was evicted by another client %s; it does not join the next holder',
       async (_, knows) => {
         const { mine, theirs, key } = stage();
         await mine.writeLock(key).using(async (writer) => {
@@ -62,7 +62,7 @@ export function readWriteDowngradeFaultsSuite(stage: () => LockStage): void {
       },
     );
 
-    it('is none: the servers have forgotten it; the read queues anew', async () => {
+    it('is not granted when the servers have forgotten the writer; the read lock queues anew', async () => {
       const { mine, theirs, key } = stage();
       await mine.writeLock(key).using(async (writer) => {
         const token = await writer.fencingToken();

@@ -5,7 +5,7 @@ import { isSettled } from '../support/is-settled.js';
 import { downgrade } from './downgrade.js';
 import type { LockStage } from './lock-stage.js';
 
-/** The read lock taken inside of the held write lock: nobody comes in between. */
+/** The read lock taken inside of the held write lock: no other client comes in between. */
 export function readWriteDowngradeSuite(stage: () => LockStage): void {
   it('goes on when the write lock is released (Curator: testDowngrading)', async () => {
     const { mine, theirs, key } = stage();
@@ -39,7 +39,7 @@ export function readWriteDowngradeSuite(stage: () => LockStage): void {
   });
 
   it.each(['before', 'after'])(
-    'keeps out a writer who queued %s it, until the read ends (Curator: testContendingDowngrading)',
+    'keeps out a writer that queued %s it, until the read ends (Curator: testContendingDowngrading)',
     async (when) => {
       const { mine, theirs, key } = stage();
       const queue = () => stage().queueFor(theirs.writeLock(key), theirs);
@@ -59,7 +59,7 @@ export function readWriteDowngradeSuite(stage: () => LockStage): void {
     },
   );
 
-  it('is seen also by who knows the directory so well that it needs no list', async () => {
+  it('is seen also by a client that knows the directory so well that it needs no list', async () => {
     const { mine, key } = stage();
     for (let cycle = 0; cycle < 3; cycle++) await mine.writeLock(key).using(async () => {});
     const { writer, reader } = await downgrade(mine, key);
@@ -68,7 +68,7 @@ export function readWriteDowngradeSuite(stage: () => LockStage): void {
     await reader.release();
   });
 
-  it('lets a reader in who is first in the queue, when the write lock is released', async () => {
+  it('lets in a reader that is first in the queue, when the write lock is released', async () => {
     const { mine, theirs, key } = stage();
     const { writer, reader } = await downgrade(mine, key);
     const { lease: queued } = await stage().queueFor(theirs.readLock(key), theirs);
@@ -95,7 +95,7 @@ export function readWriteDowngradeSuite(stage: () => LockStage): void {
     await siblings[1].release();
   });
 
-  it('is none where the write lock was released before: the read queues', async () => {
+  it('is not granted where the write lock was released before: the read lock queues', async () => {
     const { mine, theirs, key } = stage();
     const writer = await mine.writeLock(key).acquire();
     const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
@@ -117,7 +117,7 @@ export function readWriteDowngradeSuite(stage: () => LockStage): void {
       await expect(mine.readLock(key).acquire()).rejects.toBeInstanceOf(LockClientClosedError);
     });
 
-    it('is none after refuse() where the write lock was released: that would be a newcomer', async () => {
+    it('is refused after refuse() where the write lock was released: that would be a newcomer', async () => {
       const { mine, key } = stage();
       const writing = await mine.writeLock(key).acquire();
       await writing.run(async () => {
@@ -127,7 +127,7 @@ export function readWriteDowngradeSuite(stage: () => LockStage): void {
       });
     });
 
-    it('is none after close()', async () => {
+    it('is refused after close()', async () => {
       const { mine, key } = stage();
       await mine.writeLock(key).using(async () => {
         const closed = mine.locks.close();

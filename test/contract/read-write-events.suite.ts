@@ -4,9 +4,9 @@ import { downgrade } from './downgrade.js';
 import type { LockStage } from './lock-stage.js';
 import type { StageClient } from './stage-client.js';
 
-/** What a client tells of both halves of a lock. */
+/** What a client reports of both halves of a lock. */
 export function readWriteEventsSuite(stage: () => LockStage): void {
-  it('tell of each half that is granted and released; a downgrade is a grant, a re-entry none', async () => {
+  it('report each half that is granted and released; a downgrade is a grant, a re-entry none', async () => {
     const { mine, key } = stage();
     const heard = eventsOf(mine);
     const { writer, reader } = await downgrade(mine, key);
@@ -16,7 +16,7 @@ export function readWriteEventsSuite(stage: () => LockStage): void {
     expect(heard).toEqual(['acquired', 'acquired', 'released', 'released']);
   });
 
-  it('tell that a reader waits for a writer, and that it is served', async () => {
+  it('report that a reader waits for a writer, and that it is served', async () => {
     const { mine, theirs, key } = stage();
     const writer = await mine.writeLock(key).acquire();
     const heard = eventsOf(theirs);
@@ -26,7 +26,7 @@ export function readWriteEventsSuite(stage: () => LockStage): void {
     expect(heard).toEqual(['contended', 'acquired', 'released']);
   });
 
-  it('tell that both are lost, writer and reader, and then not that they are released', async () => {
+  it('report that both are lost, writer and reader, and then not that they are released', async () => {
     const { mine, key } = stage();
     const { writer, reader } = await downgrade(mine, key);
     const heard = eventsOf(mine);
@@ -35,7 +35,7 @@ export function readWriteEventsSuite(stage: () => LockStage): void {
     expect(heard).toEqual(['lost', 'lost']);
   });
 
-  it('tell nothing of an upgrade, which asks the servers for nothing', async () => {
+  it('report nothing of an upgrade, which sends nothing to the servers', async () => {
     const { mine, key } = stage();
     await mine.readLock(key).using(async () => {
       const heard = eventsOf(mine);
@@ -44,7 +44,7 @@ export function readWriteEventsSuite(stage: () => LockStage): void {
     });
   });
 
-  /** The kinds of what the client tells of the key from now on. */
+  /** The kinds of the events that the client emits for the key from now on. */
   function eventsOf({ locks }: StageClient): string[] {
     const heard: string[] = [];
     for (const kind of ['acquired', 'contended', 'released', 'lost', 'failed'] as const)

@@ -7,13 +7,13 @@ import { expectLost } from './expect-lost.js';
 import type { LockStage } from './lock-stage.js';
 
 /**
- * Servers that forget or go away, strangers who interfere, clients that close.
+ * Servers that forget or go away, clients that interfere, clients that close.
  *
- * @param isFair whoever queued first is served first
+ * @param isFair is the first in the queue served first?
  */
 export function readWriteFaultsSuite(stage: () => LockStage, isFair = true): void {
-  describe.each(['read', 'write'] as const)('of the %s lock', (half) => {
-    it('servers forget it while it is held: it is lost, and a writer gets in', async () => {
+  describe.each(['read', 'write'] as const)('the %s lock', (half) => {
+    it('is lost when the servers forget it while it is held, and lets a writer in', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.half(half, key).acquire();
       const token = await lease.fencingToken();
@@ -26,7 +26,7 @@ export function readWriteFaultsSuite(stage: () => LockStage, isFair = true): voi
       expect(next.isHeld).toBe(true);
     });
 
-    it('servers forget it while it waits: it queues again, behind those who came meanwhile', async () => {
+    it('queues again, behind those that came meanwhile, when the servers forget it while it waits', async () => {
       const { mine, theirs, key } = stage();
       const holder = await mine.writeLock(key).acquire();
       const { lease } = await stage().queueFor(theirs.half(half, key), theirs);
@@ -40,14 +40,14 @@ export function readWriteFaultsSuite(stage: () => LockStage, isFair = true): voi
         const held = await waiting;
         served.push(name);
         await stage().caughtUp(theirs);
-        expect([held.isHeld, served.at(-1)]).toEqual([true, name]); // nobody else has come in
+        expect([held.isHeld, served.at(-1)]).toEqual([true, name]); // no other client has come in
         await held.release();
       };
       await Promise.all([serve('forgotten', lease), serve('behind', behind)]);
       expect(isFair ? served : served.sort()).toEqual(['behind', 'forgotten']);
     });
 
-    it('is taken away by a stranger: it is lost', async () => {
+    it('is lost when another client takes it away', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.half(half, key).acquire();
       const { signal } = lease;
@@ -65,7 +65,7 @@ export function readWriteFaultsSuite(stage: () => LockStage, isFair = true): voi
     });
   });
 
-  it('servers go and come back: a writer, who reads too, and those who wait are still there', async () => {
+  it('leave a writer that reads too, and those that wait, in place when the servers go and come back', async () => {
     const { mine, theirs, key } = stage();
     const writer = await mine.writeLock(key).acquire();
     const reader = await writer.run(() => mine.readLock(key).acquire());
@@ -84,7 +84,7 @@ export function readWriteFaultsSuite(stage: () => LockStage, isFair = true): voi
     await Promise.all([waitingWriter, waitingReader].map(async (it) => (await it).release()));
   });
 
-  it('servers are away when a writer begins to read: it goes on when they are back', async () => {
+  it('delay a downgrade that begins while the servers are away until they are back', async () => {
     const { mine, theirs, key } = stage();
     const writer = await mine.writeLock(key).acquire();
     await stage().down();
@@ -98,8 +98,8 @@ export function readWriteFaultsSuite(stage: () => LockStage, isFair = true): voi
     await eventually('nothing is left', async () => (await stage().contenders()).length === 0);
   });
 
-  describe('the client closes', () => {
-    it('with waiters on both halves: they are rejected, and nothing of them is left', async () => {
+  describe('when the client closes', () => {
+    it('reject the waiters on both halves, and leave nothing of them', async () => {
       const { mine, theirs, key } = stage();
       await using _ = await theirs.writeLock(key).acquire();
       const waiters: Promise<Lease>[] = [];
@@ -113,7 +113,7 @@ export function readWriteFaultsSuite(stage: () => LockStage, isFair = true): voi
       expect(await stage().contenders()).toHaveLength(1); // that of the holder
     });
 
-    it('with readers, a writer and a downgrade: all are lost, and nothing of them is left', async () => {
+    it('end the leases of readers, a writer and a downgrade, and leave nothing of them', async () => {
       const { mine, theirs, key } = stage();
       const readers = [
         await mine.readLock('another').acquire(),
@@ -128,7 +128,7 @@ export function readWriteFaultsSuite(stage: () => LockStage, isFair = true): voi
       expect([next?.isHeld, other?.isHeld]).toEqual([true, true]);
     });
 
-    it('in two steps: from refuse() on nobody gets in, and what is held may be re-entered', async () => {
+    it('let no client in from refuse() on, but let what is held be re-entered', async () => {
       const { mine, key } = stage();
       const lease = await mine.readLock(key).acquire();
       mine.locks.refuse();

@@ -53,7 +53,7 @@ describe.each(collectingBackends)('The directory of a read/write lock on %s', (_
     expect(tokens[2]).toBeGreaterThan(tokens[1]!);
   });
 
-  it('stays for the reader of a downgrade, whose node took no number', async () => {
+  it('stays for the reader of a downgrade, although its node took no number', async () => {
     const { mine, theirs, key, path, stranger } = stage();
     const reader = await mine.writeLock(key).using(() => mine.readLock(key).acquire());
     await mine.mutex('another').using(async () => {});

@@ -28,7 +28,7 @@ export function readWriteLockSuite(name: string, makeBackend: () => Promise<Back
     describe('a downgrade in trouble', () => readWriteDowngradeFaultsSuite(stage));
     describe('waiting', () => readWriteWaitSuite(stage));
     describe('the znodes', () => readWriteZnodesSuite(stage));
-    describe('strangers', () => readWriteStrangersSuite(stage));
+    describe('a node for each waiter and downgrade', () => readWriteStrangersSuite(stage));
     describe('events', () => readWriteEventsSuite(stage));
     describe('accidents', () => readWriteFaultsSuite(stage));
   });

@@ -27,7 +27,7 @@ export function readWriteNestingSuite(stage: () => LockStage): void {
       ['write', 'read', 'waits'],
       ['write', 'write', 'waits'],
     ] as const)(
-      'of another owner who holds the %s lock, the %s lock %s (Curator: testThatDowngradingRespectsThreads)',
+      'of another owner that holds the %s lock, the %s lock %s (Curator: testThatDowngradingRespectsThreads)',
       async (held, wanted, outcome) => {
         const { mine, theirs, key } = stage();
         await using _ = await mine.half(held, key).acquire();
@@ -72,7 +72,7 @@ export function readWriteNestingSuite(stage: () => LockStage): void {
       });
     });
 
-    it('is not refused in a scope whose read lock was released', async () => {
+    it('is not refused in a scope after its read lock was released', async () => {
       const { mine, key } = stage();
       await mine.readLock(key).using(async (reader) => {
         await reader.release();
@@ -128,7 +128,7 @@ export function readWriteNestingSuite(stage: () => LockStage): void {
       expect(depth).toBe(3);
     });
 
-    it('is none where another client reads: it waits', async () => {
+    it('is no upgrade where another client reads: it waits', async () => {
       const { mine, theirs, key } = stage();
       await mine.readLock(key).using(async () => {
         expect(await theirs.writeLock(key).tryAcquire()).toBeUndefined();

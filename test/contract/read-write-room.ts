@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Readers notice when a writer is at work, and writers when anybody is; in different turns, as in a database. */
+/** Readers notice when a writer is at work, and writers when any client is; in different turns, as in a database. */
 export class ReadWriteRoom {
   updates = 0;
   writes = 0;

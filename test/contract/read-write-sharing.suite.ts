@@ -8,7 +8,7 @@ import type { StageClient } from './stage-client.js';
 /**
  * Many readers or one writer, in the order of the queue.
  *
- * @param order who is served first: who queued first; a writer who waits; or anybody
+ * @param order which client is served first: the first in the queue; a writer that waits; or any
  */
 export function readWriteSharingSuite(
   stage: () => LockStage,
@@ -28,7 +28,7 @@ export function readWriteSharingSuite(
     expect(writer?.isHeld).toBe(true);
   });
 
-  it('lets no writer in beside a reader whom it could only know from a list', async () => {
+  it('lets no writer in beside a reader that the writer could only know from a list', async () => {
     const { mine, key } = stage();
     for (let cycle = 0; cycle < 3; cycle++) await mine.readLock(key).using(async () => {}); // needs no list any more
     const first = await mine.readLock(key).acquire();
@@ -51,7 +51,7 @@ export function readWriteSharingSuite(
   });
 
   describe('while others wait', () => {
-    it('keeps a writer out until the last reader ahead has left, whoever leaves first', async () => {
+    it('keeps a writer out until the last reader ahead has left, whichever leaves first', async () => {
       const { mine, theirs, key } = stage();
       const readers = [
         await mine.readLock(key).acquire(),
@@ -110,7 +110,7 @@ export function readWriteSharingSuite(
   });
 
   if (order !== 'any')
-    it('keeps a reader behind a writer who waits, though only readers are inside', async () => {
+    it('keeps a reader behind a writer that waits, though only readers are inside', async () => {
       const { mine, theirs, key } = stage();
       const reader = await mine.readLock(key).acquire();
       const { lease: writer } = await queueHalf('write', theirs);

@@ -7,10 +7,10 @@ import type { Stage } from './stage.js';
 
 const HALVES = ['read', 'write'] as const;
 
-/** What there is to a read/write lock on ZooKeeper because everybody who waits or downgrades has a node of its own. */
+/** What there is to a read/write lock on ZooKeeper because every waiter and every downgrade has a node of its own. */
 export function readWriteStrangersSuite(stage: () => Stage): void {
   it.each(HALVES)(
-    'delete the node of the %s lock while it waits: it queues again',
+    'is made again when another client deletes that of the waiting %s lock',
     async (half) => {
       const { mine, theirs, stranger, key, path } = stage();
       const holder = await mine.writeLock(key).acquire();
@@ -29,7 +29,7 @@ export function readWriteStrangersSuite(stage: () => Stage): void {
     },
   );
 
-  it('delete the node of a writer who reads on: the read goes on', async () => {
+  it('lets the read go on when another client deletes that of a writer that reads on', async () => {
     const { mine, theirs, stranger, key } = stage();
     const { writer, reader } = await downgrade(mine, key);
     const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
@@ -42,7 +42,7 @@ export function readWriteStrangersSuite(stage: () => Stage): void {
     await (await queued).release();
   });
 
-  it('delete the node of a writer as it begins to read: it does not read, or does and goes on', async () => {
+  it('is deleted by another client as a writer begins to read: the writer does not read, or does and goes on', async () => {
     const { mine, theirs, stranger, key } = stage();
     const lock = mine.locks.readWriteLock(key);
     const writer = await lock.writeLock().acquire();
@@ -61,7 +61,7 @@ export function readWriteStrangersSuite(stage: () => Stage): void {
     await writer.release();
   });
 
-  it('see that a downgrade has the number of its writer, so that it takes no place behind those who queue', async () => {
+  it('has, for a downgrade, the number of the writer, so that it takes no place behind those that queue', async () => {
     const { mine, stranger, key, path } = stage();
     const { writer, reader } = await downgrade(mine, key);
     const nodes = (await stage().nodes()).sort(byHalf);
@@ -76,15 +76,15 @@ export function readWriteStrangersSuite(stage: () => Stage): void {
     expect(await stage().nodes()).toEqual([]);
   });
 
-  describe('see of both halves no more than there has to be', () => {
-    it.each(HALVES)('a tryAcquire of the %s lock watches nothing', async (half) => {
+  describe('costs no more than it has to', () => {
+    it.each(HALVES)('no watch for a tryAcquire of the %s lock', async (half) => {
       const { mine, theirs, key } = stage();
       await using _ = await theirs.writeLock(key).acquire();
       expect(await mine.half(half, key).tryAcquire()).toBeUndefined();
       expect(mine.requests.filter((request) => 'watch' in request && request.watch)).toEqual([]);
     });
 
-    it('an upgrade that names the lock by its path is none either', async () => {
+    it('no node for an upgrade that names the lock by its path, which is refused too', async () => {
       const { mine, key, path } = stage();
       await mine.readLock(key).using(async () => {
         const refused = mine.writeLock(path).acquire();

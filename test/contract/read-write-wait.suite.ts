@@ -95,7 +95,7 @@ export function readWriteWaitSuite(stage: () => LockStage): void {
     const failure = theirs.writeLock(key).acquire({ wait: 30 });
     await expect(failure).rejects.toBeInstanceOf(LockTimeoutError);
     await onlyTheHolderIsLeft();
-    await using other = await theirs.readLock(key).tryAcquire(); // nobody is ahead any more
+    await using other = await theirs.readLock(key).tryAcquire(); // no client is ahead any more
     expect([reader.isHeld, other?.isHeld]).toEqual([true, true]);
   });
 }

@@ -113,7 +113,7 @@ export function readWriteZnodesSuite(stage: () => Stage): void {
     });
   });
 
-  describe('of strangers count as in Curator', () => {
+  describe('of other clients count as in Curator', () => {
     const BOTH_WAIT = ['__WRIT__', '0__WRIT__0000000000', '_c_x-__WRIT__-2147483648'];
     it.each(BOTH_WAIT)('%j is a writer ahead: readers and writers wait', async (name) => {
       await withStranger(name, async () => {
@@ -159,7 +159,7 @@ export function readWriteZnodesSuite(stage: () => Stage): void {
       );
     });
 
-    /** With somebody else's node in the directory. */
+    /** With a node of another client in the directory. */
     async function withStranger(name: string, work: () => Promise<void>): Promise<void> {
       const { mine, stranger, key, path } = stage();
       await mine.readLock(key).using(async () => {
@@ -169,7 +169,7 @@ export function readWriteZnodesSuite(stage: () => Stage): void {
       if (await stranger.exists(`${path}/${name}`)) await stranger.delete(`${path}/${name}`);
     }
 
-    /** It gets in when the stranger goes, not before; the stranger is there again when that is shown. */
+    /** It gets in when the other node goes, not before; that node is there again when that is shown. */
     async function expectToWait(half: 'read' | 'write', name: string): Promise<void> {
       const { mine, stranger, key, path } = stage();
       const lock = mine.half(half, key);
@@ -202,7 +202,7 @@ export function readWriteZnodesSuite(stage: () => Stage): void {
       expect(lease.isHeld).toBe(true);
     });
 
-    it('what other clients make of the key, nobody here can know', async () => {
+    it('but a client cannot know which recipe other clients use for the key', async () => {
       const { mine, theirs, key } = stage();
       await using writer = await mine.writeLock(key).acquire();
       await using holder = await theirs.mutex(key).acquire(); // as in Curator: they do not exclude each other

@@ -28,7 +28,7 @@ export function redLockGrantsSuite(stage: () => RedLockStage): void {
   const haveItNot = async (indices: readonly number[]) =>
     !(await Promise.all(indices.map(hasIt))).some(Boolean);
 
-  it('a majority is enough, whatever the others do (Redisson: testLockSuccess)', async () => {
+  it('are enough when they are a majority, whatever the others do (Redisson: testLockSuccess)', async () => {
     const { mine, theirs, key } = stage();
     const others = await holdElsewhere([0, 3]);
     const lease = await mine.lock(key).tryAcquire();
@@ -38,7 +38,7 @@ export function redLockGrantsSuite(stage: () => RedLockStage): void {
     await lease!.release();
   });
 
-  it('a minority is given back (Redisson: testLockFailed)', async () => {
+  it('are released when they are a minority (Redisson: testLockFailed)', async () => {
     const { mine, key } = stage();
     const others = await holdElsewhere([0, 2, 3]);
     expect(await mine.lock(key).tryAcquire()).toBeUndefined();
@@ -48,7 +48,7 @@ export function redLockGrantsSuite(stage: () => RedLockStage): void {
     expect(lease.isHeld).toBe(true);
   });
 
-  it('those that come late join: with them it outlives the loss of the first', async () => {
+  it('that come late join: with them the lock outlives the loss of the first', async () => {
     const { mine, key } = stage();
     let lease: Lease | undefined;
     await someFrozen([3, 4], async () => void (lease = await mine.lock(key).acquire()));
@@ -64,7 +64,7 @@ export function redLockGrantsSuite(stage: () => RedLockStage): void {
     await eventually('it is lost with the third', () => !held.isHeld);
   });
 
-  it('those that come after the release are given back', async () => {
+  it('that come after the release are released', async () => {
     const { mine, theirs, key } = stage();
     await someFrozen([1, 3], async () => {
       await mine.lock(key).using(async () => {});
@@ -74,7 +74,7 @@ export function redLockGrantsSuite(stage: () => RedLockStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('those that come after too many refused are given back', async () => {
+  it('that come after too many refusals are released', async () => {
     const { mine, key } = stage();
     const others = await holdElsewhere([0, 1, 2]);
     await someFrozen([3, 4], async () => {
@@ -83,7 +83,7 @@ export function redLockGrantsSuite(stage: () => RedLockStage): void {
     await Promise.all(others.map((other) => other.release()));
   });
 
-  it('a release is over when a majority has it back, and goes on for the others', async () => {
+  it('end a release when a majority of them is released; the others follow', async () => {
     const { mine, key } = stage();
     const lease = await mine.lock(key).acquire();
     await eventually('all have it', () => haveIt([0, 1, 2, 3, 4]));
@@ -94,7 +94,7 @@ export function redLockGrantsSuite(stage: () => RedLockStage): void {
     await eventually('all have it back', () => haveItNot([0, 1, 2, 3, 4]));
   });
 
-  it('a release is not over when only a minority has it back', async () => {
+  it('do not end a release when only a minority of them is released', async () => {
     const { mine, key } = stage();
     const lease = await mine.lock(key).acquire();
     await eventually('all have it', () => haveIt([0, 1, 2, 3, 4]));
@@ -107,7 +107,7 @@ export function redLockGrantsSuite(stage: () => RedLockStage): void {
     await release;
   });
 
-  it('only the first of a process asks for them, whoever else of it waits', async () => {
+  it('are asked for by the first waiter of a process only, whichever others of it wait', async () => {
     const { mine, theirs, key } = stage();
     const held = await theirs.lock(key).acquire();
     const { lease: first } = await stage().queue(mine);
@@ -119,7 +119,7 @@ export function redLockGrantsSuite(stage: () => RedLockStage): void {
     for (const lease of [first, second]) await (await lease).release();
   });
 
-  it('an abort at any turn while they come in leaves none of them', async () => {
+  it('are all released when an acquire aborts at any turn while they come in', async () => {
     const { mine, theirs, key } = stage();
     for (let turns = 0; turns < 60; turns++) {
       const held = await theirs.lock(key).acquire();

@@ -15,7 +15,7 @@ import { KEPT } from '../support/kept-keys.js';
 
 /** Every channel of a lock. */
 const CHANNELS = 'redisson_*';
-/** A line of `CLIENT LIST` of who listens to something. */
+/** A line of `CLIENT LIST` of a client that listens to something. */
 const LISTENER = /\bname=(\S+) .*\bsub=[1-9]/;
 
 /** Independent servers, each with its share of every lock. What happens, happens to all of them. */
@@ -76,7 +76,7 @@ export class RedLockStage implements LockStage {
     return this.queueFor(client.lock(this.key), client, options);
   }
 
-  /** Who does not stand behind another one of its own client listens then, so that it does not notice by chance. */
+  /** A client that does not stand behind another waiter of its own listens then, so that it does not notice by chance. */
   async queueFor(
     lock: Lock,
     client: RedLockStageClient,
@@ -96,8 +96,8 @@ export class RedLockStage implements LockStage {
   }
 
   /**
-   * Who holds it on a majority of the servers, and who listens to one of them. Who waits behind another one of its own
-   * client is known to that client only.
+   * The clients that hold it on a majority of the servers, and those that listen to one of them. A waiter behind another
+   * one of its own client is known to that client only.
    */
   async contenders(): Promise<string[]> {
     const fields = await this.#ofAll<string[]>('hkeys', this.key);
@@ -109,14 +109,14 @@ export class RedLockStage implements LockStage {
     return [...holders.map(({ name }) => name), ...(await this.#listening())];
   }
 
-  /** Every key but the counters of fencing tokens, and every channel that somebody listens to. */
+  /** Every key but the counters of fencing tokens, and every channel with a listener. */
   async remains(): Promise<string[]> {
     const keys = await this.#ofAll<string[]>('keys', '*');
     const channels = await this.#channels();
     return [...keys.flat().filter((key) => !KEPT.test(key)), ...channels.flat()];
   }
 
-  /** Whoever listens is told to look again: what it was told before, it has dealt with then. */
+  /** Every listener is made to look again: it has dealt then with all messages that came before. */
   async caughtUp(): Promise<void> {
     const received = this.#received;
     let told = 0;
@@ -138,7 +138,7 @@ export class RedLockStage implements LockStage {
       'it knows, and is connected',
       () => client.held === 0 && client.nodes.every(isUp),
     );
-    await this.#ofAll('client', 'kill', 'type', 'pubsub'); // who waits looks again
+    await this.#ofAll('client', 'kill', 'type', 'pubsub'); // the waiters look again
   }
 
   /** By the command of operators. */
@@ -204,7 +204,7 @@ export class RedLockStage implements LockStage {
     return Promise.all(this.observers.map((observer) => observer.call(...command) as Promise<T>));
   }
 
-  /** The channels that somebody listens to, of each server. */
+  /** The channels with listeners, of each server. */
   #channels(): Promise<string[][]> {
     return this.#ofAll('pubsub', 'channels', CHANNELS);
   }

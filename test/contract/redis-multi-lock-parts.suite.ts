@@ -97,7 +97,7 @@ export function redisMultiLockPartsSuite(stage: () => RedisStage): void {
         if (i > 0) expect(token).toBeGreaterThan(tokens[i - 1]!);
     });
 
-    it('that are multi-locks stand for theirs', async () => {
+    it('that are multi-locks stand for their own parts', async () => {
       const { mine } = stage();
       const [a, b, c] = partsOf(mine);
       const inner = mine.locks.multiLock([c!, b!]);
@@ -171,7 +171,7 @@ export function redisMultiLockPartsSuite(stage: () => RedisStage): void {
     expect(await free()).toEqual(Object.keys(locksOf(mine)));
   });
 
-  it('do not upgrade: a write lock inside of a held read lock is refused, and the others are given back', async () => {
+  it('do not upgrade: a write lock inside of a held read lock is refused, and the others are released', async () => {
     const { mine } = stage();
     const [a, , c] = keys();
     const rw = mine.locks.readWriteLock(c!);

@@ -19,7 +19,7 @@ export function redisMultiLockScriptSuite(stage: () => RedisStage): void {
     return taking.map(([, , count, ...args]) => args.slice(0, Number(count)));
   };
 
-  it('all are taken by one script', async () => {
+  it('are all taken by one script', async () => {
     const { mine } = stage();
     const multi = multiOf(mine, 'c', 'a', 'b');
     await multi.using(async () => {}); // the server has the script now
@@ -27,7 +27,7 @@ export function redisMultiLockScriptSuite(stage: () => RedisStage): void {
     expect(taken).toEqual([['a', 'b', 'c'].map(keyOf)]);
   });
 
-  it('who waits holds none of them: others may take what is free meanwhile', async () => {
+  it('are not held by a waiter: others may take what is free meanwhile', async () => {
     const { mine, theirs } = stage();
     const held = await theirs.locks.mutex(keyOf('b')).acquire();
     const { lease } = await stage().queueFor(multiOf(mine, 'a', 'b', 'c'), mine);
@@ -39,7 +39,7 @@ export function redisMultiLockScriptSuite(stage: () => RedisStage): void {
     await (await lease).release();
   });
 
-  it('those that the caller holds are not asked for again', async () => {
+  it('are not asked for again when the caller holds them', async () => {
     const { mine } = stage();
     await mine.locks.mutex(keyOf('b')).using(async () => {
       const multi = multiOf(mine, 'a', 'b', 'c');
@@ -51,7 +51,7 @@ export function redisMultiLockScriptSuite(stage: () => RedisStage): void {
   });
 
   describe('events', () => {
-    it('tell of each part', async () => {
+    it('report each part', async () => {
       const { mine, theirs } = stage();
       const held = await theirs.locks.mutex(keyOf('b')).acquire();
       const heard = eventsOf(mine);
@@ -64,7 +64,7 @@ export function redisMultiLockScriptSuite(stage: () => RedisStage): void {
       expect(heard).toHaveLength(6);
     });
 
-    it('tell of each part that it failed', async () => {
+    it('report the failure of each part', async () => {
       const { mine, theirs } = stage();
       await using _ = await theirs.locks.mutex(keyOf('b')).acquire();
       const heard = eventsOf(mine);
@@ -72,7 +72,7 @@ export function redisMultiLockScriptSuite(stage: () => RedisStage): void {
       expect(heard).toEqual([...about('contended'), ...about('failed')]);
     });
 
-    it('tell of the part that is lost, and of the others that they are released', async () => {
+    it('report that one part is lost, and that the others are released', async () => {
       const { mine, theirs } = stage();
       const lease = await multiOf(mine, 'a', 'b').acquire();
       const heard = eventsOf(mine);
@@ -90,7 +90,7 @@ export function redisMultiLockScriptSuite(stage: () => RedisStage): void {
       ['a', 'b'].map((part) => expect.objectContaining({ kind, key: keyOf(part) }) as unknown);
   });
 
-  it('of a cluster they have to be of one slot; else they are taken one after the other', async () => {
+  it('have to be of one slot in a cluster; else they are taken one after the other', async () => {
     const { mine, key, observer } = stage();
     const apart = ['x', 'y', 'z'].map((part) => `${key}-${part}`); // of different slots
     const multi = mine.locks.multiLock(apart.map((part) => mine.locks.mutex(part)));

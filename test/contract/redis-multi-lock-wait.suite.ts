@@ -7,7 +7,7 @@ import type { RedisStageClient } from './redis-stage-client.js';
 import type { RedisStage } from './redis-stage.js';
 import { redisMultiLockWays } from './redis-multi-lock-ways.js';
 
-/** Deadlines, signals and single attempts over several locks on Redis; and that nobody waits in a circle. */
+/** Deadlines, signals and single attempts over several locks on Redis; and that no clients wait in a circle. */
 export function redisMultiLockWaitSuite(stage: () => RedisStage): void {
   const keyOf = (part: string) => `{${stage().key}}-${part}`;
 
@@ -117,7 +117,7 @@ export function redisMultiLockWaitSuite(stage: () => RedisStage): void {
         expect(section.visitors).toHaveLength(80);
       });
 
-      it('with many that want some of five at random, and with those who want a single one', async () => {
+      it('with many that want some of five at random, and with others that want a single one', async () => {
         const { mine, theirs } = stage();
         const parts = ['a', 'b', 'c', 'd', 'e'];
         const sections = new Map(parts.map((part) => [part, new CriticalSection()]));

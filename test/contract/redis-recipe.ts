@@ -6,9 +6,9 @@ export interface RedisRecipe {
   mutex(locks: RedisLockClient, key: string): Mutex;
   /** Name of the client in its errors; none where its parts may belong to several. */
   readonly client?: string;
-  /** Key of the lock that all begin with who want the mutex. Default: its own. */
+  /** Key of the lock that all callers of the mutex begin with. Default: its own. */
   firstKey?(key: string): string;
-  /** Do those who wait ask again and again, and listen to nothing? Default false. */
+  /** Do the waiters ask again and again, and listen to nothing? Default false. */
   readonly isSpinning?: boolean;
   /** Of read/write locks. Default false. */
   readonly preferWriters?: boolean;

@@ -14,7 +14,7 @@ import type { SemaphoreState } from './semaphore-state.js';
 
 /** The semaphore of each test on Redis. */
 export class RedisSemaphoreStage implements SemaphoreStage {
-  /** Who waits, by test: only the first of each client is known to the servers where they are not fair. */
+  /** The waiters, by test: only the first of each client is known to the servers where they are not fair. */
   readonly #waiting = new Set<{ readonly key: string; readonly client: RedisStageClient }>();
 
   constructor(
@@ -57,7 +57,7 @@ export class RedisSemaphoreStage implements SemaphoreStage {
     await theirs.locks.semaphore(key, { fair: this.isFair }).release(permitIds[permit]!);
   }
 
-  /** What the servers tell, and how many of the test wait. */
+  /** What the servers report, and how many of the test wait. */
   async #state(): Promise<Readonly<Record<string, number>>> {
     const { observer, key } = this.stage();
     const { permitTimeouts, permitQueue, semaphoreChannel } = new LockName(key);

@@ -10,7 +10,7 @@ import type { StageClient, StageClientOptions } from './stage-client.js';
 
 /** The lease of a lock, in milliseconds. It is longer than any test: what is left or slept over is not made good by its end. */
 const WATCHDOG_TIMEOUT = 90_000;
-/** Who wants permits of a semaphore: its names tell nothing of their client. */
+/** The name of a caller that wants permits of a semaphore; it does not show its client. */
 const PERMIT_HOLDER = /^[0-9a-f]{32}$/;
 
 /** A lock client on Redis, on an ioredis client of its own, whose commands are written down. */

@@ -74,7 +74,7 @@ export class RedisStage implements LockStage {
     return this.queueFor(client.lock(this.key), client, options);
   }
 
-  /** Who does not stand behind another one of its own client listens then, so that it does not notice by chance. */
+  /** A client that does not stand behind another waiter of its own listens then, so that it does not notice by chance. */
   async queueFor(
     lock: Lock,
     client: RedisStageClient,
@@ -96,8 +96,8 @@ export class RedisStage implements LockStage {
   }
 
   /**
-   * Who holds it; who queues for the fair lock; and where there is no queue, the clients that listen, or spin. Who waits
-   * behind another one of its own client is known to that client only.
+   * The holders; the queue of the fair lock; and where there is no queue, the clients that listen, or spin. A waiter behind
+   * another one of its own client is known to that client only.
    */
   async contenders(): Promise<string[]> {
     const { redisKey: raw, queue, channel, readWriteChannel } = this.#name;
@@ -110,7 +110,7 @@ export class RedisStage implements LockStage {
 
   /**
    * Every key but the counters of fencing tokens and the numbers of semaphores that have all their permits, and every
-   * channel that somebody listens to.
+   * channel with a listener.
    */
   async remains(): Promise<string[]> {
     const keys = (await this.#ofMasters<string[]>('keys', '*')).flat();
@@ -119,7 +119,7 @@ export class RedisStage implements LockStage {
     return [...keys.filter((key) => !KEPT.test(key) && !unused.has(key)), ...channels.flat()];
   }
 
-  /** Whoever listens is told to look again: what it was told before, it has dealt with then. */
+  /** Every listener is made to look again: it has dealt then with all messages that came before. */
   async caughtUp(client: StageClient = this.mine): Promise<void> {
     if (this.recipe.isSpinning) return this.#asksAgain(client);
     const received = this.#received;
@@ -139,7 +139,7 @@ export class RedisStage implements LockStage {
     await this.#ofMasters('eval', forgetPermitsScript, 0, ...client.permitHolders);
     this.makeSure(client);
     await eventually('it knows, and is connected', () => client.held === 0 && isUp(client.redis));
-    await this.#ofMasters('client', 'kill', 'type', 'pubsub'); // who waits looks again
+    await this.#ofMasters('client', 'kill', 'type', 'pubsub'); // the waiters look again
   }
 
   /** By the command of operators. */
@@ -216,7 +216,7 @@ export class RedisStage implements LockStage {
     return Promise.all(this.#masters.map((node) => node.call(...command) as Promise<T>));
   }
 
-  /** The channels that somebody listens to, of each server. */
+  /** The channels with listeners, of each server. */
   #channels(): Promise<string[][]> {
     return this.#ofMasters('pubsub', this.#isCluster ? 'shardchannels' : 'channels', CHANNELS);
   }

@@ -4,9 +4,9 @@ import { eventually } from '../support/eventually.js';
 import { revocationsOf } from './revocations-of.js';
 import type { Stage } from './stage.js';
 
-/** Who hears of a revocation: the listeners of the leases on that hold, as long as they are held. */
+/** What is notified of a revocation: the listeners of the leases on that hold, as long as they are held. */
 export function revocationListenersSuite(stage: () => Stage): void {
-  it('those of another lock hear nothing', async () => {
+  it('are not called for another lease of the same lock', async () => {
     const { mine, theirs, key } = stage();
     const lock = mine.locks.readWriteLock(key).readLock();
     await using first = await lock.acquire();
@@ -18,7 +18,7 @@ export function revocationListenersSuite(stage: () => Stage): void {
     expect(toldFirst).toEqual([]);
   });
 
-  it('all leases that share a hold hear, until they are released', async () => {
+  it('are called for all leases that share a hold, until they are released', async () => {
     const { mine, theirs, key } = stage();
     const outer = await mine.mutex(key).acquire();
     const inner = await outer.run(() => mine.mutex(key).acquire());
@@ -33,7 +33,7 @@ export function revocationListenersSuite(stage: () => Stage): void {
     await outer.release();
   });
 
-  it('the next grant of the same lock does not inherit them, nor the request', async () => {
+  it('are not inherited by the next grant of the same lock, nor is the request', async () => {
     const { mine, theirs, key } = stage();
     const lock = mine.mutex(key);
     const first = await lock.acquire();
@@ -58,7 +58,7 @@ export function revocationListenersSuite(stage: () => Stage): void {
       },
     ],
     ['rejects', async () => Promise.reject(new Error('no time'))],
-  ])('one that %s is a warning, and the others hear all the same', async (_, failing) => {
+  ])('are called although another one %s, which is a warning', async (_, failing) => {
     const { mine, theirs, key } = stage();
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
     try {
@@ -77,7 +77,7 @@ export function revocationListenersSuite(stage: () => Stage): void {
     }
   });
 
-  it('none hears after the release', async () => {
+  it('are not called after the release', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key).acquire();
     const told = revocationsOf(lease);
@@ -87,7 +87,7 @@ export function revocationListenersSuite(stage: () => Stage): void {
     expect(told).toEqual([]);
   });
 
-  it('none is taken by a lease that is not held', async () => {
+  it('are refused by a lease that is not held', async () => {
     const { mine, key } = stage();
     const released = await mine.mutex(key).acquire();
     await released.release();
@@ -98,7 +98,7 @@ export function revocationListenersSuite(stage: () => Stage): void {
     await lost.release();
   });
 
-  it('and a node that a stranger deletes is a loss, not a request', async () => {
+  it('are not called when another client deletes the node: that is a loss, not a request', async () => {
     const { mine, stranger, key } = stage();
     const lease = await mine.mutex(key).acquire();
     const told = revocationsOf(lease);

@@ -46,7 +46,7 @@ export function revocationSuite(stage: () => Stage): void {
     expect(told).toEqual([lease, lease, lease]);
   });
 
-  it('of a reader who has downgraded reaches the reader, not the writer', async () => {
+  it('of a reader that has downgraded reaches the reader, not the writer', async () => {
     const { mine, theirs, key } = stage();
     const { writer, reader } = await downgrade(mine, key);
     const told: string[] = [];
@@ -59,7 +59,7 @@ export function revocationSuite(stage: () => Stage): void {
     await Promise.all([writer.release(), reader.release()]);
   });
 
-  it('is a request: whoever does nothing keeps the lock', async () => {
+  it('is a request: a holder that does nothing keeps the lock', async () => {
     const { mine, theirs, key } = stage();
     await using lease = await mine.mutex(key).acquire();
     const told = revocationsOf(lease);
@@ -80,10 +80,10 @@ export function revocationSuite(stage: () => Stage): void {
       await stranger.sync(path);
       const { data, stat } = await stranger.getData(lease.paths[0]!);
       expect(data).toEqual(REVOKE);
-      expect(stat.version).toBe(1); // written once: nobody has put the old data back
+      expect(stat.version).toBe(1); // written once: no client has put the old data back
     });
 
-    it('is told whoever writes it, and nothing else is', async () => {
+    it('is recognized whichever client writes it, and nothing else is', async () => {
       const { mine, stranger, key } = stage();
       await using lease = await mine.mutex(key).acquire();
       const told = revocationsOf(lease);
@@ -98,8 +98,8 @@ export function revocationSuite(stage: () => Stage): void {
     });
   });
 
-  describe('is told', () => {
-    it('when it came before anybody listened', async () => {
+  describe('reaches the listener', () => {
+    it('when it came before any listener was added', async () => {
       const { mine, theirs, key } = stage();
       await using lease = await mine.mutex(key).acquire();
       expect(await theirs.locks.revoke(lease.paths[0]!)).toBe(true);
@@ -181,7 +181,7 @@ export function revocationSuite(stage: () => Stage): void {
     });
   });
 
-  describe('comes to nothing', () => {
+  describe('has no effect', () => {
     it('where the node is gone, or never was', async () => {
       const { mine, theirs, key, path } = stage();
       const lease = await mine.mutex(key).acquire();

@@ -46,7 +46,7 @@ export function semaphoreCostSuite(stage: () => Stage): void {
     expect(mine.requests.filter((request) => 'watch' in request && request.watch)).toEqual([]);
   });
 
-  it('is a look at the leases for the first of those who wait, and none for the others', async () => {
+  it('is a look at the leases for the first waiter, and none for the others', async () => {
     const { mine, theirs } = stage();
     const held = [await semaphores.of(mine, 2).acquire(), await semaphores.of(mine, 2).acquire()];
     const { lease: front } = await semaphores.queue(mine, 2);

@@ -43,7 +43,7 @@ export function semaphoreCountSuite(stage: () => Stage): void {
     await Promise.all(leases.map((lease) => lease.release()));
   });
 
-  it('fewer take nothing from those who hold, and nobody gets in until there are few enough', async () => {
+  it('fewer take nothing from the holders, and no client gets in until there are few enough', async () => {
     const { mine, theirs } = stage();
     const [counts, less] = [await countOf(mine, 3), await countOf(theirs, 3)];
     const semaphore = semaphores.of(mine, counts);

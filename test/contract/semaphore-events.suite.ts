@@ -6,9 +6,9 @@ import type { LockStage } from './lock-stage.js';
 import type { SemaphoreStage } from './semaphore-stage.js';
 import { earliest } from '../support/earliest.js';
 
-/** What a client tells its listeners of permits: once for each acquire, however many it is about. */
+/** What a client reports to its listeners of permits: once for each acquire, however many it is about. */
 export function semaphoreEventsSuite(stage: () => LockStage, semaphores: SemaphoreStage): void {
-  it.each([1, 3])('tell when %i of 3 are acquired and released', async (permits) => {
+  it.each([1, 3])('report when %i of 3 are acquired and released', async (permits) => {
     const { mine, key } = stage();
     const heard = eventsOf(mine);
     await semaphores.of(mine, 3).using(async () => {}, { permits });
@@ -18,7 +18,7 @@ export function semaphoreEventsSuite(stage: () => LockStage, semaphores: Semapho
     ]);
   });
 
-  it('tell of a nested acquire as of any other', async () => {
+  it('report a nested acquire as any other', async () => {
     const { mine } = stage();
     const heard = eventsOf(mine);
     const semaphore = semaphores.of(mine, 2);
@@ -26,7 +26,7 @@ export function semaphoreEventsSuite(stage: () => LockStage, semaphores: Semapho
     expect(heard.map(({ kind }) => kind)).toEqual(['acquired', 'acquired', 'released', 'released']);
   });
 
-  it('tell once that they are waited for, although they come one by one', async () => {
+  it('report once that they are waited for, although they come one by one', async () => {
     const { mine, theirs, key } = stage();
     const held = [await semaphores.of(mine, 2).acquire(), await semaphores.of(mine, 2).acquire()];
     const heard = eventsOf(theirs);
@@ -40,17 +40,17 @@ export function semaphoreEventsSuite(stage: () => LockStage, semaphores: Semapho
     expect(heard.map(({ kind }) => kind)).toEqual(['contended', 'acquired', 'released']);
   });
 
-  it('tell nothing of a wait where some are free', async () => {
+  it('report no wait where some are free', async () => {
     const { mine, theirs } = stage();
     await using _ = await semaphores.of(mine, 2).acquire();
     await semaphores.becomes({ held: 1, waiting: 0 });
-    await stage().caughtUp(theirs); // on ZooKeeper its server knows too that nobody is in the queue any more
+    await stage().caughtUp(theirs); // on ZooKeeper its server knows too that the queue is empty
     const heard = eventsOf(theirs);
     await semaphores.of(theirs, 2).using(async () => {});
     expect(heard.map(({ kind }) => kind)).toEqual(['acquired', 'released']);
   });
 
-  it('tell of an acquire that failed, with its error', async () => {
+  it('report an acquire that failed, with its error', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await semaphores.of(mine, 2).acquire();
     const heard = eventsOf(theirs);
@@ -68,7 +68,7 @@ export function semaphoreEventsSuite(stage: () => LockStage, semaphores: Semapho
     );
   });
 
-  it('tell nothing when tryAcquire finds too few', async () => {
+  it('report nothing when tryAcquire finds too few', async () => {
     const { mine, theirs } = stage();
     await using _ = await semaphores.of(mine, 2).acquire();
     const heard = eventsOf(theirs);
@@ -76,7 +76,7 @@ export function semaphoreEventsSuite(stage: () => LockStage, semaphores: Semapho
     expect(heard).toEqual([]);
   });
 
-  it('tell that they are lost, with the error of the signal; and then not that they are released', async () => {
+  it('report that they are lost, with the error of the signal, and then not that they are released', async () => {
     const { mine, key } = stage();
     const lease = await semaphores.of(mine, 2).acquire({ permits: 2 });
     const heard = eventsOf(mine);

@@ -39,7 +39,7 @@ export function semaphoreFaultsSuite(stage: () => LockStage, semaphores: Semapho
     await semaphores.becomes({ held: 0, waiting: 0 });
   });
 
-  it('the servers forget who waits: it waits again, and is served', async () => {
+  it('the servers forget a waiter: it waits again, and is served', async () => {
     const { mine, theirs } = stage();
     const holder = await semaphores.of(mine, 2).acquire({ permits: 2 });
     const { lease: front } = await semaphores.queue(theirs, 2, { permits: 2 });
@@ -59,7 +59,7 @@ export function semaphoreFaultsSuite(stage: () => LockStage, semaphores: Semapho
     expect(semaphores.isFair ? served : served.sort()).toEqual(['behind', 'forgotten']);
   });
 
-  it('the servers forget who waits while some of what it wants is free: it gets all of it, later', async () => {
+  it('the servers forget a waiter while some of what it wants is free: it gets all of it, later', async () => {
     const { mine, theirs } = stage();
     const holder = await semaphores.of(mine, 2).acquire();
     const { lease: waiting } = await semaphores.queue(theirs, 2, { permits: 2 });

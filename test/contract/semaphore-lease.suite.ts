@@ -24,7 +24,7 @@ export function semaphoreLeaseSuite(stage: () => LockStage, semaphores: Semaphor
     await expect(lease.run(async () => {})).rejects.toBeInstanceOf(LockNotHeldError);
   });
 
-  it('gives back its own permits only, and once, however often it is released', async () => {
+  it('releases its own permits only, and once, however often it is released', async () => {
     const { mine, theirs } = stage();
     await using kept = await semaphores.of(mine, 3).acquire();
     const lease = await semaphores.of(mine, 3).acquire({ permits: 2 });
@@ -63,7 +63,7 @@ export function semaphoreLeaseSuite(stage: () => LockStage, semaphores: Semaphor
   });
 
   describe('is lost', () => {
-    it('when the servers forget it, and somebody else gets the permits', async () => {
+    it('when the servers forget it, and another client gets the permits', async () => {
       const { mine, theirs } = stage();
       const lease = await semaphores.of(mine, 2).acquire({ permits: 2 });
       const { lease: waiting } = await semaphores.queue(theirs, 2, { permits: 2 });
@@ -76,7 +76,7 @@ export function semaphoreLeaseSuite(stage: () => LockStage, semaphores: Semaphor
       await semaphores.becomes({ held: 2, waiting: 0 });
     });
 
-    it.each([0, 1, 2])('when a stranger gives permit %i of its three back', async (n) => {
+    it.each([0, 1, 2])('when another client releases permit %i of its three', async (n) => {
       const { mine, theirs } = stage();
       const lease = await semaphores.of(mine, 3).acquire({ permits: 3 });
       await lease.fencingToken(); // on ZooKeeper it watches its nodes from now on
@@ -114,7 +114,7 @@ export function semaphoreLeaseSuite(stage: () => LockStage, semaphores: Semaphor
   });
 
   describe('has a fencing token', () => {
-    it('that grows with every grant, whoever gets it, and fits 64 bits', async () => {
+    it('that grows with every grant, whichever client gets it, and fits 64 bits', async () => {
       const { mine, theirs } = stage();
       const tokens: bigint[] = [];
       const leases: Lease[] = [];

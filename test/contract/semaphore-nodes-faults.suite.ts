@@ -62,7 +62,7 @@ export function semaphoreNodesFaultsSuite(stage: () => Stage): void {
     });
   });
 
-  describe('a stranger deletes', () => {
+  describe('another client deletes', () => {
     it("the waiter's lease: it makes another, and none is left (Curator: testNoOrphanedNodes)", async () => {
       const { mine, theirs, stranger, path } = stage();
       const holder = await semaphores.of(mine, 1).acquire();
@@ -125,7 +125,7 @@ export function semaphoreNodesFaultsSuite(stage: () => Stage): void {
       await semaphores.nodesBecome({ leases: 0, gate: 0 });
     });
 
-    it('the place at the gate of the only one who waits: it takes another at once', async () => {
+    it('the place at the gate of the only waiter: it takes another at once', async () => {
       const { mine, theirs } = stage();
       const holder = await semaphores.of(mine, 1).acquire();
       const { lease: waiting } = await semaphores.queue(theirs, 1);

@@ -9,7 +9,7 @@ import type { StageClient } from './stage-client.js';
 
 /** So many holders at a time, in the order in which they asked. */
 export function semaphorePermitsSuite(stage: () => LockStage, semaphores: SemaphoreStage): void {
-  it('keeps the second out when there is one (Curator: testSimple)', async () => {
+  it('keep the second out when there is one (Curator: testSimple)', async () => {
     const { mine, theirs } = stage();
     await using _ = await semaphores.of(mine, 1).acquire({ wait: 10_000 });
     const second = semaphores.of(mine, 1).acquire({ wait: 50 });
@@ -17,7 +17,7 @@ export function semaphorePermitsSuite(stage: () => LockStage, semaphores: Semaph
     expect(await semaphores.of(theirs, 1).tryAcquire()).toBeUndefined();
   });
 
-  it('are granted again when they were given back (Curator: testSimple2)', async () => {
+  it('are granted again when they were released (Curator: testSimple2)', async () => {
     const { mine, theirs } = stage();
     const first = await semaphores.of(mine, 1).acquire({ wait: 10_000 });
     await first.release();
@@ -38,7 +38,7 @@ export function semaphorePermitsSuite(stage: () => LockStage, semaphores: Semaph
     expect(section.visitors).toHaveLength(10);
   });
 
-  it('are never given to more than there are, whoever asks (Curator: testMaxPerSession)', async () => {
+  it('are never held in greater number than there are, whichever client asks (Curator: testMaxPerSession)', async () => {
     const { mine, theirs } = stage();
     const others = await Promise.all([1, 2, 3].map(() => stage().client()));
     const section = new CriticalSection();
@@ -81,7 +81,7 @@ export function semaphorePermitsSuite(stage: () => LockStage, semaphores: Semaph
     await semaphores.becomes({ held: 0, waiting: 0 });
   });
 
-  it('serve a hundred who give them back in chunks (Curator: testReleaseInChunks)', async () => {
+  it('serve a hundred callers that release them in chunks (Curator: testReleaseInChunks)', async () => {
     const { mine, theirs } = stage();
     const [most, visitors] = [11, 100];
     const inside: Lease[] = [];
@@ -101,7 +101,7 @@ export function semaphorePermitsSuite(stage: () => LockStage, semaphores: Semaph
     await semaphores.becomes({ held: 0, waiting: 0 });
   });
 
-  it('are counted: those that nobody has', async () => {
+  it('are counted as available when no client holds them', async () => {
     const { mine, theirs } = stage();
     const available = async () => {
       await stage().caughtUp(theirs);
@@ -143,7 +143,7 @@ export function semaphorePermitsSuite(stage: () => LockStage, semaphores: Semaph
     expect(await semaphores.of(inside, 1).tryAcquire()).toBeUndefined();
   });
 
-  /** Of two clients who queue by turns. */
+  /** Of two clients that queue by turns. */
   function expectInOrder(served: readonly number[]): void {
     const inOrder = Array.from(served, (_, n) => n);
     if (semaphores.isFair) return expect(served).toEqual(inOrder);

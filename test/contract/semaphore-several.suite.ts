@@ -8,7 +8,7 @@ import type { StageClient } from './stage-client.js';
 
 /** Several permits by one acquire: all together or none. */
 export function semaphoreSeveralSuite(stage: () => LockStage, semaphores: SemaphoreStage): void {
-  it('are granted together and given back together', async () => {
+  it('are granted together and released together', async () => {
     const { mine, theirs } = stage();
     const lease = await semaphores.of(mine, 5).acquire({ permits: 3 });
     await semaphores.becomes({ held: 3, waiting: 0 });
@@ -31,7 +31,7 @@ export function semaphoreSeveralSuite(stage: () => LockStage, semaphores: Semaph
     expect(all?.isHeld).toBe(true);
   });
 
-  it('do not starve two clients who each want 2 of 2 at the same time', async () => {
+  it('do not starve two clients that each want 2 of 2 at the same time', async () => {
     const { mine, theirs } = stage();
     const section = new CriticalSection();
     const rounds = async (client: StageClient) => {
@@ -50,7 +50,7 @@ export function semaphoreSeveralSuite(stage: () => LockStage, semaphores: Semaph
   });
 
   if (semaphores.isFair)
-    it('are waited for as a whole: who wants less may not overtake', async () => {
+    it('are waited for as a whole: a caller that wants less may not overtake', async () => {
       const { mine, theirs } = stage();
       const held = await semaphores.of(mine, 3).acquire({ permits: 2 });
       const story: string[] = [];
@@ -70,7 +70,7 @@ export function semaphoreSeveralSuite(stage: () => LockStage, semaphores: Semaph
       expect(story).toEqual(['all three', 'one']);
     });
   else
-    it('are waited for while others who want less get some, and granted once enough are free', async () => {
+    it('are waited for while others that want less get some, and granted once enough are free', async () => {
       const { mine, theirs } = stage();
       const held = await semaphores.of(mine, 3).acquire({ permits: 2 });
       const { lease: big } = await semaphores.queue(theirs, 3, { permits: 3 });

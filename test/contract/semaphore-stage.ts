@@ -5,7 +5,7 @@ import type { StageClient } from './stage-client.js';
 
 /** The semaphore of each test, whatever the backend. */
 export interface SemaphoreStage {
-  /** Is whoever came first served first? Else that holds among those of one client, and who wants less may be served first. */
+  /** Is the first waiter served first? Else the first of each client is, and waiters that want less may be served first. */
   readonly isFair: boolean;
   /** Another way to say the key of the test, where there is one. */
   readonly alias: string;
@@ -19,6 +19,6 @@ export interface SemaphoreStage {
   ): Promise<{ lease: Promise<Lease> }>;
   /** Waits until it is in that state. */
   becomes(expected: SemaphoreState): Promise<void>;
-  /** Somebody else gives one permit of that lease back, on the servers. */
+  /** Another client releases one permit of that lease, on the servers. */
   evict(lease: Lease, permit?: number): Promise<void>;
 }

@@ -4,6 +4,6 @@ export interface SemaphoreState {
   readonly held: number;
   /** How many wait, each as `queue` has it. */
   readonly waiting: number;
-  /** Permits that the first of those who wait asks for. Default 1. */
+  /** Permits that the first waiter asks for. Default 1. */
   readonly next?: number;
 }

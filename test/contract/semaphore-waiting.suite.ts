@@ -134,7 +134,7 @@ export function semaphoreWaitingSuite(stage: () => LockStage, semaphores: Semaph
   });
 
   describe('until the client closes', () => {
-    it('takes the permits from their holders, who are told, and hands them on (Curator: testClientClose)', async () => {
+    it('takes the permits from their holders, aborts their signals, and hands them on (Curator: testClientClose)', async () => {
       const { mine, theirs } = stage();
       const lease = await semaphores.of(mine, 2).acquire({ permits: 2 });
       const { signal } = lease;

@@ -13,7 +13,7 @@ const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12
 export function semaphoreZnodesSuite(stage: () => Stage): void {
   const semaphores = new ZooKeeperSemaphoreStage(stage);
 
-  it('are a lease for each permit, and a place at the gate for each who waits', async () => {
+  it('are a lease for each permit, and a place at the gate for each waiter', async () => {
     const { mine, theirs, stranger, path } = stage();
     const held = await semaphores.of(mine, 2).acquire({ permits: 2 });
     const { lease } = await semaphores.queue(theirs, 2);
@@ -56,7 +56,7 @@ export function semaphoreZnodesSuite(stage: () => Stage): void {
     expect(await lease.data()).toEqual(Buffer.from(data));
   });
 
-  it('are listed as participants, and who is next with them (Curator: testGetParticipantNodes)', async () => {
+  it('are listed as participants, and the next waiter with them (Curator: testGetParticipantNodes)', async () => {
     const { mine, theirs, path } = stage();
     const semaphore = semaphores.of(mine, 10);
     expect(await semaphore.participants()).toEqual([]);

@@ -33,7 +33,7 @@ describe.each<[string, () => Promise<Backend>]>([
   const isCollected = (path: string) =>
     eventually(`${path} is collected`, async () => !(await stage.stranger.exists(path)));
 
-  it('are collected when nobody wants a permit any more, and made anew (Curator: testContainerCleanup)', async () => {
+  it('are collected when no client wants a permit any more, and made anew (Curator: testContainerCleanup)', async () => {
     const { mine, theirs, path } = stage;
     await Promise.all(
       [mine, theirs].map((client) => semaphores.of(client, 1).using(async () => {})),
@@ -41,7 +41,7 @@ describe.each<[string, () => Promise<Backend>]>([
     await isCollected(path);
     await using lease = await semaphores.of(theirs, 1).acquire();
     expect(lease.isHeld).toBe(true);
-    await isCollected(`${path}/locks`); // nobody is at the gate
+    await isCollected(`${path}/locks`); // no waiter is at the gate
     expect(await semaphores.of(mine, 1).tryAcquire()).toBeUndefined();
     const { lease: waiting } = await semaphores.queue(mine, 1); // it makes the gate anew
     await semaphores.nodesBecome({ leases: 2, gate: 1 });

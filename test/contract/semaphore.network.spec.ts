@@ -15,9 +15,9 @@ const PERMITS = 3;
 describe('A semaphore behind a bad network', () => {
   let server: ZooKeeperServer;
   let proxy: FaultProxy;
-  /** Whose network it is. */
+  /** The client behind the bad network. */
   let client: TestClient;
-  /** Who has a good one. */
+  /** The client with a good network. */
   let other: TestClient;
   let path: string;
 
@@ -171,7 +171,7 @@ describe('A semaphore behind a bad network', () => {
     await held.release();
     expect(await leases(1)).toEqual([stale]);
     await client.connection.sync('/');
-    await client.connection.exists('/'); // whatever it was told, it has dealt with
+    await client.connection.exists('/'); // it has dealt with every event that it was sent
     expect(isGranted).toBe(false);
     expect(await of(client).tryAcquire({ permits: PERMITS })).toBeUndefined();
 

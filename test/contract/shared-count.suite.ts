@@ -46,7 +46,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect([first.count, second.count]).toEqual([10, 10]);
     });
 
-    it('is the same for all clients, who are told of every change (Curator: testMultiClients)', async () => {
+    it('is the same for all clients, and notifies them of every change (Curator: testMultiClients)', async () => {
       const { mine } = stage();
       const clients = await Promise.all([1, 2, 3, 4].map(() => stage().client()));
       const counts = await Promise.all(clients.map((client) => started(client, 0)));
@@ -60,7 +60,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       for (const heard of told) expect(heard).toEqual([10, -3, 2 ** 31 - 1]);
     });
 
-    it('is set by one of two who try at the same time (Curator: testMultiClientVersioned)', async () => {
+    it('is set by one of two clients that try at the same time (Curator: testMultiClientVersioned)', async () => {
       const { mine, theirs } = stage();
       const counts = [await started(mine, 0), await started(theirs, 0)];
       const tried = await Promise.all(counts.map((count, n) => count.trySetCount(n + 1)));
@@ -93,7 +93,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(await data()).toEqual(Buffer.from([0, 0, 0, 88]));
     });
 
-    it('is set by who has seen the last, in turn (Curator: testMultiClientVersioned)', async () => {
+    it('is set by the client that has seen the last value, in turn (Curator: testMultiClientVersioned)', async () => {
       const { mine, theirs } = stage();
       const [first, second] = [await started(mine, 0), await started(theirs, 0)];
       const told: number[] = [];
@@ -121,7 +121,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(await count.trySetCount(6, count.versionedCount)).toBe(true);
     });
 
-    it('loses no step of two who count up by trying', async () => {
+    it('loses no step of two clients that count up by trying', async () => {
       const { mine, theirs } = stage();
       const counts = [await started(mine, 0), await started(theirs, 0)];
       await Promise.all(
@@ -140,7 +140,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect((await started(stage().theirs, 5)).count).toBe(-2);
     });
 
-    it('follows what somebody else writes', async () => {
+    it('follows what another client writes', async () => {
       const { mine, stranger, path } = stage();
       const count = await started(mine, 0);
       const told: number[] = [];
@@ -150,7 +150,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(told).toEqual([258]);
     });
 
-    it('tells nothing to a listener that was taken off, nor after close()', async () => {
+    it('does not notify a listener that was taken off, nor any listener after close()', async () => {
       const { mine, theirs } = stage();
       const [count, writer] = [await started(mine, 0), await started(theirs, 0)];
       const told: string[] = [];
@@ -167,7 +167,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(told).toEqual(['first', 'second', 'second']);
     });
 
-    it('tells the others although a listener throws', async () => {
+    it('notifies the others although a listener throws', async () => {
       const { mine, theirs } = stage();
       const [count, writer] = [await started(mine, 0), await started(theirs, 0)];
       const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -189,7 +189,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       }
     });
 
-    it('is not set by who has not seen what it is', async () => {
+    it('is not set by a client that has not seen what it is', async () => {
       const { mine, theirs, key } = stage();
       const count = await started(mine, 5);
       await count.setCount(6);
@@ -199,7 +199,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(await data()).toEqual(Buffer.from([0, 0, 0, 6]));
     });
 
-    it('is not set, but made again with the seed, by who tries after its removal', async () => {
+    it('is not set, but made again with the seed, by a client that tries after its removal', async () => {
       const { mine, stranger, path } = stage();
       const count = await started(mine, 1);
       await count.setCount(4);
@@ -209,7 +209,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(await count.trySetCount(5)).toBe(true);
     });
 
-    it('begins anew when somebody removes its node and another one makes it', async () => {
+    it('begins anew when one client removes its node and another one makes it', async () => {
       const { mine, theirs, stranger, path } = stage();
       const count = await started(mine, 5);
       await count.setCount(6);
@@ -234,7 +234,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       await becomes(count, 1);
     });
 
-    it('tells nobody of a lost connection, nor of the next one (Curator: testDisconnectReconnectEventDoesNotFireValueWatcher)', async () => {
+    it('notifies no listener of a lost connection, nor of the next one (Curator: testDisconnectReconnectEventDoesNotFireValueWatcher)', async () => {
       const { mine } = stage();
       const count = await started(mine, 10);
       const told: number[] = [];
@@ -298,7 +298,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(await data()).toEqual(Buffer.from([0, 0, 0, 3]));
     });
 
-    it('is set, and tells nobody, when it is closed while that is under way', async () => {
+    it('is set, and notifies no listener, when it is closed while it is being set', async () => {
       const count = await started(stage().mine, 3);
       const told: number[] = [];
       count.onChange((value) => told.push(value));
@@ -318,7 +318,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       expect(await data()).toEqual(Buffer.from([0, 0, 0, 3]));
     });
 
-    it.each([1.5, NaN, 2 ** 31, -(2 ** 31) - 1, '3'])('is never %p', async (value) => {
+    it.each([1.5, NaN, 2 ** 31, -(2 ** 31) - 1, '3'])('refuses the value %p', async (value) => {
       const { mine, key } = stage();
       const make = () => mine.locks.sharedCount(key, value as number);
       expect(make).toThrow(LockOptionsError);
@@ -329,7 +329,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
     });
 
     it.each([[[]], [[1, 2, 3]], [[0, 0, 0, 0, 1]]])(
-      'keeps the last number when somebody writes what is none: %p',
+      'keeps the last number when another client writes bytes that are no number: %p',
       async (bytes) => {
         const { mine, stranger, path } = stage();
         const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -347,7 +347,7 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
       },
     );
 
-    it('refuses to be had where the node holds no number', async () => {
+    it('refuses to start where the node holds no number', async () => {
       const { mine, stranger, key, path } = stage();
       await mine.mutex(`${key}-neighbour`).using(async () => {}); // makes the parents
       await stranger.create(path, Buffer.from('some text'), CreateMode.PERSISTENT);

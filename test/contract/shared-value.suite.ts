@@ -58,7 +58,7 @@ export function sharedValueSuite(name: string, makeBackend: () => Promise<Backen
       expect(await data()).toBe('');
     });
 
-    it('is told to all clients, each change to each listener once', async () => {
+    it('notifies all clients, each listener once of each change', async () => {
       const { mine, theirs } = stage();
       const [value, writer] = [await started(mine, ''), await started(theirs, '')];
       const told: string[] = [];
@@ -116,7 +116,7 @@ export function sharedValueSuite(name: string, makeBackend: () => Promise<Backen
       expect(await data()).toBe('three');
     });
 
-    it('is set by one of two who try at the same time', async () => {
+    it('is set by one of two clients that try at the same time', async () => {
       const { mine, theirs } = stage();
       const values = [await started(mine, ''), await started(theirs, '')];
       const tried = await Promise.all(
@@ -170,7 +170,7 @@ export function sharedValueSuite(name: string, makeBackend: () => Promise<Backen
       ['a number', 4],
       ['nothing', undefined],
       ['too many bytes', Buffer.alloc(1_000_001)],
-    ])('is never %s', async (_, wrong) => {
+    ])('cannot be %s', async (_, wrong) => {
       const { mine, key } = stage();
       const bytes = wrong as Buffer;
       expect(() => mine.locks.sharedValue(key, bytes)).toThrow(LockOptionsError);

@@ -28,7 +28,7 @@ export class Stage implements LockStage {
   #key = 0;
   mine!: Client;
   theirs!: Client;
-  /** Somebody else's connection, to look at znodes and to meddle with them. */
+  /** A connection of another client, to look at znodes and to meddle with them. */
   readonly stranger: ZooKeeperConnection;
   readonly #clients = new Set<Client>();
 
@@ -97,13 +97,13 @@ export class Stage implements LockStage {
     );
   }
 
-  /** A stranger deletes the node of the holder. */
+  /** Another client deletes the node of the holder. */
   async evict(): Promise<void> {
     const [node] = await this.contenders();
     await this.stranger.delete(node!);
   }
 
-  /** Its watches tell it. */
+  /** Its watches notify it. */
   makeSure(): void {}
 
   /** Takes the permission to remove nodes of the test away; each has a directory of its own. */
@@ -156,7 +156,7 @@ export class Stage implements LockStage {
 
   /** Resolves when the client has dealt with everything that happened on the servers before this call. */
   async caughtUp({ connection }: Client): Promise<void> {
-    await connection.sync('/'); // its server tells it of what the others know
+    await connection.sync('/'); // its server learns what the others know
     for (let look = 0; look < 3; look++) await connection.exists('/'); // answered behind the looks of its waiters
   }
 
@@ -177,7 +177,7 @@ export class Stage implements LockStage {
     return names.map((name) => `${path}/${name}`);
   }
 
-  /** Paths of the nodes of the mutex under test: one for each who holds or waits, the holder's first. */
+  /** Paths of the nodes of the mutex under test: one for each holder and waiter, the holder's first. */
   contenders(path = this.path): Promise<string[]> {
     return this.recipe.contenders(path, (directory) => this.queueIn(directory));
   }

@@ -3,8 +3,8 @@ import type { ZooKeeperConnection } from '../../lib/zookeeper/connection/zookeep
 const READS: readonly unknown[] = ['exists', 'getAcl', 'getChildren', 'getData'];
 
 /**
- * The connection, with reads that see whatever anybody was answered before them: of an ensemble, its server may be behind
- * those of others.
+ * The connection, with reads that see everything that any client was answered before them: of an ensemble, its server may
+ * be behind those of others.
  */
 export function upToDate(connection: ZooKeeperConnection): ZooKeeperConnection {
   return new Proxy(connection, {

@@ -33,12 +33,12 @@ export class ZooKeeperSemaphoreStage implements SemaphoreStage {
     return this.stage().queueFor(this.of(client, permits), client, options);
   }
 
-  /** One for each permit that is held, or that the first of those who wait asks for, in their order. */
+  /** One for each permit that is held, or that the first waiter asks for, in their order. */
   async leases(): Promise<string[]> {
     return byNumber(await this.stage().nodes(`${this.stage().path}/leases`));
   }
 
-  /** Who waits, in their order. */
+  /** The waiters, in their order. */
   async gate(): Promise<string[]> {
     return byNumber(await this.stage().nodes(`${this.stage().path}/locks`));
   }
@@ -55,14 +55,14 @@ export class ZooKeeperSemaphoreStage implements SemaphoreStage {
     });
   }
 
-  /** A stranger deletes its node. */
+  /** Another client deletes its node. */
   async evict(lease: Lease, permit = 0): Promise<void> {
     const { paths } = lease as ZooKeeperLease;
     await this.stage().stranger.delete(paths[permit]!);
   }
 }
 
-/** The first of those who wait has its nodes already. */
+/** The first waiter has its nodes already. */
 const nodesOf = ({ held, waiting, next = 1 }: SemaphoreState) => ({
   leases: held + (waiting > 0 ? next : 0),
   gate: waiting,

@@ -72,11 +72,11 @@ describe('An app without the package of its backend says', () => {
   });
 });
 
-describe('An app whose servers cannot be reached', () => {
+describe('An app that cannot reach its servers', () => {
   const redis = (port?: number) => ({ host, port, disconnectTimeout: 0 });
   const connectTimeout = 1_500; // a stalled machine gets to the first attempt, too
 
-  it('says which, for how long, and why', async () => {
+  it('names them, and says for how long it has tried, and why that failed', async () => {
     const apart = [
       { name: 'a', backend: 'zookeeper', connect: `${host}:${ports[0]}`, connectTimeout },
       { name: 'b', backend: 'redis', connect: redis(ports[0]), connectTimeout },
@@ -138,7 +138,7 @@ describe('An app says how to name its clients', () => {
     );
   });
 
-  it('when a method asks for one that there is not', async () => {
+  it('when a method asks for one that does not exist', async () => {
     expect(await complaintOf({ ...app({}), providers: [Archive] })).toBe(
       'LockClientUnknownError: There is no lock client "archive", which Archive.store asks for; registered: "default". Register it with LockModule.forRoot({ name: \'archive\' }), or name one of those.',
     );

@@ -66,7 +66,7 @@ describe('The diagnostics channels of an app', () => {
   const ofLock = (key: string) => messages.filter((message) => message.key === key);
   const onRedis = () => ({ host: redis.host, port: redis.port, disconnectTimeout: 0 });
 
-  it('tell the story of a call and of a client that was in its way', async () => {
+  it('report each step of a call and of the client that it blocked', async () => {
     const app = await boot();
     const paying = app.get(Orders).pay('7');
     await room.entered.promise;
@@ -94,7 +94,7 @@ describe('The diagnostics channels of an app', () => {
     );
   });
 
-  it('tell that a lock was lost', async () => {
+  it('report that a lock was lost', async () => {
     const app = await boot({ backend: 'redis', connect: onRedis(), watchdogTimeout: 1_000 });
     const paying = app.get(Orders).pay('8');
     await room.entered.promise;
@@ -119,7 +119,7 @@ describe('The diagnostics channels of an app', () => {
   });
 
   it.each(['embedded', 'redis'] as const)(
-    'tell the story of an election on %s, with the ids of its participants',
+    'report each step of an election on %s, with the ids of its participants',
     async (backend) => {
       const app = await boot(
         backend === 'redis' ? { backend, connect: onRedis(), watchdogTimeout: 1_000 } : {},
@@ -142,7 +142,7 @@ describe('The diagnostics channels of an app', () => {
         ['acquired', 'web-1'],
         ['contended', 'web-2'],
       ]);
-      expect(story()).toContainEqual(['released', 'web-1']); // told when the server has answered
+      expect(story()).toContainEqual(['released', 'web-1']); // reported when the server has answered
       expect(story()).toContainEqual(['acquired', 'web-2']);
       expect(story().at(-1)).toEqual(['released', 'web-2']);
       const about = { client: 'orders', recipe: 'leaderLatch' };
@@ -153,7 +153,7 @@ describe('The diagnostics channels of an app', () => {
     },
   );
 
-  it('tell of a lock on several servers once, and of the connection to each', async () => {
+  it('report a lock on several servers once, and the connection to each', async () => {
     const others = [await RedisServer.start(), await RedisServer.start()];
     try {
       const nodes = [redis, ...others].map(({ host, port }) => ({

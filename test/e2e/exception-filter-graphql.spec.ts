@@ -55,7 +55,7 @@ describe('A GraphQL app with LockExceptionFilter', () => {
     return { errors, retryAfter: http.headers.get('retry-after') };
   }
 
-  it('tells a code and when to try again, while somebody holds the lock', async () => {
+  it('answers with a code and when to try again, while the lock is held', async () => {
     const lease = await clientOf(app).mutex('seat:7').acquire();
     expect(await failing('{ book(seat: "7") }')).toEqual({
       errors: [
@@ -75,11 +75,14 @@ describe('A GraphQL app with LockExceptionFilter', () => {
   it.each([
     ['LOCK_LOST', 409, undefined],
     ['LOCK_CONNECTION', 503, 5],
-  ])('tells of %s its status, %i, and not the key', async (code, statusCode, retryAfter) => {
-    const { errors } = await failing(`{ fail(code: "${code}") }`);
-    expect(errors).toEqual([{ message: expect.any(String), code, statusCode, retryAfter }]);
-    expect(JSON.stringify(errors)).not.toContain('secret');
-  });
+  ])(
+    'reports %s with its status, %i, and without the key',
+    async (code, statusCode, retryAfter) => {
+      const { errors } = await failing(`{ fail(code: "${code}") }`);
+      expect(errors).toEqual([{ message: expect.any(String), code, statusCode, retryAfter }]);
+      expect(JSON.stringify(errors)).not.toContain('secret');
+    },
+  );
 
   it('leaves mistakes in the program to Nest', async () => {
     const { errors } = await failing('{ fail(code: "LOCK_KEY") }');

@@ -88,7 +88,7 @@ describe.each([
     return { app, get };
   };
 
-  it('answers 423 while somebody holds the lock, and as always when it is free', async () => {
+  it('answers 423 while the lock is held, and as always when it is free', async () => {
     const { app, get } = await serve();
     const lease = await clientOf(app).mutex('seat:7').acquire();
     const { status, headers, body } = await get('/seats/7');
@@ -123,7 +123,7 @@ describe.each([
     ['LOCK_CONNECTION', 503, 'Service Unavailable', '5'],
     ['LOCK_CLIENT_CLOSED', 503, 'Service Unavailable', '5'],
     ['LOCK_ELECTION_CLOSED', 503, 'Service Unavailable', '5'],
-  ])('answers %s with %i, and keeps the key to itself', async (code, statusCode, error, after) => {
+  ])('answers %s with %i, and does not reveal the key', async (code, statusCode, error, after) => {
     const { get } = await serve();
     const { status, headers, body, text } = await get(`/fail/${code}`);
     expect(status).toBe(statusCode);
@@ -140,7 +140,7 @@ describe.each([
     },
   );
 
-  it('sends the message of the error, and other seconds, where it is told to', async () => {
+  it('sends the message of the error, and another number of seconds, where its options say so', async () => {
     const { get } = await serve([]);
     const { status, headers, body } = await get('/wordy');
     expect([status, headers['retry-after']]).toEqual([423, '60']);
@@ -154,7 +154,7 @@ describe.each([
     expect([status, text]).toEqual([200, 'one']);
   });
 
-  it('is not there by itself', async () => {
+  it('is not installed by default', async () => {
     const { get } = await serve([]);
     await get('/fail/LOCK_TIMEOUT').expect(500, TOLD_BY_NEST);
   });

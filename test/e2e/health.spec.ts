@@ -70,14 +70,14 @@ async function serve(...clients: LockModuleOptions[]) {
   return { app, get: (path = '') => health(app, path) };
 }
 
-/** Status, and what is told of the lock client. */
+/** Status, and what is reported of the lock client. */
 async function health(app: INestApplication, path: string) {
   const { status, body } = await request(app.getHttpServer()).get(`/health${path}`);
   return { status, locks: body.details.locks, details: body.details, error: body.error };
 }
 
-describe('GET /health of an app whose locks are embedded', () => {
-  it('is 200, with what the client is at', async () => {
+describe('GET /health of an app with embedded locks', () => {
+  it('is 200, with the state of the client', async () => {
     const { app, get } = await serve({});
     const client = clientOf(app);
     await using _ = await client.mutex('seat').acquire();
@@ -106,7 +106,7 @@ describe('GET /health of an app whose locks are embedded', () => {
     expect(error.locks).toMatchObject({ status: 'down', health: 'down', state: 'CLOSED', held: 0 });
   });
 
-  it('tells of all clients, by their names, and fails with one of them', async () => {
+  it('reports all clients by their names, and fails when one of them does', async () => {
     const { app, get } = await serve({}, { name: 'bank' });
     const { status, details } = await get('/all');
     expect(status).toBe(200);
@@ -120,7 +120,7 @@ describe('GET /health of an app whose locks are embedded', () => {
   });
 });
 
-describe('GET /health of an app whose locks are on Redis', () => {
+describe('GET /health of an app with locks on Redis', () => {
   let server: RedisServer;
   const onRedis = (watchdogTimeout: number): LockModuleOptions => {
     const { host, port } = server;
@@ -177,7 +177,7 @@ describe('GET /health of an app whose locks are on Redis', () => {
   });
 });
 
-describe('GET /health of an app whose locks are on three independent Redis servers', () => {
+describe('GET /health of an app with locks on three independent Redis servers', () => {
   let servers: RedisServer[];
 
   beforeAll(async () => {
@@ -209,7 +209,7 @@ describe('GET /health of an app whose locks are on three independent Redis serve
 });
 
 describe('LockHealthIndicator', () => {
-  it('says of a degraded client that it is up where Terminus has no word for it', async () => {
+  it('reports a degraded client as up where Terminus has no word for it', async () => {
     const older = new HealthIndicatorService();
     const app = await apps.boot({ imports: [LockModule.forRoot(), HealthModule] }, (builder) =>
       builder.overrideProvider(HealthIndicatorService).useValue({
@@ -226,7 +226,7 @@ describe('LockHealthIndicator', () => {
     expect(locks).toMatchObject({ status: 'up', health: 'degraded' });
   });
 
-  it('refuses clients that are not there, and options that are wrong', async () => {
+  it('refuses unknown clients and wrong options', async () => {
     const app = await apps.boot({ imports: [LockModule.forRoot(), HealthModule] });
     const indicator = app.get(LockHealthIndicator, { strict: false });
     const check = (options: object) => indicator.pingCheck('locks', options);

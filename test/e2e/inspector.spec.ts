@@ -17,7 +17,7 @@ import { eventually } from '../support/eventually.js';
 import { clientOf } from './support/apps.js';
 import { EventStream } from './support/event-stream.js';
 
-/** Lets in who says so, to look or to do more. */
+/** Lets in requests by the role that they claim, to look or to do more. */
 @Injectable()
 class RoleGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -114,7 +114,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
       body: JSON.stringify(body),
     });
 
-  it('shows nothing to anybody when it was not told to whom', async () => {
+  it('refuses every request when no guards are configured', async () => {
     await serve({});
     for (const path of ['', '/snapshot', '/events']) {
       const response = await get(path);
@@ -124,7 +124,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
     expect((await release({})).status).toBe(403);
   });
 
-  it('shows the locks only to whom the guards let in, and releases only for those who may', async () => {
+  it('shows the locks only to requests that the guards let in, and releases only for those that may release', async () => {
     await serve({ guards: [RoleGuard] });
     const lease = await locks.mutex('seat').acquire();
     for (const path of ['', '/snapshot', '/events']) {
@@ -146,7 +146,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
     expect(await again.json()).toEqual({ released: false });
   });
 
-  it('lets everybody look where that is said, but release nothing', async () => {
+  it('lets every request look where that is configured, but release nothing', async () => {
     await serve({ guards: [] });
     const page = await get('');
     expect(page.status).toBe(200);
@@ -154,7 +154,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
     expect((await release({})).status).toBe(403);
   });
 
-  it('asks the guards of releases too, where there are some', async () => {
+  it('asks the guards of releases too, where there are any', async () => {
     await serve({ guards: [], releaseGuards: [RoleGuard] });
     expect(await (await get('')).text()).toContain('data-may-release="true"');
     expect((await release({ client: '', name: '', ids: [] })).status).toBe(403);
@@ -191,7 +191,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
       expect((await release(body, admin)).status).toBe(400);
   });
 
-  it('releases nothing but what somebody holds', async () => {
+  it('releases nothing but what is held', async () => {
     await serve({ guards: [RoleGuard] });
     const lease = await locks.mutex('seat').acquire();
     const waiting = locks.mutex('seat').acquire();
@@ -209,7 +209,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
     await (await waiting).release();
   });
 
-  it('keeps everything from its page that is not its own', async () => {
+  it('allows its page nothing from elsewhere', async () => {
     await serve({ guards: [] });
     const { headers } = await get('');
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -225,7 +225,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
     expect((await get('/snapshot')).status).toBe(200);
   });
 
-  it('tells at once how it is, and again when that changes, not when nothing does', async () => {
+  it('sends the state at once, and again when it changes, but not otherwise', async () => {
     await serve({ guards: [] });
     const stream = await EventStream.open(`${base}/events`);
     open.push(stream);
@@ -286,7 +286,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
     await holder.release();
   });
 
-  it('shows no barriers and no counters, of which nobody holds anything', async () => {
+  it('shows no barriers and no counters, which have no holder', async () => {
     await serve({ guards: [] });
     const client = locks as ZooKeeperLockClient;
     const members = [1, 2].map(() => client.doubleBarrier('gate', 2));
@@ -301,7 +301,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
   });
 
   it.each(['leader latch', 'leader selector'])(
-    'shows who leads by a %s, and who follows in order; and takes the leadership away',
+    'shows the leader by a %s and its followers in order, and takes the leadership away',
     async (kind) => {
       await serve({ guards: [] });
       const inspector = app.get(LockInspector);

@@ -105,7 +105,7 @@ describe.each(['zookeeper', 'redis', 'several redis'] as const)('Two apps (%s)',
     return states;
   };
 
-  it('have one leader, which alone runs, and tell who takes part', async () => {
+  it('have one leader, the only one that runs, and report the participants', async () => {
     const [one, two] = [leader.get(Mailer), follower.get(Mailer)];
     for (let i = 0; i < 3; i++)
       expect(await Promise.all([one.send(), two.send()])).toEqual(['sent', undefined]);

@@ -79,7 +79,7 @@ describe('LeaderElections', () => {
     expect(() => elections.of('')).toThrow(LockKeyError);
   });
 
-  it('may be asked in constructors; what is wrong fails the boot', async () => {
+  it('may be asked in constructors, and a mistake there fails the boot', async () => {
     @Injectable()
     class Postman {
       readonly election: LeaderElection;
@@ -131,7 +131,7 @@ describe('LeaderElections', () => {
 });
 
 describe('state$ of an election', () => {
-  it('begins with the state of now, tells changes, and completes when the app shuts down', async () => {
+  it('begins with the current state, emits changes, and completes when the app shuts down', async () => {
     const app = await apps.boot({ imports: [LockTestingModule.forRoot()] }, (builder) =>
       builder.setLogger(new RecordingLogger()),
     );

@@ -84,8 +84,8 @@ describe.each(['provider', 'controller'] as const)('Methods of a %s', (place) =>
   });
 });
 
-describe('Methods that are told of a leadership', () => {
-  it('are told of its loss, with the reason, and of the next one', async () => {
+describe('Methods that are notified of a leadership', () => {
+  it('are notified of its loss, with the reason, and of the next one', async () => {
     const app = await boot({ imports: [LockTestingModule.forRoot()], providers: [Mailer] });
     const [locks, mailer] = [app.get(LockTesting), app.get(Mailer)];
     await locks.advance(0);
@@ -100,7 +100,7 @@ describe('Methods that are told of a leadership', () => {
     expect(mailer.log.filter((each) => each === 'end')).toHaveLength(2); // it did not lead any more
   });
 
-  it('harm nobody when they fail: that is logged', async () => {
+  it('do no harm when they fail: the failure is logged', async () => {
     @Injectable()
     class Clumsy {
       calls = 0;

@@ -10,7 +10,7 @@ describe('The health of a client', () => {
   const apps = new Apps();
   afterEach(() => apps.close());
 
-  it('tells what the app is in each of its elections there, if there are any', async () => {
+  it('reports the role of the app in each of its elections there, if there are any', async () => {
     const app = await apps.boot({
       imports: [
         LockModule.forRoot(),

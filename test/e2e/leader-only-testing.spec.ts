@@ -36,7 +36,7 @@ describe('@LeaderOnly in virtual time', () => {
   };
   const ACCIDENTS = Object.keys(accidents) as (keyof typeof accidents)[];
 
-  it.each(ACCIDENTS)('rejects a run whose leadership is lost by %s', async (accident) => {
+  it.each(ACCIDENTS)('rejects a run when its leadership is lost by %s', async (accident) => {
     expect(election.isLeader).toBe(true);
     const call = expect(mailer.throwing()).rejects.toBeInstanceOf(LockLostError);
     await room.entered.promise;
@@ -46,7 +46,7 @@ describe('@LeaderOnly in virtual time', () => {
     await call;
   });
 
-  it('rejects at once with `abort`, settles as the method with `ignore`, and tells a function', async () => {
+  it('rejects at once with `abort`, settles as the method does with `ignore`, and calls a function', async () => {
     const aborted = expect(mailer.aborting()).rejects.toBeInstanceOf(LockLostError);
     const others = [mailer.ignoring(), mailer.told('Ann')];
     await room.entered.promise;

@@ -48,7 +48,7 @@ describe('@LeaderOnly', () => {
     expect(await mailer.send('Ann', 'Bob')).toBe('sent to Ann and Bob');
     expect(await mailer.outer()).toBe('sent to the inner one');
     expect(mailer.lease!.key).toBe('mailer');
-    expect(mailer.lease!.isHeld).toBe(false); // it was given back
+    expect(mailer.lease!.isHeld).toBe(false); // it was released
   });
 
   it('has the leadership as the current lease, with its fencing token', async () => {
@@ -71,7 +71,7 @@ describe('@LeaderOnly', () => {
     await expect(app.get(Mailer).failing(error)).rejects.toBe(error);
   });
 
-  it('skips where another one leads', async () => {
+  it('skips where another app leads', async () => {
     const rivals: LeaderLatch[] = [];
 
     @Injectable()

@@ -70,7 +70,7 @@ describe('An app that shuts down', () => {
     expect(room.log).toEqual(['left', 'released']);
   });
 
-  it('rejects those who wait for a lock, and those who come', async () => {
+  it('rejects the calls that wait for a lock, and those that come later', async () => {
     const { app, room, client } = await serveSeats();
     const booking = request(app.getHttpServer()).get('/seats').then();
     await room.entered.promise;
@@ -87,7 +87,7 @@ describe('An app that shuts down', () => {
     await Promise.all([booking, closing]);
   });
 
-  it('takes its locks away from work that does not end, and tells it and its caller', async () => {
+  it('takes its locks away from work that does not end, and notifies it and its caller', async () => {
     const { app, room } = await serveSeats();
     const booking = app.get(Seats).book();
     await room.entered.promise;

@@ -86,7 +86,7 @@ describe('@LockDefaults', () => {
   });
   afterEach(() => apps.close());
 
-  it('says what the decorators of the class do not', async () => {
+  it('says what the decorators of the class leave out', async () => {
     await take('orders', 'record:7');
     expect(await orders.open('7')).toBe('7: LOCK_TIMEOUT');
     expect(await orders.close('7')).toBe('7: LOCK_TIMEOUT');
@@ -134,7 +134,7 @@ describe('@LockDefaults', () => {
     await refused;
   });
 
-  it('keeps an app from starting whose client is unknown', async () => {
+  it('keeps an app from starting when its client is unknown', async () => {
     @Injectable()
     @LockDefaults({ client: 'archive' })
     class Archive extends Records {}

@@ -155,7 +155,7 @@ describe('@LockStream on an async generator', () => {
     expect(await isFree()).toBe(true);
   });
 
-  it('gives the lock back at the end of a scope', async () => {
+  it('releases the lock at the end of a scope', async () => {
     {
       await using rows = service.rows(2);
       await rows.next();
@@ -200,7 +200,7 @@ describe('@LockStream on an async generator', () => {
     expect(service.log).toEqual([]);
   });
 
-  it('says that it is busy', async () => {
+  it('reports that the lock is busy', async () => {
     const holder = await client.mutex('export').acquire();
     await expect(all(service.impatient())).rejects.toBeInstanceOf(LockTimeoutError);
     expect(await all(service.skipping())).toEqual([]);
@@ -218,14 +218,14 @@ describe('@LockStream on an async generator', () => {
     expect(service.log).toEqual(['begun', 'left without the lock']);
   });
 
-  it('tells a consumer who leaves that the lock was lost', async () => {
+  it('rejects the return of a consumer that leaves after the lock was lost', async () => {
     const rows = service.rows(2);
     await rows.next();
     await expire();
     await expect(rows.return(0)).rejects.toBeInstanceOf(LockLostError);
   });
 
-  it('fails at once where that is wanted, and is ended when it stands still', async () => {
+  it('fails at once with the policy `abort`, and is ended when it stands still', async () => {
     const rows = service.aborting();
     await rows.next();
     await expire();

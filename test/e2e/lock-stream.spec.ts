@@ -139,7 +139,7 @@ describe('@LockStream holds the lock over the whole stream', () => {
     expect(await isFree()).toBe(true);
   });
 
-  it('and gives it back before the end is told', async () => {
+  it('and releases it before it emits the end', async () => {
     const log: string[] = [];
     client.on('released', () => void log.push('released'));
     const subscription = reports.lease().subscribe({ complete: () => void log.push('completed') });
@@ -155,7 +155,7 @@ describe('@LockStream holds the lock over the whole stream', () => {
     expect(await isFree()).toBe(true);
   });
 
-  it('until nobody listens', async () => {
+  it('until its last subscriber leaves', async () => {
     const subscription = reports.follow().subscribe();
     await next('acquired');
     expect(await isFree()).toBe(false);
@@ -195,11 +195,11 @@ describe('@LockStream holds the lock over the whole stream', () => {
     expect(reports.runs).toBe(0);
   });
 
-  it('in whose scope the method runs', async () => {
+  it('and runs the method in the scope of that lease', async () => {
     expect(await all(reports.lease())).toEqual(['report:1']);
   });
 
-  it('which it may share with other readers', async () => {
+  it('and may share it with other readers', async () => {
     const archive = client.readWriteLock('archive');
     const lines = all(reports.shared());
     await eventually('it listens', () => reports.lines.observed);
@@ -213,7 +213,7 @@ describe('@LockStream holds the lock over the whole stream', () => {
     expect((await archive.writeLock().tryAcquire())?.isHeld).toBe(true);
   });
 
-  it('which it may share with as many as there are permits', async () => {
+  it('and may share it with as many others as there are permits', async () => {
     const live = client.semaphore('live', { permits: 2 });
     const subscriptions = [reports.counted().subscribe(), reports.counted().subscribe()];
     await eventually('all permits are taken', async () => (await live.availablePermits()) === 0);
@@ -222,7 +222,7 @@ describe('@LockStream holds the lock over the whole stream', () => {
     await eventually('all permits are back', async () => (await live.availablePermits()) === 2);
   });
 
-  it('or says that it is busy', async () => {
+  it('or reports that the lock is busy', async () => {
     const holder = await client.mutex('report:1').acquire();
     await expect(all(reports.impatient())).rejects.toBeInstanceOf(LockTimeoutError);
     expect(await all(reports.skipping())).toEqual([]);

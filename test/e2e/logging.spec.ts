@@ -28,13 +28,13 @@ const boot = (options: LockModuleOptions) =>
     builder.setLogger(logger),
   );
 
-/** What is told from now on. */
+/** What is logged from now on. */
 const linesFromNowOn = () => {
   const { length } = logger.lines;
   return () => logger.lines.slice(length);
 };
 
-describe('The log of an app whose lock server goes and comes back', () => {
+describe('The log of an app while its lock server goes and comes back', () => {
   let servers: RedisServer[];
 
   beforeAll(async () => {

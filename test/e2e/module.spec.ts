@@ -84,7 +84,7 @@ describe('LockModule', () => {
     ]);
   });
 
-  it('gives the client to whoever injects it', async () => {
+  it('injects the client wherever a provider asks for it', async () => {
     const app = await apps.boot({
       imports: [LockModule.forRoot()],
       providers: [Orders, withRoom()],

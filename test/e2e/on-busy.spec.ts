@@ -101,7 +101,7 @@ describe.each(LOCK_KINDS)('A method with @$decorator, when the lock is taken,', 
     expect(contended).toBe(1);
   });
 
-  it('gives what `onBusy` answers', async () => {
+  it('returns what `onBusy` answers', async () => {
     await isBusy();
     expect(await reports.answering('sales')).toBe('sales: LOCK_TIMEOUT after 0 ms');
     expect(reports.runs).toBe(0);
@@ -112,7 +112,7 @@ describe.each(LOCK_KINDS)('A method with @$decorator, when the lock is taken,', 
     await expect(reports.failing()).rejects.toThrow(new RangeError('come back tomorrow'));
   });
 
-  it('runs when the lock is given back in time', async () => {
+  it('runs when the lock is released in time', async () => {
     const lease = await isBusy();
     const queued = new Promise<void>((resolve) => void client.on('contended', () => resolve()));
     const call = reports.throwing();
@@ -121,17 +121,17 @@ describe.each(LOCK_KINDS)('A method with @$decorator, when the lock is taken,', 
     expect(await call).toBe('done');
   });
 
-  it('does not take the timeout of another lock, inside, for its own', async () => {
+  it('does not take the timeout of an inner lock for its own', async () => {
     await isBusy();
     await expect(reports.skippingItself()).rejects.toMatchObject({ key: keyOf('report') });
   });
 
-  it("does not take an error of its body's for its own", async () => {
+  it('does not take an error of its body for its own', async () => {
     const error = new LockTimeoutError(1, { key: 'summary' });
     await expect(reports.failingWith(error)).rejects.toBe(error);
   });
 
-  it('runs when nobody has it', async () => {
+  it('runs when the lock is free', async () => {
     expect(await reports.skipping()).toBe('done');
     expect(await reports.skippingLater()).toBe('done');
     expect(await reports.answering('sales')).toBe('done');

@@ -79,7 +79,7 @@ describe.each(LOCK_KINDS)('When the session of a @$decorator method expires, its
     expect(room.log).toEqual([]);
   });
 
-  it('takes no notice of what the method that was given up does later (abort)', async () => {
+  it('ignores what the abandoned method does later (abort)', async () => {
     const unhandled: unknown[] = [];
     const listener = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', listener);
@@ -90,14 +90,14 @@ describe.each(LOCK_KINDS)('When the session of a @$decorator method expires, its
       await expect(call).rejects.toBe(loss);
       room.open();
       await eventually('it has ended', () => room.log.length > 0);
-      await new Promise((resolve) => setImmediate(resolve)); // when such rejections are told
+      await new Promise((resolve) => setImmediate(resolve)); // when such rejections are reported
       expect(unhandled).toEqual([]);
     } finally {
       process.off('unhandledRejection', listener);
     }
   });
 
-  it('is free for others when the method that was given up has ended (abort)', async () => {
+  it('leaves the lock free for others when the abandoned method has ended (abort)', async () => {
     const call = service.aborting();
     call.catch(() => {});
     await expire();
@@ -115,7 +115,7 @@ describe.each(LOCK_KINDS)('When the session of a @$decorator method expires, its
     expect(await call).toBe('loaded');
   });
 
-  it('gives the result where the lock was given back by hand', async () => {
+  it('returns the result where the lock was released by hand', async () => {
     const call = service.byDefault();
     await room.entered.promise;
     await service.lease!.release();

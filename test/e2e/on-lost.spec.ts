@@ -48,7 +48,7 @@ function serviceThat({ lock }: LockKind) {
   return Import;
 }
 
-describe.each(LOCK_KINDS)('A method whose @$decorator lock an operator takes away', (kind) => {
+describe.each(LOCK_KINDS)('A method, when an operator takes its @$decorator lock away,', (kind) => {
   const Import = serviceThat(kind);
   const apps = new Apps();
   let server: EmbeddedServer;
@@ -83,7 +83,7 @@ describe.each(LOCK_KINDS)('A method whose @$decorator lock an operator takes awa
     server.remove(holder!);
   }
 
-  it('is told, once, with its arguments, and runs on', async () => {
+  it('is notified once, with its arguments, and runs on', async () => {
     const call = loader.load('sales.csv');
     await room.entered.promise;
     await takeAway();
@@ -105,7 +105,7 @@ describe.each(LOCK_KINDS)('A method whose @$decorator lock an operator takes awa
     expect(losses.length).toBe(1);
   });
 
-  it('is not told of a loss that comes after its end', async () => {
+  it('is not notified of a loss that comes after its end', async () => {
     room.open();
     await loader.load('sales.csv');
     await client.close();

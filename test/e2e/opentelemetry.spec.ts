@@ -92,7 +92,7 @@ afterEach(async () => {
   await telemetry.stop();
 });
 
-/** An app whose waits have spans however short they are, unless `options` say otherwise. */
+/** An app in which all waits have spans, however short they are, unless `options` say otherwise. */
 function appWith(options: LockTelemetryOptions = { minWait: 0 }) {
   return {
     imports: [LockModule.forRoot(), LockTelemetryModule.forRoot(options)],
@@ -197,7 +197,7 @@ describe('Spans of an app with LockTelemetryModule', () => {
     expect(() => LockTelemetryModule.forRoot({ minWait: minWait as number })).toThrow('`minWait`');
   });
 
-  it('tell that a wait was too long', async () => {
+  it('report that a wait was too long', async () => {
     const app = await apps.boot(appWith());
     const held = await clientOf(app).mutex('order:7').acquire();
     const failing = telemetry.inSpan('request', () => app.get(Orders).cancel('7'));
@@ -213,7 +213,7 @@ describe('Spans of an app with LockTelemetryModule', () => {
     expect(parentOf(failed!)).toBe(idOf(telemetry.span('request')));
   });
 
-  it('tell who gave up, and do not call that an error', async () => {
+  it('report that the caller gave up, and do not call that an error', async () => {
     const app = await apps.boot(appWith());
     const held = await clientOf(app).mutex('order:7').acquire();
     const caller = new AbortController();
@@ -255,7 +255,7 @@ describe('Spans of an app with LockTelemetryModule', () => {
   });
 });
 
-describe('An app with LockTelemetryModule whose lock an operator takes away', () => {
+describe('An app with LockTelemetryModule, when an operator takes a lock away,', () => {
   let server: EmbeddedServer;
   let client: ZooKeeperLockClient;
 
@@ -265,7 +265,7 @@ describe('An app with LockTelemetryModule whose lock an operator takes away', ()
   });
   afterEach(() => client.close());
 
-  it('tells it in the span of the hold, and counts it', async () => {
+  it('reports it in the span of the hold, and counts it', async () => {
     const app = await apps.boot(appWith(), (builder) =>
       builder.overrideProvider(getLockClientToken()).useValue(client),
     );
@@ -301,7 +301,7 @@ describe('Metrics of an app with LockTelemetryModule', () => {
       expect(await telemetry.series(name)).toEqual([{ attributes: PAY, value: 1_000 }]);
   });
 
-  it('count who had to queue, and who was not granted in time', async () => {
+  it('count the calls that had to queue, and those that were not granted in time', async () => {
     const app = await apps.boot(appWith());
     const held = await clientOf(app).mutex('order:7').acquire();
     for (let i = 0; i < 2; i++)
@@ -358,7 +358,7 @@ describe('Metrics of an app with LockTelemetryModule', () => {
     expect(held.reduce((sum, { value }) => sum + value, 0)).toBe(2);
   });
 
-  it('tell the clients of an app apart', async () => {
+  it('distinguish the clients of an app', async () => {
     const app = await apps.boot({
       imports: [
         LockModule.forRoot(),
@@ -383,7 +383,7 @@ describe('Elections in an app with LockTelemetryModule', () => {
   const ofElection = { ...ofClient, 'nestjs_interlock.recipe': 'leaderLatch' };
   const series = (name: string) => telemetry.series(`nestjs_interlock.${name}`);
 
-  /** The leader, and who has followed it before. */
+  /** The leader, and a follower of it, which is to lead next. */
   async function twoLeaders(app: INestApplication): Promise<[LeaderLatch, LeaderLatch]> {
     const client = clientOf(app);
     const latches = ['web-1:17', 'web-2:4'].map((id) => client.leaderLatch('cron', { id }));
@@ -396,7 +396,7 @@ describe('Elections in an app with LockTelemetryModule', () => {
     return [first, second];
   }
 
-  it('are no waits and no spans of waits, however long somebody has followed', async () => {
+  it('are no waits and have no spans of waits, however long a candidate has followed', async () => {
     const app = await apps.boot(appWith());
     const [first, second] = await twoLeaders(app);
     await first.close();

@@ -101,7 +101,7 @@ describe('Methods with @ReadLock and @WriteLock of one key', () => {
     expect(await prices.tryToRead(() => 'read')).toBe('read');
   });
 
-  it('let a reader who comes later wait for the writer who queues', async () => {
+  it('let a later reader wait for the queued writer', async () => {
     const log: string[] = [];
     const leave = await begin((body) => prices.read(body));
     let queued = contended();

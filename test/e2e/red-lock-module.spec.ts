@@ -47,7 +47,7 @@ class Printers {
   async print(): Promise<void> {}
 }
 
-describe('An app whose locks are on several independent Redis servers', () => {
+describe('An app with locks on several independent Redis servers', () => {
   const apps = new Apps();
   let servers: RedisServer[];
   let room: Room;

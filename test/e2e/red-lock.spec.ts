@@ -36,7 +36,7 @@ class Reports {
 const apps = new Apps();
 afterEach(() => apps.close());
 
-describe('Two apps whose locks are on three Redis servers', () => {
+describe('Two apps with locks on three Redis servers', () => {
   let servers: IndependentRedisServers;
   let mine: INestApplication;
   let theirs: INestApplication;
@@ -95,7 +95,7 @@ describe('Two apps whose locks are on three Redis servers', () => {
     await expect(writing).rejects.toBeInstanceOf(LockLostError);
   });
 
-  it('are told what goes on by the log, and refuse locks from their shutdown on', async () => {
+  it('log the state of their connections, and refuse locks from their shutdown on', async () => {
     expect(logger.lines).toContain(
       'log: Lock client "default": CONNECTED (server 1 of 3: the servers answer)',
     );

@@ -221,7 +221,7 @@ describe.each(['a connection of its own', 'a client of the user'] as const)(
       expect(error).toMatchObject({ key: 'orders' });
     });
 
-    it('tell operators which method holds a lock', async () => {
+    it('show operators which method holds a lock', async () => {
       const call = orders.mutex();
       await room.entered.promise;
       expect(await client.mutex('orders').holders()).toMatchObject([
@@ -231,7 +231,7 @@ describe.each(['a connection of its own', 'a client of the user'] as const)(
       await call;
     });
 
-    it('tell the method by its signal when an operator takes the lock away, and in the end its caller', async () => {
+    it('abort the signal of the method when an operator takes the lock away, and reject its call in the end', async () => {
       const call = orders.write();
       await room.entered.promise;
       const { signal } = orders.lease!;
@@ -244,7 +244,7 @@ describe.each(['a connection of its own', 'a client of the user'] as const)(
       expect(room.log).toEqual(['left']);
     });
 
-    it('end with the app: who waits is rejected, who holds is told, and the lock is free', async () => {
+    it('end with the app: waiters are rejected, holders are notified, and the lock is free', async () => {
       const call = orders.mutex();
       await room.entered.promise;
       const contended = new Promise<void>(

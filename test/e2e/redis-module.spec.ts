@@ -9,7 +9,7 @@ import { RecordingLogger } from './support/recording-logger.js';
 const apps = new Apps();
 afterEach(() => apps.close());
 
-describe('An app whose locks are on Redis', () => {
+describe('An app with locks on Redis', () => {
   let server: RedisServer;
 
   beforeAll(async () => {

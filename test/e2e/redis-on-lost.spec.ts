@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { RedisServer } from '../support/redis-server.js';
 import { Apps, clientOf } from './support/apps.js';
 
-/** Who has heard nothing from the server for so long has lost its locks, in ms. */
+/** A client that has heard nothing from the server for so long has lost its locks, in ms. */
 const LEASE = 2_000;
 
 const losses: LockLostError[] = [];

@@ -137,7 +137,7 @@ describe('A method with @Semaphore on Redis', () => {
     expect(second.token).toBeGreaterThan(first.token);
   });
 
-  it('is told by `onLost` and by the signal that its permit is not its own any more', async () => {
+  it('is notified by `onLost` and by the signal that its permit is no longer its own', async () => {
     const renderer = await rendererOf(boot(Renderer));
     const until = new Deferred();
     const call = renderer.lose(until.promise);
@@ -168,7 +168,7 @@ describe('A method with @Semaphore on Redis', () => {
     expect(await semaphore.availablePermits()).toBe(3);
   });
 
-  it('shares its permits with a stream, for as long as somebody reads it', async () => {
+  it('shares its permits with a stream, for as long as that has a subscriber', async () => {
     const renderer = await rendererOf(boot(Renderer));
     const semaphore = renderer.locks.semaphore('render', { permits: 3 });
     const readers = Array.from({ length: 3 }, () => {

@@ -27,7 +27,7 @@ interface Report {
   readonly hangs: boolean;
 }
 
-/** What the replicas have told of each tick on one backend. */
+/** What the replicas have reported of each tick on one backend. */
 class Record {
   readonly #reports = new Map<number, Report[]>();
 
@@ -53,12 +53,12 @@ class Record {
     return this.of(tick).filter(({ ran, late }) => ran && late <= PATIENCE).length;
   }
 
-  /** The first tick after that one in which anybody ran. */
+  /** The first tick after that one in which any replica ran. */
   next(after: number): number | undefined {
     return this.ticks.find((tick) => tick > after && this.runs(tick) > 0);
   }
 
-  /** The ticks after `after` in which nobody was late, in the tick before neither. */
+  /** The ticks after `after` in which no replica was late, in the tick before neither. */
   calm(after: number, replicas: number): readonly number[] {
     const isCalm = (tick: number) =>
       this.of(tick).length === replicas && this.of(tick).every(({ late }) => late <= PATIENCE);

@@ -105,7 +105,7 @@ describe.each(['embedded', 'redis', 'several redis'] as const)('@RunOnce (%s)', 
     app = await boot();
     client = clientOf(app);
     reports = app.get(Reports);
-    // The embedded backend keeps nobody out but those of its own app.
+    // The embedded backend excludes only callers of its own app.
     others = backend === 'embedded' ? reports : (await boot()).get(Reports);
   });
   afterEach(async () => {
@@ -175,7 +175,7 @@ describe.each(['embedded', 'redis', 'several redis'] as const)('@RunOnce (%s)', 
     expect(await isFree('slow and quick')).toBe(true);
   });
 
-  it('gives the lock up after `atMost`, with a warning, and tells method and caller', async () => {
+  it('gives the lock up after `atMost`, with a warning, aborts the signal of the method, and rejects the call', async () => {
     const call = reports.hanging();
     await room.entered.promise;
     const { signal } = reports.lease!;

@@ -64,7 +64,7 @@ describe('A method with @Semaphore', () => {
     expect(await available()).toBe(3);
   });
 
-  it('shares its permits with those who take them by hand', async () => {
+  it('shares its permits with callers that take them by hand', async () => {
     const two = await client.semaphore('render', { permits: 3 }).acquire({ permits: 2 });
     expect(await renderer.renderNow()).toBe('rendered');
     const third = await client.semaphore('render', { permits: 3 }).acquire();

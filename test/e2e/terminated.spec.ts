@@ -8,7 +8,7 @@ import { Apps, clientOf } from './support/apps.js';
 const ORDERS = Array.from({ length: 10 }, (_, i) => i);
 const A_MINUTE = 60_000;
 
-/** What holders and waiters tell when they are told of the end. */
+/** What holders and waiters report when they are notified of the end. */
 const NEWS = [
   ...Array<string>(10).fill('holder: LOCK_LOST'),
   ...Array<string>(50).fill('waiter: LOCK_CLIENT_CLOSED'),
@@ -63,7 +63,7 @@ describe.each(BACKENDS)(title, ({ start, options }) => {
     return program.next();
   }
 
-  /** Sends the signal; tells how the app has ended, after how many milliseconds, and what it has sent till then. */
+  /** Sends the signal; returns how the app has ended, after how many milliseconds, and what it has sent till then. */
   async function terminate(pid: number) {
     const sent = performance.now();
     process.kill(pid, 'SIGTERM');

@@ -87,7 +87,7 @@ describe('LockTestingModule beside the module of an app', () => {
     expect(locks.held()).toEqual([]);
   });
 
-  it('tells a method of the loss of its lock', async () => {
+  it('notifies a method of the loss of its lock', async () => {
     const paying = orders.pay('1');
     await room.entered.promise;
     await locks.loseLease('order:1');

@@ -63,7 +63,7 @@ describe('The ticket office', () => {
   );
 
   it(
-    'does so with four processes on Redis, and shows who holds the lock',
+    'does so with four processes on Redis, and shows the holder of the lock',
     async () => {
       const server = await RedisServer.start();
       try {

@@ -14,7 +14,7 @@ import { RecordingLogger } from './support/recording-logger.js';
 const apps = new Apps();
 afterEach(() => apps.close());
 
-describe('An app whose lock server cannot be reached', () => {
+describe('An app that cannot reach its lock server', () => {
   it('warns once of the attempts that fail, then fails to boot and leaves nothing open', async () => {
     const before = openHandles();
     const [port] = await freePorts(1, '127.0.0.1');

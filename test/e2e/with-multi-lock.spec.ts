@@ -162,7 +162,7 @@ describe('A method with @WithMultiLock', () => {
     await reader.release();
   });
 
-  it('has one `wait` for all, and gives back what it had', async () => {
+  it('has one `wait` for all, and releases what it had', async () => {
     const last = await client.mutex('c').acquire();
     const error = await bank.impatient().catch((error: unknown) => error);
     expect(error).toBeInstanceOf(LockTimeoutError);
@@ -172,7 +172,7 @@ describe('A method with @WithMultiLock', () => {
     await last.release();
   });
 
-  it('makes one attempt with `onBusy`, and gives back what it had', async () => {
+  it('makes one attempt with `onBusy`, and releases what it had', async () => {
     let contended = 0;
     client.on('contended', () => (contended += 1));
     const last = await client.mutex('c').acquire();
@@ -213,7 +213,7 @@ describe('A method with @WithMultiLock', () => {
     [['a', 'account:[object Object]'], 'a value is missing or is an object'],
     [[{ key: undefined }], 'it must be a string'],
     [[{ key: 'undefined', recipe: 'readLock' }], 'a value is missing or is an object'],
-  ])('refuses a call whose keys are %j', async (keys, why) => {
+  ])('refuses a call with the keys %j', async (keys, why) => {
     const error = await bank.asIs(keys).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(LockKeyError);
     expect((error as Error).message).toContain(`${why} (it is the key of Bank.asIs)`);

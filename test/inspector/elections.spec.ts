@@ -59,7 +59,7 @@ describe('The inspector, of elections in other processes,', () => {
     ['redis', 'latch'],
     ['redis', 'selector'],
   ] as const)(
-    'shows on %s who leads and who follows by a %s, and takes the leadership away',
+    'shows on %s the leader and the followers by a %s, and takes the leadership away',
     async (backend, recipe) => {
       const inspector = await inspect(optionsOf(backend));
       const key = `${backend}-${recipe}`;
@@ -86,13 +86,13 @@ describe('The inspector, of elections in other processes,', () => {
     60_000,
   );
 
-  /** Ends a candidacy; nothing that it has told is left to be heard. */
+  /** Ends a candidacy; all that it has reported is read. */
   async function leave(member: number, id: string): Promise<void> {
     let news = await team.order(member, `free ${id}`);
     while (news !== 'freed') news = await team.next(member);
   }
 
-  it('knows a latch of processes that tell nothing by its nodes, and takes a selector for a mutex', async () => {
+  it('knows a latch of processes that report nothing by its nodes, and takes a selector for a mutex', async () => {
     const other = await createZooKeeperLockClient('other', { connect: zookeeper.connectString });
     try {
       await other.connect();

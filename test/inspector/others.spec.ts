@@ -12,7 +12,7 @@ import { inspectingApp } from './support/inspecting-app.js';
 
 const JAVA = '0f0e0d0c-0b0a-4908-8706-050403020100:52';
 
-describe('The inspector, of processes that do not tell it anything,', () => {
+describe('The inspector, of processes that report nothing to it,', () => {
   let app: INestApplication | undefined;
   let redis: RedisServer;
 
@@ -60,7 +60,7 @@ describe('The inspector, of processes that do not tell it anything,', () => {
     }
   });
 
-  it('shows the permits of a semaphore, and gives those of one holder back', async () => {
+  it('shows the permits of a semaphore, and releases those of one holder', async () => {
     const inspector = await inspect({ backend: 'redis', connect: redis.url, prefix: 'pool:' });
     const locks = clientOf(app!) as RedisLockClient;
     const desks = locks.semaphore('desks', { permits: 3 });

@@ -48,7 +48,7 @@ describeWithBrowser('The page of the inspector', () => {
     });
 
     describe.each(['zookeeper', 'redis'])('on %s', (client) => {
-      it('shows who holds and who queues', async () => {
+      it('shows the holder and the queue', async () => {
         const key = `${client}-seat`;
         await team.order(0, `${client} mutex ${key} Seats.book`);
         await page.shows(key, { holders: ['Seats.book'], queue: [] });
@@ -162,7 +162,7 @@ describeWithBrowser('The page of the inspector', () => {
       expect(await page.run('document.title')).toBe('Locks');
     });
 
-    it('has no button to release where nobody may', async () => {
+    it('has no button to release where no request may release', async () => {
       const lease = await locks.mutex('seat').acquire({ method: 'Seats.book' });
       await page.shows('seat', { holders: ['Seats.book'], queue: [] });
       expect(await page.run('document.querySelectorAll("button").length')).toBe(0);

@@ -8,7 +8,7 @@ import type { ZooKeeperLockOptions } from '../../lib/zookeeper/zookeeper-options
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
 import { TestClient } from './support/test-client.js';
 
-describe('Locks whose directories are for one user only', () => {
+describe('Locks in directories that only one user may access', () => {
   let server: ZooKeeperServer;
   let stranger: TestClient;
   let basePath: string;
@@ -45,7 +45,7 @@ describe('Locks whose directories are for one user only', () => {
     await server.stop();
   });
 
-  it('are locks between the clients of that user', async () => {
+  it('exclude the clients of that user from each other', async () => {
     const [one, two] = [await connect(user('ann:secret')), await connect(user('ann:secret'))];
     const lease = await one.mutex('seats').acquire();
     expect(await two.mutex('seats').tryAcquire()).toBeUndefined();
@@ -55,7 +55,7 @@ describe('Locks whose directories are for one user only', () => {
     expect(next.isHeld).toBe(true);
   });
 
-  it('let no stranger list, queue or delete', async () => {
+  it('let no other user list, queue or delete', async () => {
     const ann = await connect(user('ann:secret'));
     await using _ = await ann.mutex('seats').acquire();
     const [holding] = await ann.mutex('seats').participants();
@@ -71,7 +71,7 @@ describe('Locks whose directories are for one user only', () => {
     await expect(open.mutex('other').acquire()).rejects.toThrow(LockConnectionError);
   });
 
-  it('let no stranger change a number, a value or a barrier', async () => {
+  it('let no other user change a number, a value or a barrier', async () => {
     const ann = await connect(user('ann:secret'));
     const limit = ann.sharedCount('limit', 1);
     const mode = ann.sharedValue('mode', Buffer.from('on'));
@@ -95,7 +95,7 @@ describe('Locks whose directories are for one user only', () => {
     mode.close();
   });
 
-  it('tell a client with another password what is wrong', async () => {
+  it('report to a client with another password what is wrong', async () => {
     const ann = await connect(user('ann:secret'));
     await using _ = await ann.mutex('seats').acquire();
     const mistaken = await connect(user('ann:wrong'));

@@ -5,7 +5,7 @@ import { freePorts } from '../support/free-ports.js';
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
 import { TestClient } from './support/test-client.js';
 
-/** Longer than a label may be: it is refused without asking anybody. */
+/** Longer than a label may be: it is refused without asking a name service. */
 const UNRESOLVABLE = 'x'.repeat(64);
 
 describe('A connect string', () => {
@@ -25,7 +25,7 @@ describe('A connect string', () => {
   afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
   afterAll(() => server.stop());
 
-  it('may hold a name, also one whose first address nobody listens on', async () => {
+  it('may hold a name, also one with a first address that has no listener', async () => {
     await expectWorks(`localhost:${server.port}`); // ::1 and 127.0.0.1 on most hosts
   });
 

@@ -92,7 +92,7 @@ describe('Beside a server that is cut off from the leader', () => {
     expect(lease.isHeld).toBe(true);
   }, 60_000);
 
-  it('with the policy `standard` a lease ends with the connection, and the lock is given back', async () => {
+  it('with the policy `standard` a lease ends with the connection, and the lock is released', async () => {
     const [near, far] = await pair({ sessionTimeout: 20_000, errorPolicy: 'standard' });
     const lease = await near.locks.mutex(key).acquire();
     const lost = eventually('it is lost', () => lease.signal.aborted, { within: 20_000 });

@@ -31,7 +31,7 @@ describe('11,000 acquires, 1,000 timeouts and 1,000 aborts on Redis', () => {
     }
   }, 120_000);
 
-  /** Waits until nothing but counters of tokens is there; then tells how many connections there are. */
+  /** Waits until nothing but counters of tokens is there; resolves to the number of connections then. */
   async function left(): Promise<number> {
     await eventually('no lock is left', async () => {
       const keys = (await server.command('keys', '*')) as string[];

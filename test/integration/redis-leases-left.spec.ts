@@ -15,7 +15,7 @@ describe(`${LEASES} leases that are left to run out`, () => {
   });
   afterAll(() => server.stop());
 
-  it('leave no memory behind, and are nothing that close() gives back', async () => {
+  it('leave no memory behind, and nothing that close() would release', async () => {
     const program = new Program(PROGRAM, [server.url, String(LEASES)], ['--expose-gc']);
     try {
       const before = await program.next<number>();

@@ -1,4 +1,4 @@
-// Packs the built package as npm would publish it, and uses the tarball as strangers do.
+// Packs the built package as npm would publish it, and uses the tarball as its users do.
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
@@ -40,7 +40,7 @@ function pack() {
   return join(folder, filename);
 }
 
-/** Node looks for packages in all folders above, where somebody may have installed one. */
+/** Node looks for packages in all folders above, where another one may be installed. */
 function assertDriversOutOfReach() {
   const { resolve: find } = createRequire(join(folder, 'consumer', 'index.js'));
   for (const driver of ['ioredis', 'zookeeper']) {

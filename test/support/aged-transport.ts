@@ -9,7 +9,7 @@ import type {
 } from '../../lib/zookeeper/connection/transport.js';
 
 /**
- * A way to servers on which every node has been changed so many times more: nobody waits for 2^31 changes. As on theirs,
+ * A way to servers on which every node has been changed so many times more: no test can wait for 2^31 changes. As on theirs,
  * versions are numbers of 32 bits, and -1 in a request is any.
  */
 export class AgedTransport implements Transport {

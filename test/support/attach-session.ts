@@ -6,8 +6,8 @@ import type {
 } from '../../lib/zookeeper/connection/transport.js';
 
 /**
- * Takes a session over from its client, whose connection the server then ends. From now on the link keeps the session
- * alive; its `close()` ends it. The client should not be able to connect meanwhile: it would take the session back.
+ * Takes a session over from its client; the server then ends the connection of that client. From now on the link keeps the
+ * session alive; its `close()` ends it. The client should not be able to connect meanwhile: it would take the session back.
  */
 export async function attachSession(
   server: ServerAddress,

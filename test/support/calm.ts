@@ -1,9 +1,9 @@
 import { eventually } from './eventually.js';
 
-/** In ms. Who waits for a lock of Redis and does not listen to messages looks every 500 ms. */
+/** In ms. A waiter for a lock of Redis that does not listen to messages looks every 500 ms. */
 const LONGER_THAN_A_SLEEP = 600;
 
-/** Resolves once nothing was asked for longer than who waits and does not listen sleeps: from now on only a message wakes it. */
+/** Resolves once nothing was asked for longer than such a waiter sleeps: from now on only a message wakes it. */
 export async function calm(asked: () => number | Promise<number>): Promise<void> {
   let before = -1;
   const isCalm = async () => before === (before = await asked());

@@ -24,7 +24,7 @@ export function endSession(
   return new Promise((resolve) => {
     let isOver = false;
     const end = (hasEnded: boolean) => {
-      if (isOver) return; // its own closing is told too
+      if (isOver) return; // its own closing is reported too
       isOver = true;
       clearTimeout(patience);
       intruder.close();

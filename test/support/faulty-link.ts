@@ -21,7 +21,7 @@ export class FaultyLink implements TransportLink {
   #isCut = false;
   /** The server has stopped reading. */
   #isDeaf = false;
-  /** The owner has not left, nor been told of the end. */
+  /** The owner has not left, nor been notified of the end. */
   #isOpen = true;
   readonly #unanswered = new Set<{ readonly reply: Reply }>();
   readonly #toOwner: LinkListener;

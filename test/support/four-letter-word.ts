@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 /**
  * Asks a ZooKeeper server one of its four-letter questions (`srvr`, `cons`, `wchs`, `mntr`, …).
  *
- * @returns the answer; empty when nobody listens or the answer does not come within `timeout` milliseconds
+ * @returns the answer; empty when there is no listener or the answer does not come within `timeout` milliseconds
  */
 export function fourLetterWord(
   word: string,

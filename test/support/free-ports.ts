@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Finds ports that nobody listens on, and that no other test gets: a server that is down for a moment comes back on its own.
+ * Finds ports that have no listener, and that no other test gets: a server that is down for a moment comes back on its own.
  *
  * They lie below the range from which the system takes the source ports of outgoing connections. From inside
  * that range, a server that is down for a moment could lose its port to any client, and a client that tries to

@@ -1,4 +1,4 @@
-// Tells Node that dist/cjs holds CommonJS, inside a package of ES modules.
+// Marks dist/cjs as CommonJS for Node, inside a package of ES modules.
 import { writeFileSync } from 'node:fs';
 
 writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n');

@@ -7,8 +7,8 @@ interface Address {
 }
 
 /**
- * An address of several servers, one after the other, as the DNS name of a primary is: who connects reaches the one that it
- * stands for then, and stays there.
+ * An address of several servers, one after the other, as the DNS name of a primary is: a client that connects reaches the one
+ * that it stands for then, and stays there.
  */
 export class MovingAddress {
   readonly host = '127.0.0.1';

@@ -11,6 +11,6 @@ export interface Network {
   fate(request: Request): 'served' | 'lost' | 'unanswered';
   /** The server takes no new connections. */
   readonly isRefusing: boolean;
-  /** Nothing arrives in either direction, and nobody is told. */
+  /** Nothing arrives in either direction, and neither side is notified. */
   readonly isPartitioned: boolean;
 }

@@ -10,7 +10,7 @@ export interface RedisClusterNode {
   readonly masterId?: string;
 }
 
-/** The text of a node's `nodes.conf`: with it the nodes know each other when they start, and who serves which slots. */
+/** The text of a node's `nodes.conf`: with it the nodes know each other when they start, and the slots that each serves. */
 export function redisClusterNodes(nodes: readonly RedisClusterNode[], selfId: string): string {
   const masterIds = nodes.filter(({ masterId }) => !masterId).map(({ id }) => id);
   const firstSlot = (index: number) => Math.floor((index * SLOTS) / masterIds.length);

@@ -58,7 +58,7 @@ export class RedisCluster {
       ...options,
       redisOptions: { disconnectTimeout: 0, ...options.redisOptions }, // as RedisServer's clients
     });
-    client.on('error', () => {}); // commands tell; without a listener each one is printed
+    client.on('error', () => {}); // commands report it; without a listener each one is printed
     this.clients.push(client);
     return client;
   }

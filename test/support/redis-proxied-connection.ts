@@ -13,7 +13,7 @@ export interface RedisFaults {
   late(command: readonly string[], connection: LateConnection): LateCopy | undefined;
 }
 
-/** A command whose reply is still to come. */
+/** A command that still waits for its reply. */
 interface Unanswered {
   readonly name: string;
   /** How many replies it gets: a subscription is confirmed channel by channel. */

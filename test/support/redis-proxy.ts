@@ -17,7 +17,7 @@ export interface LostReplies {
 /**
  * A TCP proxy on loopback in front of a Redis server, for faults of the network between them.
  *
- * Nodes of a cluster and sentinels tell their clients the addresses of servers; to lead those through proxies, give the
+ * Nodes of a cluster and sentinels give their clients the addresses of servers; to lead those through proxies, give the
  * client a `natMap`.
  */
 export class RedisProxy {

@@ -55,7 +55,7 @@ export class RedisSentinel {
       disconnectTimeout: 0, // as RedisServer's clients
       ...options,
     });
-    client.on('error', () => {}); // commands tell; without a listener each one is printed
+    client.on('error', () => {}); // commands report it; without a listener each one is printed
     this.clients.push(client);
     return client;
   }

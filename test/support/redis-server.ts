@@ -62,7 +62,7 @@ export class RedisServer {
   /** A client of it, as users have one; `stop()` disconnects it. */
   client(options: RedisOptions = {}): Redis {
     const client = new Redis({ host: this.host, port: this.port, ...AT_ONCE, ...options });
-    client.on('error', () => {}); // commands tell; without a listener each one is printed
+    client.on('error', () => {}); // commands report it; without a listener each one is printed
     this.clients.push(client);
     return client;
   }

@@ -42,7 +42,7 @@ export class Relay {
   private forward(from: Socket, to: Socket): void {
     this.sockets.add(from);
     from.on('data', (bytes) => setTimeout(() => to.write(bytes), this.delay));
-    from.on('error', () => {}); // the other end is told by its closing
+    from.on('error', () => {}); // the other end learns of it by its closing
     from.on('close', () => {
       this.sockets.delete(from);
       setTimeout(() => to.end(), this.delay);

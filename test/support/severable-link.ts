@@ -50,7 +50,7 @@ export class SeverableLink {
       from.on('data', (data) => {
         if (!this.#isSevered) to.write(data);
       });
-      from.on('error', () => {}); // told by `close`
+      from.on('error', () => {}); // reported by `close`
       from.on('close', () => {
         this.#sockets.delete(from);
         to.destroy();

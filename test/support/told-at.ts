@@ -1,12 +1,12 @@
-/** More often than this, in ms, nobody looks whether the process runs. */
+/** The process is seen to run at most this often, in ms. */
 const TICK = 5;
 
 /**
- * Resolves when something is told, to the last time before that at which this process was seen to run, in ms since 1970. What
- * it was told late because it did not run (the machine was busy, garbage was collected) counts as told in time: nobody acts on
- * a lease in a process that does not run.
+ * Resolves when something is reported, to the last time before that at which this process was seen to run, in ms since 1970.
+ * What was reported late because the process did not run (the machine was busy, garbage was collected) counts as reported in
+ * time: no work acts on a lease in a process that does not run.
  *
- * @param listen calls `told` when it is told
+ * @param listen calls `told` when it is reported
  */
 export function toldAt(listen: (told: () => void) => void): Promise<number> {
   return new Promise((resolve) => {

@@ -40,7 +40,7 @@ export class VirtualClock implements Clock {
     this.#now = Math.max(this.#now, end);
   }
 
-  /** Lets `ms` pass as they do in a process whose event loop is blocked: timers that come due fire only afterwards. */
+  /** Lets `ms` pass as they do in a process with a blocked event loop: timers that come due fire only afterwards. */
   stall(ms: number): void {
     this.#now += ms;
   }
@@ -49,7 +49,7 @@ export class VirtualClock implements Clock {
    * Lets time pass until the promise settles, and settles like it; or until the condition is true.
    *
    * @param limit the longest that it may take, in milliseconds of virtual time
-   * @throws when it takes longer, and when there are no timers left: nobody can end the wait any more
+   * @throws when it takes longer, and when there are no timers left: nothing can end the wait any more
    */
   async runUntil<T>(awaited: Promise<T>, limit?: number): Promise<T>;
   async runUntil(awaited: () => boolean, limit?: number): Promise<void>;

@@ -77,7 +77,7 @@ function watch(child: ChildProcess, pid: number, folder: string): void {
   child.once('exit', () => watchdog.kill('SIGKILL'));
 }
 
-/** Has the process a thread that is not stopped? False where the system does not tell. */
+/** Has the process a thread that is not stopped? False where the system does not say. */
 function isMoving(pid: number): boolean {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);

@@ -14,7 +14,7 @@ export interface ZooKeeperServerOptions {
   config?: Readonly<Record<string, string | number>>;
   /** Further arguments of the Java machine. */
   jvmArgs?: readonly string[];
-  /** Its id in an ensemble, whose members `config` names. Default: it stands alone. */
+  /** Its id in an ensemble, the members of which `config` names. Default: it stands alone. */
   id?: number;
 }
 

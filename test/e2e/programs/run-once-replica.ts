@@ -1,6 +1,6 @@
-// One replica of an app whose methods, one for each backend, are to run once a tick. It calls them in each tick, so many ms
-// after its beginning, and tells how late it was when it knew what became of a call: skipped, or running. A timer that fires
-// too late makes no call. Told to hang, each method stays in mid-run the next time that it runs.
+// One replica of an app with a method for each backend, which is to run once a tick. It calls them in each tick, so many ms
+// after its beginning, and reports how late it was when it knew what became of a call: skipped, or running. A timer that fires
+// too late makes no call. Asked to hang, each method stays in mid-run the next time that it runs.
 // Arguments: the options of the clients `redis` and `zookeeper` in JSON; length of a tick, offset, `atLeast`, longest delay,
 // in ms.
 import 'reflect-metadata';

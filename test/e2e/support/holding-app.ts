@@ -1,5 +1,5 @@
 // A Nest app with ten calls that hold a lock and do not end, and fifty that wait for those locks.
-// It sends its pid when all of them do, then what each waiter and each holder is told by the end of the app.
+// It sends its pid when all of them do, then what each waiter and each holder learns from the end of the app.
 // Argument: the options of LockModule.forRoot, as JSON.
 import 'reflect-metadata';
 import { once } from 'node:events';

@@ -15,7 +15,7 @@ import {
 
 const about = { key: 'patient:secret', client: 'default' };
 
-/** Errors of a lock whose key nobody is to see, by their codes. */
+/** Errors of a lock with a secret key, by their codes. */
 export const lockFailures: Readonly<Record<string, LockError>> = {
   LOCK_TIMEOUT: new LockTimeoutError(2_400, about),
   LOCK_ABORTED: new LockAbortedError(about),

@@ -17,7 +17,7 @@ export interface LockKind {
   readonly lock: typeof WithMutex;
   /** A lock that cannot be had while a method holds that of the decorator, and the other way round. */
   rival(client: LockClient, key: string): Lock;
-  /** Paths of those who hold or queue, the holder first. */
+  /** Paths of the holders and waiters, the holder first. */
   participants(client: ZooKeeperLockClient, key: string): Promise<string[]>;
 }
 

@@ -50,7 +50,7 @@ export function lossyServiceThat({ lock }: LockKind) {
 
     async #work(): Promise<string> {
       this.lease = currentLease()!;
-      await this.lease.fencingToken(); // from here on the loss of its node is told
+      await this.lease.fencingToken(); // from here on the loss of its node is reported
       return this.room.stay('loaded');
     }
   }

@@ -2,11 +2,11 @@ import { Controller, Get } from '@nestjs/common';
 import { currentLease, LeaderOnly, type Lease } from '../../../lib/index.js';
 import { Room } from './room.js';
 
-/** A controller whose methods run on the leader of `mailer`, with one for each policy on loss. */
+/** A controller with methods that run on the leader of `mailer`, one for each policy on loss. */
 @Controller('mails')
 export class Mailer {
   lease?: Lease;
-  /** What `told` was told. */
+  /** What the `onLost` of `told` was called with. */
   static lost: unknown[] = [];
 
   constructor(private readonly room: Room) {}

@@ -15,7 +15,7 @@ import {
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base';
 
-/** The SDK of OpenTelemetry as the global providers, keeping in memory what an app tells. */
+/** The SDK of OpenTelemetry as the global providers, keeping in memory what an app reports. */
 export class Telemetry {
   readonly #spans = new InMemorySpanExporter();
   readonly #metrics = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);

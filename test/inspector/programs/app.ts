@@ -1,5 +1,5 @@
-// A Nest app that takes locks and keeps them, as it is told: "<client> <kind> <key> <method>", "free <method>". It says 'held',
-// 'waiting' and 'freed'. Kinds `latch` and `selector` stand for an election, `<method>` is their id; they tell that they lead
+// A Nest app that takes locks and keeps them, as ordered: "<client> <kind> <key> <method>", "free <method>". It says 'held',
+// 'waiting' and 'freed'. Kinds `latch` and `selector` stand for an election, `<method>` is their id; they report that they lead
 // as 'held', and that they do no longer as 'lost'. Argument: as JSON, the options of its clients.
 import { NestFactory } from '@nestjs/core';
 import { once } from 'node:events';

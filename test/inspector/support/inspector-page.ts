@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.js';
 const ROW = `(key) => [...document.querySelectorAll('.locks tbody tr')]
   .find((row) => row.querySelector('th').firstChild.textContent === key)`;
 
-/** In the browser: who holds and waits, by methods. */
+/** In the browser: the holders and waiters, by methods. */
 const METHODS = `(row) => {
   const methods = (list) => [...row.querySelectorAll(list + ' .method')].map((each) => each.textContent);
   return row && { holders: methods('ul'), queue: methods('ol') };
@@ -27,7 +27,7 @@ const CONTRAST = `(selector) => {
   return (lighter + 0.05) / (darker + 0.05);
 }`;
 
-/** What a lock is seen to be: methods of those who hold it and of those who wait, in order. */
+/** What a lock is seen to be: methods of its holders and of its waiters, in order. */
 export interface SeenLock {
   readonly holders: readonly string[];
   readonly queue: readonly string[];

@@ -4,7 +4,7 @@ import { Program } from '../support/program.js';
 
 const KILLS = 20;
 
-describe('A process under load whose server is killed 20 times', () => {
+describe('A process under load, when its server is killed 20 times,', () => {
   let server: ZooKeeperServer;
   let program: Program;
 
@@ -18,7 +18,7 @@ describe('A process under load whose server is killed 20 times', () => {
     await server.stop();
   });
 
-  it('lives, is told of every loss, keeps its session, and no foreign connection hangs', async () => {
+  it('survives, is notified of every interruption, keeps its session, and no foreign connection hangs', async () => {
     for (let round = 0; round < KILLS; round++) {
       expect(await program.next()).toBe('loaded');
       await server.kill();

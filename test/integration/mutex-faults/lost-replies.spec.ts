@@ -6,7 +6,7 @@ import { OpCode } from '../../support/op-code.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 import { TestClient } from '../support/test-client.js';
 
-describe('A mutex whose connection is cut', () => {
+describe('A mutex, with its connection cut', () => {
   let server: ZooKeeperServer;
   let proxy: FaultProxy;
   let client: TestClient;
@@ -116,7 +116,7 @@ describe('A mutex whose connection is cut', () => {
     });
   });
 
-  it('by nobody, but meets silence until the acquire was given up, keeps no node', async () => {
+  it('not at all, but silent until the acquire was given up, keeps no node', async () => {
     proxy.hold();
     await expect(client.locks.mutex(key).acquire({ wait: 200 })).rejects.toThrow(LockTimeoutError);
     const created = new Promise<unknown>((resolve) => {

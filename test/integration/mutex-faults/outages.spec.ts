@@ -6,7 +6,7 @@ import { FaultProxy } from '../../support/fault-proxy.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 import { TestClient } from '../support/test-client.js';
 
-describe('A mutex whose server', () => {
+describe('A mutex, when its server', () => {
   let server: ZooKeeperServer;
   let proxy: FaultProxy;
   let holder: TestClient;
@@ -48,7 +48,7 @@ describe('A mutex whose server', () => {
     await Promise.all([holder.locks.close(), other.locks.close()]);
   });
 
-  it('freezes for less than the session timeout stays held, and nobody is alarmed', async () => {
+  it('freezes for less than the session timeout, stays held, and no loss is reported', async () => {
     await start(6_000);
     const { lease, queued } = await contended();
     const { session } = holder.connection;
@@ -87,7 +87,7 @@ describe('A mutex whose server', () => {
     await other.queue(directory, 0);
   }
 
-  it('freezes for longer is given up before another client is granted it', async () => {
+  it('freezes for longer, is given up before another client is granted it', async () => {
     await start(3_000);
     const { lease, queued } = await contended();
     const [lost, granted] = lossAndGrant(lease, queued);
@@ -98,7 +98,7 @@ describe('A mutex whose server', () => {
     await expectHandedOver(lease, queued);
   });
 
-  it('expires the session of a holder behind a broken network is given up before another client is granted it', async () => {
+  it('expires the session of a holder behind a broken network, is given up before another client is granted it', async () => {
     await start(3_000);
     const { lease, queued } = await contended();
     const [lost, granted] = lossAndGrant(lease, queued);
@@ -111,7 +111,7 @@ describe('A mutex whose server', () => {
     expect(other.states).toEqual([]);
   });
 
-  it('is killed and started again stays held, and the queue stays', async () => {
+  it('is killed and started again, stays held, and keeps its queue', async () => {
     await start(20_000);
     const { lease, queued } = await contended();
     const before = await other.queue(directory, 2);

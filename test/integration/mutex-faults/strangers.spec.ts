@@ -8,7 +8,7 @@ import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 import { CriticalSection } from '../support/critical-section.js';
 import { TestClient } from '../support/test-client.js';
 
-describe('A mutex in whose directory a stranger deletes nodes', () => {
+describe('A mutex, when another client deletes nodes in its directory,', () => {
   let server: ZooKeeperServer;
   let stranger: TestClient;
   let clients: TestClient[];
@@ -32,8 +32,8 @@ describe('A mutex in whose directory a stranger deletes nodes', () => {
 
   const remove = (node: string | undefined) => stranger.connection.delete(`${directory}/${node}`);
 
-  describe('takes the lock away from its holder', () => {
-    /** Resolves when the loss is told; the next one may be granted the lock at the same time, which nobody can prevent. */
+  describe('is taken from a holder', () => {
+    /** Resolves when the loss is reported; the next one may be granted the lock at the same time, which cannot be prevented. */
     async function expectLost(lease: Lease): Promise<void> {
       await eventually('the holder is told', () => lease.signal.aborted);
       expect(lease.signal.reason).toBeInstanceOf(LockLostError);
@@ -41,7 +41,7 @@ describe('A mutex in whose directory a stranger deletes nodes', () => {
       expect(() => lease.assertHeld()).toThrow(LockLostError);
     }
 
-    it('who has just been granted it', async () => {
+    it('that has just been granted it', async () => {
       const lease = await clients[0]!.locks.mutex(key).acquire();
       const queued = clients[1]!.locks.mutex(key).acquire();
       const [holding] = await stranger.queue(directory, 2);
@@ -51,7 +51,7 @@ describe('A mutex in whose directory a stranger deletes nodes', () => {
       await lease.release();
     });
 
-    it('who had waited for it', async () => {
+    it('that had waited for it', async () => {
       const first = await clients[0]!.locks.mutex(key).acquire();
       const queued = clients[1]!.locks.mutex(key).acquire();
       const [, waiting] = await stranger.queue(directory, 2);
@@ -62,7 +62,7 @@ describe('A mutex in whose directory a stranger deletes nodes', () => {
       await lease.release();
     });
 
-    it('who holds it for long', async () => {
+    it('that has held it for long', async () => {
       const lease = await clients[0]!.locks.mutex(key).acquire();
       const [holding] = await stranger.queue(directory, 1);
       await lease.fencingToken();

@@ -1,4 +1,4 @@
-// Takes a lock, then, when told to, blocks its event loop for longer than its session may last.
+// Takes a lock, then, on demand, blocks its event loop for longer than its session may last.
 // Arguments: the connect string, the key, the session timeout. Says what it knows of its lease, before any event came.
 import { LockLostError } from '../../../lib/core/errors/index.js';
 import { TestClient } from '../support/test-client.js';

@@ -1,5 +1,5 @@
-// Takes permits of a semaphore on Redis and is stopped, when it was told to watch for that, for longer than their leases
-// last. Then it says what it knows of them: what it is told when it asks at once, and which signals have fired one turn of
+// Takes permits of a semaphore on Redis and is stopped, when it was asked to watch for that, for longer than their leases
+// last. Then it says what it knows of them: what it learns when it asks at once, and which signals have fired one turn of
 // the event loop on.
 // Arguments: the port, the key, the lease in ms.
 import { setImmediate as nextPhase } from 'node:timers/promises';

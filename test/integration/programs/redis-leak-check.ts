@@ -28,7 +28,7 @@ async function takeLocks(times: number): Promise<void> {
   await Promise.all(Array.from({ length: KEYS }, (_, key) => take(key)));
 }
 
-/** Acquires and releases locks that nobody uses again. */
+/** Acquires and releases locks that are never used again. */
 async function takeLocksOnce(from: number, times: number): Promise<void> {
   for (let i = from; i < from + times; i++) {
     const lease = await client.mutex(`only ${i}`).acquire({ wait: 20_000 });

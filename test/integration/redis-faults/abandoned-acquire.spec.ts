@@ -83,7 +83,7 @@ describe('An acquire that is aborted', () => {
   });
 
   it.each(ALL_LOCKS)(
-    'before the server tells that it misses the script leaves no %s',
+    'before the server reports that it lacks the script leaves no %s',
     async (_, of) => {
       await server.command('SCRIPT', 'FLUSH');
       for (const { source } of RELEASES) await server.command('SCRIPT', 'LOAD', source);

@@ -62,7 +62,7 @@ describe.each(['of ours', 'of the user'])('close(), on a connection %s', (whose)
     await refused;
   });
 
-  it('waits for the release of a lock whose acquire was under way', async () => {
+  it('waits for the release of a lock that was being acquired', async () => {
     await locks.mutex(`${key} before`).using(() => {}); // the server knows the script
     proxy.holdReplies();
     const refused = expect(locks.mutex(key).acquire()).rejects.toThrow(LockClientClosedError);
@@ -75,7 +75,7 @@ describe.each(['of ours', 'of the user'])('close(), on a connection %s', (whose)
     expect(await server.command('EXISTS', key)).toBe(0);
   });
 
-  it('resolves when all is given back, and leaves no connection of ours', async () => {
+  it('resolves when all locks are released, and leaves no connection of its own', async () => {
     await locks.mutex(key).acquire();
     await locks.readWriteLock(`${key} too`).readLock().acquire();
     await locks.close();

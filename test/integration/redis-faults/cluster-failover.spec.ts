@@ -102,7 +102,7 @@ describe('In a cluster, when the lock moves to another master', () => {
     },
   );
 
-  it('which has not heard of the lock yet, the holder is told before it would be renewed', async () => {
+  it('which has not heard of the lock yet, the holder is notified before it would be renewed', async () => {
     const locks = await clients.on(cluster.client(), { watchdogTimeout: 120_000 });
     await locks.mutex(key).using(() => {}); // it is connected to that master
     const master = await cluster.masterOf(key);

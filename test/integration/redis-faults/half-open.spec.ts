@@ -67,7 +67,7 @@ describe('When the connection of a holder', () => {
     },
   );
 
-  /** Waits for a renewal, and tells until when it is then. */
+  /** Waits for a renewal; resolves to the time of the new expiry. */
   function renewedAfter(earlier: number): Promise<number> {
     return eventually('it is renewed', async () => {
       const now = await expiry();

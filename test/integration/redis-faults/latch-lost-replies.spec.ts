@@ -63,7 +63,7 @@ describe('When the reply about a latch is lost', () => {
     await eventually('nothing is left', async () => (await locksLeft(server)).length === 0);
   });
 
-  it('who waits asks again, and goes on when it opens', async () => {
+  it('a waiter asks again, and goes on when it opens', async () => {
     const latch = locks.countDownLatch(key);
     await latch.trySetCount(1);
     let isOpen = false;

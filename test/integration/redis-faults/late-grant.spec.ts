@@ -58,7 +58,7 @@ describe('When the grant of', () => {
   });
 
   it.each(EXCLUSIVE_LOCKS)(
-    'a %s comes when somebody else has it, it is not handed out',
+    'a %s comes when another client has it, it is not handed out',
     async (_, of) => {
       await holdReplies(of(locks, `${key} before`));
       const acquired = of(locks, key).acquire({ lease: LEASE });
@@ -75,7 +75,7 @@ describe('When the grant of', () => {
     },
   );
 
-  it('a mutex comes after the wait is over, it is given back', async () => {
+  it('a mutex comes after the wait is over, it is released', async () => {
     await holdReplies(locks.mutex(`${key} before`));
     const acquired = locks.mutex(key).acquire({ wait: 100 });
     await expect(acquired).rejects.toThrow(LockTimeoutError);

@@ -69,7 +69,7 @@ describe('When Redis is killed and starts again without its data,', () => {
     expect(next.isHeld).toBe(true);
   });
 
-  it('who waits is granted the lock', async () => {
+  it('the waiter is granted the lock', async () => {
     await holder.mutex(key).acquire();
     const waiter = await clients.on(server.client());
     const contended = new Promise((resolve) => waiter.on('contended', resolve));

@@ -82,7 +82,7 @@ describe('When the reply is lost', () => {
     });
   });
 
-  it('1,000 times, nobody holds twice, and no lock stays', async () => {
+  it('1,000 times, no lock is held twice, and none stays', async () => {
     const work = ALL_LOCKS.map(async ([, of]) => {
       const locks = await connect(null);
       const key = randomUUID();

@@ -11,7 +11,7 @@ import { RedisLockClients } from '../support/redis-lock-clients.js';
 
 const LEASE = 3_000;
 
-/** What a holder says that has asked, and was told, of the end of its leases. */
+/** What a holder reports that has asked for, and was notified of, the end of its leases. */
 const TRUTH = { isHeld: false, isRefused: true, isAborted: true, told: [true, true] };
 
 describe('A process', () => {
@@ -77,7 +77,7 @@ describe('A process', () => {
     return lease;
   }
 
-  it('that was frozen for longer than its lease knows it at once, somebody else holds it', async () => {
+  it('that was frozen for longer than its lease knows of the loss at once, while another client holds the lock', async () => {
     const holder = await startWatchedHolder();
     holder.freeze();
     const lease = await takeOver();
@@ -87,7 +87,7 @@ describe('A process', () => {
     expect(await server.command('HEXISTS', key, lease.holder)).toBe(1);
   });
 
-  it('that was frozen while a renewal was on its way knows it at once', async () => {
+  it('that was frozen while a renewal was on its way knows of the loss at once', async () => {
     const holder = await startWatchedHolder();
     await stall();
     holder.freeze();
@@ -98,7 +98,7 @@ describe('A process', () => {
     expect(lease.isHeld).toBe(true);
   });
 
-  it('whose event loop was blocked for longer than its lease knows it at once', async () => {
+  it('that had its event loop blocked for longer than its lease knows of the loss at once', async () => {
     const holder = await startHolder();
     holder.tell('block');
     const lease = await locks.mutex(key).acquire();
@@ -106,7 +106,7 @@ describe('A process', () => {
     expect(lease.isHeld).toBe(true);
   });
 
-  it('whose event loop was blocked while a renewal was on its way knows it at once', async () => {
+  it('that had its event loop blocked while a renewal was on its way knows of the loss at once', async () => {
     const holder = await startHolder();
     await stall();
     holder.tell('block');

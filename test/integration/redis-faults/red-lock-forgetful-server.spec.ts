@@ -13,7 +13,7 @@ const LEASE = 9_000;
 describe('When a server forgets a lock that a bare majority holds,', () => {
   const stage = onRedLock();
 
-  /** Holds it on the first three, with a lease that nobody renews; the others are down. */
+  /** Holds it on the first three, with a lease that is not renewed; the others are down. */
   async function holdOnThree(third: object) {
     const { key, servers } = stage();
     const { nodes } = servers;

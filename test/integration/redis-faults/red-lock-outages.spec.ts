@@ -18,29 +18,26 @@ const LEASE = 4_000;
 describe('Of five servers', () => {
   const stage = onRedLock();
 
-  it.each(PAIRS)(
-    'with %i and %i killed, a lock is kept, renewed and given back',
-    async (...pair) => {
-      const { key, servers } = stage();
-      const client = await stage().client({ watchdogTimeout: 2_500, nodeTimeout: 500 });
-      const lease = await stage().onAll(client);
-      const ends = (await servers.commands('PEXPIRETIME', key)) as number[];
-      await servers.kill(...pair);
-      await eventually('the first lease would be over', () => Date.now() > Math.max(...ends));
-      expect([lease.isHeld, lease.signal.aborted, await servers.having(key)]).toEqual([
-        true,
-        false,
-        3,
-      ]);
-      await lease.release();
-      expect(await servers.having(key)).toBe(0);
+  it.each(PAIRS)('with %i and %i killed, a lock is kept, renewed and released', async (...pair) => {
+    const { key, servers } = stage();
+    const client = await stage().client({ watchdogTimeout: 2_500, nodeTimeout: 500 });
+    const lease = await stage().onAll(client);
+    const ends = (await servers.commands('PEXPIRETIME', key)) as number[];
+    await servers.kill(...pair);
+    await eventually('the first lease would be over', () => Date.now() > Math.max(...ends));
+    expect([lease.isHeld, lease.signal.aborted, await servers.having(key)]).toEqual([
+      true,
+      false,
+      3,
+    ]);
+    await lease.release();
+    expect(await servers.having(key)).toBe(0);
 
-      const next = await client.mutex(key).acquire({ wait: 5_000 });
-      expect(await servers.having(key)).toBe(3);
-      await next.release();
-      expect(await servers.having(key)).toBe(0);
-    },
-  );
+    const next = await client.mutex(key).acquire({ wait: 5_000 });
+    expect(await servers.having(key)).toBe(3);
+    await next.release();
+    expect(await servers.having(key)).toBe(0);
+  });
 
   it('with three killed, a lock is refused within the wait, with what to do about it', async () => {
     const client = await stage().client();
@@ -55,7 +52,7 @@ describe('Of five servers', () => {
 
     await expect(mutex.tryAcquire()).rejects.toBeInstanceOf(LockConnectionError);
     await expect(mutex.tryAcquire({ wait: 1_000 })).rejects.toBeInstanceOf(LockConnectionError);
-    await expect(mutex.acquire({ wait: 20 })).rejects.toBeInstanceOf(LockTimeoutError); // too short to tell
+    await expect(mutex.acquire({ wait: 20 })).rejects.toBeInstanceOf(LockTimeoutError); // too short to be sure
     await stage().isEmpty();
   });
 
@@ -79,7 +76,7 @@ describe('Of five servers', () => {
     await lease.release();
   });
 
-  it('who waits while three are down is served when one of them is back', async () => {
+  it('a waiter that comes while three are down is served when one of them is back', async () => {
     const { key, servers } = stage();
     const client = await stage().client();
     await servers.kill(0, 1, 2);

@@ -58,7 +58,7 @@ describe('Of five servers', () => {
     await stage().isEmpty();
   });
 
-  it('two that hang do so neither, also who waits', async () => {
+  it('two that hang slow neither acquire nor release, nor the grant to a waiter', async () => {
     const { key, servers } = stage();
     const [holder, waiter] = await stage().clients(2, { nodeTimeout: NODE_TIMEOUT });
     const lease = await holder!.mutex(key).acquire();
@@ -97,7 +97,7 @@ describe('When servers are slow to grant a lock,', () => {
       async () => (await stage().servers.having(stage().key)) === 5,
     );
 
-  it('the grants of a minority join the lock, and are given back with it', async () => {
+  it('the grants of a minority join the lock, and are released with it', async () => {
     const { key, servers } = stage();
     for (const proxy of proxies.slice(3)) proxy.holdReplies();
     const lease = await client.mutex(key).acquire();
@@ -108,7 +108,7 @@ describe('When servers are slow to grant a lock,', () => {
     expect(servers.running).toHaveLength(5);
   });
 
-  it('the grants of a minority that come after the release are given back', async () => {
+  it('the grants of a minority that come after the release are released', async () => {
     for (const proxy of proxies.slice(3)) proxy.holdReplies();
     const lease = await client.mutex(stage().key).acquire();
     await isGranted();
@@ -149,7 +149,7 @@ describe('When servers are slow to grant a lock,', () => {
     await stage().isEmpty();
   });
 
-  it('who is aborted while others hold it leaves theirs alone', async () => {
+  it('an abort while another client holds it leaves the grants of that client alone', async () => {
     const { key, servers } = stage();
     const holder = await stage().client();
     const lease = await stage().onAll(holder);

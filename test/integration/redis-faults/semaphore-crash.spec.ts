@@ -36,7 +36,7 @@ describe('Processes that are killed', () => {
     await clients.close();
   });
 
-  /** A process that has all permits of some semaphores, for which somebody waits; it is killed. */
+  /** A process that has all permits of some semaphores, for which another client waits; it is killed. */
   async function crash(): Promise<void> {
     const keys = Array.from({ length: EACH }, () => randomUUID());
     const url = new URL('../programs/permit-holder.ts', import.meta.url);
@@ -75,7 +75,7 @@ describe('Processes that are killed', () => {
     expect(after).toEqual(keys.map(() => ({ free: 3, taken: 0, end: 0 })));
   }
 
-  it(`give all permits back within one lease, ${PROCESSES * EACH} times out of ${PROCESSES * EACH}`, async () => {
+  it(`return all permits within one lease, ${PROCESSES * EACH} times out of ${PROCESSES * EACH}`, async () => {
     let started = 0;
     const oneByOne = async () => {
       while (started++ < PROCESSES) await crash();

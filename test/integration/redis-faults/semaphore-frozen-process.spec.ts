@@ -12,7 +12,7 @@ import { permitsOf } from './semaphore-permits-of.js';
 
 const LEASE = 3_000;
 
-/** What a holder says that has asked, and was told, of the end of its leases. */
+/** What a holder reports that has asked for, and was notified of, the end of its leases. */
 const TRUTH = { held: [false, false], remaining: [0, 0], told: [true, true] };
 
 describe('A process that was frozen for longer than its permits last', () => {
@@ -57,7 +57,7 @@ describe('A process that was frozen for longer than its permits last', () => {
     [' while a renewal was on its way', stall, () => proxy.resume()],
   ])('%s', (_when, before, after) => {
     it.each(SEMAPHORES)(
-      'knows it at once, and takes none from who has them since (%s)',
+      'knows of the loss at once, and takes no permit from the new holder (%s)',
       async (_, of) => {
         await before();
         holder.freeze();

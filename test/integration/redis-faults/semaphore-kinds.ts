@@ -6,7 +6,7 @@ type Kind = readonly [
   of: (locks: RedisLockClient, key: string, permits?: number) => RedisPermitExpirableSemaphore,
 ];
 
-/** The semaphores whose permits have leases, of 3 permits unless told. */
+/** The semaphores that have leases for their permits, of which there are 3 by default. */
 export const SEMAPHORES: readonly Kind[] = [
   ['semaphore', (locks, key, permits = 3) => locks.semaphore(key, { permits })],
   ['fair semaphore', (locks, key, permits = 3) => locks.semaphore(key, { permits, fair: true })],

@@ -69,7 +69,7 @@ describe.each(SEMAPHORES)('When Redis forgets all about a %s,', (_name, of) => {
     expect(await permitsOf(redis, key)).toMatchObject({ free: 3, taken: 0 });
   });
 
-  it('who waits is granted permits, and no more than there are', async () => {
+  it('a waiter is granted permits, and no more than there are', async () => {
     await of(holder, key).acquire({ permits: 3 });
     const waiter = await clients.on(server.client());
     let contended = 0;

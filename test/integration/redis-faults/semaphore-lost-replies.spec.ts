@@ -68,7 +68,7 @@ describe('When the reply about permits is lost', () => {
     expect(await permitsOf(redis, key)).toMatchObject({ free: 3 });
   }
 
-  /** The same, of permits that nobody owns. */
+  /** The same, of permits without an owner. */
   async function plainCycle(semaphore: RedisSemaphore, lost: string): Promise<void> {
     const { key } = semaphore;
     const acquire = () => semaphore.acquire({ permits: 2 });
@@ -91,7 +91,7 @@ describe('When the reply about permits is lost', () => {
       expect(await locksLeft(server)).toHaveLength(2); // how many are free, and how many there are
     });
 
-    it('permits that nobody owns are taken once', async () => {
+    it('permits without an owner are taken once', async () => {
       const semaphore = (await connect(maxRetriesPerRequest)).plainSemaphore(key);
       await semaphore.trySetPermits(3);
       await plainCycle(semaphore, 'acquire');
@@ -108,14 +108,14 @@ describe('When the reply about permits is lost', () => {
     expect(await locksLeft(server)).toHaveLength(2 * SEMAPHORES.length);
   });
 
-  it(`${LOSSES} times, no permit that nobody owns is taken twice, and none is lost`, async () => {
+  it(`${LOSSES} times, no permit without an owner is taken twice, and none is lost`, async () => {
     const semaphore = (await connect(null)).plainSemaphore(key);
     await losing(key, () => semaphore.trySetPermits(3));
     for (let n = 0; n < LOSSES; n++) await plainCycle(semaphore, turn(n));
     await eventually('nothing else is left', async () => (await locksLeft(server)).length === 1);
   });
 
-  it('and nobody waits any more, permits that nobody owns come back', async () => {
+  it('and the waiter has given up, permits without an owner come back', async () => {
     const semaphore = (await connect(null)).plainSemaphore(key);
     await semaphore.trySetPermits(3);
     for (let n = 0; n < 20; n++) {

@@ -39,7 +39,7 @@ export class SemaphoreObserver {
     this.permits = permits;
   }
 
-  /** Looks at the server; nobody may resize meanwhile. */
+  /** Looks at the server; the semaphore must not be resized meanwhile. */
   async look(): Promise<void> {
     const { free, taken } = await permitsOf(this.redis, this.semaphore.key);
     this.looks += 1;

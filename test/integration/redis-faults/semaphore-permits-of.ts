@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 export interface ServerPermits {
   /** How many are free. */
   readonly free: number;
-  /** How many somebody has, those included whose lease is over and that nobody has fetched yet. */
+  /** How many are taken, those included that have expired and that no client has fetched yet. */
   readonly taken: number;
   /** When the last of those comes back by itself, in ms since 1970. */
   readonly end: number;

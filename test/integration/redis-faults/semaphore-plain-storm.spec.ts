@@ -18,7 +18,7 @@ const PERMITS = 4;
 const DURATION = 10_000;
 const KEY = 'plain';
 
-describe('Twelve workers who want permits that nobody owns while connections break at random', () => {
+describe('Twelve workers that want permits without an owner while connections break at random', () => {
   const clients = new RedisLockClients();
   const proxies: RedisProxy[] = [];
   let server: RedisServer;

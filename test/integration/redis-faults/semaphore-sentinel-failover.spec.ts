@@ -31,7 +31,7 @@ describe.each(SEMAPHORES)('When a replica takes over by the sentinels, of a %s',
   });
   afterEach(() => clients.close());
 
-  it('permits stay held, are renewed there, and go on to who waits', async () => {
+  it('permits stay held, are renewed there, and go on to the waiter', async () => {
     const lease = await of(holder, key).acquire({ permits: 2 });
     const fixed = await of(holder, key).acquire({ lease: 60_000 });
     const contended = new Promise((resolve) => other.on('contended', resolve));
@@ -57,7 +57,7 @@ describe.each(SEMAPHORES)('When a replica takes over by the sentinels, of a %s',
     expect(await permitsOf(redis, key)).toMatchObject({ free: 3, taken: 0 });
   });
 
-  it('which has not heard of it yet, holders are told as soon as they are connected', async () => {
+  it('which has not heard of it yet, holders are notified as soon as they are connected', async () => {
     const [master, replica] = [await sentinel.master(), await sentinel.replica()];
     replica.freeze();
     await master.command('CLIENT', 'KILL', 'TYPE', 'replica');

@@ -28,7 +28,7 @@ const LEASE = 600;
 /** How a visit may end, if not well. */
 const ENDS = [LockTimeoutError, LockAbortedError, LockConnectionError, LockLostError];
 
-describe('Twenty workers of three clients whose connections break and stall at random', () => {
+describe('Twenty workers of three clients with connections that break and stall at random', () => {
   const clients = new RedisLockClients();
   const proxies: RedisProxy[] = [];
   let server: RedisServer;

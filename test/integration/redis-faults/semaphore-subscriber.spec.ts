@@ -90,7 +90,7 @@ describe('When the connection of a subscriber is killed while 20 wait for permit
       expect(Math.max(...gaps)).toBeLessThan(1_000);
     });
 
-    it('that nobody owns, none sleeps longer than a second', async () => {
+    it('without an owner, none sleeps longer than a second', async () => {
       const semaphore = holder.plainSemaphore(key);
       await semaphore.trySetPermits(3);
       await semaphore.acquire({ permits: 3 });
@@ -106,7 +106,7 @@ describe('When the connection of a subscriber is killed while 20 wait for permit
     });
   });
 
-  it.each(SEMAPHORES)('and does not come back, who waits looks by itself (%s)', async (_, of) => {
+  it.each(SEMAPHORES)('and does not come back, a waiter looks by itself (%s)', async (_, of) => {
     const lease = await of(holder, key).acquire({ permits: 3 });
     const queued = of(await waiting(), key).acquire({ permits: 2 });
     await subscribed(1);
@@ -119,7 +119,7 @@ describe('When the connection of a subscriber is killed while 20 wait for permit
     expect(performance.now() - start).toBeLessThan(1_000);
   });
 
-  it.each(SEMAPHORES)('again and again, messages wake who waits (%s)', async (_, of) => {
+  it.each(SEMAPHORES)('again and again, messages wake the waiter (%s)', async (_, of) => {
     const locks = await waiting();
     for (let n = 0; n < 5; n++) {
       const lease = await of(holder, key).acquire({ permits: 3 });

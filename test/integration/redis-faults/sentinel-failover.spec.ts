@@ -84,7 +84,7 @@ describe('When a replica takes over by the sentinels', () => {
     await waiter.release();
   });
 
-  it('which has not heard of the lock yet, the holder is told as soon as it is connected', async () => {
+  it('which has not heard of the lock yet, the holder is notified as soon as it is connected', async () => {
     const [master, replica] = [await sentinel.master(), await sentinel.replica()];
     replica.freeze();
     await master.command('CLIENT', 'KILL', 'TYPE', 'replica');

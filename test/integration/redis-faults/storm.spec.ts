@@ -41,7 +41,7 @@ const LOCKS: [name: string, of: LockOf, readers: number][] = [
   ['read/write lock that prefers writers', room('preferring', true), 0.6],
 ];
 
-describe('Six clients whose connections break and stall at random', () => {
+describe('Six clients with connections that break and stall at random', () => {
   const clients = new RedisLockClients();
   const proxies: RedisProxy[] = [];
   let server: RedisServer;

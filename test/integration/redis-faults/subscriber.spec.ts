@@ -92,7 +92,7 @@ describe('When the connection of a subscriber is killed while 20 wait', () => {
   });
 
   it.each(EXCLUSIVE_LOCKS)(
-    'and does not come back, who waits for a %s looks by itself',
+    'and does not come back, a waiter for a %s looks by itself',
     async (_, of) => {
       const lease = await of(holder, key).acquire();
       const queued = of(await waiting(), key).acquire();
@@ -107,7 +107,7 @@ describe('When the connection of a subscriber is killed while 20 wait', () => {
     },
   );
 
-  it('again and again, it comes back, and messages wake who waits', async () => {
+  it('again and again, it comes back, and messages wake the waiter', async () => {
     const locks = await waiting();
     for (let n = 0; n < 5; n++) {
       const lease = await holder.mutex(key).acquire();

@@ -3,7 +3,7 @@ export class CriticalSection {
   private inside = 0;
   /** The most that were ever inside at once. */
   most = 0;
-  /** Who came in, in that order. */
+  /** The visitors, in the order in which they came in. */
   readonly visitors: string[] = [];
 
   enter(visitor: string): void {

@@ -13,14 +13,14 @@ describe('Free ports', () => {
     return { lowest: Math.min(...ports), highest: Math.max(...ports) };
   };
 
-  it('are others each time, although nobody listens on the earlier ones', async () => {
+  it('are different each time, although the earlier ones have no listener', async () => {
     const all = new Set<number>();
     for (let round = 0; round < 10; round++)
       for (const port of await freePorts(50, HOST)) all.add(port);
     expect(all.size).toBe(500);
   });
 
-  it('are others in each worker', async () => {
+  it('are different in each worker', async () => {
     const [first, second] = [await rangeOf('1'), await rangeOf('2')];
     expect(first.highest).toBeLessThan(second.lowest);
   });

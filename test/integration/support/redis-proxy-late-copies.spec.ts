@@ -75,7 +75,7 @@ describe.each([2, 3] as const)('Late copies by RedisProxy, RESP%d', (protocol) =
     expect(await copy.deliver()).toEqual(['4']);
   });
 
-  it('repeat a command whose reply was lost', async () => {
+  it('repeat a command after its reply was lost', async () => {
     const client = connect();
     const copy = proxy.replay(isCommand('incr'));
     const loss = proxy.loseReply((command) => command[0] === 'incr' && loss.lost === 0);

@@ -56,7 +56,7 @@ describe.each([2, 3] as const)('RedisProxy, RESP%d', (protocol) => {
     expect(await server.command('MGET', 'count', 'after')).toEqual(['1', null]);
   });
 
-  it('loses as many replies as it is told to', async () => {
+  it('loses as many replies as it is asked to', async () => {
     const client = connect(); // which sends a command again when it is not answered
     const loss = proxy.loseReply((command) => command[0] === 'incr' && loss.lost < 3);
     expect(await client.incr('count')).toBe(4);
@@ -65,7 +65,7 @@ describe.each([2, 3] as const)('RedisProxy, RESP%d', (protocol) => {
     expect(loss.lost).toBe(3);
   });
 
-  it('tells replies from the messages of a subscription', async () => {
+  it('distinguishes replies from the messages of a subscription', async () => {
     const subscriber = connect();
     const messages: string[] = [];
     subscriber.on('message', (_channel: string, message: string) => messages.push(message));

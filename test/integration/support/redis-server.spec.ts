@@ -52,7 +52,7 @@ it('takes further configuration', async () => {
   await server.stop();
 });
 
-it('tells from the log why it does not start', async () => {
+it('reports from the log why it does not start', async () => {
   await expect(RedisServer.start({ config: { 'no-such-thing': '1' } })).rejects.toThrow(
     /did not start:[^]*Bad directive[^]*install\.sh/,
   );

@@ -25,7 +25,7 @@ export interface TestClientOptions {
   readonly onAttemptFailed?: (reason: string) => void;
 }
 
-/** A lock client as `createZooKeeperLockClient` makes it, whose connection the test can look into. */
+/** A lock client as `createZooKeeperLockClient` makes it, with a connection that the test can look into. */
 export class TestClient {
   /** The states of the connection since it was connected first. */
   readonly states: ConnectionState[] = [];

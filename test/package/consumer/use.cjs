@@ -16,7 +16,7 @@ exports.takeLock = async function takeLock({ LockModule, LockTimeoutError, getLo
   }
 };
 
-/** Without the drivers everything else works, and who wants one is told what to install. */
+/** Without the drivers everything else works, and asking for one says what to install. */
 exports.assertDriversAbsent = async function assertDriversAbsent({ LockModule }) {
   const { Test } = require('@nestjs/testing');
   for (const [backend, connect, driver] of [

@@ -14,7 +14,7 @@ describe('A hold', () => {
     expect([hold.isLive, ledger.freed]).toEqual([false, 1]);
   });
 
-  it('asks the clock at the moment of the question, and tells everybody at once', () => {
+  it('asks the clock at the moment of the question, and notifies all listeners at once', () => {
     const { hold, ledger } = granted();
     const told: string[] = [];
     hold.onLost((error) => told.push(error.message));
@@ -36,7 +36,7 @@ describe('A hold', () => {
     expect(hold.lost!.message).toContain('its session ended');
   });
 
-  it('tells its backend of the loss, once, and not of one that comes after it was freed', async () => {
+  it('notifies its backend of the loss, once, and not of one that comes after it was freed', async () => {
     const [lost, freed] = [granted(), granted()];
     lost.hold.markLost('once');
     lost.hold.markLost('twice');
@@ -46,7 +46,7 @@ describe('A hold', () => {
     expect(freed.ledger.losses).toBe(0);
   });
 
-  it('tells nobody who has stopped listening, and each listener once', () => {
+  it('notifies no listener that was removed, and each other one once', () => {
     const { hold } = granted();
     const told: string[] = [];
     hold.onLost(() => told.push('first'));

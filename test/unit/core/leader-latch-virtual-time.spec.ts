@@ -27,7 +27,7 @@ describe.each(POLICIES)('A leader with the error policy %j', (errorPolicy) => {
     void latch.close();
   });
 
-  it('that cannot be reached by the servers is told before another one leads', async () => {
+  it('that cannot be reached by the servers is notified before another one leads', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const world = new LeaderLatchWorld(seed);
       const { clock } = world;
@@ -137,7 +137,7 @@ describe('A leader latch', () => {
   });
 });
 
-/** Counts who has begun to listen and has not stopped. */
+/** Counts the listeners that were added and not removed. */
 function countOpen<M extends string>(
   owner: { [method in M]: (listener: () => void) => () => void },
   method: M,

@@ -117,12 +117,12 @@ describe('A leader latch', () => {
     expect(told).toEqual(['leads', 'lost: the line is dead']);
   });
 
-  it('asks the clock at the moment of the question, and tells of the loss at once', async () => {
+  it('asks the clock at the moment of the question, and reports the loss at once', async () => {
     latch.start();
     const { ledger } = await election.electNow();
     const { signal } = latch.leadership!;
     ledger.isExclusiveNow = false;
-    expect([told, signal.aborted]).toEqual([['leads'], false]); // nobody has looked
+    expect([told, signal.aborted]).toEqual([['leads'], false]); // no caller has looked
     expect([latch.hasLeadership, latch.enter()]).toEqual([false, undefined]);
     expect(told).toEqual(['leads', expect.stringMatching(/^lost: .+may be over/)]);
     expect(signal.reason).toBeInstanceOf(LockLostError);
@@ -131,7 +131,7 @@ describe('A leader latch', () => {
   describe('when it cannot stand for election', () => {
     const failure = new LockConnectionError('no servers', {});
 
-    it('tells those who wait, and tries again a second later', async () => {
+    it('rejects the waiters, and tries again a second later', async () => {
       latch.start();
       const waits = [latch.awaitLeadership(), latch.awaitLeadership()];
       election.candidacies[0]!.reject(failure);
@@ -171,7 +171,7 @@ describe('A leader latch', () => {
     it.each<[string, () => unknown, string]>([
       ['it closes it', () => latch.close('NOTIFY_LEADER'), 'closed'],
       ['it is interrupted', () => (election.isHealthy = false), 'lost: the line is dead'],
-    ])('the others are not told of a beginning after the end: %s', async (_, end, expected) => {
+    ])('the others are not notified of a beginning after the end: %s', async (_, end, expected) => {
       const others: string[] = [];
       const another = (latch = new LeaderLatch(election));
       another.onLeadership(() => void end());
@@ -184,14 +184,14 @@ describe('A leader latch', () => {
   });
 
   describe('when it closes', () => {
-    it('gives back what it was elected by, and tells only those who wait', async () => {
+    it('releases what it was elected by, and notifies only the waiters', async () => {
       latch.start();
       const { ledger } = await election.electNow();
       await latch.close();
       expect([ledger.freed, told, latch.hasLeadership]).toEqual([1, ['leads'], false]);
     });
 
-    it('stands for election no longer, and those who wait are told', async () => {
+    it('stands for election no longer, and rejects the waiters', async () => {
       latch.start();
       const waiting = latch.awaitLeadership();
       await latch.close('NOTIFY_LEADER');
@@ -199,7 +199,7 @@ describe('A leader latch', () => {
       expect(told).toEqual([]);
     });
 
-    it('gives back what it is elected by at the same moment', async () => {
+    it('releases what it is elected by at the same moment', async () => {
       latch.start();
       const { lease, ledger } = granted(election.key);
       election.candidacies[0]!.resolve(lease);
@@ -207,7 +207,7 @@ describe('A leader latch', () => {
       expect([ledger.freed, told]).toEqual([1, []]);
     });
 
-    it('in the middle of an interruption, gives back what it was elected by', async () => {
+    it('in the middle of an interruption, releases what it was elected by', async () => {
       latch.start();
       const { ledger } = await election.electNow();
       election.isHealthy = false;
@@ -239,11 +239,11 @@ describe('A leader latch', () => {
       election.isHealthy = false;
       await closing;
       expect([ledger.freed, signal.reason]).toEqual([1, expect.any(LockLostError)]);
-      expect(told).toEqual(['leads']); // who has closed it knows
+      expect(told).toEqual(['leads']); // the caller of close() knows
     });
   });
 
-  it('lets go of the signals of those who awaited its leadership, however that ended', async () => {
+  it('lets go of the signals of callers that awaited its leadership, however that ended', async () => {
     const [patience, hurry] = [new AbortController(), new AbortController()];
     const signals = [patience.signal, hurry.signal];
     const waits = signals.map((signal) => latch.awaitLeadership({ signal, wait: 50 }));
@@ -259,7 +259,7 @@ describe('A leader latch', () => {
     expect(signals.map((signal) => getEventListeners(signal, 'abort').length)).toEqual([0, 0]);
   });
 
-  it('says who leads as the servers know it', async () => {
+  it('reports the leader as the servers know it', async () => {
     expect(await latch.leader()).toBeUndefined();
     election.known = [
       { id: 'ann', isLeader: true },

@@ -7,7 +7,7 @@ import { Deferred } from '../../support/deferred.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { granted } from './granted.js';
 
-/** An election whose outcome is in the hands of the test, in virtual time. */
+/** An election with its outcome in the hands of the test, in virtual time. */
 export class LeaderSelectorElection implements ElectionBackend {
   readonly key = 'chair';
   readonly id = 'candidate';
@@ -20,7 +20,7 @@ export class LeaderSelectorElection implements ElectionBackend {
     waits: this.waits,
     wait: 'forever' as const,
   };
-  /** Who has stood for election, in that order; each is over when it is settled. */
+  /** The candidacies so far, in order; each is over when it is settled. */
   readonly candidacies: Deferred<LeaseHandle>[] = [];
   /** What `participants` answers. */
   known: Participant[] = [];
@@ -67,7 +67,7 @@ export class LeaderSelectorElection implements ElectionBackend {
     return this.known;
   }
 
-  /** Elects whoever stands last, and lets that one go on. */
+  /** Elects the last candidate, and lets that one go on. */
   async electNow(): Promise<ReturnType<typeof granted>> {
     const lock = granted(this.key);
     await this.clock.advance(0);

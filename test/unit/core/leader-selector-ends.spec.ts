@@ -51,7 +51,7 @@ describe('A leader selector that leads', () => {
       () => void lock.hold.revoke('the client was closed'),
     ],
   ])('and %s', (_, why, happens) => {
-    it('is told so at once, and does not wait for the end of its function', async () => {
+    it('is notified at once, and does not wait for the end of its function', async () => {
       const { signal } = recorder.last;
       happens();
       expect(signal.aborted).toBe(true);
@@ -69,7 +69,7 @@ describe('A leader selector that leads', () => {
     });
   });
 
-  it('knows by the clock that it does so no longer, before anybody tells', () => {
+  it('knows by the clock that it leads no longer, before any notification', () => {
     const { signal } = recorder.last;
     lock.ledger.isExclusiveNow = false;
     expect([selector.hasLeadership, recorder.last.isHeld]).toEqual([false, false]);
@@ -86,7 +86,7 @@ describe('A leader selector that leads', () => {
     expect([lock.ledger.freed, selector.requeue()]).toEqual([1, true]);
   });
 
-  it('and is interrupted after that is not', async () => {
+  it('and is interrupted after its function has ended ignores that', async () => {
     recorder.end();
     await election.clock.advance(0);
     selector.interruptLeadership();
@@ -95,7 +95,7 @@ describe('A leader selector that leads', () => {
   });
 
   describe('and fails', () => {
-    it('gives back what it was elected by, and is a process warning', async () => {
+    it('releases what it was elected by, and raises a process warning', async () => {
       recorder.fail(new Error('out of ink'));
       await election.clock.advance(0);
       expect([lock.ledger.freed, selector.hasLeadership]).toEqual([1, false]);
@@ -103,7 +103,7 @@ describe('A leader selector that leads', () => {
       expect(selector.requeue()).toBe(true);
     });
 
-    it('at once is the same', async () => {
+    it('at once, does the same', async () => {
       const strict = new LeaderSelector(
         election,
         () => {
@@ -117,14 +117,14 @@ describe('A leader selector that leads', () => {
       expect(warn.mock.calls).toEqual([[expect.stringContaining('no pen')]]);
     });
 
-    it('with the reason of its signal is none', async () => {
+    it('with the reason of its signal, raises none', async () => {
       selector.interruptLeadership();
       recorder.fail(recorder.last.signal.reason);
       await election.clock.advance(0);
       expect([lock.ledger.freed, warn.mock.calls]).toEqual([1, []]);
     });
 
-    it('because something that it waits for was aborted is none', async () => {
+    it('because something that it waits for was aborted, raises none', async () => {
       const { signal } = recorder.last;
       const sleep = delay(60_000, undefined, { signal });
       selector.interruptLeadership();
@@ -133,7 +133,7 @@ describe('A leader selector that leads', () => {
       expect([lock.ledger.freed, warn.mock.calls]).toEqual([1, []]);
     });
 
-    it('with an abort of its own, or for another reason after the loss, is a warning', async () => {
+    it('with an abort of its own, or for another reason after the loss, raises a warning', async () => {
       recorder.fail(new DOMException('its own', 'AbortError'));
       await election.clock.advance(0);
       expect(warn.mock.calls).toEqual([[expect.stringContaining('its own')]]);
@@ -169,7 +169,7 @@ describe('A leader selector that leads', () => {
     });
   });
 
-  it('leaves nothing with the signal of whom it asks', async () => {
+  it('leaves no listener on the signal of its election', async () => {
     const signals: AbortSignal[] = [];
     const elect = election.elect.bind(election);
     election.elect = (signal) => {
@@ -210,7 +210,7 @@ describe('A leader selector that does not lead', () => {
     },
   );
 
-  it('tells who takes part, and who leads', async () => {
+  it('reports the participants and the leader', async () => {
     const election = new LeaderSelectorElection();
     const selector = new LeaderSelector(election, () => {}, false);
     expect([selector.key, selector.id]).toEqual(['chair', 'candidate']);

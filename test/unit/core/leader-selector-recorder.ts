@@ -1,7 +1,7 @@
 import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import { Deferred } from '../../support/deferred.js';
 
-/** Leads until it is told to end, and writes down what it led by. */
+/** Leads until it is asked to end, and writes down what it led by. */
 export class LeaderSelectorRecorder {
   readonly leaderships: Leadership[] = [];
   #end = new Deferred();

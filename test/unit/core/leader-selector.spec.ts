@@ -40,7 +40,7 @@ describe('A leader selector', () => {
     await selector.close();
   });
 
-  it('leads for as long as its function runs, and gives back then what it was elected by', async () => {
+  it('leads for as long as its function runs, and then releases what it was elected by', async () => {
     const { election, recorder, selector } = standing();
     const { ledger } = await election.electNow();
     expect([selector.hasLeadership, recorder.last.isHeld, ledger.freed]).toEqual([true, true, 0]);
@@ -70,7 +70,7 @@ describe('A leader selector', () => {
     expect(seen[0]).toBeDefined();
   });
 
-  it('tells the fencing token of what it was elected by', async () => {
+  it('reports the fencing token of what it was elected by', async () => {
     const { election, recorder } = standing();
     await election.electNow();
     expect(await recorder.last.fencingToken()).toBe(7n);
@@ -200,7 +200,7 @@ describe('A leader selector', () => {
       expect(election.candidacies).toHaveLength(0);
     });
 
-    it('stands when what it led by was given back, however long that takes', async () => {
+    it('stands when what it led by was released, however long that takes', async () => {
       const { election, recorder, selector } = standing();
       const { ledger } = await election.electNow();
       const freed = new Deferred();

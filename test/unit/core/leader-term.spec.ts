@@ -18,7 +18,7 @@ describe('A term', () => {
   it('is held as long as what was elected is, and the connection is up', async () => {
     const { term, election } = begun();
     expect([term.lease.isHeld, await isSettled(term.over)]).toEqual([true, false]);
-    election.isHealthy = true; // told of something that changes nothing
+    election.isHealthy = true; // notified of something that changes nothing
     expect(term.lease.isHeld).toBe(true);
   });
 
@@ -32,7 +32,7 @@ describe('A term', () => {
     await term.over;
   });
 
-  it('is lost by the clock, before anybody tells', async () => {
+  it('is lost by the clock, before any notification', async () => {
     const { term, ledger } = begun();
     ledger.isExclusiveNow = false;
     expect(term.lease.isHeld).toBe(false);
@@ -51,7 +51,7 @@ describe('A term', () => {
     expect(next.lease.isHeld).toBe(true);
   });
 
-  it('is over when everybody who acts for it has given it back, and nothing else is given back by that', async () => {
+  it('is over when all of its leases are released, which releases nothing else', async () => {
     const { term, elected, ledger } = begun();
     const another = new LeaseHandle(term.lease.hold);
     await term.lease.release();
@@ -67,7 +67,7 @@ describe('A term', () => {
     expect(await term.lease.fencingToken()).toBe(42n);
   });
 
-  it('is the same lock as what was elected to whoever runs in it', async () => {
+  it('is the same lock as what was elected to work that runs in it', async () => {
     const { term, identity } = begun();
     await term.lease.run(() => expect(LeaseScope.find(identity)).toBe(term.lease.hold));
   });
@@ -75,8 +75,8 @@ describe('A term', () => {
   it.each<[string, (its: ReturnType<typeof begun>) => unknown]>([
     ['lost with the lock', ({ hold }) => hold.markLost('it went')],
     ['interrupted', ({ election }) => (election.isHealthy = false)],
-    ['given back', ({ term }) => term.lease.release()],
-  ])('listens to nobody any more once it is over: %s', async (_, end) => {
+    ['released', ({ term }) => term.lease.release()],
+  ])('has no listeners left once it is over: %s', async (_, end) => {
     const its = begun();
     expect(its.election.listeners).toBe(1);
     await end(its);

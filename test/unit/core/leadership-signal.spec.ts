@@ -28,13 +28,13 @@ describe('The signal of a leadership', () => {
     expect(() => leadership.assertHeld()).toThrow(LockNotHeldError);
   });
 
-  it('has aborted for whoever asks for it later', async () => {
+  it('has aborted for a caller that asks for it later', async () => {
     const { latch, leadership } = await elected();
     await latch.close();
     expect(leadership.signal.reason).toBeInstanceOf(LockLostError);
   });
 
-  it('tells what went on before, and not what is entered and may end', async () => {
+  it('aborts for work that went on before, and not for what is entered and may end', async () => {
     const { latch, leadership } = await elected();
     const entered = latch.enter()!;
     const { signal } = leadership;
@@ -47,7 +47,7 @@ describe('The signal of a leadership', () => {
   });
 
   it.each(['lost', 'closed'])(
-    'has aborted when the listeners are told that it is %s',
+    'has aborted when the listeners are notified that it is %s',
     async (end) => {
       const { latch, leadership } = await elected();
       const told: boolean[] = [];

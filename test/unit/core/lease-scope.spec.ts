@@ -60,7 +60,7 @@ describe('The lease chain', () => {
     expect(seen).toEqual([undefined, undefined]);
   });
 
-  it('is left by work that is begun on behalf of nobody', async () => {
+  it('is left by work that is begun on behalf of no caller', async () => {
     const { lease, hold, identity } = granted();
     await lease.run(async () => {
       const seen = LeaseScope.runOutside(async () => {

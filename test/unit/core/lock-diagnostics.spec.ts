@@ -30,7 +30,7 @@ function listenTo(event: keyof LockEvents): unknown[] {
 
 describe('The diagnostics channels of the process', () => {
   it.each(Object.entries(EVENTS) as [keyof LockEvents, LockEvents[keyof LockEvents]][])(
-    'tell of "%s" what the client tells, and the name of the client',
+    'report for "%s" what the client emits, and the name of the client',
     (event, value) => {
       const heard = listenTo(event);
       new LockEventEmitter('orders').emit(event, value);
@@ -42,13 +42,13 @@ describe('The diagnostics channels of the process', () => {
     },
   );
 
-  it('tell nothing of the parts of a client', () => {
+  it('report nothing of the parts of a client', () => {
     const heard = listenTo('acquired');
     new LockEventEmitter().emit('acquired', EVENTS.acquired);
     expect(heard).toEqual([]);
   });
 
-  it('make no message where nobody listens', () => {
+  it('make no message where there is no subscriber', () => {
     listenTo('released');
     expect(channel('nestjs-interlock:acquired').hasSubscribers).toBe(false);
     const unread = {

@@ -5,7 +5,7 @@ import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.
 const EVENT: LockEvents['contended'] = { recipe: 'mutex', key: 'door' };
 
 describe('Events of a client', () => {
-  it('reach everybody who listens to that kind, at once', () => {
+  it('reach every listener of that kind, at once', () => {
     const events = new LockEventEmitter();
     const heard: string[] = [];
     events.on('contended', ({ key }) => heard.push(`first: ${key}`));

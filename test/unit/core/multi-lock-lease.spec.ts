@@ -53,7 +53,7 @@ describe('The lease of a multi-lock', () => {
     expect(lease.signal.reason).toBeInstanceOf(LockLostError);
   });
 
-  it('keeps the other parts until it is released, and then gives all of them back', async () => {
+  it('keeps the other parts until it is released, and then releases all of them', async () => {
     grantOf(1).hold.markLost('its session ended');
     expect([grantOf(0), grantOf(2)].map(({ lease }) => lease.isHeld)).toEqual([true, true]);
     await lease.release();
@@ -68,7 +68,7 @@ describe('The lease of a multi-lock', () => {
     expect(() => lease.assertHeld()).toThrow(LockNotHeldError);
   });
 
-  it('is no longer held when somebody has released a part by itself', async () => {
+  it('is no longer held when a part was released by itself', async () => {
     await lease.leases[1]!.release();
     expect(lease.isHeld).toBe(false);
     expect(() => lease.assertHeld()).toThrow(LockLostError);

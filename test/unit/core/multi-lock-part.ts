@@ -6,7 +6,7 @@ import { granted } from './granted.js';
 /** The one client of all parts that name no other. */
 const CLIENT = {};
 
-/** A lock that grants when the test says so, and tells its story. */
+/** A lock that grants when the test says so, and writes down its story. */
 export class Part implements Lock {
   readonly identity: LockIdentity;
   /** Options of every acquire and tryAcquire so far. */

@@ -22,7 +22,7 @@ describe('A multi-lock', () => {
     multi = new MultiLock(parts.toReversed(), { clock });
   });
 
-  it('takes its parts one after the other, and gives them back in the reverse order', async () => {
+  it('takes its parts one after the other, and releases them in the reverse order', async () => {
     const turn = new Deferred();
     parts[1]!.turn = () => turn.promise;
     const taking = multi.acquire();
@@ -36,7 +36,7 @@ describe('A multi-lock', () => {
   });
 
   it.each(['acquire', 'tryAcquire'] as const)(
-    '%s tells each part the time that is left',
+    '%s passes each part the time that is left',
     async (how) => {
       for (const part of parts) part.turn = () => clock.advance(300);
       await multi[how]({ wait: 1_000 });
@@ -70,7 +70,7 @@ describe('A multi-lock', () => {
     expect(parts[0]!.asked).toMatchObject([{ wait: 70 }, { wait: 'forever' }]);
   });
 
-  it('stops at the first part that fails, and gives the others back (Curator: testSomeLocksFailToLock)', async () => {
+  it('stops at the first part that fails, and releases the others (Curator: testSomeLocksFailToLock)', async () => {
     const error = new Error('no connection');
     parts[1]!.turn = async () => Promise.reject(error);
     await expect(multi.acquire()).rejects.toBe(error);
@@ -91,7 +91,7 @@ describe('A multi-lock', () => {
     expect(await trying).toBeUndefined();
   });
 
-  it('gives back what it holds when the signal aborts the wait for the next part', async () => {
+  it('releases what it holds when the signal aborts the wait for the next part', async () => {
     const stop = new AbortController();
     parts[2]!.turn = ({ signal }) =>
       new Promise((_, reject) =>
@@ -105,14 +105,14 @@ describe('A multi-lock', () => {
     expect(story).toEqual(['hold a', 'hold b', 'release b', 'release a']);
   });
 
-  it('gives all of them back though some cannot be (Curator: testSomeReleasesFail)', async () => {
+  it('releases all of them though some cannot be released (Curator: testSomeReleasesFail)', async () => {
     for (const part of parts.slice(1)) part.freeing = async () => Promise.reject(new Error('no'));
     const lease = await multi.acquire();
     await lease.release();
     expect(story.slice(3)).toEqual(['release c', 'release b', 'release a']);
   });
 
-  it('fails with the error of the part that failed, though another cannot be given back', async () => {
+  it('fails with the error of the part that failed, though another cannot be released', async () => {
     const error = new Error('no connection');
     parts[0]!.freeing = async () => Promise.reject(new Error('no'));
     parts[2]!.turn = async () => Promise.reject(error);

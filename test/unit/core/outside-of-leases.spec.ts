@@ -11,7 +11,7 @@ import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-clien
 import { eventually } from '../../support/eventually.js';
 import { systemClock } from '../../../lib/core/clock.js';
 
-/** Whoever hears of something is not the work of the holder in whose scope it happened: he would enter its locks. */
+/** What a listener does is no work of the holder in the scope of which something happened: it must not enter its locks. */
 describe('In the scope of no lease', () => {
   let server: EmbeddedServer;
   let connection: SessionConnection;
@@ -78,18 +78,18 @@ describe('In the scope of no lease', () => {
     },
   );
 
-  it('are the handlers of a signal, whoever finds the loss', async () => {
+  it('are the handlers of a signal, wherever the loss is found', async () => {
     await locks.connect();
     const lease = await locks.mutex('inner').acquire();
     lease.signal.addEventListener('abort', () => note('abort'));
     await locks.mutex('outer').using(async () => {
       const session = connection.session!;
-      session.end('a test'); // told in the scope of whoever ends it
+      session.end('a test'); // reported in the scope in which it is ended
     });
     expect(heard.get('abort')).toEqual([undefined]);
   });
 
-  it('are connections, and what follows upon them, whoever has had the client connect', async () => {
+  it('are connections, and what follows upon them, in whatever scope the client was connected', async () => {
     const other = new ZooKeeperLockClient({
       name: 'other',
       connection: new SessionConnection({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { lockSubject } from '../../../lib/core/lock-events.js';
 
-describe('What events tell of who asks', () => {
+describe('What events report of the caller', () => {
   it('is the method that asks for a lock', () => {
     const subject = { key: 'seat', recipe: 'mutex', method: 'Seats.book' };
     expect(lockSubject('seat', 'mutex', 'Seats.book')).toEqual(subject);

@@ -14,7 +14,7 @@ describe('Bag', () => {
     expect(bag.size).toBe(1);
   });
 
-  it('takes nothing else out when it is told twice', () => {
+  it('takes nothing else out when asked twice', () => {
     const bag = new SwapRemoveSet<string>();
     const takeA = bag.add('a');
     bag.add('b');

@@ -22,7 +22,7 @@ describe('A wait', () => {
   const begin = (options: AcquireOptions = {}) =>
     new WaitScope({ key: 'door', client: 'unit', clock, open }, options);
 
-  it('gives back what it waited for', async () => {
+  it('settles as what it waited for does', async () => {
     const wait = begin({ wait: 100 });
     expect(await wait.until(Promise.resolve('news'))).toBe('news');
     const error = new Error('bad news');

@@ -5,7 +5,7 @@ import { complaintsAbout } from './support/complaints-about.js';
 import { documents } from './support/documents.js';
 import { PRELUDE } from './support/prelude.js';
 
-/** Blocks that nobody checks: each has to say why in the text above it. */
+/** Blocks that are not checked: each has to say why in the text above it. */
 const UNCHECKED_AT_MOST = 3;
 
 const blocks = documents.flatMap(codeBlocksOf);

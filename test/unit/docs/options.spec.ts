@@ -4,7 +4,7 @@ import { optionsOf } from './support/options-of.js';
 
 const MODULE_OPTIONS = 'lib/interfaces/lock-module-options.interface.ts';
 
-/** The tables of the page, with the types whose options they list. */
+/** The tables of the page, with the types that have the options they list. */
 const TABLES = [
   {
     heading: 'Of every client',

@@ -60,7 +60,7 @@ describe('EmbeddedTransport', () => {
     expect(heard).toEqual(['connected', 'create 0', 'exists 0', `exists ${ReturnCode.NONODE}`]);
   });
 
-  it('tells watches before the answer that shows the change', async () => {
+  it('notifies watches before the answer that shows the change', async () => {
     const server = new EmbeddedServer();
     const { send, heard } = open(new EmbeddedTransport(server));
     send(exists('/a', true));
@@ -122,7 +122,7 @@ describe('EmbeddedTransport', () => {
     expect(heard).toEqual(['connected', 'create 0']);
   });
 
-  it("does not tell one client in another's async context", async () => {
+  it('does not notify one client in the async context of another', async () => {
     const context = new AsyncLocalStorage<string>();
     const transport = new EmbeddedTransport(new EmbeddedServer());
     const { link } = open(transport);
@@ -158,7 +158,7 @@ describe('EmbeddedTransport', () => {
     expect(second.heard).toEqual(['connected', 'exists 0']);
   });
 
-  it('says that a session has expired to who asks for it', async () => {
+  it('reports that a session has expired to the client that asks for it', async () => {
     const server = new EmbeddedServer();
     const transport = new EmbeddedTransport(server);
     const first = open(transport);

@@ -74,14 +74,14 @@ describe('sessions of the embedded tree', () => {
     expect(successor.exists('/own')).toMatchObject({ ephemeralOwner: credentials!.id });
   });
 
-  it('are not given to who does not know the password', () => {
+  it('are refused to a client that does not know the password', () => {
     const credentials = { ...client.credentials!, password: 'guessed' };
     const thief = new EmbeddedClient(server, { credentials });
     expect(thief.heard).toEqual(['expired']);
     expect(client.exists('/own')).toMatchObject({ ephemeralOwner: credentials.id });
   });
 
-  it('are not given back once they have expired', async () => {
+  it('are refused once they have expired', async () => {
     const { credentials } = client;
     server.expire(credentials!.id);
     expect(nodes()).toEqual(['stays']);

@@ -25,7 +25,7 @@ describe('watches of the embedded tree', () => {
     expect(server.tree.watchCount).toBe(0);
   });
 
-  it('tell of the creation of a missing node, but only those set by exists', () => {
+  it('report the creation of a missing node, but only those set by exists', () => {
     watcher.exists('/p/a', true);
     watcher.getData('/p/b', true);
     watcher.getChildren('/p/b', true);
@@ -35,7 +35,7 @@ describe('watches of the embedded tree', () => {
     expect(watcher.heard).toEqual(['created /p/a']);
   });
 
-  it('tell a deletion once to who watches data and children', () => {
+  it('report a deletion once to a client that watches data and children', () => {
     watcher.exists('/p', true);
     watcher.getChildren('/p', true);
     other.delete('/p');
@@ -63,7 +63,7 @@ describe('watches of the embedded tree', () => {
     expect(watcher.heard).toEqual([]);
   });
 
-  it('tell the one who makes the change too, before its answer', () => {
+  it('notify the client that makes the change too, before its answer', () => {
     watcher.exists('/p', true);
     watcher.heard.push(`answer ${watcher.delete('/p')}`);
     expect(watcher.heard).toEqual(['deleted /p', 'answer 0']);

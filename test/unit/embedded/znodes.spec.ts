@@ -52,7 +52,7 @@ describe('znodes of the embedded tree', () => {
     });
   });
 
-  it('tells what it knows of a node', () => {
+  it('reports what it knows of a node', () => {
     client.create('/p');
     client.create('/p/own', EPHEMERAL, 'one');
     const created = client.exists('/p/own') as { czxid: number };

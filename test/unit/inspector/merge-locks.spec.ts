@@ -24,7 +24,7 @@ const lockOf = (...parties: ObservedLock['parties']): ObservedLock => ({
   parties,
 });
 
-describe('What servers and processes tell, together', () => {
+describe('What servers and processes report, together', () => {
   it('is the order of the servers with the methods of the processes', () => {
     const surveyed = lockOf(
       { ids: ['/1'], state: 'held', since: 7, data: 'ours', fencingToken: '5' },
@@ -53,7 +53,7 @@ describe('What servers and processes tell, together', () => {
     });
   });
 
-  it('has the fencing token that a process knows, where the servers do not tell it', () => {
+  it('has the fencing token that a process knows, where the servers do not report it', () => {
     const [lock] = mergeLocks(
       [report(1, { ids: ['uuid:1'], fencingToken: '7' })],
       [lockOf({ ids: ['uuid:1'], state: 'held' })],
@@ -62,7 +62,7 @@ describe('What servers and processes tell, together', () => {
     expect(lock?.holders).toMatchObject([{ pid: 1, fencingToken: '7' }]);
   });
 
-  it('has who waits without a place on the servers at the end, the longest waiting first', () => {
+  it('has the waiters without a place on the servers at the end, the longest waiting first', () => {
     const waiting = { state: 'waiting' as const };
     const [lock] = mergeLocks(
       [
@@ -93,7 +93,7 @@ describe('What servers and processes tell, together', () => {
     const led = { recipe: 'leaderLatch', participant: 'web-1:7' } as const;
     const follows = { ...led, state: 'waiting' } as const;
 
-    it('is who leads, and who follows in its order, each with its id', () => {
+    it('is the leader, and the followers in their order, each with its id', () => {
       const surveyed = lockOf(
         { ids: ['/1'], state: 'held', since: 7, data: 'web-1:7', fencingToken: '5' },
         { ids: ['/2'], state: 'waiting', since: 8, data: 'java-1' },
@@ -118,7 +118,7 @@ describe('What servers and processes tell, together', () => {
       expect(lock!.queue[0]).not.toHaveProperty('data');
     });
 
-    it('has the id that a leader on Redis has asked with, and who waits in its process only', () => {
+    it('has the id that a leader on Redis has asked with, and followers that wait in their process only', () => {
       const [lock] = mergeLocks(
         [report(2, { ...follows, ids: ['uuid:2'], participant: 'web-2:7' })],
         [lockOf({ ids: ['uuid:1'], state: 'held', pid: 1, method: 'web-1:7' })],
@@ -128,7 +128,7 @@ describe('What servers and processes tell, together', () => {
       expect(lock!.queue).toMatchObject([{ pid: 2, participant: 'web-2:7' }]);
     });
 
-    it('is one of a selector where a process tells so, and a mutex else', () => {
+    it('is one of a selector where a process reports that, and a mutex otherwise', () => {
       const parties = lockOf({ ids: ['/1'], state: 'held', data: 'java-1' });
       const selector = { ...follows, recipe: 'leaderSelector', ids: ['/2'] } as const;
       const [told] = mergeLocks([report(1, selector)], [parties], keyOf);
@@ -150,7 +150,7 @@ describe('What servers and processes tell, together', () => {
     });
   });
 
-  it('does not believe a process that says it holds what the servers gave to somebody else', () => {
+  it('does not believe a process that claims to hold what the servers granted to another one', () => {
     const reports = [report(1, { ids: ['old'] })];
     const locks = mergeLocks(reports, [lockOf({ ids: ['new'], state: 'held' })], keyOf);
     expect(locks[0]!.holders).toEqual([{ ids: ['new'] }]);

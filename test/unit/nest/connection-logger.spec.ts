@@ -38,7 +38,7 @@ describe('The log of a connection', () => {
     ]);
   });
 
-  it('tells of the first of many failed attempts only, and again after a change', () => {
+  it('reports only the first of many failed attempts, and again after a change', () => {
     expect(
       logOf(
         ['CONNECTING', 'zk1:2181: refused'],
@@ -59,7 +59,7 @@ describe('The log of a connection', () => {
     ]);
   });
 
-  it('tells the change of each of several servers', () => {
+  it('reports the change of each of several servers', () => {
     const closed = (server: number) =>
       ['SUSPENDED', `server ${server} of 3: connection closed`, server] as const;
     expect(
@@ -72,7 +72,7 @@ describe('The log of a connection', () => {
     ]);
   });
 
-  it('tells once that a server refuses, and once that it does no more', () => {
+  it('reports once that a server refuses, and once that it no longer does', () => {
     expect(
       logOf(['CONNECTED', 'the servers answer'], ['REFUSED', 'OOM'], ['CONNECTED', 'it is over']),
     ).toEqual([

@@ -8,7 +8,7 @@ import {
   OnLeadershipLost,
 } from '../../../lib/index.js';
 
-/** A decorator whose types have been talked out of their objections. */
+/** A decorator without its types, so that a wrong use compiles. */
 type Untyped = (...args: unknown[]) => MethodDecorator & PropertyDecorator;
 const untyped = (decorator: unknown) => decorator as Untyped;
 

@@ -15,7 +15,7 @@ import {
   WriteLock,
 } from '../../../lib/index.js';
 
-/** A decorator whose types have been talked out of their objections. */
+/** A decorator without its types, so that a wrong use compiles. */
 type Untyped = (...args: unknown[]) => MethodDecorator & PropertyDecorator & ClassDecorator;
 const untyped = (decorator: unknown) => decorator as Untyped;
 const lockStream = untyped(LockStream);
@@ -310,7 +310,7 @@ describe('A class is refused at its definition', () => {
     expect(error).toMatchObject({ code: 'LOCK_OPTIONS', message });
   });
 
-  it('with a member of several whose key is none', () => {
+  it('with an empty key, also for one lock of several', () => {
     expect(definitionError(runOnce('', { atMost: 100 }))).toBeInstanceOf(LockKeyError);
     const error = definitionError(withMultiLock([{ key: '', recipe: 'readLock' }]));
     expect(error).toBeInstanceOf(LockKeyError);

@@ -4,7 +4,7 @@ import { Hold } from '../../../lib/core/internal/hold.js';
 import { LockLostError, type OnLost } from '../../../lib/index.js';
 import { runUnderLease } from '../../../lib/interceptors/run-under-lease.js';
 
-/** A lease whose loss nobody tells: only who asks the clock gets to know. */
+/** A lease that does not report its loss: it shows only when the clock is asked. */
 function silentLease() {
   const clock = { isOver: false };
   const hold = new Hold(
@@ -20,7 +20,7 @@ function silentLease() {
   return { lease: new LeaseHandle(hold), clock };
 }
 
-/** What becomes of a call whose method blocks the event loop for longer than the lease, and ends with `end`. */
+/** What becomes of a call to a method that blocks the event loop for longer than the lease, and ends with `end`. */
 async function blocked(onLost: OnLost | undefined, end: () => string): Promise<unknown> {
   const { lease, clock } = silentLease();
   const plan = {
@@ -56,11 +56,11 @@ describe('A loss that only the clock knows of, as the event loop was blocked', (
     },
   );
 
-  it('is ignored where that is wanted', async () => {
+  it('is ignored with the policy `ignore`', async () => {
     expect(await blocked('ignore', done)).toBe('done');
   });
 
-  it.each([done, failing])('is told to a function, with the arguments (%p)', async (end) => {
+  it.each([done, failing])('is passed to a function, with the arguments (%p)', async (end) => {
     const told: unknown[] = [];
     const onLost: OnLost = (...all: unknown[]) => void told.push(...all);
     const call = blocked(onLost, end).catch((error: Error) => error.message);
@@ -68,7 +68,7 @@ describe('A loss that only the clock knows of, as the event loop was blocked', (
     expect(told).toEqual([expect.any(LockLostError), 'sales.csv']);
   });
 
-  it('is not asked for where it was given back by hand before', async () => {
+  it('is not looked for where the lease was released by hand before', async () => {
     const { lease, clock } = silentLease();
     const plan = { decorator: 'WithMutex', method: 'a.b', lock: { key: 'import' }, options: {} };
     const call = runUnderLease(lease, plan, [], async () => {

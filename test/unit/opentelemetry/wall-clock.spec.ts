@@ -38,7 +38,7 @@ describe('The clock of spans', () => {
     expect(wallClock() - start).toBeCloseTo(1_000.75, 3);
   });
 
-  it('is not behind the whole milliseconds in which others tell their starts', () => {
+  it('is not behind the whole milliseconds in which other instrumentation reports its starts', () => {
     pass(0.9);
     for (let i = 0; i < 50; i++) {
       expect(wallClock()).toBeGreaterThanOrEqual(Date.now());

@@ -148,7 +148,7 @@ describe('FaultyTransport', () => {
     expect(heard).toEqual(['20: connection refused', `20: exists ${CONNECTIONLOSS}`]);
   });
 
-  it('partitions: nobody hears a thing while the session expires, all comes out afterwards', async () => {
+  it('partitions: nothing arrives while the session expires, all comes out afterwards', async () => {
     send(create('/a'));
     send(exists('/a', true));
     await clock.advance(10);
@@ -168,7 +168,7 @@ describe('FaultyTransport', () => {
     expect(has('/b')).toBe(false);
   });
 
-  it('does not tell of a cut during a partition before it is healed', async () => {
+  it('does not report a cut during a partition before it is healed', async () => {
     transport.partition();
     transport.cut();
     await clock.advance(1_000);

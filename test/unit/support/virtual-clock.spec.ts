@@ -23,7 +23,7 @@ describe('VirtualClock', () => {
     expect(clock.isIdle).toBe(true);
   });
 
-  it('goes exactly as far as it is told', async () => {
+  it('goes exactly as far as it is advanced', async () => {
     timer('a', 10);
     await clock.advance(9.5);
     expect([clock.now(), fired]).toEqual([9.5, []]);
@@ -69,7 +69,7 @@ describe('VirtualClock', () => {
     expect(clock.now()).toBe(10);
   });
 
-  it('notices that nobody can end the wait any more', async () => {
+  it('notices that nothing can end the wait any more', async () => {
     timer('a', 10);
     await expect(clock.runUntil(new Promise(() => {}))).rejects.toThrow('Deadlock at 10 ms');
   });

@@ -28,7 +28,7 @@ let strangers = 0;
 
 const BROKEN: readonly BrokenClient[] = [
   {
-    what: 'whose mutexes exclude nobody',
+    what: 'with mutexes that exclude no other caller',
     contract: mutexContract,
     flaw: (client) => ({ mutex: (key) => client.mutex(`${key}-${++strangers}`) }),
     caught: [
@@ -37,13 +37,13 @@ const BROKEN: readonly BrokenClient[] = [
     ],
   },
   {
-    what: 'whose mutexes are not reentrant',
+    what: 'with mutexes that are not reentrant',
     contract: mutexContract,
     flaw: (client) => ({ mutex: (key) => client.semaphoreMutex(key) }),
     caught: ['A mutex is re-entered inside of `using`, as deep as one likes'],
   },
   {
-    what: 'whose semaphore mutexes are reentrant',
+    what: 'with semaphore mutexes that are reentrant',
     contract: mutexContract,
     flaw: (client) => ({ semaphoreMutex: (key) => client.mutex(key) }),
     caught: ['A mutex is re-entered not where it is a semaphoreMutex'],
@@ -71,7 +71,7 @@ const BROKEN: readonly BrokenClient[] = [
     ],
   },
   {
-    what: 'that tells nothing',
+    what: 'that reports nothing',
     contract: mutexContract,
     flaw: () => ({ on: () => () => {}, activity: () => [] }),
     caught: [
@@ -80,7 +80,7 @@ const BROKEN: readonly BrokenClient[] = [
     ],
   },
   {
-    what: 'that refuses nobody when it shuts down',
+    what: 'that refuses no call when it shuts down',
     contract: mutexContract,
     flaw: () => ({ refuse: () => {} }),
     caught: [
@@ -88,7 +88,7 @@ const BROKEN: readonly BrokenClient[] = [
     ],
   },
   {
-    what: 'whose readers exclude each other',
+    what: 'with readers that exclude each other',
     contract: readWriteLockContract,
     flaw: (client) => ({
       readWriteLock: (key) => {
@@ -99,7 +99,7 @@ const BROKEN: readonly BrokenClient[] = [
     caught: ['A read/write lock is shared by readers of one client, and by nobody with a writer'],
   },
   {
-    what: 'whose writers share',
+    what: 'with writers that share',
     contract: readWriteLockContract,
     flaw: (client) => ({
       readWriteLock: (key) => {
@@ -113,7 +113,7 @@ const BROKEN: readonly BrokenClient[] = [
     ],
   },
   {
-    what: 'whose semaphores have a permit too many',
+    what: 'with semaphores that have a permit too many',
     contract: semaphoreContract,
     flaw: (client) => ({
       semaphore: (key, { permits }) => client.semaphore(key, { permits: permits + 1 }),
@@ -124,7 +124,7 @@ const BROKEN: readonly BrokenClient[] = [
     ],
   },
   {
-    what: 'whose multi-locks forget a part',
+    what: 'with multi-locks that forget a part',
     contract: multiLockContract,
     flaw: (client) => ({ multiLock: (locks) => client.multiLock(locks.slice(0, 1)) }),
     caught: [

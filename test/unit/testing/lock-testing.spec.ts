@@ -34,7 +34,7 @@ describe('LockTesting', () => {
     expect([testing.now, held('door')]).toEqual([0, 0]);
   });
 
-  it('shows who holds and who waits, in order', async () => {
+  it('shows holders and waiters, in order', async () => {
     await using _ = await client.mutex('door').acquire({ method: 'Orders.pay' });
     const stop = new AbortController();
     const waits = ['first', 'second'].map((method) =>
@@ -98,7 +98,7 @@ describe('LockTesting', () => {
   });
 
   describe('loseLease', () => {
-    it('takes the lock from its holder, who is told at once, and gives it to the next', async () => {
+    it('takes the lock from its holder, notifies it at once, and gives the lock to the next', async () => {
       const lost: unknown[] = [];
       client.on('lost', ({ key, error }) => lost.push(key, error));
       await using first = await client.mutex('door').acquire();
@@ -121,7 +121,7 @@ describe('LockTesting', () => {
       expect(second.isHeld).toBe(false);
     });
 
-    it('takes a key from all who share it, and other keys from nobody', async () => {
+    it('takes a key from all holders that share it, and takes no other key', async () => {
       const shared = client.readWriteLock('cache').readLock();
       await using a = await shared.acquire();
       await using b = await shared.acquire();
@@ -132,7 +132,7 @@ describe('LockTesting', () => {
       expect(other.isHeld).toBe(false);
     });
 
-    it('says what is held when nobody holds that key', async () => {
+    it('says what is held when that key has no holder', async () => {
       await expect(testing.loseLease('door')).rejects.toThrow(
         'Nobody holds "door" of lock client "default"; held is nothing.',
       );
@@ -140,7 +140,7 @@ describe('LockTesting', () => {
       await expect(testing.loseLease('door')).rejects.toThrow('held is "window".');
     });
 
-    it('is refused while nobody could hear of it', async () => {
+    it('is refused while the client could not learn of it', async () => {
       await using lease = await client.mutex('door').acquire();
       await testing.suspend();
       await expect(testing.loseLease('door')).rejects.toThrow('Call `resume()` first.');
@@ -243,7 +243,7 @@ describe('LockTesting', () => {
     });
   });
 
-  it('has one time for all clients, and tells them apart by their names', async () => {
+  it('has one time for all clients, and distinguishes them by their names', async () => {
     const other = testing.createClient('other', { wait: 500 });
     await other.connect();
     await using mine = await client.mutex('door').acquire();
@@ -284,7 +284,7 @@ describe('LockTesting', () => {
       expect([lasting.isHeld, second.isHeld]).toEqual([true, true]);
     });
 
-    it('has the lease in each of its locks, and gives back what is released before', async () => {
+    it('has the lease in each of its locks, and does not lose what is released before', async () => {
       const cache = redis.readWriteLock('cache');
       const lost: string[] = [];
       redis.on('lost', ({ key }) => lost.push(key));

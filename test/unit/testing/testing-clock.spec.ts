@@ -24,7 +24,7 @@ describe('TestingClock', () => {
     expect(clock.now()).toBe(20);
   });
 
-  it('goes exactly as far as it is told', async () => {
+  it('goes exactly as far as it is advanced', async () => {
     timer('a', 10);
     await clock.advance(9.5);
     expect([clock.now(), fired]).toEqual([9.5, []]);
@@ -82,7 +82,7 @@ describe('TestingClock', () => {
     expect(clock.now()).toBe(10);
   });
 
-  it('runs a timer in the async context of whoever set it, as Node does', async () => {
+  it('runs a timer in the async context in which it was set, as Node does', async () => {
     const storage = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     storage.run('setter', () => clock.setTimer(() => seen.push(storage.getStore()), 10));

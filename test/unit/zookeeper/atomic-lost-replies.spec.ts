@@ -11,8 +11,8 @@ import { FaultyTransport } from '../../support/faulty-transport.js';
 
 const PATH = '/locks/counter';
 
-/** The server; somebody else changes it directly, at the very moment in which the connection breaks. */
-describe('An atomic number whose connection breaks at a change', () => {
+/** The server; another client changes the number directly, at the very moment in which the connection breaks. */
+describe('A change of an atomic number over a connection that breaks', () => {
   let server: EmbeddedServer;
   let network: FaultyTransport;
   let client: Client;
@@ -63,7 +63,7 @@ describe('An atomic number whose connection breaks at a change', () => {
     expect(value()).toBe(6n);
   });
 
-  it('is not tried again when it was carried out without an answer: nobody can tell whose it was', async () => {
+  it('is not tried again when it was carried out without an answer: the value may come from another client', async () => {
     const before = changes().length;
     atNext('setData', 'unanswered');
     await expectInDoubt(counter.increment());
@@ -185,7 +185,7 @@ describe('An atomic number whose connection breaks at a change', () => {
     expect(value()).toBe(10n);
   });
 
-  describe('that makes it', () => {
+  describe('that makes the number', () => {
     beforeEach(() => void server.remove(PATH));
 
     it('is tried again when the server never got it', async () => {

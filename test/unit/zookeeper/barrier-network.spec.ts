@@ -68,7 +68,7 @@ describe('A barrier over a bad network', () => {
     });
   });
 
-  it('lets through who was away when it was removed', async () => {
+  it('lets a waiter through that was away when it was removed', async () => {
     await other.setBarrier();
     const over = ours.waitOnBarrier({ wait: 60_000 });
     await eventually('it has looked', () => looks() === 1);

@@ -4,7 +4,7 @@ import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 import { eventually } from '../../support/eventually.js';
 
-describe('Whoever waits at a barrier', () => {
+describe('A waiter at a barrier', () => {
   let mine: Client;
   let theirs: Client;
   /** The paths of each watcher that was put on, and not taken off again. */

@@ -5,7 +5,7 @@ import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 /** More than there are between the event of a watch and the lease. */
 const MOST_TICKS = 40;
 
-it('lets nobody hold a lock after close() was called, at whatever moment of the grant that is', async () => {
+it('lets no waiter hold a lock after close() was called, at whatever moment of the grant that is', async () => {
   const outcomes = new Set<string>();
   for (let ticks = 0; ticks < MOST_TICKS; ticks++) outcomes.add(await closeDuringGrant(ticks));
   expect([...outcomes]).toEqual(['LOCK_CLIENT_CLOSED', 'lost lease']);

@@ -64,7 +64,7 @@ describe('The directories of locks', () => {
     }
   });
 
-  it('are made once by many who need them at once, and again for those who come later', async () => {
+  it('are made once for many callers that need them at once, and again for those that come later', async () => {
     const parents = new ContainerParents(connection, 'unit');
     await run(Promise.all([1, 2, 3].map(() => parents.make('/a/b'))));
     expect(asked().filter((each) => each.startsWith('create'))).toEqual([
@@ -76,7 +76,7 @@ describe('The directories of locks', () => {
     expect(server.tree.get('/a/b')).toBeDefined();
   });
 
-  it('may be made by somebody else in the middle', async () => {
+  it('may be made by another client in the middle', async () => {
     const parents = new ContainerParents(connection, 'unit');
     const making = parents.make('/a/b');
     await clock.runUntil(() => asked().includes('exists /a'));
@@ -121,7 +121,7 @@ describe('The directories of locks', () => {
   });
 
   it.each(['served', 'lost'] as const)(
-    'that somebody else has taken over are refused (the first list of ours is %s)',
+    'that another client has taken over are refused (the first list of ours is %s)',
     async (fate) => {
       const parents = new ContainerParents(connection, 'unit', ACL);
       const refusal = {

@@ -11,7 +11,7 @@ import { isSettled } from '../../support/is-settled.js';
 
 const PATH = '/locks/gate';
 
-describe('A double barrier, one of whose two members has a bad network', () => {
+describe('A double barrier with two members, one of which has a bad network,', () => {
   let network: FaultyTransport;
   let mine: Client;
   let theirs: Client;
@@ -68,7 +68,7 @@ describe('A double barrier, one of whose two members has a bad network', () => {
     expect(await nodes()).toEqual([]);
   });
 
-  it('counts one as one while the servers still have the node of a session that it has given up', async () => {
+  it('counts that member once while the servers still have the node of a session that it has given up', async () => {
     const entered = ours.enter({ wait: 60_000 });
     const [name] = await eventually('it has come', async () => {
       const there = await members();
@@ -87,7 +87,7 @@ describe('A double barrier, one of whose two members has a bad network', () => {
     await entered;
   });
 
-  it('counts one as one when it comes again, while the servers still have its former node', async () => {
+  it('counts that member once when it comes again, while the servers still have its former node', async () => {
     const abort = new AbortController();
     const aborted = ours.enter({ signal: abort.signal }).catch((error: unknown) => error);
     const [former] = await eventually('it has come', async () => {
@@ -111,7 +111,7 @@ describe('A double barrier, one of whose two members has a bad network', () => {
     await entered;
   });
 
-  it('tells one who has given its session up inside, while the servers still have its node', async () => {
+  it('rejects the leave of a member that has given its session up inside, while the servers still have its node', async () => {
     await comeTogether(true);
     await loseSession();
     expect(await members()).toHaveLength(2);
@@ -120,7 +120,7 @@ describe('A double barrier, one of whose two members has a bad network', () => {
     await expect(lost).rejects.toThrow(/its session ended/);
   });
 
-  it('lets one in whom it has counted, and who was away when it opened', async () => {
+  it('lets a member in that it has counted, and that was away when it opened', async () => {
     const entered = ours.enter({ wait: 60_000 });
     await eventually('it has come', async () => (await members()).length === 1);
     await away(async () => {
@@ -130,7 +130,7 @@ describe('A double barrier, one of whose two members has a bad network', () => {
     await entered;
   });
 
-  it('waits at the end for one who is away', async () => {
+  it('waits at the end for a member that is away', async () => {
     await comeTogether(true);
     let over!: Promise<void>;
     await away(async () => {
@@ -142,7 +142,7 @@ describe('A double barrier, one of whose two members has a bad network', () => {
     await over;
   });
 
-  it('lets one in who was waiting when it opened, although ready is gone again when it looks', async () => {
+  it('lets a member in that was waiting when it opened, although ready is gone again when it looks', async () => {
     const entered = ours.enter({ wait: 60_000 });
     await eventually('it has come', async () => (await members()).length === 1);
     await mine.connection.exists('/');
@@ -152,7 +152,7 @@ describe('A double barrier, one of whose two members has a bad network', () => {
     await entered;
   });
 
-  it('lets nobody go before ready is gone, so that it is not open for who comes again at once', async () => {
+  it('lets no member go before ready is gone, so that it is not open for one that comes again at once', async () => {
     await comeInOrder('lowest');
     network.fate = (request) => {
       if (request.op !== 'delete' || !isReady(request)) return 'served';
@@ -170,7 +170,7 @@ describe('A double barrier, one of whose two members has a bad network', () => {
     expect(await nodes()).toEqual([]);
   });
 
-  it('lets one go who was away when the others left, although they have come again', async () => {
+  it('lets a member go that was away when the others left, although they have come again', async () => {
     await comeInOrder('highest');
     const over = ours.leave({ wait: 60_000 });
     await eventually('it has removed its node', async () => (await members()).length === 1);

@@ -8,7 +8,7 @@ import { RetryForever } from '../../../lib/zookeeper/connection/retry-policies.j
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
 
-describe('a directory whose counter comes to its end', () => {
+describe('A directory with a counter that comes to its end', () => {
   let server: EmbeddedServer;
   let client: ZooKeeperLockClient;
 

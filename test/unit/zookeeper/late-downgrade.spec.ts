@@ -27,11 +27,11 @@ describe('A downgrade over a connection with faults', () => {
   });
   afterEach(() => Promise.all([mine.locks.close(), theirs.locks.close()]));
 
-  it('lets no writer read on whose node was deleted, though it asks before it could hear of that', async () => {
+  it('lets no writer read on after its node was deleted, though it asks before it could learn of that', async () => {
     network.partition();
     await theirs.connection.delete(writer.paths[0]!);
     const other = await theirs.writeLock('door').acquire();
-    expect([writer.isHeld, other.isHeld]).toEqual([true, true]); // nobody could know better
+    expect([writer.isHeld, other.isHeld]).toEqual([true, true]); // neither client could know better
 
     const asked = mine.requests.length;
     const reading = writer.run(() => mine.readLock('door').tryAcquire());

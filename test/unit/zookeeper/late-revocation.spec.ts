@@ -20,7 +20,7 @@ describe('A revocation while the holder alone has lost its connection', () => {
   });
   afterEach(() => Promise.all([mine.locks.close(), theirs.locks.close()]));
 
-  it('is told once when it is back, however often it was asked for; and not again after the next loss', async () => {
+  it('is reported once when the holder is back, however often it was asked for, not again after the next loss', async () => {
     const lease = await mine.mutex('door').acquire();
     const told = revocationsOf(lease);
     await lease.fencingToken(); // it watches its node by now
@@ -35,7 +35,7 @@ describe('A revocation while the holder alone has lost its connection', () => {
     expect(lease.isHeld).toBe(true);
   });
 
-  it('is told when it is back, also to who begins to listen meanwhile', async () => {
+  it('is reported when the holder is back, also to a listener that was added meanwhile', async () => {
     const lease = await mine.mutex('door').acquire();
     const told: unknown[] = [];
     await away(async () => {
@@ -48,7 +48,7 @@ describe('A revocation while the holder alone has lost its connection', () => {
     expect(told).toEqual([lease]);
   });
 
-  it('is told to the waiter who was asked, once it holds and listens', async () => {
+  it('is reported to the waiter that was asked, once it holds and listens', async () => {
     const holder = await theirs.mutex('door').acquire();
     const waiting = mine.mutex('door').acquire();
     const [, waiter] = await eventually('it queues', async () => {

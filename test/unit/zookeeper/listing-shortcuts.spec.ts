@@ -35,7 +35,7 @@ describe('A lock that is taken again and again', () => {
     expect(await opsOf(() => mutex.using(() => {}))).toEqual(['create', 'delete']);
   });
 
-  it('is looked at again when somebody was there in between', async () => {
+  it('is looked at again when another client was there in between', async () => {
     const node = await stranger.create(`${PATH}/lock-`, EMPTY, CreateMode.EPHEMERAL_SEQUENTIAL);
     const ops = await opsOf(async () => expect(await mutex.tryAcquire()).toBeUndefined());
     expect(ops).toEqual(['create', 'getChildren', 'delete']);
@@ -44,7 +44,7 @@ describe('A lock that is taken again and again', () => {
     expect(lease?.isHeld).toBe(true);
   });
 
-  it('is looked at by the second of two who come at once', async () => {
+  it('is looked at by the second of two callers that come at once', async () => {
     const [first, second] = await Promise.all([mutex.tryAcquire(), mutex.tryAcquire()]);
     expect([first?.isHeld, second]).toEqual([true, undefined]);
     await first!.release();

@@ -32,7 +32,7 @@ describe('The queue', () => {
     expect(sortedChildren(['lock-10', 'lock-9'], driver.sortKey)).toEqual(['lock-10', 'lock-9']);
   });
 
-  it('orders equal keys by name, so that everybody sees the same', () => {
+  it('orders equal keys by name, so that every client sees the same', () => {
     const twins = [node(5, 'aaaa'), node(5, 'bbbb')];
     expect(sortedChildren(twins, driver.sortKey)).toEqual(twins);
     expect(sortedChildren([...twins].reverse(), driver.sortKey)).toEqual(twins);
@@ -59,7 +59,7 @@ describe('The turn of a node', () => {
     expect(driver.turnOf(children, mine)).toEqual({ blocker: node(4), isNext: false });
   });
 
-  it('comes after strangers who sort before it, and before those who sort behind', () => {
+  it('comes after foreign nodes that sort before it, and before those that sort behind', () => {
     expect(driver.turnOf(['xlock-9', '0', mine], mine)).toEqual({ blocker: '0', isNext: true });
     expect(driver.turnOf(['lock-', mine], mine)).toEqual({ blocker: 'lock-', isNext: true });
   });

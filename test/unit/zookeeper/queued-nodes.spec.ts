@@ -38,7 +38,7 @@ describe('The nodes of a queue, for the inspector', () => {
     expect(areLatches([])).toBe(false);
   });
 
-  it('are told from the members of a double barrier', () => {
+  it('are distinguished from the members of a double barrier', () => {
     expect(areOfBarrier([a, b, 'ready'])).toBe(true);
     expect(areOfBarrier(['ready'])).toBe(true);
     for (const other of ['a stranger', LOCKS[0]!, LATCHES[0]!])

@@ -39,7 +39,7 @@ describe('The turn of a node of a read/write lock', () => {
     ['write', 'read', 'behind', false],
     ['write', 'write', 'ahead', true],
     ['write', 'write', 'behind', false],
-  ])('of one who wants to %s, beside one who wants to %s, %s: waits? %p', (own, its, at, waits) => {
+  ])('to %s, beside a node to %s, %s: waits? %p', (own, its, at, waits) => {
     const mine = node(own, 5);
     const other = node(its, at === 'ahead' ? 4 : 6);
     for (const children of [
@@ -66,7 +66,7 @@ describe('The turn of a node of a read/write lock', () => {
     expect(readLockDriver.turnOf([...children, node('write', 1)], mine)?.isNext).toBe(false);
   });
 
-  it('to write is never next without another look: whoever goes may have added a reader ahead', () => {
+  it('to write is never next without another look: the one ahead may have added a reader before it went', () => {
     const mine = node('write', 5);
     for (const half of ['read', 'write'] as const) {
       expect(writeLockDriver.turnOf([node(half, 4), mine], mine)).toEqual({
@@ -83,7 +83,7 @@ describe('The turn of a node of a read/write lock', () => {
     expect(readLockDriver.turnOf([mine, downgraded], downgraded)?.blocker).toBeUndefined();
   });
 
-  it('comes in the order of the names where keys are equal, so that everybody sees the same', () => {
+  it('comes in the order of the names where keys are equal, so that every client sees the same', () => {
     const [first, second] = [node('write', 5, 'aaaa'), node('write', 5, 'bbbb')];
     for (const children of [
       [first, second],
@@ -131,11 +131,11 @@ describe('The turn of a node of a read/write lock', () => {
   });
 });
 
-describe('The turn of a reader who holds the write lock', () => {
+describe('The turn of a reader that holds the write lock', () => {
   const [writer, mine] = [node('write', 5, 'bbbb'), node('read', 5, 'aaaa')];
   const driver = downgradeDriver(writer);
 
-  it('has come where both nodes are seen, whoever else is', () => {
+  it('has come where both nodes are seen, whatever other nodes there are', () => {
     const others = [node('write', 4), node('read', 4), '__WRIT__', node('write', 6)];
     expect(driver.turnOf([...others, mine, writer], mine)).toEqual({ isNext: false });
     expect(driver.turnOf([writer, mine], mine)?.blocker).toBeUndefined();
@@ -147,7 +147,7 @@ describe('The turn of a reader who holds the write lock', () => {
     expect(driver.turnOf([mine, node('write', 5, 'cccc')], mine)).toBeUndefined();
   });
 
-  it('is one of the queue as any reader for everybody else', () => {
+  it('is, for all others, that of any reader in the queue', () => {
     expect(driver.lockName).toBe(readLockDriver.lockName);
     expect(sortedChildren([node('write', 6), writer, mine], driver.sortKey)).toEqual([
       mine,

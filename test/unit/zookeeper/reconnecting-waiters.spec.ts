@@ -77,7 +77,7 @@ describe('When the connection is lost for a moment', () => {
     return log.requests.slice(before).map(({ op }) => op);
   }
 
-  describe('those who wait', () => {
+  describe('waiters', () => {
     let held: ZooKeeperLease;
     let order: number[];
     let waiting: Promise<void>[];
@@ -153,7 +153,7 @@ describe('When the connection is lost for a moment', () => {
       ['a write lock', () => strict.locks.readWriteLock('door').writeLock().acquire()],
       ['two permits', () => strict.locks.semaphore('door', { permits: 2 }).acquire({ permits: 2 })],
       ['a semaphore mutex', () => strict.locks.semaphoreMutex('door').acquire()],
-    ])('%s is lost at once, and given back when the servers can be reached', async (_, acquire) => {
+    ])('%s is lost at once, and released when the servers can be reached', async (_, acquire) => {
       const lease = await clock.runUntil(acquire());
       const { signal } = lease;
       const session = strict.connection.session!;

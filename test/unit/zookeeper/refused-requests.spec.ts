@@ -81,7 +81,7 @@ describe('Requests that the servers refuse', () => {
     expect(keys.filter((key) => nodesOf(key) > 0)).toEqual([]);
   });
 
-  it('are told once a node when somebody has to do something, and not when the server is busy', async () => {
+  it('are reported once a node when an operator has to act, and not when the server is busy', async () => {
     const [first, second] = [await acquire('first'), await acquire('second')];
     refuse(NOAUTH, 5, ({ op, path }) => op === 'delete' && path.includes('/first/'));
     await clock.runUntil(first.release());

@@ -6,7 +6,7 @@ import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 /** More than there are between the answer that grants a permit and the lease. */
 const MOST_TICKS = 60;
 
-it('lets nobody hold a permit after close() was called, at whatever moment of the grant that is', async () => {
+it('lets no waiter hold a permit after close() was called, at whatever moment of the grant that is', async () => {
   const outcomes = new Set<string>();
   for (let ticks = 0; ticks < MOST_TICKS; ticks++)
     outcomes.add(await endDuringGrant(ticks, ({ locks }) => void locks.close()));

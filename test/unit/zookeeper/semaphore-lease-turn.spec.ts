@@ -4,7 +4,7 @@ import { mayGrantLeases } from '../../../lib/zookeeper/semaphores/lease-attempt.
 const lease = (sequence: number, uuid = '6f1c') =>
   `_c_${uuid}-lease-${String(sequence).padStart(10, '0')}`;
 
-describe('The leases of one who wants permits', () => {
+describe('The leases of one acquire of permits', () => {
   const mine = [lease(5)];
 
   it('are granted while there are permits for all up to the last of them', () => {

@@ -22,7 +22,7 @@ it('lets the waiters of one client follow each other without a list', async () =
   expect(lists(mine)).toBe(before);
 });
 
-it('knows nothing of the nodes of other clients: who follows one, lists', async () => {
+it('knows nothing of the nodes of other clients: a waiter that follows one lists the queue', async () => {
   const leases = await queue([theirs, mine, theirs, mine]);
   const before = lists(mine);
   for (const lease of leases) await (await lease).release();

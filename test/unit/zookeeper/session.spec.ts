@@ -20,7 +20,7 @@ describe('A session', () => {
     return session;
   }
 
-  it('tells of its end before the servers can expire it', async () => {
+  it('reports its end before the servers can expire it', async () => {
     begin();
     await clock.advance(TIMEOUT);
     expect(ends).toEqual([
@@ -35,7 +35,7 @@ describe('A session', () => {
     expect(ends.map(({ at }) => at)).toEqual([10_500]);
   });
 
-  describe('whose requests are answered', () => {
+  describe('with answered requests', () => {
     /** A request that is sent now and answered after `ms`. */
     async function exchange(session: Session, byLeader: boolean, ms = 0): Promise<void> {
       const sentAt = clock.now();
@@ -81,7 +81,7 @@ describe('A session', () => {
       },
     );
 
-    it('does not count from a read whose answer came late', async () => {
+    it('does not count from a read with a late answer', async () => {
       const session = begin();
       await clock.advance(3_000);
       const sentAt = clock.now();
@@ -172,7 +172,7 @@ describe('A session', () => {
     });
   });
 
-  it('is over by the clock even when the timer has not fired, and tells at that moment', () => {
+  it('is over by the clock even when the timer has not fired, and reports that at that moment', () => {
     const session = begin();
     clock.stall(9_499);
     expect(session.isAlive).toBe(true);
@@ -202,7 +202,7 @@ describe('A session', () => {
     expect([session.isAlive, clock.isIdle]).toEqual([false, true]);
   });
 
-  it('tells late listeners at once, and nobody who has stopped listening', () => {
+  it('notifies late listeners at once, and none that was removed', () => {
     const session = begin();
     let heard = 0;
     session.onEnd(() => (heard += 1))();
@@ -212,7 +212,7 @@ describe('A session', () => {
     expect(heard).toBe(1);
   });
 
-  it('has ended already when its listeners are told', () => {
+  it('has ended already when its listeners are notified', () => {
     const session = begin();
     const seen: boolean[] = [];
     session.onEnd(() => seen.push(session.isAlive));

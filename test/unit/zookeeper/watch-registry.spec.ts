@@ -14,7 +14,7 @@ describe('The registry of watches', () => {
   const listener = (name: string) => (event: WatchEvent) =>
     void heard.push(`${name}: ${event.type} ${event.path}`);
 
-  it('tells all who wait for a path, once', () => {
+  it('notifies all watchers of a path, once', () => {
     registry.add('data', '/a', listener('first'));
     registry.add('data', '/a', listener('second'));
     registry.add('data', '/b', listener('other'));
@@ -23,7 +23,7 @@ describe('The registry of watches', () => {
     expect(heard).toEqual(['first: changed /a', 'second: changed /a']);
   });
 
-  it('tells of a change of the children those only who wait for that', () => {
+  it('notifies only the watchers of the children of a change of those', () => {
     registry.add('data', '/a', listener('data'));
     registry.add('child', '/a', listener('child'));
     registry.fire('child', '/a');
@@ -32,14 +32,14 @@ describe('The registry of watches', () => {
     expect(heard).toEqual(['child: child /a', 'data: created /a']);
   });
 
-  it('tells of a deletion everybody', () => {
+  it('notifies all watchers of a deletion', () => {
     registry.add('child', '/a', listener('child'));
     registry.add('data', '/a', listener('data'));
     registry.fire('deleted', '/a');
     expect(heard.sort()).toEqual(['child: deleted /a', 'data: deleted /a']);
   });
 
-  it('tells of the end of the connection everybody, once', () => {
+  it('notifies all watchers of the end of the connection, once', () => {
     registry.add('data', '/a', listener('a'));
     registry.add('child', '/b', listener('b'));
     registry.disconnect();
@@ -60,7 +60,7 @@ describe('The registry of watches', () => {
     expect(heard).toEqual(['other: changed /a', 'both: child /a']);
   });
 
-  it('keeps a watcher that is added again while it is told', () => {
+  it('keeps a watcher that is added again while it is notified', () => {
     const again = (event: WatchEvent) => {
       heard.push(event.type);
       if (heard.length < 3) registry.add('data', '/a', again);

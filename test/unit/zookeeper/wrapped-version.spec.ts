@@ -22,7 +22,7 @@ describe('A node that was changed more than 2^31 times (CURATOR-688)', () => {
   });
   afterEach(() => Promise.all([mine.locks.close(), theirs.locks.close()]));
 
-  it('goes on as a shared count, for all who follow it', async () => {
+  it('goes on as a shared count, for all clients that follow it', async () => {
     network.age = MOST - 1;
     const [count, other] = [mine, theirs].map(({ locks }) => locks.sharedCount('limit', 0));
     await count!.start();

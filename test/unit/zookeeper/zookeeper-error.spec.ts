@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { ReturnCode, ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 
-it('an answer of the servers is told from a missing one', () => {
+it('an answer of the servers is distinguished from a missing one', () => {
   const lost = ['CONNECTIONLOSS', 'OPERATIONTIMEOUT', 'SESSIONEXPIRED', 'CLOSING', 'SESSIONMOVED'];
   for (const [name, rc] of Object.entries(ReturnCode).filter(([, code]) => code <= -100)) {
     const error = new ZooKeeperError(rc, 'create', '/a');

@@ -9,7 +9,7 @@ interface Block {
   readonly after: Step[];
 }
 
-/** Runs a contract by itself, as a test runner of its own, and tells the names of the cases that failed. */
+/** Runs a contract by itself, as a test runner of its own, and returns the names of the cases that failed. */
 export async function runContract(define: (runner: ContractRunner) => void): Promise<string[]> {
   const cases: { readonly name: string; readonly body: Step; readonly block: Block }[] = [];
   let block: Block = { path: [], before: [], after: [] };

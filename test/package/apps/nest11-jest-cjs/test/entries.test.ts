@@ -23,13 +23,13 @@ async function withApp(more: ModuleMetadata, use: (app: TestingModule) => Promis
 }
 
 describe('The entry', () => {
-  it('health tells Terminus that the locks are up', () =>
+  it('health reports to Terminus that the locks are up', () =>
     withApp({ imports: [TerminusModule], providers: [LockHealthIndicator] }, async (app) => {
       const result = await app.get(LockHealthIndicator).pingCheck('locks');
       expect(result.locks.status).toBe('up');
     }));
 
-  it('inspector sees who holds a lock', () =>
+  it('inspector sees the holder of a lock', () =>
     withApp({ imports: [LockInspectorModule.forRoot({ path: false })] }, async (app) => {
       await app
         .get(Desk)

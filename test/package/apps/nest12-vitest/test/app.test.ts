@@ -19,7 +19,7 @@ it('lets one call at a time into a locked method', async () => {
   expect(desk.mostAtDesk).toBe(1);
 });
 
-it('turns others away while somebody holds the lock', async () => {
+it('turns other callers away while the lock is held', async () => {
   const desk = app.get(Desk);
   expect(await desk.serveIfFree('a')).toBe('served');
   const lease = await desk.lockOf('a').acquire();
