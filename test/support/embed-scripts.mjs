@@ -12,15 +12,16 @@ const PARTS = {
   'inspector.js': 'inspectorScript',
 };
 
-const scripts = readdirSync(SCRIPTS)
-  .filter((file) => file.endsWith('.lua'))
-  .sort()
-  .map((file) => {
-    const name = basename(file, '.lua');
-    const constant = name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
-    const source = withParts(readFileSync(join(SCRIPTS, file), 'utf8'));
-    return `export const ${constant} = new Script('${name}', ${literalOf(source)});\n`;
-  });
+const scripts = ['locks', 'semaphores'].flatMap((room) =>
+  readdirSync(join(SCRIPTS, room))
+    .sort()
+    .map((file) => {
+      const name = basename(file, '.lua');
+      const constant = name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
+      const source = withParts(readFileSync(join(SCRIPTS, room, file), 'utf8'));
+      return `export const ${constant} = new Script('${name}', ${literalOf(source)});\n`;
+    }),
+);
 put(join(SCRIPTS, 'index.ts'), [
   `// Made of the Lua scripts beside it by \`npm run scripts\`; change those.\n`,
   `import { Script } from '../connection/script.js';\n\n`,

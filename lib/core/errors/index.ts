@@ -1,4 +1,3 @@
-export { LockError, type LockErrorCode, type LockErrorContext } from './lock-error.js';
 export {
   BarrierStateError,
   CounterOverflowError,
@@ -7,11 +6,14 @@ export {
 } from './recipe-errors.js';
 export {
   LockAbortedError,
+  LockError,
+  type LockErrorCode,
+  type LockErrorContext,
   LockLostError,
   LockNotHeldError,
   LockTimeoutError,
   LockUpgradeError,
-} from './acquire-errors.js';
+} from './lock-error.js';
 export {
   LockClientClosedError,
   LockClientDuplicateError,

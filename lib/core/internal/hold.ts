@@ -89,7 +89,8 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     LeaseScope.runOutside(() => {
       this.backend.lost();
       this.#unregister?.();
-      this.client?.events.emit('lost', { ...this.subject, heldMs: this.#heldMs, error });
+      if (this.client?.events.isHeard('lost'))
+        this.client.events.emit('lost', { ...this.subject, heldMs: this.#heldMs, error });
       for (const tell of losers) tell(error);
     });
   }

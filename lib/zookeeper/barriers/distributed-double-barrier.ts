@@ -3,8 +3,7 @@ import { runWait } from '../../core/internal/acquire.js';
 import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
 import type { AcquireOptions } from '../../core/lock.js';
 import type { LockSettings } from '../lock-path.js';
-import type { Acquisition } from '../locks/acquisition.js';
-import { RetryLoop } from '../nodes/retry-loop.js';
+import { type RetryBounds, RetryLoop } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { BarrierDeparture } from './double-barrier-departure.js';
 import { BarrierEntry } from './double-barrier-entry.js';
@@ -111,7 +110,7 @@ export class DistributedDoubleBarrier {
   async #run(
     { wait = this.context.wait, signal }: WaitOptions,
     member: BarrierMember,
-    work: (bounds: Pick<Acquisition, 'wait' | 'retry'>) => Promise<void>,
+    work: (bounds: RetryBounds) => Promise<void>,
   ): Promise<void> {
     const { retryPolicy, removals } = this.context;
     const isInside = this.#place === 'is leaving already'; // leaving is allowed while the client shuts down

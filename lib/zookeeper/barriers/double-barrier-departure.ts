@@ -1,6 +1,6 @@
 import { type LockErrorContext, LockLostError } from '../../core/errors/index.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
-import type { Acquisition } from '../locks/acquisition.js';
+import type { RetryBounds } from '../nodes/retry-loop.js';
 import { waitForChange, untilConnected } from '../nodes/node-requests.js';
 import type { BarrierDirectory, BarrierMember } from './double-barrier-nodes.js';
 
@@ -21,7 +21,7 @@ export class BarrierDeparture {
     private readonly connection: ZooKeeperConnection,
     private readonly directory: BarrierDirectory,
     private readonly member: BarrierMember,
-    private readonly bounds: Pick<Acquisition, 'wait' | 'retry'>,
+    private readonly bounds: RetryBounds,
     private readonly about: LockErrorContext,
   ) {}
 

@@ -1,5 +1,5 @@
 import type { WatchEvent } from '../connection/zookeeper-connection.js';
-import { type Acquisition, createMissingParents } from '../locks/acquisition.js';
+import { createMissingParents, type RetryBounds } from '../nodes/retry-loop.js';
 import { untilConnected } from '../nodes/node-requests.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { BarrierDirectory, BarrierMember } from './double-barrier-nodes.js';
@@ -29,7 +29,7 @@ export class BarrierEntry {
   constructor(
     private readonly context: RecipeContext,
     private readonly plan: BarrierEntryPlan,
-    private readonly bounds: Pick<Acquisition, 'wait' | 'retry'>,
+    private readonly bounds: RetryBounds,
   ) {}
 
   /** Resolves when the member is in. Rejects with what ended the wait or the retries; the caller must then remove its node. */

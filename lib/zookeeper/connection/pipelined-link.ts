@@ -59,7 +59,8 @@ export class PipelinedLink {
       const answered: Reply = (rc, answer) => {
         if (!this.#pending.has(pending)) return; // the link was abandoned before
         pending.isSent = !NOT_SENT.has(rc);
-        if (ZooKeeperError.isTransport(rc)) return this.onLost(`no answer to ${request.op}, ${rc}`);
+        if (rc !== ReturnCode.OK && ZooKeeperError.isTransport(rc))
+          return this.onLost(`no answer to ${request.op}, ${rc}`);
         this.#pending.delete(pending);
         const byLeader = rc === ReturnCode.OK && LEADERS.has(request.op);
         if (byLeader) this.#lastAskedAt = Math.max(this.#lastAskedAt, sentAt);

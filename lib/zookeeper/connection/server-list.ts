@@ -104,18 +104,3 @@ export class ServerList implements Servers {
     return round;
   }
 }
-
-/** Bounds of the delay between two attempts to connect, in ms. */
-const SHORTEST_DELAY = 20;
-const LONGEST_DELAY = 1_000;
-
-/**
- * Delay before attempt number `failures`, in ms: none in the first round over the servers (a negative number), then
- * from 20 ms up to 1 s. Half of it is random, so that the clients of a failed server reconnect one by one.
- */
-export function reconnectDelay(failures: number, random: () => number): number {
-  if (failures < 0) return 0;
-  return (
-    Math.min(LONGEST_DELAY, SHORTEST_DELAY * 2 ** Math.min(failures, 10)) * (0.5 + random() / 2)
-  );
-}

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { PipelinedLink } from './pipelined-link.js';
-import { reconnectDelay, type ServerAddress, type Servers } from './server-list.js';
+import type { ServerAddress, Servers } from './server-list.js';
 import { Session } from './session.js';
 import type { Answers, Request, SessionCredentials, Transport } from './transport.js';
 import { WatchRegistry } from './watch-registry.js';
@@ -39,6 +39,21 @@ const FIRST_ATTEMPT = 1_000;
 /** Uptime from which a link counts as steady, in ms: only after a shorter one does the back-off continue. */
 const STEADY = 1_000;
 
+/** Bounds of the delay between two attempts to connect, in ms. */
+const SHORTEST_DELAY = 20;
+const LONGEST_DELAY = 1_000;
+
+/**
+ * Delay before attempt number `failures`, in ms: none in the first round over the servers (a negative number), then
+ * from 20 ms up to 1 s. Half of it is random, so that the clients of a failed server reconnect one by one.
+ */
+export function reconnectDelay(failures: number, random: () => number): number {
+  if (failures < 0) return 0;
+  return (
+    Math.min(LONGEST_DELAY, SHORTEST_DELAY * 2 ** Math.min(failures, 10)) * (0.5 + random() / 2)
+  );
+}
+
 type RequestOf<O extends Request['op']> = Request & { readonly op: O };
 
 /**
@@ -53,8 +68,9 @@ type RequestOf<O extends Request['op']> = Request & { readonly op: O };
  * - Watches belong to the current link, and end with it.
  */
 export class SessionConnection implements ZooKeeperConnection {
-  #state: ConnectionState = 'CONNECTING';
-  #session?: Session;
+  state: ConnectionState = 'CONNECTING';
+  isConnected = false;
+  session: Session | undefined;
   #link?: PipelinedLink;
   /** Counts the attempts to connect, so that a name that resolves too late opens no link. */
   #attempt = 0;
@@ -68,18 +84,6 @@ export class SessionConnection implements ZooKeeperConnection {
   readonly #watches = new WatchRegistry();
 
   constructor(private readonly options: SessionConnectionOptions) {}
-
-  get state(): ConnectionState {
-    return this.#state;
-  }
-
-  get isConnected(): boolean {
-    return this.#state === 'CONNECTED' || this.#state === 'RECONNECTED';
-  }
-
-  get session(): Session | undefined {
-    return this.#session;
-  }
 
   create(path: string, data: Buffer, mode: CreateMode): Promise<string> {
     return this.#send({ op: 'create', path, data, mode });
@@ -141,7 +145,7 @@ export class SessionConnection implements ZooKeeperConnection {
 
   /** Connects outside of any lease's scope, so that timers and callbacks have none either. */
   start(): void {
-    if (this.#state === 'CONNECTING' && this.#attempt === 0)
+    if (this.state === 'CONNECTING' && this.#attempt === 0)
       LeaseScope.runOutside(() => this.#attach());
   }
 
@@ -176,8 +180,8 @@ export class SessionConnection implements ZooKeeperConnection {
   }
 
   #close(): Promise<void> {
-    const [session, link] = [this.#session, this.#link];
-    this.#session = this.#link = undefined;
+    const [session, link] = [this.session, this.#link];
+    this.session = this.#link = undefined;
     this.#attempt += 1;
     this.#timer?.cancel();
     this.#become('CLOSED', 'closed by its owner');
@@ -188,7 +192,8 @@ export class SessionConnection implements ZooKeeperConnection {
   }
 
   #become(state: ConnectionState, reason: string): void {
-    this.#state = state;
+    this.state = state;
+    this.isConnected = state === 'CONNECTED' || state === 'RECONNECTED';
     for (const listener of [...this.#listeners]) listener(state, reason);
   }
 
@@ -210,7 +215,7 @@ export class SessionConnection implements ZooKeeperConnection {
     const drop = (reason: string) =>
       void (isCurrent() && this.#drop(`${address.host}:${address.port}: ${reason}`));
     const transportLink = transport.open(
-      { address, sessionTimeout, auth, credentials: this.#session },
+      { address, sessionTimeout, auth, credentials: this.session },
       {
         onConnected: (credentials) =>
           void (isCurrent() && this.#connected(link, credentials, openedAt, drop)),
@@ -220,7 +225,7 @@ export class SessionConnection implements ZooKeeperConnection {
       },
     );
     const answered = (sentAt: number, byLeader: boolean) =>
-      void (isCurrent() && this.#session?.answered(sentAt, byLeader));
+      void (isCurrent() && this.session?.answered(sentAt, byLeader));
     const link = (this.#link = new PipelinedLink(transportLink, clock, answered, drop));
     const limit = this.#attemptLimit;
     this.#setTimer(limit, () => drop(`not connected within ${Math.round(limit)} ms`));
@@ -243,11 +248,11 @@ export class SessionConnection implements ZooKeeperConnection {
 
   /** Adopts the session that the servers returned; if it is not the requested one, the old session is lost. */
   #adopt({ id, password, timeout }: SessionCredentials, openedAt: number): void {
-    const old = this.#session;
+    const old = this.session;
     if (old?.id === id) return old.attached(timeout, openedAt);
     const { clock, tickTime } = this.options;
     const session = new Session(id, password, timeout, clock, openedAt, tickTime);
-    this.#session = session;
+    this.session = session;
     session.onEnd((reason) => this.#sessionEnded(session, reason));
     if (old === undefined) return;
     this.#become('LOST', 'the servers have opened another session');
@@ -255,7 +260,7 @@ export class SessionConnection implements ZooKeeperConnection {
   }
 
   #up(link: PipelinedLink): void {
-    const session = this.#session;
+    const session = this.session;
     if (!session?.isAlive) return; // its end has closed the link
     this.#timer?.cancel();
     this.#upSince = this.options.clock.now();
@@ -273,7 +278,7 @@ export class SessionConnection implements ZooKeeperConnection {
     this.#timer?.cancel();
     if (wasConnected && this.options.clock.now() - this.#upSince >= STEADY) this.#failures = 0;
     if (wasConnected) this.#become('SUSPENDED', reason);
-    link?.detach(this.#session);
+    link?.detach(this.session);
     this.#watches.disconnect();
     if (wasConnected) this.#attachLater();
     else this.#attemptFailed(reason);
@@ -285,14 +290,14 @@ export class SessionConnection implements ZooKeeperConnection {
   }
 
   #expired(reason: string): void {
-    if (this.#session) this.#session.end(reason);
+    if (this.session) this.session.end(reason);
     else this.#drop(reason);
   }
 
   #sessionEnded(session: Session, reason: string): void {
-    if (session !== this.#session) return;
+    if (session !== this.session) return;
     const link = this.#link;
-    this.#session = this.#link = undefined;
+    this.session = this.#link = undefined;
     this.#timer?.cancel();
     this.#become('LOST', reason);
     this.#watches.disconnect();
@@ -302,7 +307,7 @@ export class SessionConnection implements ZooKeeperConnection {
   }
 
   #attachLater(): void {
-    if (this.#state === 'CLOSED') return;
+    if (this.state === 'CLOSED') return;
     const { servers, sessionTimeout, random = Math.random } = this.options;
     this.#attempt += 1;
     const delay = reconnectDelay(this.#failures++ - servers.size, random);
@@ -311,7 +316,7 @@ export class SessionConnection implements ZooKeeperConnection {
 
   get #attemptLimit(): number {
     const { sessionTimeout } = this.options;
-    const third = (this.#session?.timeout ?? Math.max(sessionTimeout, 3 * FIRST_ATTEMPT)) / 3;
+    const third = (this.session?.timeout ?? Math.max(sessionTimeout, 3 * FIRST_ATTEMPT)) / 3;
     return Math.min(third, LONGEST_ATTEMPT);
   }
 

@@ -9,7 +9,7 @@ import {
   WRITE_NAME,
 } from '../locks/lock-drivers.js';
 import { listChildren } from '../nodes/node-requests.js';
-import { sortedChildren, sortKey } from '../nodes/queue-order.js';
+import { sortedChildren, sortKey } from '../locks/lock-drivers.js';
 import { LEASE_NAME } from '../semaphores/lease-attempt.js';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

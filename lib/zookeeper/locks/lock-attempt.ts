@@ -1,13 +1,61 @@
+import {
+  type AcquireRequest as CoreAcquireRequest,
+  runAcquire,
+} from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { listChildren, untilConnected } from '../nodes/node-requests.js';
-import { OwnedNode } from '../nodes/owned-node.js';
-import { ProtectedNode } from '../nodes/protected-node.js';
+import { OwnedNode, ProtectedNode } from '../nodes/protected-node.js';
+import { createMissingParents, type RetryBounds, RetryLoop } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { type Acquisition, createMissingParents } from './acquisition.js';
 import type { SoleChildEntry } from './listing-shortcuts.js';
 import type { LockInternalsDriver, Turn } from './lock-drivers.js';
+import type { LockHold } from './lock-hold.js';
+
+/** Parameters of an acquire. */
+interface AcquireRequest extends CoreAcquireRequest {
+  /** False if the acquire resolves without the lock instead of waiting for others. */
+  readonly mayWait: boolean;
+}
+
+/** One acquire under way, of any recipe. */
+export interface Acquisition extends RetryBounds {
+  readonly mayWait: boolean;
+  /** Name of the caller, for operators (see `AcquireOptions.method`). */
+  readonly method?: string;
+  /** Called when others are ahead and the wait begins. */
+  contended(): void;
+  /** Called when the servers have answered: the next failure starts a new series of retries. */
+  answered(): void;
+}
+
+/**
+ * Runs `work` as an acquire and emits its events; settles as `work` does.
+ *
+ * @param work resolves to the hold, or to `undefined` if it would have to wait but may not
+ */
+export function runAcquisition(
+  context: RecipeContext,
+  request: AcquireRequest,
+  work: (acquisition: Acquisition) => Promise<LockHold | undefined>,
+): Promise<LockHold | undefined> {
+  const { key, mayWait, options } = request;
+  const { client, retryPolicy } = context;
+  return runAcquire(context, request, (wait, contended) => {
+    let retry: RetryLoop | undefined;
+    return work({
+      wait,
+      mayWait,
+      method: options.method,
+      contended,
+      answered: () => (retry = undefined),
+      get retry() {
+        return (retry ??= new RetryLoop(retryPolicy, wait, { key, client }));
+      },
+    });
+  });
+}
 
 /** Parameters of one attempt. */
 export interface AttemptPlan {
@@ -35,9 +83,10 @@ export type AttemptResult = 'granted' | 'gone' | 'busy';
  */
 export class LockAttempt {
   readonly node: ProtectedNode;
+  /** The watch on our own node; set from the first wait on. */
+  ownWatch?: OwnedNode;
   readonly #driver: LockInternalsDriver;
   readonly #wait: WaitScope;
-  #ownWatch?: OwnedNode;
   #memory?: SoleChildEntry;
   /** True if our node was the only one in the queue when it had its turn. */
   #wasAlone = false;
@@ -54,11 +103,6 @@ export class LockAttempt {
     this.#driver = driver;
     this.#wait = acquisition.wait;
     this.node = new ProtectedNode(context.connection, directory, driver.lockName, data, digits);
-  }
-
-  /** The watch on our own node; set from the first wait on. */
-  get ownWatch(): OwnedNode | undefined {
-    return this.#ownWatch;
   }
 
   /** Called when the granted node is known to be deleted: records what this attempt saw, for the next acquire. */
@@ -78,13 +122,12 @@ export class LockAttempt {
       const { connection } = this.context;
       this.#wait.throwIfEnded();
       if (!connection.isConnected) await untilConnected(connection, this.#wait);
-      if (!this.node.belongsTo(connection.session) || this.#ownWatch?.isGone) return 'gone';
+      if (!this.node.belongsTo(connection.session) || this.ownWatch?.isGone) return 'gone';
       try {
         const { parents } = this.context;
-        if (!parents.isSettled(this.directory))
-          await this.#wait.until(parents.settle(this.directory));
+        if (parents.open.size > 0) await this.#wait.until(parents.settle(this.directory));
         const children = await this.#children();
-        this.acquisition.retry.answered();
+        this.acquisition.answered();
         const turn = this.#driver.turnOf(children, this.node.name);
         if (turn === undefined) return 'gone';
         if (!this.node.isInOrder) throw this.acquisition.retry.outOfNumbers(this.directory);
@@ -121,7 +164,7 @@ export class LockAttempt {
   #mayGrant(): boolean {
     const { connection } = this.context;
     const isCurrent = connection.isConnected && this.node.belongsTo(connection.session);
-    return isCurrent && this.node.mayExist && !this.#ownWatch?.isGone;
+    return isCurrent && this.node.mayExist && !this.ownWatch?.isGone;
   }
 
   /** Lists the queue, as of some time after our node was created. */
@@ -144,7 +187,7 @@ export class LockAttempt {
   async #enter(): Promise<string[]> {
     const { connection, soleChildren } = this.context;
     const { node, directory } = this;
-    const memory = node.isSequential ? soleChildren.recall(directory) : undefined;
+    const memory = node.digits === undefined ? soleChildren.recall(directory) : undefined;
     this.#memory = memory;
     if (memory?.lastSequence !== undefined) {
       const expected = memory.lastSequence + 1;
@@ -169,7 +212,7 @@ export class LockAttempt {
    */
   async #waitFor(blocker: string): Promise<boolean> {
     const { connection } = this.context;
-    const own = (this.#ownWatch ??= new OwnedNode(this.context, this.node.path!));
+    const own = (this.ownWatch ??= new OwnedNode(this.context, this.node.path!));
     while (this.node.belongsTo(connection.session) && !own.isGone) {
       let wake!: (event?: WatchEvent) => void;
       const woken = new Promise<WatchEvent | undefined>((resolve) => (wake = resolve));
@@ -177,7 +220,7 @@ export class LockAttempt {
       try {
         // Our own node first. getData instead of exists: on a deleted node, exists would leave a watch behind.
         await this.#wait.until(Promise.all([own.arm(), connection.getData(blocker, wake)]));
-        this.acquisition.retry.answered();
+        this.acquisition.answered();
         const event = await this.#wait.until(woken);
         if (event?.type === 'deleted') return true;
       } catch (error) {

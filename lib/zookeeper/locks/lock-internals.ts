@@ -6,10 +6,15 @@ import type { AcquireOptions, LockIdentity, LockRecipe } from '../../core/lock.j
 import type { Session } from '../connection/session.js';
 import type { LockSettings } from '../lock-path.js';
 import { listChildren } from '../nodes/node-requests.js';
-import { sortedChildren } from '../nodes/queue-order.js';
+import { sortedChildren } from './lock-drivers.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { type Acquisition, runAcquisition } from './acquisition.js';
-import { type AttemptPlan, LockAttempt, type PlanOf } from './lock-attempt.js';
+import {
+  type Acquisition,
+  type AttemptPlan,
+  LockAttempt,
+  type PlanOf,
+  runAcquisition,
+} from './lock-attempt.js';
 import type { LockInternalsDriver } from './lock-drivers.js';
 import { LockHold } from './lock-hold.js';
 import { ZooKeeperLease } from './zookeeper-lease.js';

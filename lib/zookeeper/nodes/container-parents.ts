@@ -14,11 +14,12 @@ const EMPTY = Buffer.alloc(0);
  * containers without data, as in Curator, from the lowest existing ancestor down; and the nodes of counters, values and
  * barriers. Existing nodes are left as they are. The servers collect a container some time after its last child is deleted.
  *
- * Invariant: while a node that we created is not known to carry the list, it is in `#open`, and nothing is done in or below
+ * Invariant: while a node that we created is not known to carry the list, it is in `open`, and nothing is done in or below
  * it: the driver sets a list only in a second request, and another client may set its own in between.
  */
 export class ContainerParents {
-  readonly #open = new Set<string>();
+  /** Nodes that we created and that are not known to carry the list: while there are any, call `settle` first. */
+  readonly open = new Set<string>();
   readonly #underWay = new Map<string, Promise<void>>();
 
   /** @param acl default: open to everyone, the servers' own default */
@@ -27,11 +28,6 @@ export class ContainerParents {
     private readonly client: string,
     private readonly acl?: readonly AclEntry[],
   ) {}
-
-  /** Whether every node at or above `path` that we created carries the list. If not, call `settle` first. */
-  isSettled(path: string): boolean {
-    return this.#open.size === 0 || this.#openAbove(path).length === 0;
-  }
 
   /**
    * Sets the list on every node at or above `path` that we created and that may lack it.
@@ -60,12 +56,12 @@ export class ContainerParents {
     data: Buffer,
     mode: CreateMode = CreateMode.PERSISTENT,
   ): Promise<void> {
-    if (this.acl) this.#open.add(path);
+    if (this.acl) this.open.add(path);
     try {
       await this.connection.create(path, data, mode);
     } catch (error) {
       const isRefused = error instanceof ZooKeeperError && !error.maybeDone;
-      if (isRefused) this.#open.delete(path);
+      if (isRefused) this.open.delete(path);
       throw error;
     }
     if (this.acl === undefined) return;
@@ -96,7 +92,7 @@ export class ContainerParents {
   }
 
   #openAbove(path: string): string[] {
-    return [...this.#open].filter((open) => path === open || path.startsWith(`${open}/`));
+    return [...this.open].filter((open) => path === open || path.startsWith(`${open}/`));
   }
 
   /**
@@ -110,7 +106,7 @@ export class ContainerParents {
       if (ZooKeeperError.is(error, ReturnCode.NOAUTH)) throw this.#takenOver(path, error);
       if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error; // else it has been collected
     }
-    this.#open.delete(path);
+    this.open.delete(path);
   }
 
   #takenOver(path: string, cause: Error): LockConnectionError {

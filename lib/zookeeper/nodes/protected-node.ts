@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../connection/session.js';
-import { nodeName } from '../connection/znode-path.js';
-import { CreateMode, type ZooKeeperConnection } from '../connection/zookeeper-connection.js';
-import { ZooKeeperError } from '../connection/zookeeper-error.js';
-import { listChildren } from './node-requests.js';
-import { sortKey } from './queue-order.js';
+import {
+  CreateMode,
+  type WatchEvent,
+  type ZooKeeperConnection,
+} from '../connection/zookeeper-connection.js';
+import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { afterTransient, listChildren } from './node-requests.js';
 
 const LAST_SEQUENCE = 2 ** 31 - 1;
 
@@ -20,11 +23,13 @@ export class ProtectedNode {
   name = '';
   /** Sequence number, from the directory's counter; 0 until it is known. */
   sequence = 0;
+  /** Full path, once it is known. */
+  path: string | undefined;
+  /** True if it is not known whether the last create was carried out. */
+  isUncertain = false;
   readonly #prefix = `_c_${randomUUID()}-`;
-  #path?: string;
   #session?: Session;
   #creating?: Promise<string>;
-  #isUncertain = false;
 
   /**
    * @param lockName what follows the UUID, e.g. `lock-`
@@ -35,18 +40,8 @@ export class ProtectedNode {
     private readonly directory: string,
     private readonly lockName: string,
     private readonly data: Buffer,
-    private readonly digits?: string,
+    readonly digits?: string,
   ) {}
-
-  /** Full path, once it is known. */
-  get path(): string | undefined {
-    return this.#path;
-  }
-
-  /** Whether it takes a number of the directory's counter. */
-  get isSequential(): boolean {
-    return this.digits === undefined;
-  }
 
   /**
    * Whether the sequence number gives the order of creation. The servers count up to 2^31 - 1. From there on, newer servers
@@ -56,14 +51,9 @@ export class ProtectedNode {
     return this.sequence >= 0 && this.sequence < LAST_SEQUENCE;
   }
 
-  /** True if it is not known whether the last create was carried out. */
-  get isUncertain(): boolean {
-    return this.#isUncertain;
-  }
-
   /** Whether there may be a node in a live session. False once the session has ended: the servers remove the node. */
   get mayExist(): boolean {
-    return this.#session?.isAlive === true && (this.#path !== undefined || this.#isUncertain);
+    return this.#session?.isAlive === true && (this.path !== undefined || this.isUncertain);
   }
 
   /**
@@ -77,16 +67,17 @@ export class ProtectedNode {
   /** Sends the create. */
   create(): Promise<string> {
     this.#session = this.connection.session;
-    this.#isUncertain = true;
+    this.isUncertain = true;
     const path = `${this.directory}/${this.#prefix}${this.lockName}${this.digits ?? ''}`;
-    const mode = this.isSequential ? CreateMode.EPHEMERAL_SEQUENTIAL : CreateMode.EPHEMERAL;
+    const isSequential = this.digits === undefined;
+    const mode = isSequential ? CreateMode.EPHEMERAL_SEQUENTIAL : CreateMode.EPHEMERAL;
     this.#creating = this.connection.create(path, this.data, mode).then(
       (made) => {
-        this.#isUncertain = false;
+        this.isUncertain = false;
         return this.#found(made);
       },
       (error: unknown) => {
-        this.#isUncertain = error instanceof ZooKeeperError && error.maybeDone;
+        this.isUncertain = error instanceof ZooKeeperError && error.maybeDone;
         throw error;
       },
     );
@@ -100,7 +91,7 @@ export class ProtectedNode {
   async locate(): Promise<string[]> {
     const children = await listChildren(this.connection, this.directory);
     const mine = children.find((name) => name.startsWith(this.#prefix));
-    this.#isUncertain = false;
+    this.isUncertain = false;
     if (mine !== undefined) this.#found(`${this.directory}/${mine}`);
     return children;
   }
@@ -111,8 +102,135 @@ export class ProtectedNode {
   }
 
   #found(path: string): string {
-    this.name = nodeName(path);
-    this.sequence = Number(sortKey(this.name, this.lockName));
-    return (this.#path = path);
+    this.name = path.slice(this.directory.length + 1);
+    this.sequence = Number(this.name.slice(this.#prefix.length + this.lockName.length));
+    return (this.path = path);
+  }
+}
+
+/** Data written to the node of a lock to request its revocation, as by Curator's `Revoker`. */
+export const REVOKE_MESSAGE = Buffer.from('__REVOKE__');
+
+/** The owner of a granted node, notified by its watch. */
+export interface NodeOwner {
+  /** The node is gone, or will be before we could learn of it. */
+  nodeLost(why: string): void;
+  /** The revocation of the node was requested. */
+  nodeRevoked(): void;
+}
+
+/**
+ * Our own lock node with a watch, which detects a deletion by others and revocation requests: while the node queues and,
+ * once granted, until its session ends. From the grant on, the watch is set again after every reconnect, so that a deletion
+ * in the meantime is detected then.
+ *
+ * The events of a session come in the order of their transactions: while this watch is armed, the loss of our own node is
+ * reported before that of any node deleted after it.
+ */
+export class OwnedNode {
+  /** Whether the watch is set on the server, as far as we know. */
+  isArmed = false;
+  /** True if the node was deleted by another client. */
+  isGone = false;
+  /** The transaction that created the node, once read: the fencing token. */
+  czxid?: bigint;
+  #isStopped = false;
+  /** The transaction that last requested a revocation; 0 if there was none. */
+  #revokedBy = 0;
+  #arming?: Promise<void>;
+  #session?: Session;
+  #owner?: NodeOwner;
+  #keeping?: Promise<void>;
+  #stopListening?: () => void;
+
+  /** Called while the node queues, when it is gone (see `isGone`), or when the watch is no longer set. */
+  onChange: () => void = () => {};
+
+  constructor(
+    private readonly context: Pick<RecipeContext, 'connection' | 'clock'>,
+    readonly path: string,
+  ) {}
+
+  /** Whether the node, once granted, may still give us the lock. Decided by the clock, as an event may come late. */
+  get isExclusive(): boolean {
+    return this.#session?.isAlive === true && !this.isGone;
+  }
+
+  /**
+   * Sets the watch, unless it is set, and reads `czxid`; sends at once. May be called again while this is under way.
+   *
+   * Rejects with `ZooKeeperError` if no answer came.
+   */
+  async arm(): Promise<void> {
+    if (this.isArmed || this.isGone || this.#isStopped) return await this.#arming;
+    this.isArmed = true; // now: the event may come before the answer is processed
+    this.#arming = this.#read().finally(() => (this.#arming = undefined));
+    await this.#arming;
+  }
+
+  /** Called on the grant, in `session`: from now on `owner` is notified of a loss and of requests, also of earlier ones. */
+  guard(session: Session, owner: NodeOwner): void {
+    this.#session = session;
+    this.#owner = owner;
+    this.onChange = () => void this.keepWatching();
+    if (this.#revokedBy > 0) owner.nodeRevoked();
+    this.#stopListening = session.onEnd((why) => owner.nodeLost(`its session ended: ${why}`));
+  }
+
+  /** Arms the watch, across lost connections; resolves when it is set, or when the node is lost or `stop` was called. */
+  keepWatching(): Promise<void> {
+    if (this.isGone) this.#owner?.nodeLost('somebody deleted its node');
+    this.#keeping ??= this.#keepArmed().finally(() => (this.#keeping = undefined));
+    return this.#keeping;
+  }
+
+  /** Stops watching, because we delete the node ourselves or its session has ended. What happens next is no loss. */
+  stop(): void {
+    this.#isStopped = true;
+    this.context.connection.unwatch(this.path, this.#hear);
+    this.#stopListening?.();
+  }
+
+  async #keepArmed(): Promise<void> {
+    const isDone = () => this.isArmed && this.czxid !== undefined;
+    while (!this.#isStopped && this.isExclusive && !isDone()) {
+      try {
+        await this.arm(); // calls `onChange` when the node is gone
+      } catch (error) {
+        if (!(error instanceof ZooKeeperError)) throw error;
+        if (!error.isTransient)
+          return this.#owner?.nodeLost(`its node cannot be read (${error.message})`);
+        await afterTransient(this.context, error);
+      }
+    }
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const { data, stat } = await this.context.connection.getData(this.path, this.#hear);
+      this.czxid = BigInt(stat.czxid);
+      if (REVOKE_MESSAGE.equals(data)) this.#revoked(stat.mzxid);
+    } catch (error) {
+      this.isArmed = false;
+      if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw error;
+      this.#change(true);
+    }
+  }
+
+  #revoked(mzxid: number): void {
+    if (this.#isStopped || mzxid === this.#revokedBy) return; // the same request, read again after a reconnect
+    this.#revokedBy = mzxid;
+    this.#owner?.nodeRevoked();
+  }
+
+  readonly #hear = (event: WatchEvent): void => {
+    this.isArmed = false;
+    this.#change(event.type === 'deleted');
+  };
+
+  #change(isGone: boolean): void {
+    if (this.#isStopped) return;
+    this.isGone ||= isGone;
+    this.onChange();
   }
 }

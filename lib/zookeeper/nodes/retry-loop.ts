@@ -10,6 +10,7 @@ import { parentPath } from '../connection/znode-path.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockSettings } from '../lock-path.js';
 import type { RecipeContext } from '../recipe-context.js';
+import type { ContainerParents } from './container-parents.js';
 import { untilConnected } from './node-requests.js';
 
 /** Handles the failed requests of one acquire: sleeps and continues, as the policy allows, or rejects. */
@@ -67,6 +68,29 @@ export class RetryLoop {
       `The connection to the ZooKeeper servers was lost (${cause.message}) and the retry policy gave up after ${this.#retries} retries. Check the servers, or give a more patient \`retryPolicy\`.`,
       { ...this.context, cause },
     );
+  }
+}
+
+/** What bounds the retries of one operation. */
+export interface RetryBounds {
+  /** The events that end it early. */
+  readonly wait: WaitScope;
+  /** The retries of its failed requests. */
+  readonly retry: RetryLoop;
+}
+
+/** Handles a failed request of an acquire: creates the directory if it is missing; otherwise asks the retry policy. */
+export async function createMissingParents(
+  error: unknown,
+  directory: string,
+  parents: ContainerParents,
+  { wait, retry }: RetryBounds,
+): Promise<void> {
+  if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error);
+  try {
+    await wait.until(parents.make(directory));
+  } catch (failure) {
+    if (!ZooKeeperError.is(failure, ReturnCode.NONODE)) await retry.after(failure);
   }
 }
 

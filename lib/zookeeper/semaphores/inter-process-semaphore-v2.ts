@@ -10,14 +10,14 @@ import type {
   PermitOptions,
 } from '../../core/lock.js';
 import type { LockSettings } from '../lock-path.js';
-import { type Acquisition, runAcquisition } from '../locks/acquisition.js';
+import { type Acquisition, runAcquisition } from '../locks/lock-attempt.js';
 import { standardLockInternalsDriver } from '../locks/lock-drivers.js';
 import { LockHold } from '../locks/lock-hold.js';
 import { type GrantedAttempt, LockQueue } from '../locks/lock-internals.js';
 import { ZooKeeperLease } from '../locks/zookeeper-lease.js';
 import { listChildren } from '../nodes/node-requests.js';
-import { OwnedNode } from '../nodes/owned-node.js';
-import { sortedChildren, sortKey } from '../nodes/queue-order.js';
+import { OwnedNode } from '../nodes/protected-node.js';
+import { sortedChildren, sortKey } from '../locks/lock-drivers.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { SharedCountReader } from '../shared/shared-count.js';
 import { LEASE_NAME, LeaseAttempt } from './lease-attempt.js';

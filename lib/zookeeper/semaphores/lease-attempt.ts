@@ -1,10 +1,11 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import { type Acquisition, createMissingParents } from '../locks/acquisition.js';
+import type { Acquisition } from '../locks/lock-attempt.js';
+import { createMissingParents } from '../nodes/retry-loop.js';
 import type { AttemptResult } from '../locks/lock-attempt.js';
 import { listChildren, untilConnected } from '../nodes/node-requests.js';
-import type { OwnedNode } from '../nodes/owned-node.js';
+import type { OwnedNode } from '../nodes/protected-node.js';
 import { ProtectedNode } from '../nodes/protected-node.js';
-import { sortKey } from '../nodes/queue-order.js';
+import { sortKey } from '../locks/lock-drivers.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { SharedCountReader } from '../shared/shared-count.js';
 
@@ -88,9 +89,9 @@ export class LeaseAttempt {
       const stop = isListening ? this.request.permits.onChange(this.#wake) : undefined;
       try {
         const { directory } = this.request;
-        if (!parents.isSettled(directory)) await this.#wait.until(parents.settle(directory));
+        if (parents.open.size > 0) await this.#wait.until(parents.settle(directory));
         const turn = await this.#turn(isListening ? this.#wake : undefined);
-        this.acquisition.retry.answered();
+        this.acquisition.answered();
         if (turn === undefined) return 'gone';
         if (turn && this.#mayGrant) return 'granted';
         if (turn) continue;

@@ -5,8 +5,13 @@ import { Script } from '../../../lib/redis/connection/script.js';
 import * as scripts from '../../../lib/redis/scripts/index.js';
 
 const FOLDER = new URL('../../../lib/redis/scripts/', import.meta.url);
-const FILES = readdirSync(FOLDER);
-const NAMES = FILES.filter((file) => file.endsWith('.lua')).map((file) => file.slice(0, -4));
+const FILES = new Map(
+  ['locks', 'semaphores'].flatMap((room) =>
+    readdirSync(new URL(room, FOLDER)).map((file) => [file.slice(0, -4), `${room}/${file}`]),
+  ),
+);
+const NAMES = [...FILES.keys()];
+const sourceOf = (name: string) => readFileSync(new URL(FILES.get(name)!, FOLDER), 'utf8');
 
 describe('The scripts', () => {
   it('are all in the module that is made of them', () => {
@@ -16,9 +21,8 @@ describe('The scripts', () => {
   });
 
   it.each(NAMES)('stand in it as they are: %s', (name) => {
-    const source = readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8').replace(
-      /^-- include (.*)\n/gm,
-      (_, part: string) => readFileSync(new URL(`parts/${part}.lua`, FOLDER), 'utf8'),
+    const source = sourceOf(name).replace(/^-- include (.*)\n/gm, (_, part: string) =>
+      readFileSync(new URL(`parts/${part}.lua`, FOLDER), 'utf8'),
     );
     const constant = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
     const script = scripts[constant as keyof typeof scripts];
@@ -28,7 +32,7 @@ describe('The scripts', () => {
   });
 
   it.each(NAMES)('say what they do, what they want and what they answer: %s', (name) => {
-    const [comment] = readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8').split(/^(?!--)/m);
+    const [comment] = sourceOf(name).split(/^(?!--)/m);
     expect(comment).toMatch(/^-- [A-Z][^.]*\./);
     for (const part of ['KEYS', 'ARGV', '->']) expect(comment).toContain(part);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { sortedChildren } from '../../../lib/zookeeper/nodes/queue-order.js';
+import { sortedChildren } from '../../../lib/zookeeper/locks/lock-drivers.js';
 import { standardLockInternalsDriver as driver } from '../../../lib/zookeeper/locks/lock-drivers.js';
 
 const node = (sequence: number, uuid = '6f1c') =>

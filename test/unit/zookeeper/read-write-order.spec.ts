@@ -5,7 +5,7 @@ import {
   readWriteSortKey,
   writeLockDriver,
 } from '../../../lib/zookeeper/locks/lock-drivers.js';
-import { sortedChildren } from '../../../lib/zookeeper/nodes/queue-order.js';
+import { sortedChildren } from '../../../lib/zookeeper/locks/lock-drivers.js';
 
 type Half = 'read' | 'write';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { LookupAddress } from 'node:dns';
 import type { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { reconnectDelay } from '../../../lib/zookeeper/connection/server-list.js';
+import { reconnectDelay } from '../../../lib/zookeeper/connection/session-connection.js';
 import { ServerList } from '../../../lib/zookeeper/connection/server-list.js';
 import { seededRandom } from '../../support/seeded-random.js';
 
