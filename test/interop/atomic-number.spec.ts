@@ -25,7 +25,7 @@ for (const { kind, least, most } of KINDS)
       expect([await first!.get(), await second!.get()]).toEqual(['6', '6']);
     });
 
-    it.each(stage.ways)('is made once, with any value, where $title', async (way) => {
+    it.each(stage.ways)('is created once, with any value, where $title', async (way) => {
       const [first, second] = both(way);
       expect(await first!.initialize(least)).toBe(true);
       expect(await second!.initialize('1')).toBe(false);
@@ -36,7 +36,7 @@ for (const { kind, least, most } of KINDS)
       expect(await second!.get()).toBe('-1');
     });
 
-    it('adds up what both add at the same time', async () => {
+    it('adds up concurrent additions of both', async () => {
       const users = [stage.node, stage.other, stage.node, stage.other].map((peer) =>
         peer.atomicNumber(`${kind}:${stage.path}`),
       );

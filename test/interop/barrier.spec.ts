@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { describeWithCurator } from './support/describe-with-curator.js';
 
 describeWithCurator('A barrier', (stage) => {
-  it.each(stage.ways)('holds the other side up where $title', async (way) => {
+  it.each(stage.ways)('blocks the other side where $title', async (way) => {
     const [setter, waiter] = [way.first(), way.second()].map((peer) =>
       peer.barrier(`barrier:${stage.path}`),
     );
@@ -17,7 +17,7 @@ describeWithCurator('A barrier', (stage) => {
     expect(await Promise.all(waiters)).toEqual([true, true, true, true]);
   });
 
-  it.each(stage.ways)('is set and removed by either where $title', async (way) => {
+  it.each(stage.ways)('is set and removed by either side where $title', async (way) => {
     const [first, second] = [way.first(), way.second()].map((peer) =>
       peer.barrier(`barrier:${stage.path}`),
     );

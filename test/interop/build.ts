@@ -1,4 +1,4 @@
-// The first half of `npm run test:interop`: builds the Java peers, and says which peers are left out, and why.
+// First part of `npm run test:interop`: builds the Java peers, and reports which peers are left out, and why.
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ for (const release of CURATOR_RELEASES)
 build('Java (Redisson)', 'redisson-java', redissonClassPathFile);
 if (!pythonWithKazoo()) leaveOut('kazoo', 'no Python 3 that has it (Debian: python3-kazoo)');
 
-/** @param classPath the file that is there once it was built */
+/** @param classPath the file that exists once it was built */
 function build(name: string, folder: string, classPath: string, ...options: string[]): void {
   rmSync(classPath, { force: true });
   if (missing.length > 0) return leaveOut(name, `no ${missing.join(', no ')} here`);

@@ -7,7 +7,7 @@ describeWithCurator('A double barrier', (stage) => {
     `doubleBarrier#${quantity}#${name}:${stage.path}`;
 
   it.each(stage.ways)(
-    'keeps both until all have come, and have gone, where $title',
+    'blocks both until all have entered, and until all have left, where $title',
     async (way) => {
       const members = [way.first(), way.second(), way.first(), way.second()].map((peer, n) =>
         peer.barrier(member(`m${n}`, 4)),
@@ -16,14 +16,14 @@ describeWithCurator('A double barrier', (stage) => {
     },
   );
 
-  it.each(stage.ways)('lets nobody in while one is missing where $title', async (way) => {
+  it.each(stage.ways)('admits no member while one is missing where $title', async (way) => {
     const [first, second] = [way.first(), way.second()].map((peer, n) =>
       peer.barrier(member(`m${n}`, 3)),
     );
     const entered = first!.enter(2_000);
     expect(await second!.enter(300)).toBe(false);
     expect(await entered).toBe(false);
-    // A member of Curator that has stopped waiting stays counted, for as long as its session lives; ours does not.
+    // A Curator member that has stopped waiting stays counted for as long as its session lives; ours does not.
     const [left] = await stage.stranger.queue(stage.path, 1);
     const stat = await stage.stranger.connection.exists(`${stage.path}/${left}`);
     expect(stat!.ephemeralOwner).toBe(await stage.other.actor().session());

@@ -7,7 +7,7 @@ import { curatorClassPath } from './support/curator-build.js';
 
 const isBuilt = curatorClassPath('5.9.0') !== undefined;
 
-// Short ones; `npm run test:fleet` lasts, and holds the election to its time.
+// Short runs; `npm run test:fleet` lasts longer, and checks how long the election takes.
 (isBuilt ? describe : describe.skip)('Three Node and three Java processes', () => {
   let ensemble: ZooKeeperEnsemble;
 
@@ -18,7 +18,7 @@ const isBuilt = curatorClassPath('5.9.0') !== undefined;
     await ensemble?.stop();
   }, 30_000);
 
-  it('never have two leaders by the token when leaders are killed and frozen, and always a new one', async () => {
+  it('never have two leaders by the token when leaders are killed and frozen, and always elect a new one', async () => {
     const options = { sessionTimeout: 4_000, strikes: 4 };
     const report = await ElectionFleet.run(ensemble, options);
     expect(report).toMatchObject({ kills: 2, freezes: 2, faults: [], isWhole: true });

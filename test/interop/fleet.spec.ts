@@ -10,7 +10,7 @@ import { curatorClassPath } from './support/curator-build.js';
 
 const isBuilt = curatorClassPath('5.9.0') !== undefined;
 
-// A short one; `npm run test:fleet` lasts.
+// A short run; `npm run test:fleet` lasts longer.
 (isBuilt ? describe : describe.skip)('A fleet of Node and Java processes', () => {
   let ensemble: ZooKeeperEnsemble;
   let fleet: Fleet<ZooKeeperGround>;
@@ -30,7 +30,7 @@ const isBuilt = curatorClassPath('5.9.0') !== undefined;
   );
 
   it.each(runs)(
-    'shares one $recipe.name with $accident.name: no overlap, everybody served, nothing left',
+    'shares one $recipe.name with $accident.name: no overlap, all workers served, nothing left',
     async ({ recipe, accident }) => {
       const { faults, grants, before, after } = await fleet.run(recipe, accident);
       expect(faults).toEqual([]);

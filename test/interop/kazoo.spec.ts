@@ -5,7 +5,7 @@ import { Stage } from './support/stage.js';
 import { startKazooPeer } from './support/start-kazoo-peer.js';
 
 (pythonWithKazoo() ? describe : describe.skip)(
-  "A mutex shared with kazoo, whose lock has Curator's node name,",
+  "A mutex shared with kazoo, of which the lock has Curator's node name,",
   () => {
     const stage = new Stage();
     beforeAll(() => stage.start(startKazooPeer), 60_000);

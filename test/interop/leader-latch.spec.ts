@@ -49,7 +49,7 @@ describeWithCurator('A leader latch', (stage) => {
     await candidates[1]!.close();
   });
 
-  it('is led in the order of the queue, both ways', async () => {
+  it('is led in the order of the queue, in both languages', async () => {
     const { node, other } = stage;
     const candidates = [other, node, other, other, node, node].map((peer, n) =>
       peer.election(latch(`c${n}`)),
@@ -66,7 +66,7 @@ describeWithCurator('A leader latch', (stage) => {
     }
   });
 
-  it.each(stage.ways)('passes over who left the queue where $title', async (way) => {
+  it.each(stage.ways)('skips a candidate that left the queue where $title', async (way) => {
     const candidates = [
       way.first().election(latch('a')),
       way.second().election(latch('b')),
@@ -84,21 +84,24 @@ describeWithCurator('A leader latch', (stage) => {
     await candidates[2]!.close();
   });
 
-  it.each(stage.ways)('tells of a begin and, if asked to, of an end where $title', async (way) => {
-    const [first, second] = [way.first(), way.second()];
-    const [noted, silent] = [first.election(latch('a')), second.election(latch('b'))];
-    const isTold = async (of: typeof noted, ...events: string[]) => {
-      await eventually('all is told', async () => (await of.events()).length >= events.length);
-      expect(await of.events()).toEqual(events);
-    };
-    await noted.start();
-    await isTold(noted, 'isLeader');
-    await silent.start();
-    await stage.stranger.queue(stage.path, 2);
-    await noted.close('NOTIFY_LEADER');
-    await isTold(silent, 'isLeader');
-    await silent.close();
-    await isTold(noted, 'isLeader', 'notLeader');
-    await isTold(silent, 'isLeader');
-  });
+  it.each(stage.ways)(
+    'notifies listeners of a begin and, if requested, of an end where $title',
+    async (way) => {
+      const [first, second] = [way.first(), way.second()];
+      const [noted, silent] = [first.election(latch('a')), second.election(latch('b'))];
+      const isTold = async (of: typeof noted, ...events: string[]) => {
+        await eventually('all is told', async () => (await of.events()).length >= events.length);
+        expect(await of.events()).toEqual(events);
+      };
+      await noted.start();
+      await isTold(noted, 'isLeader');
+      await silent.start();
+      await stage.stranger.queue(stage.path, 2);
+      await noted.close('NOTIFY_LEADER');
+      await isTold(silent, 'isLeader');
+      await silent.close();
+      await isTold(noted, 'isLeader', 'notLeader');
+      await isTold(silent, 'isLeader');
+    },
+  );
 });

@@ -48,7 +48,7 @@ describeWithCurator('A leader selector', (stage) => {
     await a.close();
   });
 
-  it.each(stage.ways)('hands over when it is interrupted where $title', async (way) => {
+  it.each(stage.ways)('passes leadership on when it is interrupted where $title', async (way) => {
     const [first, second] = [way.first(), way.second()];
     const [a, b] = [first.election(selector('a')), second.election(selector('b'))];
     await a.start();
@@ -62,7 +62,7 @@ describeWithCurator('A leader selector', (stage) => {
     await a.close();
   });
 
-  it.each(stage.ways)('is a mutex of the same path where $title', async (way) => {
+  it.each(stage.ways)('is a mutex with the same path where $title', async (way) => {
     const [first, second] = [way.first(), way.second()];
     const [leader, holder] = [first.election(selector('a')), second.actor()];
     await leader.start();

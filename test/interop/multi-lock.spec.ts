@@ -9,7 +9,7 @@ describeWithCurator('A multi-lock', (stage) => {
   ];
   const multiLock = () => parts().join('+');
 
-  it.each(stage.ways)('is kept from the other side as a whole while $title', async (way) => {
+  it.each(stage.ways)('excludes the other side as a whole while $title', async (way) => {
     const [first, second] = [way.first().actor(), way.second().actor()];
     expect(await first.acquire(multiLock())).toBe(true);
     expect(await second.acquire(multiLock(), { wait: 300 })).toBe(false);
@@ -20,7 +20,7 @@ describeWithCurator('A multi-lock', (stage) => {
     await second.release(multiLock());
   });
 
-  it.each(stage.ways)('is kept from the other side part by part while $title', async (way) => {
+  it.each(stage.ways)('excludes the other side part by part while $title', async (way) => {
     const [first, second] = [way.first().actor(), way.second().actor()];
     await first.acquire(multiLock());
     for (const part of parts()) expect(await second.acquire(part, { wait: 300 })).toBe(false);
@@ -28,7 +28,7 @@ describeWithCurator('A multi-lock', (stage) => {
     for (const part of parts()) expect(await second.acquire(part)).toBe(true);
   });
 
-  it.each(stage.ways)('leaves the other parts free when one is taken and $title', async (way) => {
+  it.each(stage.ways)('leaves the other parts free when one is held and $title', async (way) => {
     const [a, b, c] = parts();
     const [first, second] = [way.first().actor(), way.second().actor()];
     await first.acquire(b!);

@@ -16,7 +16,7 @@ describeWithCurator('A mutex', (stage) => {
     const granted = waiter.acquire(lock);
     const queue = await stage.stranger.queue(stage.path, 2);
     const participants = queue.map((name) => `${stage.path}/${name}`);
-    // Asked of other actors: the waiter is busy.
+    // Other actors are asked, because the waiter is busy.
     expect(await way.first().actor().participants(lock)).toEqual(participants);
     expect(await way.second().actor().participants(lock)).toEqual(participants);
     await holder.release(lock);

@@ -24,7 +24,7 @@ describeWithCurator('A read/write lock', (stage, release) => {
     expect(await stage.node.actor().acquire(write)).toBe(true);
   });
 
-  it.each(stage.ways)('is not read past a writer who waits while $title', async (way) => {
+  it.each(stage.ways)('admits no reader past a waiting writer while $title', async (way) => {
     const { read, write } = locks();
     const [reader, writer] = [way.first().actor(), way.second().actor()];
     await reader.acquire(read);
@@ -37,7 +37,7 @@ describeWithCurator('A read/write lock', (stage, release) => {
     await writer.release(write);
   });
 
-  // Before 5.5.0 a downgrade in Java let a queued writer in, a Java one as well.
+  // Before 5.5.0 a downgrade in Java let a queued writer in, even a Java one.
   const downgraders = stage.ways.filter(({ isNode }) => isNode || release !== '5.4.0');
   it.each(downgraders)(
     'stays closed to a queued writer when $title and downgrades',
@@ -51,7 +51,7 @@ describeWithCurator('A read/write lock', (stage, release) => {
 
       expect(await holder.acquire(read)).toBe(true);
       await holder.release(write);
-      // Time for the writer to come in if it could.
+      // Time for the writer to enter if it could.
       expect(await way.second().actor().acquire(write, { wait: 1_000 })).toBe(false);
       expect(isWritten).toBe(false);
 

@@ -3,7 +3,7 @@ import { describeWithRedisson } from './support/describe-with-redisson.js';
 import type { Peer } from './support/peer.js';
 import { took } from './support/took.js';
 
-/** In ms. Node looks every 5 s whether or not it was woken, Java never does: who goes on sooner was woken. */
+/** In ms. Node looks every 5 s whether or not it was woken, Java never does: a waiter that continues sooner was woken. */
 const SOON = 3_000;
 
 describeWithRedisson('A count-down latch', (stage) => {
@@ -31,17 +31,20 @@ describeWithRedisson('A count-down latch', (stage) => {
     await stage.emptyBut([]);
   });
 
-  it.each(stage.ways)('opens the other one when it is counted down by $title', async (way) => {
-    const [counter, waiter] = [of(way.first()), of(way.second())];
-    await waiter.trySetCount(1);
-    const log = await stage.log();
-    const opened = waiter.await();
-    await stage.asleep(way.second(), stage.names.latchChannel, log);
-    await counter.countDown();
-    expect(await took(opened)).toBeLessThan(SOON);
-  });
+  it.each(stage.ways)(
+    'opens for the other side when it is counted down where $title',
+    async (way) => {
+      const [counter, waiter] = [of(way.first()), of(way.second())];
+      await waiter.trySetCount(1);
+      const log = await stage.log();
+      const opened = waiter.await();
+      await stage.asleep(way.second(), stage.names.latchChannel, log);
+      await counter.countDown();
+      expect(await took(opened)).toBeLessThan(SOON);
+    },
+  );
 
-  it.each(stage.ways)('opens for who waits when it is deleted while $title', async (way) => {
+  it.each(stage.ways)('opens for a waiter when it is deleted while $title', async (way) => {
     const [owner, waiter] = [of(way.first()), of(way.second())];
     await owner.trySetCount(3);
     const log = await stage.log();
@@ -50,7 +53,7 @@ describeWithRedisson('A count-down latch', (stage) => {
     expect(await owner.delete()).toBe(true);
     expect(await took(opened)).toBeLessThan(SOON);
     expect(await owner.delete()).toBe(false);
-    // Redisson tells of a new count, which does not wake its own: they sleep on. What Node tells wakes them.
+    // Redisson publishes a new count, which does not wake its own waiters: they sleep on. The message of Node wakes them.
     const told = way.first() === stage.one ? '0' : '1';
     expect(await log.published(stage.name)).toEqual([message(told)]);
   });
@@ -63,7 +66,7 @@ describeWithRedisson('A count-down latch', (stage) => {
       await second.countDown();
       expect(await first.await(1_000)).toBe(true);
     }
-    await second.countDown(); // open as it is
+    await second.countDown(); // it is open already
     expect(await first.count()).toBe(0);
     await stage.emptyBut([]);
   });

@@ -7,7 +7,7 @@ import { startRedissonPeer } from './support/start-redisson-peer.js';
 /** In ms. */
 const LONG = 3_600_000;
 
-/** It asks the server every third of its watchdog timeout, so not before it is told. */
+/** It asks the server every third of its watchdog timeout, so not before it receives a message. */
 const patientNode = {
   title: 'Node',
   start: (urls: readonly string[]) => startRedisNodePeer(urls, { watchdogTimeout: LONG }),
@@ -42,7 +42,7 @@ describeWithRedisson(
       await stage.emptyBut([]);
     });
 
-    it.each(stage.ways)('is not taken past one that waits while $title', async (way) => {
+    it.each(stage.ways)('is not acquired past a waiter while $title', async (way) => {
       const lock = lockOf();
       const [holder, waiter] = [way.first().redisActor(), way.second().redisActor()];
       await holder.acquire(lock, { lease: LONG });
@@ -56,7 +56,7 @@ describeWithRedisson(
       expect(await grantedNext).toBe(true);
     });
 
-    it.each(stage.ways)('passes over one that gave up while $title', async (way) => {
+    it.each(stage.ways)('skips a waiter that gave up while $title', async (way) => {
       const lock = lockOf();
       const holder = way.first().redisActor();
       await holder.acquire(lock, { lease: LONG });
@@ -75,7 +75,7 @@ describeWithRedisson(
       expect(await grantedFar).toBe(true);
     });
 
-    it('passes over a Java process that died in the queue, once its time is over', async () => {
+    it('skips a Java process that died in the queue, once its time is over', async () => {
       const lock = lockOf();
       const dying = await startRedissonPeer(stage.deployment.urls);
       const [node, java] = [stage.one.redisActor(), stage.other.redisActor()];
@@ -90,7 +90,7 @@ describeWithRedisson(
       expect(await Promise.all(granted)).toEqual([true, true]);
     });
 
-    it('passes over a Node process that died in the queue, by the hand of another one', async () => {
+    it('skips a Node process that died in the queue, by means of another Node process', async () => {
       const lock = lockOf();
       const holder = stage.other.redisActor();
       await holder.acquire(lock, { lease: LONG });
@@ -108,7 +108,7 @@ describeWithRedisson(
         const grantedLast = node.acquire(lock);
         await stage.queued(3);
         await Promise.all([dying!.stop(), expect(died).rejects.toThrow('has ended')]);
-        await holder.release(lock); // tells the dead one
+        await holder.release(lock); // notifies the dead one
         expect(await granted).toBe(true);
         await java.release(lock);
         expect(await grantedLast).toBe(true);

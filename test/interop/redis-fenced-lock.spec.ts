@@ -22,7 +22,7 @@ describeWithRedisson('A fenced lock', (stage) => {
   });
 
   it.each(stage.ways)(
-    'has greater tokens for those who waited while $title, in their order',
+    'has greater tokens for those that waited while $title, in the order of their grants',
     async ({ first }) => {
       const lock = `fenced:${stage.name}`;
       const holder = first().redisActor();
@@ -31,7 +31,7 @@ describeWithRedisson('A fenced lock', (stage) => {
       const log = await stage.log();
       const turns = stage.owners(6).map(async (owner) => {
         await owner.acquire(lock);
-        tokens.push(await owner.token(lock)); // while it holds it: so in the order of the holds
+        tokens.push(await owner.token(lock)); // while it holds the lock: so in the order of the holds
         await owner.release(lock);
       });
       const waiting = () => log.hasAskedAfterSubscribing(stage.names.channel, stage.name);

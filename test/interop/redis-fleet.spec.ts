@@ -10,7 +10,7 @@ import { startRedisDeployment } from './support/start-redis-deployment.js';
 
 const isBuilt = redissonClassPath() !== undefined;
 
-// A short one; `npm run test:fleet` lasts.
+// A short run; `npm run test:fleet` lasts longer.
 describe.each(REDIS_DEPLOYMENTS)('A fleet of Node and Java processes on Redis, %s', (kind) => {
   let deployment: RedisDeployment;
   let fleet: Fleet<RedisGround>;
@@ -31,7 +31,7 @@ describe.each(REDIS_DEPLOYMENTS)('A fleet of Node and Java processes on Redis, %
   ];
 
   (isBuilt ? it : it.skip).each(runs)(
-    'shares one $recipe.name with $accident.name: no overlap, everybody served, nothing left',
+    'shares one $recipe.name with $accident.name: no overlap, all workers served, nothing left',
     async ({ recipe, accident }) => {
       const { faults, grants, before, after } = await fleet.run(recipe, accident);
       expect(faults).toEqual([]);

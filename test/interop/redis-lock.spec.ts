@@ -34,7 +34,7 @@ describeWithRedisson('A lock', (stage) => {
   ];
 
   it.each(renewing)(
-    'stays with $title, who renews it, and ends with its process',
+    'stays with $title, which renews it, and ends with its process',
     async ({ start, waiter }) => {
       const peer = await start(stage.deployment.urls, { watchdogTimeout: SHORT });
       try {
@@ -51,7 +51,7 @@ describeWithRedisson('A lock', (stage) => {
     },
   );
 
-  it.each(stage.ways)('goes to who waits when it is forced open while $title', async (way) => {
+  it.each(stage.ways)('goes to a waiter when it is forced open while $title', async (way) => {
     const holder = way.first().redisActor();
     await holder.acquire(lockOf(), { lease: LONG });
     const log = await stage.log();
@@ -62,7 +62,7 @@ describeWithRedisson('A lock', (stage) => {
     expect(await holder.isHeld(lockOf())).toBe(false);
   });
 
-  it.each(stage.ways)('is taken in the eyes of the other one while $title', async (way) => {
+  it.each(stage.ways)('is locked for the other side while $title', async (way) => {
     const [holder, another] = [way.first().redisActor(), way.second().redisActor()];
     await holder.acquire(lockOf(), { lease: LONG });
     expect(await another.isLocked(lockOf())).toBe(true);

@@ -21,7 +21,7 @@ describeWithRedisson('A multi-lock', (stage) => {
     const parts = () => ['a', 'b', 'c'].map((part) => `lock:${nameOf(part)}`);
     const multiLock = () => parts().join('+');
 
-    it.each(stage.ways)('is kept from the other one as a whole while $title', async (way) => {
+    it.each(stage.ways)('excludes the other side as a whole while $title', async (way) => {
       const [holder, waiter] = [way.first().redisActor(), way.second().redisActor()];
       expect(await holder.acquire(multiLock())).toBe(true);
       expect(await waiter.tryAcquire(multiLock())).toBe(false);
@@ -36,7 +36,7 @@ describeWithRedisson('A multi-lock', (stage) => {
       expect(await holder.tryAcquire(multiLock())).toBe(true);
     });
 
-    it.each(stage.ways)('is kept from it part by part while $title', async (way) => {
+    it.each(stage.ways)('excludes the other side part by part while $title', async (way) => {
       const [holder, another] = [way.first().redisActor(), way.second().redisActor()];
       await holder.acquire(multiLock());
       for (const part of parts()) expect(await another.tryAcquire(part)).toBe(false);
@@ -44,7 +44,7 @@ describeWithRedisson('A multi-lock', (stage) => {
       for (const part of parts()) expect(await another.tryAcquire(part)).toBe(true);
     });
 
-    it.each(stage.ways)('leaves the others free when one is taken and $title', async (way) => {
+    it.each(stage.ways)('leaves the other parts free when one is held and $title', async (way) => {
       const [a, b, c] = parts();
       const [holder, another] = [way.first().redisActor(), way.second().redisActor()];
       await holder.acquire(b!, { lease: LONG });
@@ -53,7 +53,7 @@ describeWithRedisson('A multi-lock', (stage) => {
       expect(await holder.tryAcquire(c!)).toBe(true);
     });
 
-    it.each(stage.ways)('is granted when its last part comes free while $title', async (way) => {
+    it.each(stage.ways)('is granted when its last part becomes free while $title', async (way) => {
       const [, , c] = parts();
       const [holder, waiter] = [way.first().redisActor(), way.second().redisActor()];
       await holder.acquire(c!, { lease: LONG });
@@ -68,7 +68,7 @@ describeWithRedisson('A multi-lock', (stage) => {
       { title: 'Java', start: startRedissonPeer, waiter: () => stage.one },
     ];
     it.each(dying)(
-      'stays with $title, who renews it, and ends with its process',
+      'stays with $title, which renews it, and ends with its process',
       async ({ start, waiter }) => {
         const peer = await start(stage.deployment.urls, { watchdogTimeout: SHORT });
         const another = waiter().redisActor();
@@ -82,8 +82,8 @@ describeWithRedisson('A multi-lock', (stage) => {
       },
     );
 
-    // Redisson takes the parts in the order that it is given; two orders among its own have it begin again for long.
-    it('is granted to all who want it, whatever order Node is given its parts in', async () => {
+    // Redisson acquires the parts in the given order; two orders among its own clients make it start over for a long time.
+    it('is granted to all contenders, whatever order Node is given its parts in', async () => {
       const turns = stage.owners(6).map(async (owner, n) => {
         const order = n % 4 ? multiLock() : parts().toReversed().join('+');
         expect(await owner.acquire(order)).toBe(true);
@@ -95,7 +95,7 @@ describeWithRedisson('A multi-lock', (stage) => {
   });
 });
 
-/** Somebody in that process waits. */
+/** Resolves when an actor of that process waits. */
 async function hasSleeper(peer: Peer): Promise<void> {
   const actor = peer.redisActor();
   await eventually('somebody waits', async () => (await actor.sleepers()) === 1);

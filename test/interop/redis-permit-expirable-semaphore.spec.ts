@@ -6,7 +6,7 @@ import { startRedisNodePeer } from './support/start-redis-node-peer.js';
 import { startRedissonPeer } from './support/start-redisson-peer.js';
 import { took } from './support/took.js';
 
-/** In ms. No long lease ends during a test, and who is not woken looks after 30 s: whoever is served soon was woken. */
+/** In ms. No long lease ends during a test, and a waiter that is not woken looks after 30 s: a waiter served soon was woken. */
 const LONG = 3_600_000;
 const SHORT = 1_500;
 const SOON = 10_000;
@@ -32,7 +32,7 @@ describeWithRedisson('A permit-expirable semaphore', (stage) => {
     await stage.emptyBut([stage.name]);
   });
 
-  it.each(stage.ways)('wakes who waits for a permit while $title', async (way) => {
+  it.each(stage.ways)('wakes a waiter for a permit while $title', async (way) => {
     const [holder, waiter] = [of(way.first()), of(way.second())];
     await holder.trySetPermits(1);
     await holder.acquire({ lease: LONG });
@@ -46,23 +46,26 @@ describeWithRedisson('A permit-expirable semaphore', (stage) => {
     ]);
   });
 
-  it.each(stage.ways)('wakes who wants two once there are two while $title', async (way) => {
-    const [near, far, waiter] = [of(way.first()), of(way.first()), of(way.second())];
-    await near.trySetPermits(2);
-    await near.acquire({ lease: LONG });
-    await far.acquire({ lease: LONG });
-    const log = await stage.log();
-    const granted = waiter.acquire({ permits: 2, lease: LONG });
-    await stage.asleep(way.second(), stage.names.semaphoreChannel, log);
-    await near.release();
-    // It may have been woken, to find only one.
-    await eventually('it waits', async () => (await sleepersOf(way.second())) === 1);
-    expect(await far.counts()).toEqual([1, 1, 2]);
-    await far.release();
-    expect(await took(granted)).toBeLessThan(SOON);
-  });
+  it.each(stage.ways)(
+    'wakes a waiter for two permits once there are two while $title',
+    async (way) => {
+      const [near, far, waiter] = [of(way.first()), of(way.first()), of(way.second())];
+      await near.trySetPermits(2);
+      await near.acquire({ lease: LONG });
+      await far.acquire({ lease: LONG });
+      const log = await stage.log();
+      const granted = waiter.acquire({ permits: 2, lease: LONG });
+      await stage.asleep(way.second(), stage.names.semaphoreChannel, log);
+      await near.release();
+      // It may have been woken, and found only one.
+      await eventually('it waits', async () => (await sleepersOf(way.second())) === 1);
+      expect(await far.counts()).toEqual([1, 1, 2]);
+      await far.release();
+      expect(await took(granted)).toBeLessThan(SOON);
+    },
+  );
 
-  it.each(stage.ways)('wakes all whom one release can serve while $title', async (way) => {
+  it.each(stage.ways)('wakes all waiters that one release can serve while $title', async (way) => {
     const holder = of(way.first());
     await holder.trySetPermits(3);
     await holder.acquire({ permits: 3, lease: LONG });
@@ -74,7 +77,7 @@ describeWithRedisson('A permit-expirable semaphore', (stage) => {
     expect(new Set((await Promise.all(granted)).flat()).size).toBe(3);
   });
 
-  it.each(stage.ways)('has ids that both can give back where $title', async (way) => {
+  it.each(stage.ways)('has ids that both can release where $title', async (way) => {
     const [holder, another] = [of(way.first()), of(way.second())];
     await holder.trySetPermits(3);
     const ids = (await holder.acquire({ permits: 3, lease: LONG }))!;
@@ -103,14 +106,14 @@ describeWithRedisson('A permit-expirable semaphore', (stage) => {
     expect(await of(way.first()).leaseTime(id!)).toBeLessThanOrEqual(SHORT);
     const ended = eventually('it has ended', async () => (await third.counts())[1] === 0);
     await Promise.race([ended, granted]);
-    // Who sleeps may have seen the long lease, and nobody tells it: the next one who looks does, of another process, as those
-    // of one wait behind each other.
+    // A sleeping waiter may have seen the long lease, and receives no message: the next look by another process frees the
+    // permit, because the waiters of one process wait behind each other.
     await holder.acquire({ wait: 100 }).then((ids) => ids && holder.release());
     expect(await took(granted)).toBeLessThan(SOON);
     expect(await third.updateLeaseTime(id!, LONG)).toBe(false);
   });
 
-  it('has permits of Java without an end, and Node sees that and ends them', async () => {
+  it('has permits of Java that do not expire, which Node sees and can end', async () => {
     const [java, node] = [of(stage.other), of(stage.one)];
     await java.trySetPermits(1);
     const [id] = (await java.acquire())!;
@@ -121,7 +124,7 @@ describeWithRedisson('A permit-expirable semaphore', (stage) => {
     expect(await node.acquire()).toHaveLength(1);
   });
 
-  it.each(stage.ways)('has as many permits as either sets where $title', async (way) => {
+  it.each(stage.ways)('has as many permits as either side sets where $title', async (way) => {
     const [first, second] = [of(way.first()), of(way.second())];
     await first.setPermits(2);
     await second.acquire({ permits: 2, lease: LONG });
@@ -142,7 +145,7 @@ describeWithRedisson('A permit-expirable semaphore', (stage) => {
     for (const user of [first, second]) expect(await user.counts()).toEqual([-1, 2, 1]);
   });
 
-  it('is renewed by Node under the eyes of Java, and ends with its process', async () => {
+  it('is renewed by Node as Java can see, and ends with its process', async () => {
     const peer = await startRedisNodePeer(stage.deployment.urls, { watchdogTimeout: SHORT });
     const java = of(stage.other);
     try {
@@ -158,7 +161,7 @@ describeWithRedisson('A permit-expirable semaphore', (stage) => {
     expect(await java.counts()).toEqual([0, 1, 1]);
   });
 
-  it('is lost to Node when Java gives its permit back by the id', async () => {
+  it('is lost to Node when Java releases its permit by the id', async () => {
     const peer = await startRedisNodePeer(stage.deployment.urls, { watchdogTimeout: SHORT });
     try {
       const [node, java] = [of(peer), of(stage.other)];
@@ -174,7 +177,7 @@ describeWithRedisson('A permit-expirable semaphore', (stage) => {
     }
   });
 
-  it('comes back from a Java process that was killed when its lease ends', async () => {
+  it('is free again after a Java process was killed, once its lease ends', async () => {
     const peer = await startRedissonPeer(stage.deployment.urls);
     try {
       await of(peer).trySetPermits(2);
@@ -190,7 +193,7 @@ describeWithRedisson('A permit-expirable semaphore', (stage) => {
   });
 });
 
-/** How many wait in that process. */
+/** How many actors wait in that process. */
 async function sleepersOf(peer: Peer): Promise<number> {
   return peer.redisActor().sleepers();
 }

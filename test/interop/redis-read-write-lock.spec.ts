@@ -15,7 +15,7 @@ describeWithRedisson('A read/write lock', (stage) => {
 
   redisExclusionSuite(stage, { kind: 'write', channel });
 
-  it('is read by all at the same time, and written by nobody meanwhile', async () => {
+  it('is read by all at the same time, and not written meanwhile', async () => {
     const { read, write } = locks();
     const readers = stage.owners(4);
     for (const reader of readers) expect(await reader.tryAcquire(read)).toBe(true);
@@ -28,7 +28,7 @@ describeWithRedisson('A read/write lock', (stage) => {
     expect(await stage.other.redisActor().tryAcquire(read)).toBe(false);
   });
 
-  it.each(stage.ways)('wakes a writer with its last reader while $title', async (way) => {
+  it.each(stage.ways)('wakes a writer when its last reader releases while $title', async (way) => {
     const { read, write } = locks();
     const [near, far] = [way.first().redisActor(), way.second().redisActor()];
     await near.acquire(read, { lease: LONG });
@@ -41,19 +41,22 @@ describeWithRedisson('A read/write lock', (stage) => {
     expect(await written).toBe(true);
   });
 
-  it.each(stage.ways)('wakes all readers of both with its writer while $title', async (way) => {
-    const { read, write } = locks();
-    const writer = way.first().redisActor();
-    await writer.acquire(write, { lease: LONG });
-    const log = await stage.log();
-    const readers = stage.owners(6).map((reader) => reader.acquire(read, { lease: LONG }));
-    for (const peer of [stage.one, stage.other]) await stage.asleep(peer, channel(), log, 3);
-    await writer.release(write);
-    expect(await Promise.all(readers)).toEqual(Array(6).fill(true));
-  });
+  it.each(stage.ways)(
+    'wakes all readers of both when its writer releases while $title',
+    async (way) => {
+      const { read, write } = locks();
+      const writer = way.first().redisActor();
+      await writer.acquire(write, { lease: LONG });
+      const log = await stage.log();
+      const readers = stage.owners(6).map((reader) => reader.acquire(read, { lease: LONG }));
+      for (const peer of [stage.one, stage.other]) await stage.asleep(peer, channel(), log, 3);
+      await writer.release(write);
+      expect(await Promise.all(readers)).toEqual(Array(6).fill(true));
+    },
+  );
 
   it.each(stage.ways)(
-    'is read by others after a downgrade, not written, where $title',
+    'is read by others after a downgrade, but not written, where $title',
     async (way) => {
       const { read, write } = locks();
       const [holder, another] = [way.first().redisActor(), way.second().redisActor()];
@@ -86,7 +89,7 @@ describeWithRedisson('A read/write lock', (stage) => {
     { title: 'Java', start: startRedissonPeer, survivor: () => stage.one },
   ];
 
-  it.each(dying)('is not kept by a reader in $title that died', async ({ start, survivor }) => {
+  it.each(dying)('is not kept by a dead reader in $title', async ({ start, survivor }) => {
     const { read, write } = locks();
     const reader = survivor().redisActor();
     await reader.acquire(read);

@@ -30,7 +30,7 @@ const isBuilt = redissonClassPath() !== undefined;
     await Promise.all(servers.map((server) => server.stop()));
   });
 
-  it.each(ways)('is kept from the other one, and then goes to it, while $title', async (way) => {
+  it.each(ways)('excludes the other side, and then goes to it, while $title', async (way) => {
     const name = nextName();
     const [holder, another] = [way.first().redisActor(), way.second().redisActor()];
     expect(await holder.acquire(name)).toBe(true);
@@ -45,25 +45,28 @@ const isBuilt = redissonClassPath() !== undefined;
     await holder.release(name);
   });
 
-  it.each(ways)('is held by a majority where another has one server, and $title', async (way) => {
-    const name = nextName();
-    const [holder, another] = [way.first().redisActor(), way.second().redisActor()];
-    await servers[1]!.command('HSET', name, 'stranger:1', 1);
-    expect(await holder.acquire(name)).toBe(true);
-    expect(await another.tryAcquire(name)).toBe(false);
-    await holder.release(name);
-    expect(await another.acquire(name)).toBe(true);
-    await another.release(name);
-  });
+  it.each(ways)(
+    'is held by a majority where another client has one server, and $title',
+    async (way) => {
+      const name = nextName();
+      const [holder, another] = [way.first().redisActor(), way.second().redisActor()];
+      await servers[1]!.command('HSET', name, 'stranger:1', 1);
+      expect(await holder.acquire(name)).toBe(true);
+      expect(await another.tryAcquire(name)).toBe(false);
+      await holder.release(name);
+      expect(await another.acquire(name)).toBe(true);
+      await another.release(name);
+    },
+  );
 
-  it('is granted to all who want it, one at a time', async () => {
+  it('is granted to all contenders, one at a time', async () => {
     const name = nextName();
     let inside = 0;
     const turns = [node, java, node, java].map(async (peer) => {
       const owner = peer.redisActor();
       expect(await owner.acquire(name)).toBe(true);
       expect(++inside).toBe(1);
-      await servers[0]!.command('PING'); // time for another one to come in
+      await servers[0]!.command('PING'); // time for another one to enter
       inside -= 1;
       await owner.release(name);
     });

@@ -3,7 +3,7 @@ import { describeWithRedisson } from './support/describe-with-redisson.js';
 import type { Peer } from './support/peer.js';
 import { took } from './support/took.js';
 
-/** In ms. Node looks every 5 s whether or not it was woken, Java never does: whoever is served sooner was woken. */
+/** In ms. Node looks every 5 s whether or not it was woken, Java never does: a waiter that is served sooner was woken. */
 const SOON = 3_000;
 
 describeWithRedisson('A semaphore', (stage) => {
@@ -25,7 +25,7 @@ describeWithRedisson('A semaphore', (stage) => {
     expect(await second.availablePermits()).toBe(0);
   });
 
-  it.each(stage.ways)('wakes who waits for a permit while $title', async (way) => {
+  it.each(stage.ways)('wakes a waiter for a permit while $title', async (way) => {
     const [holder, waiter] = [of(way.first()), of(way.second())];
     await holder.trySetPermits(1);
     await holder.acquire();
@@ -37,7 +37,7 @@ describeWithRedisson('A semaphore', (stage) => {
     expect(await log.published(stage.name)).toEqual([message('1')]);
   });
 
-  it.each(stage.ways)('wakes as many as can be served while $title', async (way) => {
+  it.each(stage.ways)('wakes as many waiters as can be served while $title', async (way) => {
     const holder = of(way.first());
     await holder.trySetPermits(3);
     await holder.acquire({ permits: 3 });
@@ -49,22 +49,25 @@ describeWithRedisson('A semaphore', (stage) => {
     expect(await holder.availablePermits()).toBe(0);
   });
 
-  it.each(stage.ways)('wakes who wants two once there are two while $title', async (way) => {
-    const [holder, waiter] = [of(way.first()), of(way.second())];
-    await holder.trySetPermits(2);
-    await holder.acquire({ permits: 2 });
-    const log = await stage.log();
-    const granted = waiter.acquire({ permits: 2 });
-    await stage.asleep(way.second(), stage.names.semaphoreChannel, log);
-    await holder.release();
-    await stage.asleep(way.second(), stage.names.semaphoreChannel, log);
-    expect(await holder.availablePermits()).toBe(1);
-    await holder.release();
-    expect(await took(granted)).toBeLessThan(SOON);
-    expect(await log.published(stage.name)).toEqual([message('1'), message('2')]);
-  });
+  it.each(stage.ways)(
+    'wakes a waiter for two permits once there are two while $title',
+    async (way) => {
+      const [holder, waiter] = [of(way.first()), of(way.second())];
+      await holder.trySetPermits(2);
+      await holder.acquire({ permits: 2 });
+      const log = await stage.log();
+      const granted = waiter.acquire({ permits: 2 });
+      await stage.asleep(way.second(), stage.names.semaphoreChannel, log);
+      await holder.release();
+      await stage.asleep(way.second(), stage.names.semaphoreChannel, log);
+      expect(await holder.availablePermits()).toBe(1);
+      await holder.release();
+      expect(await took(granted)).toBeLessThan(SOON);
+      expect(await log.published(stage.name)).toEqual([message('1'), message('2')]);
+    },
+  );
 
-  it.each(stage.ways)('lets more in when permits are added while $title', async (way) => {
+  it.each(stage.ways)('lets more holders in when permits are added while $title', async (way) => {
     const [holder, waiter] = [of(way.first()), of(way.second())];
     await holder.trySetPermits(1);
     await holder.acquire();
@@ -75,16 +78,19 @@ describeWithRedisson('A semaphore', (stage) => {
     expect(await took(granted)).toBeLessThan(SOON);
   });
 
-  it.each(stage.ways)('may owe permits, to the other one as well, where $title', async (way) => {
-    const [first, second] = [of(way.first()), of(way.second())];
-    await first.trySetPermits(1);
-    await first.addPermits(-3);
-    expect(await second.availablePermits()).toBe(-2);
-    await second.release(2);
-    expect(await first.acquire({ wait: 300 })).toBe(false);
-    await second.release();
-    expect(await first.acquire()).toBe(true);
-  });
+  it.each(stage.ways)(
+    'may have a negative number of permits, for the other side too, where $title',
+    async (way) => {
+      const [first, second] = [of(way.first()), of(way.second())];
+      await first.trySetPermits(1);
+      await first.addPermits(-3);
+      expect(await second.availablePermits()).toBe(-2);
+      await second.release(2);
+      expect(await first.acquire({ wait: 300 })).toBe(false);
+      await second.release();
+      expect(await first.acquire()).toBe(true);
+    },
+  );
 
   it.each(stage.ways)('is drained for both where $title', async (way) => {
     const [first, second] = [of(way.first()), of(way.second())];
@@ -99,7 +105,7 @@ describeWithRedisson('A semaphore', (stage) => {
     expect(await first.releaseIfExists(2)).toBe(false);
   });
 
-  it('is a number, and serves all who wait', async () => {
+  it('is a number, and serves all waiters', async () => {
     await of(stage.one).trySetPermits(2);
     const peers = Array.from({ length: 10 }, (_, n) => (n % 2 ? stage.other : stage.one));
     const turns = peers.map(of).map(async (user) => {

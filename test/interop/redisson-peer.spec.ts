@@ -10,7 +10,7 @@ const anotherJava = {
   start: (urls: readonly string[]) => startRedissonPeer(urls),
 };
 
-// What Redisson does among its own: the ground that the tests with Node stand on.
+// What Redisson does among its own clients: the basis of the tests with Node.
 describeWithRedisson(
   'A lock',
   (stage) => {
@@ -67,13 +67,13 @@ describeWithRedisson(
       expect(names.channel).toBe(`redisson_lock__channel:${name}`);
     });
 
-    it('refuses the release of a lock that the thread does not hold', async () => {
+    it('rejects the release of a lock that the thread does not hold', async () => {
       await stage.one.redisActor().acquire(`lock:${stage.name}`);
       const stranger = stage.other.redisActor();
       await expect(stranger.release(`lock:${stage.name}`)).rejects.toThrow(/IllegalMonitorState/);
     });
 
-    it('tells those who wait when somebody forces the lock open', async () => {
+    it('wakes waiters when another client forces the lock open', async () => {
       const lock = `lock:${stage.name}`;
       const [holder, waiter] = [stage.one.redisActor(), stage.other.redisActor()];
       await holder.acquire(lock);
@@ -93,7 +93,7 @@ describeWithRedisson(
       expect(await actor.token(lock)).toBe(2);
     });
 
-    it('gives a waiter for a fair lock the time of those ahead, and takes it back', async () => {
+    it("adds the waits of those ahead to the deadline of a fair lock's waiter, and subtracts them again", async () => {
       const lock = `fair:${stage.name}`;
       const [holder, first, second, third] = [1, 2, 3, 4].map(() => stage.other.redisActor());
       await holder!.acquire(lock, { lease: 60_000 });
@@ -127,14 +127,14 @@ describeWithRedisson(
       expect(await grantedLast).toBe(true);
     });
 
-    it('does not queue for one attempt at a fair lock', async () => {
+    it('does not queue for a single attempt at a fair lock', async () => {
       const lock = `fair:${stage.name}`;
       await stage.one.redisActor().acquire(lock);
       expect(await stage.other.redisActor().tryAcquire(lock)).toBe(false);
       expect(await stage.keys()).toEqual([stage.name]);
     });
 
-    it('reads what it writes, and does not tell other readers when only its reading is left', async () => {
+    it('reads what it writes, and does not notify other readers when only its read hold is left', async () => {
       const [read, write] = [`read:${stage.name}`, `write:${stage.name}`];
       const actor = stage.other.redisActor();
       await actor.acquire(write, { lease: 60_000 });
@@ -151,7 +151,7 @@ describeWithRedisson(
       expect(await stage.pairs('HGETALL', stage.name)).toEqual({ mode: 'read', [holder]: '1' });
     });
 
-    it('adds the leases of nested writes up', async () => {
+    it('adds up the leases of nested writes', async () => {
       const actor = stage.other.redisActor();
       const write = `write:${stage.name}`;
       await actor.acquire(write, { lease: 60_000 });
@@ -173,7 +173,7 @@ describeWithRedisson(
       expect(await stage.keys()).toEqual([stage.name, readHold(holder, 1)].sort());
     });
 
-    it('lets a writer past a plain lock of that name', async () => {
+    it('lets a writer pass a plain lock of that name', async () => {
       await stage.one.redisActor().acquire(`lock:${stage.name}`);
       expect(await stage.other.redisActor().tryAcquire(`write:${stage.name}`)).toBe(true);
     });
@@ -187,7 +187,7 @@ describeWithRedisson(
       expect(await log.published(stage.name)).toEqual([]);
     });
 
-    it('takes the release of a fair lock that has expired for one that was held', async () => {
+    it('accepts the release of an expired fair lock as if it were held', async () => {
       const lock = `fair:${stage.name}`;
       const actor = stage.other.redisActor();
       await actor.acquire(lock, { lease: 60_000 });

@@ -7,12 +7,12 @@ const LEASE = 60_000;
 
 describeWithRedisson('What stands for a lock', (stage) => {
   const peers = [
-    // A '0' after the '1' of a writer wakes a thread of Redisson that is about to sleep.
+    // A '0' after the '1' of a writer wakes a Redisson thread that is about to sleep.
     { language: 'Node', peer: () => stage.one, toldByWriter: ['1', '0'] },
     { language: 'Java', peer: () => stage.other, toldByWriter: ['1'] },
   ];
 
-  /** Holders and how often each holds, which is all that Redisson looks at but the mode. */
+  /** Holders and the hold count of each, which is all that Redisson reads except the mode. */
   const holds = async () => {
     const fields = Object.entries(await stage.pairs('HGETALL', stage.name));
     return fields.filter(([, value]) => /^\d+$/.test(value));
@@ -120,7 +120,7 @@ describeWithRedisson('What stands for a lock', (stage) => {
   });
 });
 
-/** In ms; it has become less since then. */
+/** In ms; it has decreased since then. */
 async function expectAbout(remaining: Promise<unknown>, lease: number): Promise<void> {
   const left = Number(await remaining);
   expect(left).toBeLessThanOrEqual(lease);

@@ -4,7 +4,7 @@ import { describeWithCurator } from './support/describe-with-curator.js';
 describeWithCurator('A revocable lock', (stage) => {
   const RECIPES = ['mutex', 'write', 'read'];
 
-  it.each(RECIPES)('held by Node (%s) is given up when Java asks for it', async (recipe) => {
+  it.each(RECIPES)('held by Node (%s) is released when Java asks for it', async (recipe) => {
     const lock = `${recipe}:${stage.path}`;
     const [node, java] = [stage.node.actor(), stage.other.actor()];
     await node.acquire(lock);
@@ -18,7 +18,7 @@ describeWithCurator('A revocable lock', (stage) => {
     expect(await java.acquire(lock)).toBe(true);
   });
 
-  it.each(RECIPES)('held by Java (%s) is given up when Node asks for it', async (recipe) => {
+  it.each(RECIPES)('held by Java (%s) is released when Node asks for it', async (recipe) => {
     const lock = `${recipe}:${stage.path}`;
     const [node, java] = [stage.node.actor(), stage.other.actor()];
     await java.makeRevocable(lock);
@@ -30,7 +30,7 @@ describeWithCurator('A revocable lock', (stage) => {
     expect(await node.acquire(lock)).toBe(true);
   });
 
-  it('tells of what Java asked for before anybody listened', async () => {
+  it('reports a request of Java from before a listener was added', async () => {
     const lock = `mutex:${stage.path}`;
     const [node, java] = [stage.node.actor(), stage.other.actor()];
     await node.acquire(lock);
@@ -40,7 +40,7 @@ describeWithCurator('A revocable lock', (stage) => {
     expect(await node.revoked(lock)).toBe(true);
   });
 
-  it('tells of what Java asked for while Node waited', async () => {
+  it('reports a request of Java from the time when Node waited', async () => {
     const lock = `mutex:${stage.path}`;
     const [node, java] = [stage.node.actor(), stage.other.actor()];
     await java.acquire(lock);

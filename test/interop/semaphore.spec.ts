@@ -14,8 +14,8 @@ describeWithCurator('A semaphore', (stage) => {
     await second.release(lock);
     expect(await first.acquire(lock)).toBe(true);
     expect(await second.acquire(lock, { wait: 300 })).toBe(false);
-    await first.release(lock); // the one
-    await first.release(lock); // the two
+    await first.release(lock); // the one permit
+    await first.release(lock); // the two permits
     expect(await second.acquire(lock, { permits: 3 })).toBe(true);
   });
 
@@ -23,7 +23,7 @@ describeWithCurator('A semaphore', (stage) => {
     const lock = `semaphore#2:${stage.path}`;
     const holder = way.first().actor();
     await holder.acquire(lock);
-    await holder.acquire(lock); // and keeps the other one, so that the waiters pass one by one
+    await holder.acquire(lock); // and keeps the other permit, so that the waiters pass one by one
     const order: number[] = [];
     const waiters = [way.second(), way.first(), way.first(), way.second()];
     const served = [];
@@ -37,7 +37,7 @@ describeWithCurator('A semaphore', (stage) => {
     expect(order).toEqual([0, 1, 2, 3]);
   });
 
-  it.each(stage.ways)('hands all of its permits over at once where $title', async (way) => {
+  it.each(stage.ways)('passes all of its permits on at once where $title', async (way) => {
     const lock = `semaphore#2:${stage.path}`;
     const [first, second] = [way.first().actor(), way.second().actor()];
     expect(await first.acquire(lock, { permits: 2 })).toBe(true);
@@ -49,7 +49,7 @@ describeWithCurator('A semaphore', (stage) => {
     await second.release(lock);
   });
 
-  it('never has two Node clients each keep one of the two permits that both want', async () => {
+  it('never lets two Node clients each keep one of the two permits that both want', async () => {
     const lock = `semaphore#2:${stage.path}`;
     const beside = stage.other.actor();
     for (let round = 0; round < 10; round++) {
@@ -63,8 +63,8 @@ describeWithCurator('A semaphore', (stage) => {
     }
   });
 
-  it('comes free when a Node client stops waiting for what Java has taken one half of', async () => {
-    // Curator lets go of the gate after each permit: whoever comes in then, wanting both, waits for Java, and Java for it.
+  it('becomes free when a Node client stops waiting for permits of which Java has acquired half', async () => {
+    // Curator releases the gate after each permit: a client that enters then, wanting both, waits for Java, and Java for it.
     const lock = `semaphore#2:${stage.path}`;
     const [holder, java, node] = [stage.other.actor(), stage.other.actor(), stage.node.actor()];
     await holder.acquire(lock, { permits: 2 });
@@ -79,31 +79,34 @@ describeWithCurator('A semaphore', (stage) => {
     await java.release(lock);
   });
 
-  it.each(stage.ways)('lets more in when a shared count is raised where $title', async (way) => {
-    const count = `${stage.path}-permits`;
-    const lock = `semaphore#${count}:${stage.path}`;
-    const [first, second] = [way.first().actor(), way.second().actor()];
-    await first.startCount(count, 1);
-    await second.startCount(count, 5); // there is one already
-    expect(await first.acquire(lock)).toBe(true);
-    const granted = second.acquire(lock);
-    await stage.stranger.queue(`${stage.path}/locks`, 1);
-    await first.setCount(count, 2);
-    expect(await granted).toBe(true);
-    expect(await first.acquire(lock, { wait: 300 })).toBe(false);
+  it.each(stage.ways)(
+    'lets more holders in when a shared count is raised where $title',
+    async (way) => {
+      const count = `${stage.path}-permits`;
+      const lock = `semaphore#${count}:${stage.path}`;
+      const [first, second] = [way.first().actor(), way.second().actor()];
+      await first.startCount(count, 1);
+      await second.startCount(count, 5); // it exists already
+      expect(await first.acquire(lock)).toBe(true);
+      const granted = second.acquire(lock);
+      await stage.stranger.queue(`${stage.path}/locks`, 1);
+      await first.setCount(count, 2);
+      expect(await granted).toBe(true);
+      expect(await first.acquire(lock, { wait: 300 })).toBe(false);
 
-    const third = first.acquire(lock);
-    await stage.stranger.queue(`${stage.path}/locks`, 1);
-    await second.setCount(count, 3);
-    expect(await third).toBe(true);
-  });
+      const third = first.acquire(lock);
+      await stage.stranger.queue(`${stage.path}/locks`, 1);
+      await second.setCount(count, 3);
+      expect(await third).toBe(true);
+    },
+  );
 
   it.each(stage.ways)('has the same participants for both while $title', async (way) => {
     const lock = `semaphore#2:${stage.path}`;
     await way.first().actor().acquire(lock);
     await way.second().actor().acquire(lock);
     const leases = new Set(await stage.stranger.queue(`${stage.path}/leases`, 2));
-    // Curator's semaphore tells names where its other recipes tell paths, and in no order.
+    // Curator's semaphore returns names where its other recipes return paths, and in no order.
     const names = (participants: readonly string[]) =>
       new Set(participants.map((it) => basename(it)));
     expect(names(await way.first().actor().participants(lock))).toEqual(leases);

@@ -18,22 +18,25 @@ for (const { kind, values } of KINDS)
       expect(await actor.heard()).toEqual(told);
     };
 
-    it.each(stage.ways)('keeps the first seed, and tells of changes where $title', async (way) => {
-      const [first, second] = [way.first(), way.second()].map((peer) =>
-        peer.sharedValue(`${kind}:${stage.path}`),
-      );
-      await first!.start(a);
-      await second!.start(b);
-      expect([await first!.get(), await second!.get()]).toEqual([a, a]);
-      await first!.set(c);
-      await sees(second!, c);
-      await second!.set(d);
-      await sees(first!, d);
-      await hears(second!, [c, d]);
-      await hears(first!, [c, d]);
-    });
+    it.each(stage.ways)(
+      'keeps the first seed, and notifies listeners of changes where $title',
+      async (way) => {
+        const [first, second] = [way.first(), way.second()].map((peer) =>
+          peer.sharedValue(`${kind}:${stage.path}`),
+        );
+        await first!.start(a);
+        await second!.start(b);
+        expect([await first!.get(), await second!.get()]).toEqual([a, a]);
+        await first!.set(c);
+        await sees(second!, c);
+        await second!.set(d);
+        await sees(first!, d);
+        await hears(second!, [c, d]);
+        await hears(first!, [c, d]);
+      },
+    );
 
-    it.each(stage.ways)('is not set over what was not seen where $title', async (way) => {
+    it.each(stage.ways)('does not overwrite an unseen value where $title', async (way) => {
       const [first, second] = [way.first(), way.second()].map((peer) =>
         peer.sharedValue(`${kind}:${stage.path}`),
       );
@@ -43,7 +46,7 @@ for (const { kind, values } of KINDS)
       await sees(second!, b);
       expect(await second!.trySet(c)).toBe(true);
       await sees(first!, c);
-      // Both at once: one of them; or one after the other, where that has seen it by then.
+      // Both at once: one of them succeeds; or one after the other, if the second has seen the first by then.
       const tried = await Promise.all([first!.trySet(b), second!.trySet(d)]);
       expect(tried).toContain(true);
       const set = [b, d].filter((_, n) => tried[n]);

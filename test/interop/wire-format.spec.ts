@@ -97,7 +97,7 @@ describeWithCurator('What stands for a lock', (stage, release) => {
     await actor.release(`write:${path}`);
   }
 
-  /** What can be seen of the nodes, but for their UUIDs. */
+  /** What can be seen of the nodes, except their UUIDs. */
   async function nodesBelow(path: string): Promise<unknown[]> {
     const { connection } = stage.stranger;
     await connection.sync(path);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('A lock client on Redis refuses', () => {
+describe('A lock client on Redis rejects', () => {
   const lazy = { lazyConnect: true };
   const node = { host: '127.0.0.1', port: 1 };
 
@@ -91,7 +91,7 @@ describe.each(Object.entries(RECIPES))('A %s on Redis', (_, lock) => {
   afterAll(() => client.close());
 
   it.each([0, 99, -1, 100.5, NaN, Infinity, 2 ** 31, '1000', null])(
-    'refuses a lease of %p',
+    'rejects a lease of %p',
     async (lease) => {
       const options = { lease: lease as number };
       const refusal = { code: 'LOCK_OPTIONS', option: 'lease', value: lease, key: 'lease' };
@@ -102,14 +102,14 @@ describe.each(Object.entries(RECIPES))('A %s on Redis', (_, lock) => {
     },
   );
 
-  it.each([0, -1, NaN, Infinity, '5'])('refuses a maxHold of %p', async (maxHold) => {
+  it.each([0, -1, NaN, Infinity, '5'])('rejects a maxHold of %p', async (maxHold) => {
     await expect(
       lock(client, 'maxHold').acquire({ maxHold: maxHold as number }),
     ).rejects.toMatchObject({ code: 'LOCK_OPTIONS', option: 'maxHold', value: maxHold });
   });
 
   it.each([undefined, null, 5, '', 'a\0b', 'a\ud800', 'ä'.repeat(257)])(
-    'refuses %p as a key',
+    'rejects %p as a key',
     (key) => {
       expect(() => lock(client, key as string)).toThrow(LockKeyError);
     },
@@ -139,7 +139,7 @@ describe('A lease on a Redis that is far away', () => {
     },
   );
 
-  it('may be short when one answer alone was late', async () => {
+  it('may be short when only one answer was late', async () => {
     const user = server.client();
     await user.ping();
     await server.command('client', 'pause', 400);

@@ -47,7 +47,7 @@ function user(make: typeof Cluster | typeof Cluster5, options: ClusterOptions): 
     make === Cluster
       ? new Cluster(cluster.nodes, { ...options, redisOptions })
       : new Cluster5(cluster.nodes, { ...options, redisOptions } as Cluster5Options);
-  made.on('error', () => {}); // commands tell; without a listener each one is printed
+  made.on('error', () => {}); // commands report it; without a listener each one is printed
   users.add(made);
   return made;
 }
@@ -64,7 +64,7 @@ describe.each([
   ['ioredis 5', Cluster5],
 ])('A Cluster of %s', (version, make) => {
   it.each(Object.entries(SETTINGS))(
-    'with %s excludes by locks of all kinds, and is woken',
+    'with %s provides exclusion by locks of all kinds, and is woken',
     async (name, options) => {
       const client = user(make, options);
       const [mine, theirs] = [
@@ -89,7 +89,7 @@ describe.each([
   );
 
   it.each(['disconnect', 'quit'] as const)(
-    'that its user closes leaves the locks alone (%s)',
+    'leaves the locks alone when its user closes it (%s)',
     async (how) => {
       const client = user(make, {}) as Cluster;
       const mutex = (await connected({ client })).mutex(`${version} ${how}`);
@@ -103,7 +103,7 @@ describe.each([
     },
   );
 
-  it('is asked for the newest of a lock, though it reads from replicas', async () => {
+  it('is asked for the latest state of a lock, although it reads from replicas', async () => {
     const client = user(make, { scaleReads: 'slave', slotsRefreshTimeout: 5_000 });
     const lock = (await connected({ client })).mutex(`${version} newest`);
     const replica = await cluster.replicaOf(await cluster.masterOf(lock.key));
@@ -144,7 +144,7 @@ describe.each(Object.entries(RECIPES))('A key with braces of a %s in a cluster',
     }
   });
 
-  it('is refused where its names would lie in different slots', async () => {
+  it('is rejected where its names would lie in different slots', async () => {
     const client = await connected(ours);
     for (const key of ['{', '}', 'a{b', 'a}b', '{}', 'a{}b', '{}{b}', '}{', 'a{b:1', '{}a']) {
       expect(() => lock(client, key)).toThrow(LockKeyError);
@@ -152,7 +152,7 @@ describe.each(Object.entries(RECIPES))('A key with braces of a %s in a cluster',
     }
   });
 
-  it('is looked at together with the prefix', async () => {
+  it('is checked together with the prefix', async () => {
     const tagged = await connected({ ...ours, prefix: '{shop}:' });
     await using lease = await lock(tagged, 'a{b').acquire();
     expect(lease.key).toBe('a{b');

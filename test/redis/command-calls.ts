@@ -1,7 +1,7 @@
 import type { RedisStage } from './redis-stage.js';
 
 /**
- * How often the server of the key of this test has carried out commands of that name since `CONFIG RESETSTAT`, also in scripts.
+ * How often the server of this test's key has executed commands of that name since `CONFIG RESETSTAT`, also in scripts.
  *
  * @param name of the command in small letters; a pattern for several
  */

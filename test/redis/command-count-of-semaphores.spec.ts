@@ -16,7 +16,7 @@ const KINDS = [
   ['fair semaphore', true],
 ] as const;
 
-describe('Of permits, Redis is asked no more than needed', () => {
+describe('Redis, sent no more commands for permits than needed,', () => {
   const clients: RedisLockClient[] = [];
   let server: RedisServer;
   let proxy: RedisProxy;
@@ -39,9 +39,9 @@ describe('Of permits, Redis is asked no more than needed', () => {
   });
 
   describe('without contention', () => {
-    it.each(KINDS)('two scripts are sent for an acquire and a release (%s)', async (_, fair) => {
+    it.each(KINDS)('receives two scripts for an acquire and a release (%s)', async (_, fair) => {
       const semaphore = (await connect()).semaphore(key, { permits: 3, fair });
-      await semaphore.using(() => {}); // the server does not know the scripts before
+      await semaphore.using(() => {}); // the server does not know the scripts before this
       for (const permits of [1, 3]) {
         count();
         await (await semaphore.acquire({ permits })).release();
@@ -49,7 +49,7 @@ describe('Of permits, Redis is asked no more than needed', () => {
       }
     });
 
-    it.each(KINDS)('two are sent for a tryAcquire and a release (%s)', async (_, fair) => {
+    it.each(KINDS)('receives two scripts for a tryAcquire and a release (%s)', async (_, fair) => {
       const semaphore = (await connect()).semaphore(key, { permits: 3, fair });
       count();
       const lease = await semaphore.tryAcquire({ permits: 2 });
@@ -57,7 +57,7 @@ describe('Of permits, Redis is asked no more than needed', () => {
       expect(sent()).toEqual(['evalsha', 'evalsha']);
     });
 
-    it('of permits that nobody owns, two', async () => {
+    it('receives two scripts for an acquire and a release of permits without owners', async () => {
       const semaphore = (await connect()).plainSemaphore(key);
       await semaphore.trySetPermits(3);
       await semaphore.using(() => {});
@@ -67,30 +67,33 @@ describe('Of permits, Redis is asked no more than needed', () => {
     });
   });
 
-  describe('with ten of one process who each want one of 3 permits for 50 ms', () => {
-    it.each(KINDS)('each asks, and asks again when it is woken (%s)', async (_, fair) => {
-      const semaphore = (await connect()).semaphore(key, { permits: 3, fair });
-      await semaphore.using(() => {});
-      let inside = 0;
-      let most = 0;
-      count();
-      const visit = async () => {
-        most = Math.max(most, ++inside);
-        await delay(50);
-        inside -= 1;
-      };
-      await Promise.all(numbers(10).map(() => semaphore.using(visit)));
-      expect(most).toBe(3);
-      const scripts = sent().filter((name) => name === 'evalsha');
-      // Ten ask and give back; seven ask again when they listen, and when a permit comes free.
-      expect(scripts.length).toBeLessThanOrEqual(10 + 10 + 7 + 10);
-      const others = sent().filter((name) => name !== 'evalsha');
-      expect(others.length).toBeLessThanOrEqual(4 + 7 + 7); // a connection, and who listens there
-    });
+  describe('with ten acquires in one process that each want one of 3 permits for 50 ms', () => {
+    it.each(KINDS)(
+      'receives a script of each, and another whenever it is woken (%s)',
+      async (_, fair) => {
+        const semaphore = (await connect()).semaphore(key, { permits: 3, fair });
+        await semaphore.using(() => {});
+        let inside = 0;
+        let most = 0;
+        count();
+        const visit = async () => {
+          most = Math.max(most, ++inside);
+          await delay(50);
+          inside -= 1;
+        };
+        await Promise.all(numbers(10).map(() => semaphore.using(visit)));
+        expect(most).toBe(3);
+        const scripts = sent().filter((name) => name === 'evalsha');
+        // Ten acquire and release; seven ask again once they are subscribed, and when a permit becomes free.
+        expect(scripts.length).toBeLessThanOrEqual(10 + 10 + 7 + 10);
+        const others = sent().filter((name) => name !== 'evalsha');
+        expect(others.length).toBeLessThanOrEqual(4 + 7 + 7); // a connection and its subscriptions
+      },
+    );
   });
 
   describe.each(KINDS)('with 100 waiters for a %s', (_, fair) => {
-    it('nothing is sent in five seconds but renewals, and looks of the first who is fair', async () => {
+    it('receives nothing in five seconds but renewals and, if fair, attempts of the first waiter', async () => {
       const holder = (await connect()).semaphore(key, { permits: 3, fair });
       const leases = [await holder.acquire(), await holder.acquire({ permits: 2 })];
       const abort = new AbortController();
@@ -101,7 +104,7 @@ describe('Of permits, Redis is asked no more than needed', () => {
       const waiting = numbers(100).map(() => semaphore.acquire({ signal: abort.signal }));
       const ends = Promise.allSettled(waiting);
       await eventually('all wait', () => contended === 100);
-      const asked = leases.length + (fair ? 2 * WAITERS_ON_SERVER : 100 + 1); // again, those that listen
+      const asked = leases.length + (fair ? 2 * WAITERS_ON_SERVER : 100 + 1); // those that are subscribed ask again
       await eventually('they listen', () => scriptsOf(key) >= asked);
       await calm(() => proxy.commands.length);
 
@@ -120,13 +123,13 @@ describe('Of permits, Redis is asked no more than needed', () => {
     });
   });
 
-  it('of those who wait for permits that nobody owns, only the first of a process asks', async () => {
+  it('is asked for permits without owners only by the first waiter of a process', async () => {
     const semaphore = (await connect()).plainSemaphore(key);
     await semaphore.trySetPermits(1);
     await semaphore.using(() => {});
     count();
     await Promise.all(numbers(100).map(() => semaphore.using(() => {})));
-    // Each asks twice at most before it has the permit, and once more when it listens; and gives it back.
+    // Each asks at most twice before it has the permit, once more after it has subscribed, and releases it.
     const scripts = sent().filter((name) => name === 'evalsha');
     expect(scripts.length).toBeLessThanOrEqual(100 * 5);
   });
@@ -139,7 +142,7 @@ describe('Of permits, Redis is asked no more than needed', () => {
     return client;
   }
 
-  /** Counts from here. */
+  /** Restarts the count. */
   function count(): void {
     countedFrom = proxy.commands.length;
   }

@@ -10,7 +10,7 @@ import { RedisServer } from '../support/redis-server.js';
 
 const CONTENDER = new URL('./programs/contender.ts', import.meta.url);
 
-describe('Redis is asked no more than needed', () => {
+describe('Redis, sent no more commands than needed,', () => {
   const clients: RedisLockClient[] = [];
   const programs: Program[] = [];
   let server: RedisServer;
@@ -35,15 +35,15 @@ describe('Redis is asked no more than needed', () => {
   });
 
   describe('without contention', () => {
-    it('sends two scripts for an acquire and a release', async () => {
+    it('receives two scripts for an acquire and a release', async () => {
       const mutex = (await connect()).mutex(key);
-      await (await mutex.acquire()).release(); // the server does not know the scripts before
+      await (await mutex.acquire()).release(); // the server does not know the scripts before this
       await count();
       await (await mutex.acquire()).release();
       expect(sent()).toEqual(['evalsha', 'evalsha']);
     });
 
-    it('sends two scripts for a tryAcquire and a release, and none for a re-entry', async () => {
+    it('receives two scripts for a tryAcquire and a release, and none for a re-entry', async () => {
       const mutex = (await connect()).mutex(key);
       await count();
       const lease = await mutex.tryAcquire();
@@ -52,7 +52,7 @@ describe('Redis is asked no more than needed', () => {
       expect(sent()).toEqual(['evalsha', 'evalsha']);
     });
 
-    it('sends as many for a lock that is fenced, fair, of readers or of writers', async () => {
+    it('receives as many for a lock that is fenced, fair, a read lock or a write lock', async () => {
       const client = await connect();
       const locks = [
         client.mutex(`${key}-fenced`, { fenced: true }),
@@ -69,7 +69,7 @@ describe('Redis is asked no more than needed', () => {
     });
   });
 
-  it('gets in few packets what is asked for at the same time', async () => {
+  it('receives few packets for commands sent at the same time', async () => {
     const client = await connect(server.url);
     const cycle = async (i: number) => (await client.mutex(`${key}-${i}`).acquire()).release();
     await cycle(0);
@@ -79,8 +79,8 @@ describe('Redis is asked no more than needed', () => {
     expect(Number(reads)).toBeLessThan(30); // twice seven packets, parts of them, and the counting itself; not 100
   });
 
-  describe('with ten who each want the lock for 50 ms', () => {
-    it('of one process, sends their scripts and hardly more, in the order they came', async () => {
+  describe('with ten acquires that each want the lock for 50 ms', () => {
+    it('receives their scripts and hardly more from one process, in the order of arrival', async () => {
       const mutex = (await connect()).mutex(key);
       const served: number[] = [];
       await count();
@@ -97,13 +97,13 @@ describe('Redis is asked no more than needed', () => {
       expect(await carriedOut()).toBeLessThanOrEqual(100);
     });
 
-    it('of ten processes, sends no more than 110 commands', async () => {
+    it('receives at most 110 commands from ten processes', async () => {
       const holder = await (await connect()).mutex(key).acquire();
       const ten = numbers(10).map(() => new Program(CONTENDER, [url(), key]));
       programs.push(...ten);
       await all(ten, 'connected');
       ten.forEach((program) => program.tell('take it'));
-      await all(ten, 'waiting'); // so each has the connection that messages come by
+      await all(ten, 'waiting'); // so each has the connection for messages
       await holder.release();
       await all(ten, 'done');
 
@@ -120,7 +120,7 @@ describe('Redis is asked no more than needed', () => {
     { title: 'of one process', processes: 1, each: 100 },
     { title: 'of ten clients', processes: 10, each: 10 },
   ])('with 100 waiters $title', ({ processes, each }) => {
-    it('sends nothing in ten seconds but the renewal of the holder', async () => {
+    it('receives nothing in ten seconds but the renewal of the holder', async () => {
       const lease = await (await connect()).mutex(key).acquire();
       const abort = new AbortController();
       let contended = 0;
@@ -131,7 +131,7 @@ describe('Redis is asked no more than needed', () => {
         return Promise.allSettled(numbers(each).map(acquire));
       });
       await eventually('all wait', () => contended === processes * each);
-      const asked = 1 + 2 * processes; // the holder once; one of each client before and after it listens
+      const asked = 1 + 2 * processes; // the holder once; one waiter of each client before and after it subscribes
       await eventually('nobody asks any more', () => scriptsOf(key) === asked);
 
       const from = performance.now();
@@ -165,7 +165,7 @@ describe('Redis is asked no more than needed', () => {
     return `redis://${proxy.host}:${proxy.port}`;
   }
 
-  /** Counts from here. */
+  /** Restarts the count. */
   async function count(): Promise<void> {
     await server.command('CONFIG', 'RESETSTAT');
     countedFrom = proxy.commands.length;
@@ -181,7 +181,7 @@ describe('Redis is asked no more than needed', () => {
     return proxy.commands.filter(([name, , , on]) => name === 'evalsha' && on === lock).length;
   }
 
-  /** How many commands the server has carried out, those inside of scripts included, by its own count. */
+  /** How many commands the server has executed, including those inside scripts, by its own count. */
   async function carriedOut(): Promise<number> {
     const stats = await info('commandstats');
     const ours = [...stats.matchAll(/^cmdstat_(?!info|config)\S+:calls=(\d+)/gm)];

@@ -17,7 +17,7 @@ export function countDownLatchCountSuite(stage: () => RedisStage): void {
     await latch.delete();
   });
 
-  it('tells everybody how many are left (Redisson: RedissonCountDownLatchTest testCount)', async () => {
+  it('reports to every client how many counts are left (Redisson: RedissonCountDownLatchTest testCount)', async () => {
     const { mine, theirs, key } = stage();
     const latch = mine.countDownLatch(key);
     expect(await latch.getCount()).toBe(0);
@@ -39,11 +39,11 @@ export function countDownLatchCountSuite(stage: () => RedisStage): void {
     }
     expect(await latch.getCount()).toBe(0);
     expect(await latch.trySetCount(2)).toBe(true);
-    expect(await latch.countDown()).toBe(1); // what came too often before counts for nothing
+    expect(await latch.countDown()).toBe(1); // count-downs beyond zero do not count
     await latch.delete();
   });
 
-  it('is open, and there for a new count, once it is deleted (Redisson: RedissonCountDownLatchTest testDelete)', async () => {
+  it('is open and can get a new count once it is deleted (Redisson: RedissonCountDownLatchTest testDelete)', async () => {
     const { mine, theirs, key } = stage();
     const latch = mine.countDownLatch(key);
     await latch.trySetCount(1);
@@ -62,7 +62,7 @@ export function countDownLatchCountSuite(stage: () => RedisStage): void {
     expect(await log.published(key)).toEqual([]);
   });
 
-  it('is counted down exactly as often as that by many at once', async () => {
+  it('counts exactly the count-downs of many concurrent callers', async () => {
     const { mine, theirs, key } = stage();
     await mine.countDownLatch(key).trySetCount(100);
     const down = [mine, theirs].flatMap((client) =>
@@ -73,7 +73,7 @@ export function countDownLatchCountSuite(stage: () => RedisStage): void {
   });
 
   it.each([0, -1, 1.5, NaN, Infinity, 2 ** 31, '3', null, undefined])(
-    'refuses to be closed with a count of %p',
+    'rejects a count of %p',
     async (count) => {
       const { mine, key } = stage();
       const refused = mine.countDownLatch(key).trySetCount(count as number);
@@ -83,7 +83,7 @@ export function countDownLatchCountSuite(stage: () => RedisStage): void {
     },
   );
 
-  it('takes the greatest count there is', async () => {
+  it('accepts the greatest possible count', async () => {
     const { mine, key } = stage();
     const latch = mine.countDownLatch(key);
     await latch.trySetCount(2 ** 31 - 1);
@@ -91,7 +91,7 @@ export function countDownLatchCountSuite(stage: () => RedisStage): void {
     await latch.delete();
   });
 
-  it('refuses a key that somebody uses for something else, and leaves it alone', async () => {
+  it('rejects a key that is used for something else, and leaves it alone', async () => {
     const { mine, key } = stage();
     const latch = mine.countDownLatch(key);
     await stage().command('RPUSH', key, 'theirs');
@@ -106,7 +106,7 @@ export function countDownLatchCountSuite(stage: () => RedisStage): void {
     await stage().command('DEL', key);
   });
 
-  it.each([undefined, null, 5, '', 'a\0b', 'a\ud800'])('refuses %p as a key', (key) => {
+  it.each([undefined, null, 5, '', 'a\0b', 'a\ud800'])('rejects %p as a key', (key) => {
     expect(() => stage().mine.countDownLatch(key as string)).toThrow(LockKeyError);
   });
 }

@@ -3,9 +3,9 @@ import { LockKeyError } from '../../lib/core/errors/index.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 
-/** What stands on the servers and goes over the wire; Redisson has to understand it. */
+/** The keys on the servers and the messages; Redisson has to understand them. */
 export function countDownLatchLayoutSuite(stage: () => RedisStage): void {
-  it('is a number without an end, and nothing when it is open', async () => {
+  it('is a number that does not expire, and no key when it is open', async () => {
     const { mine, key } = stage();
     const latch = mine.countDownLatch(key);
     await latch.trySetCount(2);
@@ -32,7 +32,7 @@ export function countDownLatchLayoutSuite(stage: () => RedisStage): void {
     expect((await log.published(key)).slice(1)).toEqual([`${publish()} ${channel(key)} 0`]);
   });
 
-  // Redisson publishes `1`, which does not wake those of its own who wait.
+  // Redisson publishes `1`, which does not wake its own waiters.
   it('publishes `0` when it is deleted', async () => {
     const { mine, key } = stage();
     const latch = mine.countDownLatch(key);
@@ -48,7 +48,7 @@ export function countDownLatchLayoutSuite(stage: () => RedisStage): void {
     await stage().command('SET', key, 2);
     const latch = mine.countDownLatch(key);
     expect(await latch.countDown()).toBe(1);
-    const opened = latch.await({ wait: 4_000 }); // it would not look before that
+    const opened = latch.await({ wait: 4_000 }); // it would not look by itself before that
     await stage().listening(channel(key));
     await stage().command('DEL', key);
     await stage().command(publish(), channel(key), '0');
@@ -72,7 +72,7 @@ export function countDownLatchLayoutSuite(stage: () => RedisStage): void {
     await opened;
   });
 
-  it('has braces around a key with braces of its own, which a cluster has no room for', async () => {
+  it('puts braces around a key that contains braces, which a cluster rejects', async () => {
     const { mine, theirs } = stage();
     const key = `{${stage().key}}:orders`;
     if (stage().isCluster) {
@@ -87,7 +87,7 @@ export function countDownLatchLayoutSuite(stage: () => RedisStage): void {
     await opened;
   });
 
-  it('is under a key of its own in a client', () => {
+  it('shares its key with no other kind in a client', () => {
     const { mine, key } = stage();
     mine.countDownLatch(key);
     expect(() => mine.mutex(key)).toThrow(LockKeyError);

@@ -9,7 +9,7 @@ import { RedisServer } from '../support/redis-server.js';
 
 const KEY = 'orders';
 
-describe('A count-down latch whose command was carried out, but not answered', () => {
+describe('A count-down latch after the reply to an executed command was lost', () => {
   let server: RedisServer;
   let proxy: RedisProxy;
   let direct: RedisLockClient;
@@ -28,7 +28,7 @@ describe('A count-down latch whose command was carried out, but not answered', (
     const connection = server.client({ port: proxy.port, retryStrategy: () => 50 });
     client = await createRedisLockClient('proxied', { client: connection });
     await Promise.all([direct.connect(), client.connect()]);
-    const warm = client.countDownLatch('warm'); // by their digests the server knows the scripts from here on
+    const warm = client.countDownLatch('warm'); // from here on the server knows the scripts by their digests
     await warm.trySetCount(1);
     await warm.countDown();
     await warm.delete();
@@ -39,7 +39,7 @@ describe('A count-down latch whose command was carried out, but not answered', (
     await Promise.all([direct.close(), client.close()]);
   });
 
-  it('was counted down once, and its caller is told what was left', async () => {
+  it('is counted down once, and reports the remaining count to its caller', async () => {
     await direct.countDownLatch(KEY).trySetCount(3);
     const losses = lose(latchCountDown);
     expect(await client.countDownLatch(KEY).countDown()).toBe(2);
@@ -48,7 +48,7 @@ describe('A count-down latch whose command was carried out, but not answered', (
     await isRemembered();
   });
 
-  it('was counted down once, however often it was sent', async () => {
+  it('is counted down once, however often the command was sent', async () => {
     await direct.countDownLatch(KEY).trySetCount(3);
     const losses = lose(latchCountDown, 4);
     expect(await client.countDownLatch(KEY).countDown()).toBe(2);
@@ -56,7 +56,7 @@ describe('A count-down latch whose command was carried out, but not answered', (
     expect(await direct.countDownLatch(KEY).getCount()).toBe(2);
   });
 
-  it('was opened, and is not counted down for what it is used for next', async () => {
+  it('stays open, and its next use is not counted down', async () => {
     const latch = direct.countDownLatch(KEY);
     await latch.trySetCount(1);
     const losses = lose(latchCountDown);
@@ -68,7 +68,7 @@ describe('A count-down latch whose command was carried out, but not answered', (
     expect(await latch.getCount()).toBe(2);
   });
 
-  it('was closed by who is told so', async () => {
+  it('reports to its caller that it closed the latch', async () => {
     const losses = lose(latchSet);
     expect(await client.countDownLatch(KEY).trySetCount(2)).toBe(true);
     expect(losses.lost).toBe(1);
@@ -76,7 +76,7 @@ describe('A count-down latch whose command was carried out, but not answered', (
     await isRemembered();
   });
 
-  it('was closed, and is not closed again once it has been opened', async () => {
+  it('is not closed again once it was opened', async () => {
     const latch = direct.countDownLatch(KEY);
     const losses = lose(latchSet);
     const closed = client.countDownLatch(KEY).trySetCount(1);
@@ -87,7 +87,7 @@ describe('A count-down latch whose command was carried out, but not answered', (
     expect(await latch.getCount()).toBe(0);
   });
 
-  it('was deleted by who is told so, and is left alone once it is closed again', async () => {
+  it('reports to its caller that it deleted the latch, and is left alone once it is closed again', async () => {
     const latch = direct.countDownLatch(KEY);
     await latch.trySetCount(1);
     const losses = lose(latchDelete);
@@ -99,7 +99,7 @@ describe('A count-down latch whose command was carried out, but not answered', (
     expect(await latch.getCount()).toBe(2);
   });
 
-  it('is waited for through a connection that breaks', async () => {
+  it('is waited for over a connection that breaks', async () => {
     const latch = direct.countDownLatch(KEY);
     await latch.trySetCount(1);
     const opened = client.countDownLatch(KEY).await({ wait: 20_000 });
@@ -115,16 +115,16 @@ describe('A count-down latch whose command was carried out, but not answered', (
     await latch.countDown();
     const openedAt = performance.now();
     await opened;
-    expect(performance.now() - openedAt).toBeLessThan(5_000); // the connection is back long before a lost message costs so much
+    expect(performance.now() - openedAt).toBeLessThan(5_000); // the connection is restored long before the wait that a lost message causes
   });
 
-  /** Loses the replies to that script so often. */
+  /** Loses the replies to that script the given number of times. */
   function lose({ sha1 }: Script, times = 1): LostReplies {
     const losses = proxy.loseReply(([, script]) => script === sha1 && losses.lost < times);
     return losses;
   }
 
-  /** Nothing is kept but the answer, for copies of the request that may arrive later. */
+  /** Only the answer is kept, for copies of the request that may arrive later. */
   async function isRemembered(): Promise<void> {
     const keys = (await server.command('KEYS', '*')) as string[];
     const answers = keys.filter((name) => /^interlock_requests?:/.test(name));

@@ -11,12 +11,12 @@ import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 import { scriptCalls } from './script-calls.js';
 
-/** A waiter that nobody tells of anything looks after so many ms. */
+/** Time in ms after which a waiter without any message checks by itself. */
 const SILENCE = 5_000;
 
-/** How the latch is waited for, and what ends that. */
+/** How callers wait for the latch, and what ends a wait. */
 export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
-  it('opens for who waits when the last one counts down (Redisson: RedissonCountDownLatchTest testAwaitTimeout)', async () => {
+  it('opens for a waiter when the last count is counted down (Redisson: RedissonCountDownLatchTest testAwaitTimeout)', async () => {
     const { mine, theirs, key } = stage();
     await mine.countDownLatch(key).trySetCount(2);
     const startedAt = performance.now();
@@ -29,7 +29,7 @@ export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
     expect(performance.now() - startedAt).toBeLessThan(SILENCE);
   });
 
-  it('is waited for as long as was said (Redisson: RedissonCountDownLatchTest testAwaitTimeoutFail)', async () => {
+  it('is waited for as long as requested (Redisson: RedissonCountDownLatchTest testAwaitTimeoutFail)', async () => {
     const { mine, theirs, key } = stage();
     const latch = mine.countDownLatch(key);
     await latch.trySetCount(2);
@@ -45,14 +45,14 @@ export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
     await latch.delete();
   });
 
-  it('is not waited for, nor listened to, where it is open', async () => {
+  it('requires no wait and no subscription where it is open', async () => {
     const { mine, key } = stage();
     const log = await stage().log();
     await mine.countDownLatch(key).await();
     expect(await log.commands('subscribe"')).toEqual([]);
   });
 
-  it('opens for all five who wait (Redisson: RedissonCountDownLatchTest testMultiAwait)', async () => {
+  it('opens for all five waiters (Redisson: RedissonCountDownLatchTest testMultiAwait)', async () => {
     const { mine, theirs, key } = stage();
     const latch = mine.countDownLatch(key);
     await latch.trySetCount(5);
@@ -64,11 +64,11 @@ export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
 
   it('opens for hundreds of waiters of two clients by one message (Redisson: CountDownLatchPubSubTest testOnZeroMessageAllListenersExecuted)', async () => {
     const { mine, theirs, key } = stage();
-    await mine.countDownLatch(key).await(); // it is open; the server knows the script now
+    await mine.countDownLatch(key).await(); // it is open; the server now knows the script
     await mine.countDownLatch(key).trySetCount(1);
     await stage().commands('CONFIG', 'RESETSTAT');
     const opened = [mine, theirs].flatMap((client) => waiters(client, 200));
-    await eventually('all wait', async () => (await scriptCalls(stage())) >= 800); // before and after they listen
+    await eventually('all wait', async () => (await scriptCalls(stage())) >= 800); // before and after they subscribe
     await stage().listening(channel(), 2);
 
     const log = await stage().log();
@@ -79,7 +79,7 @@ export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
     expect(await log.published(key)).toHaveLength(1);
   });
 
-  it('is counted down by one for another who waits, a thousand times (Redisson: RedissonCountDownLatchConcurrentTest testSingleCountDownAwait_SingleInstance)', async () => {
+  it('is counted down by one caller while another waits, a thousand times (Redisson: RedissonCountDownLatchConcurrentTest testSingleCountDownAwait_SingleInstance)', async () => {
     const { mine, key } = stage();
     const latches = Array.from({ length: 50 }, (_, n) => mine.countDownLatch(`${key}-${n}`));
     for (let round = 0; round < 20; round++) {
@@ -92,7 +92,7 @@ export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
     }
   });
 
-  it('opens for who waits when it is deleted', async () => {
+  it('opens for a waiter when it is deleted', async () => {
     const { mine, theirs, key } = stage();
     await mine.countDownLatch(key).trySetCount(3);
     const startedAt = performance.now();
@@ -108,7 +108,7 @@ export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
     await mine.countDownLatch(key).trySetCount(1);
     const opened = mine.countDownLatch(key).await({ wait: 60_000 });
     await stage().listening(channel());
-    await stage().command('DEL', key); // and tells nobody
+    await stage().command('DEL', key); // and publishes nothing
     const openedAt = performance.now();
     await opened;
     expect(performance.now() - openedAt).toBeLessThan(SILENCE + 2_000);
@@ -124,12 +124,12 @@ export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
     const log = await stage().log();
     for (const message of ['1', '0']) await stage().command(publish, channel(), message);
     await eventually('it has looked', async () => (await log.commands('"evalsha"')).length > 0);
-    await expect(latch.await({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError); // so it is closed yet
+    await expect(latch.await({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError); // so it is still closed
     await theirs.countDownLatch(key).countDown();
     await opened;
   });
 
-  it('ends the wait of who aborts, and of nobody else', async () => {
+  it('ends the wait of a caller that aborts, and of no other', async () => {
     const { mine, theirs, key } = stage();
     await mine.countDownLatch(key).trySetCount(1);
     const abort = new AbortController();
@@ -147,7 +147,7 @@ export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
     await expect(again).rejects.toBeInstanceOf(LockAbortedError);
   });
 
-  it('ends the wait when the client closes, and listens no more', async () => {
+  it('ends the wait and the subscription when the client closes', async () => {
     const { mine, theirs, key } = stage();
     const latch = mine.countDownLatch(key);
     await latch.trySetCount(1);
@@ -161,7 +161,7 @@ export function countDownLatchWaitingSuite(stage: () => RedisStage): void {
     await theirs.countDownLatch(key).delete();
   });
 
-  it.each([0, -1, NaN, Infinity, '5'])('refuses a wait of %p', async (wait) => {
+  it.each([0, -1, NaN, Infinity, '5'])('rejects a wait of %p', async (wait) => {
     const { mine, key } = stage();
     const refused = mine.countDownLatch(key).await({ wait: wait as number });
     await expect(refused).rejects.toBeInstanceOf(LockOptionsError);

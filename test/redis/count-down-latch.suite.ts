@@ -5,7 +5,7 @@ import { countDownLatchLayoutSuite } from './count-down-latch-layout.suite.js';
 import { countDownLatchWaitingSuite } from './count-down-latch-waiting.suite.js';
 import { onRedis } from './on-redis.js';
 
-/** Everything that the latch promises. It contains the cases of RedissonCountDownLatchTest, each named where it stands. */
+/** Everything that the latch promises. Contains the cases of RedissonCountDownLatchTest, each marked with its name. */
 export function countDownLatchSuite(kind: RedisDeploymentKind): void {
   describe(`A count-down latch on Redis, ${kind}`, () => {
     const stage = onRedis(kind);

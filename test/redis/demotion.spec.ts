@@ -41,7 +41,7 @@ describe('A primary that is demoted and keeps its connections, as in a managed R
     return client;
   }
 
-  /** Has the replica take over, with all that was written. */
+  /** Makes the replica the primary, with all that was written. */
   async function promote(): Promise<void> {
     await replicated(first, [second]);
     await second.command('REPLICAOF', 'NO', 'ONE');
@@ -84,7 +84,7 @@ describe('A primary that is demoted and keeps its connections, as in a managed R
     },
   );
 
-  it('is looked for again and again while its address is slow to move, and told once', async () => {
+  it('is looked up again and again while its address is slow to move, and is reported once', async () => {
     await connected(users['an address']!());
     await promote();
     const before = address.connections;

@@ -7,7 +7,7 @@ import { RedisServer } from '../support/redis-server.js';
 
 const [, command = ''] = /^```acl\n(.*)\n```$/m.exec(readFileSync('docs/redis.md', 'utf8')) ?? [];
 
-describe('The permissions that the documentation names', () => {
+describe('The permissions listed in the documentation', () => {
   let server: RedisServer;
   let first: RedisLockClient;
   let second: RedisLockClient;
@@ -36,7 +36,7 @@ describe('The permissions that the documentation names', () => {
     ],
     ['read lock', (locks: RedisLockClient) => preferring(locks, 'reads').readLock()],
     ['write lock', (locks: RedisLockClient) => preferring(locks, 'writes').writeLock()],
-  ] as const)('are enough for a %s that somebody waits for', async (_, lockOf) => {
+  ] as const)('are enough for a %s with a waiter', async (_, lockOf) => {
     const lock = lockOf(first);
     const holder = await lock.acquire();
     const waiting = isShared(lock.key) ? preferring(second, 'reads').writeLock() : lockOf(second);
@@ -54,7 +54,7 @@ describe('The permissions that the documentation names', () => {
     expect([both.isHeld, spin.isHeld]).toEqual([true, true]);
   });
 
-  it('are enough for a plain semaphore, and for a latch, that somebody waits for', async () => {
+  it('are enough for a plain semaphore and a latch, each with a waiter', async () => {
     const [semaphore, latch] = [first.plainSemaphore('plain'), first.countDownLatch('latch')];
     expect(await semaphore.trySetPermits(1)).toBe(true);
     expect(await latch.trySetCount(1)).toBe(true);
@@ -82,7 +82,7 @@ describe('The permissions that the documentation names', () => {
     expect(await readWriteLock.forceUnlock('read')).toBe(true);
   });
 
-  it('reach nothing without the prefix', async () => {
+  it('give no access without the prefix', async () => {
     const stranger = await clientOf(server, '');
     await expect(stranger.mutex('mutex').acquire()).rejects.toThrow('NOPERM');
     await stranger.close();

@@ -7,16 +7,16 @@ import { RedissonFairWaiters } from './redisson-fair-waiters.js';
 import type { RedisStage } from './redis-stage.js';
 
 const FAIR = { fair: true };
-/** What everybody adds and subtracts by default, in ms. */
+/** Wait that all clients add and subtract by default, in ms. */
 const WAIT = 300_000;
-/** A lease that is not renewed, in ms: so that deadlines do not depend on when somebody looked. */
+/** A lease that is not renewed, in ms, so that deadlines do not depend on the time of a look. */
 const LEASE = 60_000;
-/** Far below both, in ms: a waiter may look once more, and its deadline is a little later then. */
+/** Far below both, in ms: a waiter may look once more, which makes its deadline a little later. */
 const NEAR = 10_000;
-/** The server counts whole milliseconds. */
+/** Rounding: the server counts whole milliseconds. */
 const ROUNDING = 3;
 
-/** The queue as Redisson lays it out, and the deadlines that Redisson goes by. */
+/** The queue in Redisson's layout, with the deadlines that Redisson uses. */
 export function fairLockArithmeticSuite(stage: () => RedisStage): void {
   it('keeps holder, queue, deadlines and messages where Redisson has them', async () => {
     const { mine, names, key } = stage();
@@ -45,7 +45,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     expect(await stage().keys()).toEqual([]);
   });
 
-  it('gives each waiter a wait more than the one before, counted from the end of the lease', async () => {
+  it('gives each waiter one wait more than the one before it, counted from the end of the lease', async () => {
     await using _ = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
     const redisson = new RedissonFairWaiters(stage());
     const stop = new AbortController();
@@ -62,7 +62,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     await redisson.giveUp('waiter:1');
   });
 
-  it('takes a wait from those behind who is granted (Redisson: RedissonFairLockTest testLockAcquiredTimeoutDrift_Descrete)', async () => {
+  it('subtracts one wait from the waiters behind a granted one (Redisson: RedissonFairLockTest testLockAcquiredTimeoutDrift_Descrete)', async () => {
     const lease = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
     const stop = new AbortController();
     const { lease: granted } = await queue(stage().theirs);
@@ -80,7 +80,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     stop.abort();
   });
 
-  it('takes a wait from those behind who gives up (Redisson: RedissonFairLockTest testAcquireFailedTimeoutDrift_Descrete)', async () => {
+  it('subtracts one wait from the waiters behind one that gives up (Redisson: RedissonFairLockTest testAcquireFailedTimeoutDrift_Descrete)', async () => {
     await using _ = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
     const [stop, leave] = [new AbortController(), new AbortController()];
     await queue(stage().mine, stop.signal);
@@ -97,7 +97,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     stop.abort();
   });
 
-  it('takes a wait from those behind who has died', async () => {
+  it('subtracts one wait from the waiters behind a dead one', async () => {
     const { mine, theirs, names, key } = stage();
     await using _ = await mine.mutex(key, FAIR).acquire({ lease: LEASE });
     await new RedissonFairWaiters(stage()).acquire('dead:1');
@@ -105,7 +105,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     for (let n = 0; n < 2; n++) await queue(mine, stop.signal);
     const before = await fairQueue(stage());
     const alive = names.queue.replace('redisson_lock_queue', 'interlock_alive');
-    await stage().command('ZADD', alive, before.now, 'dead:1'); // as of one of ours, up to when it lives
+    await stage().command('ZADD', alive, before.now, 'dead:1'); // as one of ours that was alive until now
     expect(await theirs.mutex(key, FAIR).tryAcquire()).toBeUndefined();
 
     const after = await fairQueue(stage());
@@ -117,7 +117,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     stop.abort();
   });
 
-  it('leaves the queue as it is after a try (Redisson: RedissonFairLockTest testLockAcquiredBooleanTimeoutDrift_Descrete)', async () => {
+  it('leaves the queue as it is after a tryAcquire (Redisson: RedissonFairLockTest testLockAcquiredBooleanTimeoutDrift_Descrete)', async () => {
     const { theirs, key } = stage();
     await using _ = await stage().mine.mutex(key, FAIR).acquire({ lease: LEASE });
     const stop = new AbortController();
@@ -131,7 +131,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     stop.abort();
   });
 
-  it('has no deadline drift away with waits in vain (Redisson: RedissonFairLockTest testWaitTimeoutDrift)', async () => {
+  it('lets no deadline drift when waits time out (Redisson: RedissonFairLockTest testWaitTimeoutDrift)', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.mutex(key, FAIR).acquire({ lease: LEASE });
     const redisson = new RedissonFairWaiters(stage());
@@ -151,14 +151,14 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     await redisson.giveUp('dead:1');
   });
 
-  it('has no deadline drift away with grants (Redisson: RedissonFairLockTest testLockAcquiredTimeoutDrift)', async () => {
+  it('lets no deadline drift when the lock is granted (Redisson: RedissonFairLockTest testLockAcquiredTimeoutDrift)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key, FAIR).acquire({ lease: LEASE });
     const stop = new AbortController();
     let { lease: next } = await queue(theirs);
     await lease.release();
     for (let round = 0; round < 30; round++) {
-      const held = await next; // the queue is never empty: so nothing is begun anew
+      const held = await next; // the queue is never empty, so no deadline restarts
       ({ lease: next } = await queue(round % 2 === 0 ? mine : theirs));
       const { now, ttl, deadlines } = await fairQueue(stage());
       expectNear(deadlines, [now + ttl + WAIT]);
@@ -168,7 +168,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     stop.abort();
   });
 
-  it('keeps every deadline far enough away for what waiters of Redisson will take from it', async () => {
+  it('keeps every deadline far enough away for what waiters of Redisson will subtract', async () => {
     const { names, key } = stage();
     const client = await stage().client({ watchdogTimeout: 1_500 });
     const redisson = new RedissonFairWaiters(stage());
@@ -185,7 +185,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     await expectSafe();
 
     await stage().command('DEL', names.hash);
-    const held = await third; // no message came: it looks by itself
+    const held = await third; // no message came: the waiter looks by itself
     await expectSafe();
 
     await held.release();
@@ -200,7 +200,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
     return stage().queue(client, client.mutex(stage().key, FAIR), { lease: LEASE, signal });
   }
 
-  /** Resolves once so many wait. */
+  /** Resolves once that many wait. */
   function waiting(count: number): Promise<FairQueue> {
     return eventually(`${count} wait`, async () => {
       const seen = await fairQueue(stage());
@@ -209,8 +209,8 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
   }
 
   /**
-   * Nobody of ours is dropped by whoever of Redisson looks, and each grant in front of it may take its wait away; and when
-   * ours have looked again, the lock may be held to the end of its lease too.
+   * Redisson drops none of our waiters when it looks, and each grant ahead of one may subtract one wait; and after ours have
+   * looked again, the lock may in addition be held to the end of its lease.
    */
   async function expectSafe(): Promise<void> {
     const seen = await fairQueue(stage());
@@ -224,7 +224,7 @@ export function fairLockArithmeticSuite(stage: () => RedisStage): void {
   }
 }
 
-/** Is each deadline of ours that long, and a wait for each grant, away? */
+/** Whether each deadline of ours is at least that far away, plus one wait for each grant. */
 function isSafe({ now, waiters, deadlines }: FairQueue, ms: number): boolean {
   const least = (place: number) => now + ms + (place + 1) * WAIT - ROUNDING;
   return waiters.every(

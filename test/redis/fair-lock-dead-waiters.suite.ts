@@ -6,7 +6,7 @@ import type { RedisStage } from './redis-stage.js';
 import { WaitersOnServer } from './waiters-on-server.js';
 
 const FAIR = { fair: true };
-/** What everybody adds and subtracts by default, in ms. */
+/** Wait that all clients add and subtract by default, in ms. */
 const WAIT = 300_000;
 /** Commands that change a queue. */
 const WRITES = 'z(add|incrby|rem)|l(rem|pop|trim)|rpush|del';
@@ -14,7 +14,7 @@ const WRITES = 'z(add|incrby|rem)|l(rem|pop|trim)|rpush|del';
 const AT_ONCE = 1_000;
 /** Many more, so that it takes several calls. */
 const MANY = 2_500;
-/** Far below a third of the default watchdogTimeout, in ms: who is served within it was woken, and has not just looked. */
+/** Far below a third of the default watchdogTimeout, in ms: a waiter served within it was woken, and did not just look. */
 const SOON = 5_000;
 
 /** Whole pods that die in the queue, and what the removal of their waiters costs the server. */
@@ -25,7 +25,7 @@ export function fairLockDeadWaitersSuite(stage: () => RedisStage): void {
     waiters = new WaitersOnServer(stage());
   });
 
-  it('writes little for many dead waiters, and takes them out a number at a time', async () => {
+  it('causes few writes for many dead waiters, and removes a limited number at a time', async () => {
     const { mine, theirs, key } = stage();
     const lease = await theirs.mutex(key, FAIR).acquire();
     await waiters.ours('dead', MANY);
@@ -43,7 +43,7 @@ export function fairLockDeadWaitersSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('takes a wait for each dead one from those behind it, and none from those ahead', async () => {
+  it('subtracts one wait per dead waiter from those behind it, and none from those ahead', async () => {
     const { mine, theirs, key } = stage();
     const lease = await theirs.mutex(key, FAIR).acquire();
     for (const part of [1, 2, 3]) {
@@ -67,7 +67,7 @@ export function fairLockDeadWaitersSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('goes past all of them at the release, however many', async () => {
+  it('skips all of them at the release, however many', async () => {
     const { mine, theirs, key } = stage();
     const lease = await theirs.mutex(key, FAIR).acquire();
     await waiters.ours('dead', MANY);
@@ -92,7 +92,7 @@ export function fairLockDeadWaitersSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('drops those of Redisson that are overdue a number at a time, and looks again at once', async () => {
+  it('drops overdue waiters of Redisson a limited number at a time, and looks again at once', async () => {
     const { mine, key } = stage();
     await waiters.overdue('redisson', MANY);
     expect(await mine.mutex(key, FAIR).tryAcquire()).toBeUndefined();
@@ -103,7 +103,7 @@ export function fairLockDeadWaitersSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('forgets dead ones that Redisson has dropped from the queue', async () => {
+  it('forgets dead waiters that Redisson has dropped from the queue', async () => {
     const { mine, key } = stage();
     const { queue, timeouts } = stage().names;
     const lease = await mine.mutex(key, FAIR).acquire();
@@ -118,7 +118,7 @@ export function fairLockDeadWaitersSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('knows of each waiter for as long as its deadline, although those ahead of it look again', async () => {
+  it('remembers each waiter until its deadline, although those ahead of it look again', async () => {
     const { theirs, key } = stage();
     const client = await stage().client({ watchdogTimeout: 600 });
     const lease = await theirs.mutex(key, FAIR).acquire();
@@ -137,7 +137,7 @@ export function fairLockDeadWaitersSuite(stage: () => RedisStage): void {
     await (await second).release();
   });
 
-  /** Nobody looks after those who were put there. */
+  /** No client cleans up after the waiters that were added. */
   async function clear(): Promise<void> {
     const { queue, timeouts } = stage().names;
     await stage().command('DEL', queue, timeouts, waiters.alive);

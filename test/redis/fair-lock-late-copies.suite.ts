@@ -11,7 +11,7 @@ const OTHER = 'b983c153-7421-469a-addb-44fb92259a1b:2';
 const WAIT = 300_000;
 const LIFE = 30_000;
 
-/** A copy of a command may arrive long after the command, and after what followed it. */
+/** A copy of a command may arrive long after the command, and after later ones. */
 export function fairLockLateCopiesSuite(stage: () => RedisStage): void {
   it('an acquire never shortens the lease of its holder', async () => {
     expect(await acquire(OWNER, { lease: 5_000 })).toEqual([1, 0]);
@@ -34,7 +34,7 @@ export function fairLockLateCopiesSuite(stage: () => RedisStage): void {
     expect(await acquire(OTHER)).toEqual([1, 0]);
     await expect(acquire(OWNER, { mayWait: true })).rejects.toThrow('GONE');
     expect((await fairQueue(stage())).waiters).toEqual([]);
-    expect(await acquire(OWNER)).toEqual([0, expect.any(Number)]); // one that takes nothing anyway
+    expect(await acquire(OWNER)).toEqual([0, expect.any(Number)]); // an acquire that takes nothing anyway
     await release(OTHER);
     await stage().command('DEL', gone(OWNER));
   });
@@ -50,7 +50,7 @@ export function fairLockLateCopiesSuite(stage: () => RedisStage): void {
     await stage().command('DEL', gone(OWNER));
   });
 
-  it('a release that is sure of what it sent leaves nothing behind', async () => {
+  it('a release that is certain of what it sent leaves nothing behind', async () => {
     await acquire(OWNER);
     expect(await release(OWNER)).toBe(0);
     expect([await left(), await stage().command('EXISTS', gone(OWNER))]).toEqual([0, 0]);

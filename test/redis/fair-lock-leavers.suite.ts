@@ -14,12 +14,12 @@ import { scriptCalls } from './script-calls.js';
 import { startLockUser } from './start-lock-user.js';
 
 const FAIR = { fair: true };
-/** Far below a third of the default watchdogTimeout, in ms: who is served within it was woken, and has not just looked. */
+/** Far below a third of the default watchdogTimeout, in ms: a waiter served within it was woken, and did not just look. */
 const AT_ONCE = 3_000;
 
-/** Whoever leaves the queue, in whatever way, does not keep the others waiting. */
+/** A waiter that leaves the queue, in whatever way, does not keep the others waiting. */
 export function fairLockLeaversSuite(stage: () => RedisStage): void {
-  it('takes out who gives up, so that the next is served without delay (Redisson: RedissonFairLockTest testTryLockNonDelayed)', async () => {
+  it('removes a waiter that gives up, so that the next is served without delay (Redisson: RedissonFairLockTest testTryLockNonDelayed)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key, FAIR).acquire();
     const { lease: inVain } = await stage().queue(theirs, theirs.mutex(key, FAIR), { wait: 100 });
@@ -29,7 +29,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     await expectServedAtOnce(() => lease.release(), next);
   });
 
-  it('takes out who is aborted', async () => {
+  it('removes an aborted waiter', async () => {
     const { mine, theirs, key } = stage();
     const stop = new AbortController();
     const lease = await mine.mutex(key, FAIR).acquire();
@@ -43,7 +43,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     await expectServedAtOnce(() => lease.release(), next);
   });
 
-  it('takes out all waiters of a client that closes', async () => {
+  it('removes all waiters of a client that closes', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key, FAIR).acquire();
     const closed = [];
@@ -74,19 +74,19 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('leaves nobody in the queue whom a server that does not answer kept there (Redisson: RedissonFairLockTest testAcquireFailedNotCalledOnRedisTimeout)', async () => {
+  it('leaves no waiter in the queue that timed out while the server did not answer (Redisson: RedissonFairLockTest testAcquireFailedNotCalledOnRedisTimeout)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key, FAIR).acquire();
     await stage().command('CLIENT', 'PAUSE', 600);
     const inVain = [1, 2, 3].map(() => theirs.mutex(key, FAIR).acquire({ wait: 200 }));
     for (const outcome of await Promise.allSettled(inVain))
       expect(outcome).toMatchObject({ reason: expect.any(LockTimeoutError) });
-    await theirs.close(); // waits for what is under way
+    await theirs.close(); // waits for commands under way
     expect((await fairQueue(stage())).waiters).toEqual([]);
     await lease.release();
   });
 
-  it('is free a lease after the process that holds it was killed (Redisson: RedissonFairLockTest testAutoExpire)', async () => {
+  it('is free one lease after the process that holds it was killed (Redisson: RedissonFairLockTest testAutoExpire)', async () => {
     const watchdogTimeout = 1_000;
     const client = await stage().client({ watchdogTimeout });
     const holder = await startLockUser(stage(), { kind: 'fair', watchdogTimeout });
@@ -97,7 +97,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     expect(performance.now() - begin).toBeLessThan(watchdogTimeout + AT_ONCE);
   });
 
-  it('goes past all waiters of a process that was killed, after one life of a waiter', async () => {
+  it('skips all waiters of a killed process after the lifetime of one waiter', async () => {
     const watchdogTimeout = 1_500;
     const client = await stage().client({ watchdogTimeout });
     const lease = await client.mutex(stage().key, FAIR).acquire();
@@ -111,7 +111,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     expect(performance.now() - begin).toBeLessThan(2 * watchdogTimeout); // not one for each of the four
   });
 
-  it('goes past waiters of Redisson who have died, after a wait of each (Redisson: RedissonFairLockTest testAbandonedTimeoutDrift_Descrete)', async () => {
+  it('skips dead waiters of Redisson after one wait for each (Redisson: RedissonFairLockTest testAbandonedTimeoutDrift_Descrete)', async () => {
     const client = await stage().client({ fairLockWaitTimeout: 400 });
     const redisson = new RedissonFairWaiters(stage(), 400);
     const lease = await client.mutex(stage().key, FAIR).acquire({ lease: 600 });
@@ -126,7 +126,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('comes to the second a wait after the first has died (Redisson: RedissonFairLockTest testFirstThreadDeathTimeoutDrift)', async () => {
+  it('serves the second waiter one wait after the first has died (Redisson: RedissonFairLockTest testFirstThreadDeathTimeoutDrift)', async () => {
     const client = await stage().client({ fairLockWaitTimeout: 500 });
     const redisson = new RedissonFairWaiters(stage(), 500);
     const lease = await client.mutex(stage().key, FAIR).acquire({ lease: 500 });
@@ -143,7 +143,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('does not ask again and again while the lock is free for one who does not come', async () => {
+  it('does not poll in a loop while the lock is free for a waiter that does not come', async () => {
     const watchdogTimeout = 1_500;
     const clients = await group({ watchdogTimeout });
     const redisson = new RedissonFairWaiters(stage());
@@ -158,7 +158,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     const passed = () => performance.now() - begin;
     await eventually('a while has passed', () => passed() > watchdogTimeout);
     const looks = await scriptCalls(stage());
-    expect(looks).toBeGreaterThanOrEqual(clients.length); // they go on looking
+    expect(looks).toBeGreaterThanOrEqual(clients.length); // they keep looking
     const each = 1 + Math.ceil(passed() / (watchdogTimeout / 3));
     expect(looks).toBeLessThanOrEqual(clients.length * each);
 
@@ -166,7 +166,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     await Promise.all(leases.map(({ lease }) => lease.then((held) => held.release())));
   });
 
-  it('tells a waiter of Redisson that it is the first now, when ours ahead of it have died', async () => {
+  it('notifies a waiter of Redisson that it is first when our waiters ahead of it have died', async () => {
     const watchdogTimeout = 900;
     const client = await stage().client({ watchdogTimeout });
     const redisson = new RedissonFairWaiters(stage());
@@ -185,7 +185,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     await (await last).release();
   });
 
-  it('does not wait for one of whom no deadline is known', async () => {
+  it('does not wait for a waiter without a known deadline', async () => {
     const { mine, names, key } = stage();
     await stage().command('RPUSH', names.queue, 'nobody:1');
     const lease = await mine.mutex(key, FAIR).tryAcquire();
@@ -200,7 +200,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     return Promise.all([1, 2, 3].map(() => stage().client(options)));
   }
 
-  /** Resolves once so many wait. */
+  /** Resolves once that many wait. */
   async function waiting(count: number): Promise<void> {
     await eventually(
       `${count} wait`,

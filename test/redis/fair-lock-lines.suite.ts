@@ -8,7 +8,7 @@ import { scriptCalls } from './script-calls.js';
 
 const FAIR = { fair: true };
 
-/** Of one process only the first few waiters stand in the queue on the server. */
+/** Of one process only the first few waiters are in the queue on the server. */
 export function fairLockLinesSuite(stage: () => RedisStage): void {
   it('has few waiters of each process on the server, and serves all in their order', async () => {
     const { mine, theirs, key } = stage();
@@ -35,12 +35,12 @@ export function fairLockLinesSuite(stage: () => RedisStage): void {
     await lease.release();
     await Promise.all(visits);
     const expected = [...names];
-    expected.splice(WAITERS_ON_SERVER, 0, 'theirs'); // who came behind those that stood on the server
+    expected.splice(WAITERS_ON_SERVER, 0, 'theirs'); // it came behind those that were on the server
     expect(served).toEqual(expected);
     expect(Math.max(...longest)).toBeLessThanOrEqual(WAITERS_ON_SERVER + 1);
   });
 
-  it('takes the next of the process in when one of the first gives up', async () => {
+  it('adds the next waiter of the process when one of the first gives up', async () => {
     const { held, stops, leases } = await crowd(WAITERS_ON_SERVER + 2);
     const { waiters: before } = await fairQueue(stage());
     stops[4]!.abort();
@@ -54,10 +54,10 @@ export function fairLockLinesSuite(stage: () => RedisStage): void {
     await held.release();
   });
 
-  it('asks the server nothing for those behind, neither when they come nor when they give up; a try passes them', async () => {
+  it('sends nothing for the waiters behind, neither when they come nor when they give up; a tryAcquire passes them', async () => {
     const { key } = stage();
     await stage().command('CONFIG', 'RESETSTAT');
-    const client = await stage().client({ watchdogTimeout: 600_000 }); // so that nobody looks meanwhile
+    const client = await stage().client({ watchdogTimeout: 600_000 }); // so that no waiter looks meanwhile
     const { held, stops, leases } = await crowd(WAITERS_ON_SERVER, client);
     const asked = 1 + 2 * WAITERS_ON_SERVER; // the holder once, each waiter before and after it has subscribed
     await eventually('all have asked', async () => (await scriptCalls(stage())) === asked);
@@ -74,7 +74,7 @@ export function fairLockLinesSuite(stage: () => RedisStage): void {
     await (await next).release();
   });
 
-  /** So many of this process wait for a lock that is held. */
+  /** Queues that many waiters of this process for a lock that is held. */
   async function crowd(count: number, client = stage().mine) {
     const { theirs, key } = stage();
     const held = await theirs.mutex(key, FAIR).acquire({ lease: 60_000 });

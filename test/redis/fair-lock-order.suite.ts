@@ -9,7 +9,7 @@ import type { RedisStage } from './redis-stage.js';
 
 const FAIR = { fair: true };
 
-/** First come, first served; across clients, and for as long as it takes. */
+/** First come, first served; across clients, and however long it takes. */
 export function fairLockOrderSuite(stage: () => RedisStage): void {
   it('serves 50 waiters of five clients in the order they queued (Redisson: RedissonFairLockTest testConcurrency_MultiInstance_Ordering)', async () => {
     const clients = await Promise.all([1, 2, 3, 4, 5].map(() => stage().client()));
@@ -31,7 +31,7 @@ export function fairLockOrderSuite(stage: () => RedisStage): void {
     expect(visits).toBe(150);
   });
 
-  it('goes on at the end of each lease that nobody gives back, in order (Redisson: RedissonFairLockTest testLeaseTimeout)', async () => {
+  it('moves on at the end of each lease that is not released, in order (Redisson: RedissonFairLockTest testLeaseTimeout)', async () => {
     const begin = performance.now();
     const served: number[] = [];
     const leases: Promise<RedisLease>[] = [];
@@ -48,7 +48,7 @@ export function fairLockOrderSuite(stage: () => RedisStage): void {
     await Promise.all(held.map((lease) => lease.release()));
   });
 
-  it('does not let a try past those who wait for a lock that is free', async () => {
+  it('does not let a tryAcquire pass waiters of a free lock', async () => {
     const { mine, key } = stage();
     const redisson = new RedissonFairWaiters(stage());
     const lease = await mine.mutex(key, FAIR).acquire();
@@ -73,7 +73,7 @@ export function fairLockOrderSuite(stage: () => RedisStage): void {
     expect(await redisson.acquire('waiter:1')).toBe(true);
     expect(await stage().fields(key)).toEqual({ 'waiter:1': '1' });
 
-    await stage().command('DEL', key); // its release, whose message says only where to look
+    await stage().command('DEL', key); // its release; the message only triggers a look
     await stage().command(
       stage().isCluster ? 'SPUBLISH' : 'PUBLISH',
       stage().names.waiterChannel((await fairQueue(stage())).waiters[0]!),
@@ -82,7 +82,7 @@ export function fairLockOrderSuite(stage: () => RedisStage): void {
     await (await fourth).release();
   });
 
-  it('keeps the place of who waits for longer than several deadlines', async () => {
+  it('keeps the place of a client that waits for longer than several deadlines', async () => {
     const options = { watchdogTimeout: 1_500, fairLockWaitTimeout: 300 };
     const clients = await Promise.all([1, 2, 3].map(() => stage().client(options)));
     const redisson = new RedissonFairWaiters(stage(), 300);
@@ -99,7 +99,7 @@ export function fairLockOrderSuite(stage: () => RedisStage): void {
     expect(await line.served()).toEqual(numbers(3));
   });
 
-  it('keeps the place of who waits behind one who does not come, and is dropped', async () => {
+  it('keeps the place of a client that waits behind a waiter that does not come and is dropped', async () => {
     const options = { watchdogTimeout: 1_500, fairLockWaitTimeout: 300 };
     const clients = await Promise.all([1, 2, 3].map(() => stage().client(options)));
     const redisson = new RedissonFairWaiters(stage(), 300);
@@ -110,10 +110,10 @@ export function fairLockOrderSuite(stage: () => RedisStage): void {
     expect(await line.served()).toEqual(numbers(6));
   });
 
-  it('keeps the place of who is slower than the others think, as long as it is known to live', async () => {
+  it('keeps the place of a client that is slower than the others expect, as long as it is known to be alive', async () => {
     const client = await stage().client({ watchdogTimeout: 3_000, fairLockWaitTimeout: 20 });
     const first = await client.mutex(stage().key, FAIR).acquire();
-    await stage().command('PERSIST', stage().key); // a lock without end, so nothing but their own waits is in the deadlines
+    await stage().command('PERSIST', stage().key); // the lock does not expire, so the deadlines consist only of the waits
     const line = await lineUp([client], 3);
     const { waiters, deadlines } = await fairQueue(stage());
     await eventually('they are overdue', async () => {
@@ -126,7 +126,7 @@ export function fairLockOrderSuite(stage: () => RedisStage): void {
     expect(await line.served()).toEqual(numbers(3));
   });
 
-  /** Has so many wait, one behind the other. */
+  /** Queues that many waiters, one behind the other. */
   async function lineUp(clients: readonly RedisLockClient[], count: number) {
     const served: number[] = [];
     const visits: Promise<void>[] = [];

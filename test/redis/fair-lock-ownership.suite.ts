@@ -29,7 +29,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     expect(await mutex.isLocked()).toBe(false);
   });
 
-  it('is locked in the eyes of others too (Redisson: RedissonFairLockTest testIsLockedOtherThread)', async () => {
+  it('is locked for other clients too (Redisson: RedissonFairLockTest testIsLockedOtherThread)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key, FAIR).acquire();
     expect(await theirs.mutex(key, FAIR).isLocked()).toBe(true);
@@ -45,7 +45,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     expect(lease.isHeld).toBe(false);
   });
 
-  it('is not held by who waits for it (Redisson: RedissonFairLockTest testIsHeldByCurrentThreadOtherThread)', async () => {
+  it('is not held by a waiter (Redisson: RedissonFairLockTest testIsHeldByCurrentThreadOtherThread)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key, FAIR).acquire();
     const { lease: waiting } = await stage().queue(theirs, theirs.mutex(key, FAIR));
@@ -57,7 +57,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     expect((await mine.mutex(key, FAIR).holders()).map(({ id }) => id)).toEqual([next.holder]);
   });
 
-  it('is held until as many leases are released as were taken (Redisson: RedissonFairLockTest testGetHoldCount)', async () => {
+  it('is held until as many leases are released as were acquired (Redisson: RedissonFairLockTest testGetHoldCount)', async () => {
     const { mine, theirs, key } = stage();
     const mutex = mine.mutex(key, FAIR);
     const first = await mutex.acquire();
@@ -68,7 +68,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     expect(await mutex.isLocked()).toBe(false);
   });
 
-  it('lets its holder in again past those who wait, and nobody else (Redisson: RedissonFairLockTest testReentrancy)', async () => {
+  it('lets its holder in again past the waiters, and no other client (Redisson: RedissonFairLockTest testReentrancy)', async () => {
     const { mine, theirs, key } = stage();
     const mutex = mine.mutex(key, FAIR);
     const waiting = await mutex.using(async () => {
@@ -81,7 +81,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     await (await waiting.lease).release();
   });
 
-  it('is not given back by who had it before (Redisson: RedissonFairLockTest testUnlockFail)', async () => {
+  it('is not released by its former holder (Redisson: RedissonFairLockTest testUnlockFail)', async () => {
     const { mine, theirs, key } = stage();
     const before = await theirs.mutex(key, FAIR).acquire();
     await stage().command('DEL', key);
@@ -91,7 +91,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     expect((await mine.mutex(key, FAIR).holders()).map(({ id }) => id)).toEqual([lease.holder]);
   });
 
-  it('waits no longer than it is told (Redisson: RedissonFairLockTest testTryLockWait)', async () => {
+  it('is waited for no longer than requested (Redisson: RedissonFairLockTest testTryLockWait)', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.mutex(key, FAIR).acquire();
     const begin = performance.now();
@@ -101,7 +101,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     expect(waited).toBeLessThan(1_000);
   });
 
-  it('goes to the first who waits when it is unlocked by force (Redisson: RedissonFairLockTest testForceUnlock)', async () => {
+  it('goes to the first waiter when it is unlocked by force (Redisson: RedissonFairLockTest testForceUnlock)', async () => {
     const { mine, theirs, key } = stage();
     const mutex = mine.mutex(key, FAIR);
     const watched = await stage().client({ watchdogTimeout: 600 });
@@ -116,7 +116,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('goes to who waits at the end of a lease, and not back (Redisson: RedissonFairLockTest testExpire)', async () => {
+  it('goes to a waiter at the end of a lease, and not back (Redisson: RedissonFairLockTest testExpire)', async () => {
     const { mine, theirs, key } = stage();
     const begin = performance.now();
     const lease = await mine.mutex(key, FAIR).acquire({ lease: 500 });
@@ -148,7 +148,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     expect(await updates([stage().mine], 16)).toBe(16);
   });
 
-  it('loses no update of clients that come again and again (Redisson: RedissonFairLockTest testConcurrencyLoop_MultiInstance)', async () => {
+  it('loses no update of clients that acquire it again and again (Redisson: RedissonFairLockTest testConcurrencyLoop_MultiInstance)', async () => {
     expect(await updates(await clients(4), 20)).toBe(80);
   });
 
@@ -156,7 +156,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     expect(await updates(await clients(16), 1)).toBe(16);
   });
 
-  it('does not let a nested acquire in where it is not reentrant (Redisson: RedissonNonReentrantFairLockTest testSameThreadReacquireThrows)', async () => {
+  it('does not admit a nested acquire where it is not reentrant (Redisson: RedissonNonReentrantFairLockTest testSameThreadReacquireThrows)', async () => {
     const { mine, key } = stage();
     const mutex = mine.semaphoreMutex(key, FAIR);
     await mutex.using(async () => {
@@ -166,14 +166,14 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     expect(await mutex.isLocked()).toBe(false);
   });
 
-  it('keeps other objects of the same lock out where it is not reentrant (Redisson: RedissonNonReentrantFairLockTest testCrossInstanceSameThreadReentryThrows)', async () => {
+  it('excludes other objects of the same lock where it is not reentrant (Redisson: RedissonNonReentrantFairLockTest testCrossInstanceSameThreadReentryThrows)', async () => {
     const { mine, key } = stage();
     await mine.semaphoreMutex(key, FAIR).using(async () => {
       expect(await mine.semaphoreMutex(key, FAIR).tryAcquire()).toBeUndefined();
     });
   });
 
-  it('goes to who waits where it is not reentrant (Redisson: RedissonNonReentrantFairLockTest testContendingThreadBlocksAndAcquiresOnRelease)', async () => {
+  it('goes to a waiter where it is not reentrant (Redisson: RedissonNonReentrantFairLockTest testContendingThreadBlocksAndAcquiresOnRelease)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.semaphoreMutex(key, FAIR).acquire();
     const { lease: waiting } = await stage().queue(theirs, theirs.semaphoreMutex(key, FAIR));
@@ -186,7 +186,7 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
     return Promise.all(Array.from({ length: count }, () => stage().client()));
   }
 
-  /** Has each client read in one turn, and write in the next; resolves to the number that came of it. */
+  /** Has each client read in one turn and write in the next; resolves to the resulting number. */
   async function updates(visitors: RedisLockClient[], each: number): Promise<number> {
     let number = 0;
     const visit = async () => {

@@ -10,8 +10,8 @@ import { fairLockOwnershipSuite } from './fair-lock-ownership.suite.js';
 import { onRedis } from './on-redis.js';
 
 /**
- * Everything that the fair mutex promises on Redis beyond what a mutex promises anywhere (`test/contract`). It contains the
- * cases of RedissonFairLockTest, each named where it stands.
+ * Everything that the fair mutex promises on Redis beyond what a mutex promises anywhere (`test/contract`). Contains the cases
+ * of RedissonFairLockTest, each marked with its name.
  */
 export function fairLockSuite(kind: RedisDeploymentKind): void {
   describe(`A fair mutex on Redis, ${kind}`, () => {
@@ -20,8 +20,8 @@ export function fairLockSuite(kind: RedisDeploymentKind): void {
     describe('ownership', () => fairLockOwnershipSuite(stage));
     describe('order', () => fairLockOrderSuite(stage));
     describe('the arithmetic of the queue', () => fairLockArithmeticSuite(stage));
-    describe('those who leave the queue', () => fairLockLeaversSuite(stage));
-    describe('waiters who die together', () => fairLockDeadWaitersSuite(stage));
+    describe('waiters that leave the queue', () => fairLockLeaversSuite(stage));
+    describe('waiters that die together', () => fairLockDeadWaitersSuite(stage));
     describe('the waiters of one process', () => fairLockLinesSuite(stage));
     describe('scripts that are sent twice', () => fairLockLateCopiesSuite(stage));
   });

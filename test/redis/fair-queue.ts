@@ -1,6 +1,6 @@
 import type { RedisStage } from './redis-stage.js';
 
-/** One look at everything at once: time, life of the lock, and each waiter with its deadline. */
+/** One snapshot of everything: time, lifetime of the lock, and each waiter with its deadline. */
 const LOOK = `
 local time = redis.call('TIME')
 local seen = { time[1] * 1000 + math.floor(time[2] / 1000), redis.call('PTTL', KEYS[1]) }
@@ -15,15 +15,15 @@ return seen
 export interface FairQueue {
   /** By the clock of the server, in ms. */
   readonly now: number;
-  /** What the holder has left, in ms; -2 when nobody holds. */
+  /** Remaining time of the holder, in ms; -2 when the lock is free. */
   readonly ttl: number;
-  /** Who waits, the first first. */
+  /** The waiters, the first one first. */
   readonly waiters: readonly string[];
   /** Their deadlines, in ms by the clock of the server; `NaN` where there is none. */
   readonly deadlines: readonly number[];
 }
 
-/** Looks at the queue of the fair lock of this test. */
+/** Reads the queue of this test's fair lock. */
 export async function fairQueue(stage: RedisStage): Promise<FairQueue> {
   const { hash, queue, timeouts } = stage.names;
   const [now, ttl, ...flat] = (await stage.command('EVAL', LOOK, 3, hash, queue, timeouts)) as [

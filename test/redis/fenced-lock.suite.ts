@@ -5,7 +5,7 @@ import type { RedisStage } from './redis-stage.js';
 
 /** Tokens that grow with every grant. */
 export function fencedLockSuite(stage: () => RedisStage): void {
-  it('gives every grant the next token, however it was asked for (Redisson: RedissonFencedLockTest testTokenIncrease)', async () => {
+  it('gives every grant the next token, however it was requested (Redisson: RedissonFencedLockTest testTokenIncrease)', async () => {
     const { mine, theirs, key } = stage();
     const [fenced, plain] = [mine.mutex(key, { fenced: true }), theirs.mutex(key)];
     const grants = [
@@ -23,7 +23,7 @@ export function fencedLockSuite(stage: () => RedisStage): void {
     expect(tokens).toEqual([1n, 2n, 3n, 4n, 5n]);
   });
 
-  it('counts in a key that has no end, and stays', async () => {
+  it('counts in a key that does not expire and is kept', async () => {
     const { mine, key } = stage();
     const { token } = stage().names;
     for (const count of ['1', '2']) {
@@ -41,7 +41,7 @@ export function fencedLockSuite(stage: () => RedisStage): void {
     expect(await stage().command('GET', token)).toBe('2');
   });
 
-  it('tells its token in the activity of its client; a lock that is not fenced once it was asked for', async () => {
+  it('shows its token in the activity of its client; a lock that is not fenced does so once the token was requested', async () => {
     const { mine, key } = stage();
     const tokens = () => mine.activity().map(({ fencingToken }) => fencingToken);
     await mine.mutex(key, { fenced: true }).using(() => expect(tokens()).toEqual([1n]));
@@ -52,10 +52,10 @@ export function fencedLockSuite(stage: () => RedisStage): void {
     });
   });
 
-  it('has its token from the grant, and asks the server no more', async () => {
+  it('has its token from the grant, and sends no further command', async () => {
     const { mine, key } = stage();
     await using lease = await mine.mutex(key, { fenced: true }).acquire();
-    await stage().command('SET', stage().names.token, 1_000); // others were granted it by a server that forgot us
+    await stage().command('SET', stage().names.token, 1_000); // another client was granted the lock by a server that had lost our lease
     expect(await lease.fencingToken()).toBe(1n);
     await stage().command('DEL', key);
     expect(await lease.fencingToken()).toBe(1n);
@@ -69,7 +69,7 @@ export function fencedLockSuite(stage: () => RedisStage): void {
     expect([inner, await lease.fencingToken()]).toEqual([1n, 1n]);
   });
 
-  it('gives whoever waited a greater token than whoever held', async () => {
+  it('gives a waiter a greater token than the holder before it', async () => {
     const { mine, theirs, key } = stage();
     const first = await mine.mutex(key, { fenced: true }).acquire();
     const token = await first.fencingToken();
@@ -79,7 +79,7 @@ export function fencedLockSuite(stage: () => RedisStage): void {
     expect([token, await second.fencingToken()]).toEqual([1n, 2n]);
   });
 
-  it('wastes no token on those who are not let in', async () => {
+  it('uses up no token for attempts that are not granted', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key, { fenced: true }).acquire();
     for (let time = 0; time < 3; time++)
@@ -89,7 +89,7 @@ export function fencedLockSuite(stage: () => RedisStage): void {
     expect(await next.fencingToken()).toBe(2n);
   });
 
-  it('of a plain mutex counts only when it is asked for, and once', async () => {
+  it('counts a token of a plain mutex only when it is requested, and once', async () => {
     const { mine, key } = stage();
     await (await mine.mutex(key).acquire()).release();
     expect(await stage().keys()).toEqual([]);
@@ -99,7 +99,7 @@ export function fencedLockSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('of a plain mutex is refused once somebody else may have a greater one', async () => {
+  it('rejects a token of a plain mutex once another client may have a greater one', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key).acquire();
     await stage().command('DEL', key);

@@ -16,7 +16,7 @@ import { RECIPES } from './recipes.js';
 
 const KEY = 'orders';
 
-/** How strangers write to the key. */
+/** How foreign programs write to the key. */
 const TYPES: Record<string, [string, ...(string | number)[]]> = {
   string: ['set', KEY, 'theirs'],
   list: ['rpush', KEY, 'theirs'],
@@ -29,7 +29,7 @@ const CASES = Object.keys(TYPES).flatMap((type) =>
   Object.keys(RECIPES).map((recipe) => ({ type, recipe })),
 );
 
-describe('A key that somebody uses for something else', () => {
+describe('A key that is used for something else', () => {
   let server: RedisServer;
   let client: RedisLockClient;
   let warn: jest.SpiedFunction<typeof process.emitWarning>;
@@ -49,25 +49,28 @@ describe('A key that somebody uses for something else', () => {
   });
   afterAll(() => server.stop());
 
-  it.each(CASES)('a $type, is refused at once to a $recipe, and left alone', async (one) => {
-    const [command, ...operands] = TYPES[one.type]!;
-    await server.command(command, ...operands);
-    const before = await server.command('dump', KEY);
-    const lock = RECIPES[one.recipe]!(client, KEY);
+  it.each(CASES)(
+    'makes a $recipe reject at once where it is a $type, and is left alone',
+    async (one) => {
+      const [command, ...operands] = TYPES[one.type]!;
+      await server.command(command, ...operands);
+      const before = await server.command('dump', KEY);
+      const lock = RECIPES[one.recipe]!(client, KEY);
 
-    for (const ask of [() => lock.acquire(), () => lock.tryAcquire()]) {
-      const refusal = await ask().catch((error: unknown) => error);
-      expect(refusal).toBeInstanceOf(LockKeyError);
-      expect(refusal).toMatchObject({ key: KEY, client: 'foreign' });
-      expect(String(refusal)).toContain('something else than a lock');
-    }
-    await client.close(); // whatever it does in the background is done then
-    expect(await server.command('keys', '*')).toEqual([KEY]);
-    expect(await server.command('dump', KEY)).toEqual(before);
-    expect(warn).not.toHaveBeenCalled();
-  });
+      for (const ask of [() => lock.acquire(), () => lock.tryAcquire()]) {
+        const refusal = await ask().catch((error: unknown) => error);
+        expect(refusal).toBeInstanceOf(LockKeyError);
+        expect(refusal).toMatchObject({ key: KEY, client: 'foreign' });
+        expect(String(refusal)).toContain('something else than a lock');
+      }
+      await client.close(); // its background work is done then
+      expect(await server.command('keys', '*')).toEqual([KEY]);
+      expect(await server.command('dump', KEY)).toEqual(before);
+      expect(warn).not.toHaveBeenCalled();
+    },
+  );
 
-  it('a hash, keeps a mutex waiting, as the lock of a stranger would', async () => {
+  it('keeps a mutex waiting where it is a hash, as a foreign lock would', async () => {
     await server.command('hset', KEY, 'field', 'theirs');
     expect(await client.mutex(KEY).tryAcquire()).toBeUndefined();
     await expect(client.mutex(KEY).acquire({ wait: 50 })).rejects.toMatchObject({
@@ -76,13 +79,18 @@ describe('A key that somebody uses for something else', () => {
     expect(await server.command('hget', KEY, 'field')).toBe('theirs');
   });
 
-  it.each(['readLock', 'writeLock'] as const)('a hash, is refused to a %s', async (half) => {
-    await server.command('hset', KEY, 'field', 'theirs');
-    await expect(client.readWriteLock(KEY)[half]().acquire()).rejects.toBeInstanceOf(LockKeyError);
-    expect(await server.command('hget', KEY, 'field')).toBe('theirs');
-  });
+  it.each(['readLock', 'writeLock'] as const)(
+    'makes a %s reject where it is a hash',
+    async (half) => {
+      await server.command('hset', KEY, 'field', 'theirs');
+      await expect(client.readWriteLock(KEY)[half]().acquire()).rejects.toBeInstanceOf(
+        LockKeyError,
+      );
+      expect(await server.command('hget', KEY, 'field')).toBe('theirs');
+    },
+  );
 
-  it('in place of a lock that is held, loses the lock', async () => {
+  it('makes the holder lose the lock when it replaces a held lock', async () => {
     const short = await createRedisLockClient('short', {
       connect: server.url,
       watchdogTimeout: 300,
@@ -101,7 +109,7 @@ describe('A key that somebody uses for something else', () => {
     }
   });
 
-  it('in place of the counter of tokens, keeps nothing locked', async () => {
+  it('keeps nothing locked when it replaces the token counter', async () => {
     await server.command('set', `redisson_lock_token:{${KEY}}`, 'theirs');
     const lock = client.mutex(KEY, { fenced: true });
     await expect(lock.acquire()).rejects.toMatchObject({ code: 'LOCK_CONNECTION', key: KEY });

@@ -87,7 +87,7 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
     'a write lock': (client: RedisLockClient) => client.readWriteLock('write').writeLock(),
   };
 
-  it.each(Object.entries(KINDS))('keeps others out with %s, and hands it on', async (_, lock) => {
+  it.each(Object.entries(KINDS))('keeps others out with %s, and passes it on', async (_, lock) => {
     const lease = await lock(theirs).acquire();
     expect(await lock(mine).tryAcquire()).toBeUndefined();
     expect(await lease.fencingToken()).toBe(1n);
@@ -106,7 +106,7 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
     expect(holders.get(lease.holder)).toMatchObject({ mode: 'read', method: 'Library.read' });
   });
 
-  it('tells who holds a lock, and for how long', async () => {
+  it('reports the holder of a lock, and for how long it is locked', async () => {
     const lock = mine.mutex('told');
     expect([await lock.isLocked(), await lock.remainTimeToLive()]).toEqual([false, -2]);
     await using lease = await theirs.mutex('told').acquire({ lease: 20_000, method: 'Orders.pay' });
@@ -128,7 +128,7 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
     expect(lease.remaining()).toBeGreaterThan(10_000);
   });
 
-  it('is woken by a message: while it waits, it asks nothing', async () => {
+  it('is woken by a message, and sends nothing while it waits', async () => {
     const asked = () => proxy.commands.filter(isScriptFor('awaited')).length;
     const lease = await theirs.mutex('awaited').acquire({ lease: 20_000 });
     const waiting = mine.mutex('awaited').acquire({ wait: 10_000 });
@@ -157,7 +157,7 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
   }
 });
 
-/** Is that a script sent for this lock? */
+/** Whether that is a script sent for this lock. */
 function isScriptFor(key: string): (command: readonly string[]) => boolean {
   return ([name, ...operands]) => /^evalsha$/i.test(name!) && operands.includes(key);
 }

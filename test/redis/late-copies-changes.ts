@@ -4,9 +4,9 @@ import type { RedisServer } from '../support/redis-server.js';
 /** A change that counts once. */
 export interface Change {
   readonly name: string;
-  /** How it is before. */
+  /** Sets up the state before the change. */
   prepare?(theirs: RedisLockClient, key: string): Promise<unknown>;
-  /** The change whose copy is late; it gets what `prepare` has returned. */
+  /** The change of which a copy is late; receives what `prepare` returned. */
   change(mine: RedisLockClient, key: string, prepared: unknown): Promise<unknown>;
   /** What happens before the copy arrives. */
   meanwhile?(others: RedisLockClient, key: string, server: RedisServer): Promise<unknown>;
@@ -140,7 +140,7 @@ const LATCH: readonly Change[] = [
 
 const HELD = { lease: 60_000 };
 
-/** What is taken by force from its holder, and granted to another one. */
+/** Locks that are taken by force from their holder, and granted to another one. */
 const UNLOCKS: readonly Change[] = [
   {
     name: 'forceUnlock of a mutex',

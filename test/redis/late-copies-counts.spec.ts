@@ -5,18 +5,18 @@ import { eventually } from '../support/eventually.js';
 import { CHANGES } from './late-copies-changes.js';
 import { onLateCopies } from './late-copies-stage.js';
 
-describe('A late copy counts nothing:', () => {
+describe('A late copy does not count:', () => {
   const stage = onLateCopies();
 
   describe.each([
     ['that was held up', 'late'],
     ['that was carried out before, but not answered', 'unanswered'],
     ['that was answered before', 'replayed'],
-  ] as const)('one %s,', (_, way) => {
+  ] as const)('a copy %s,', (_, way) => {
     it.each(CHANGES)('of $name', async ({ prepare, change, meanwhile, look, seen }) => {
       const { mine, theirs, key, server } = stage();
       const others = await stage().client(server.port);
-      const warm = randomUUID(); // the server knows the scripts from here on
+      const warm = randomUUID(); // from here on the server knows the scripts
       await change(mine, warm, await prepare?.(mine, warm));
 
       const prepared = await prepare?.(theirs, key);
@@ -33,7 +33,7 @@ describe('A late copy counts nothing:', () => {
 
     beforeEach(async () => {
       const { mine, key } = stage();
-      await mine.plainSemaphore(randomUUID()).tryAcquire(); // the server knows the script from here on
+      await mine.plainSemaphore(randomUUID()).tryAcquire(); // from here on the server knows the script
       await mine.plainSemaphore(key).trySetPermits(3);
     });
 
@@ -69,7 +69,7 @@ describe('A late copy counts nothing:', () => {
       expect(await free()).toBe('3');
     });
 
-    it('that was given back, twice', async () => {
+    it('of which the release was sent twice', async () => {
       const { mine, key, proxy } = stage();
       proxy.holdReplies();
       const abort = new AbortController();
@@ -88,7 +88,7 @@ describe('A late copy counts nothing:', () => {
     });
   });
 
-  it('of a change before many others of that client', async () => {
+  it('of a change that precedes many others of that client', async () => {
     const { mine, theirs, key } = stage();
     const semaphore = mine.plainSemaphore(key);
     await semaphore.trySetPermits(5);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { extend, KINDS, partsOf, SINGLE_KINDS, warm } from './late-copies-kinds.js';
 import { onLateCopies } from './late-copies-stage.js';
 
-/** In ms, each far from the next: no test takes so long. */
+/** In ms, each far from the next: no test takes that long. */
 const WATCHDOG = 12_000;
 const SHORT = 30_000;
 const LONG = 120_000;
@@ -13,11 +13,11 @@ const LEASES = [
   ['renewed', {}],
 ] as const;
 
-describe('A late copy makes no lease shorter:', () => {
+describe('A late copy does not shorten the lease', () => {
   const stage = onLateCopies({ watchdogTimeout: WATCHDOG });
 
-  describe.each(KINDS)('of a %s,', (_, of, rival) => {
-    it.each(LEASES)('that of its acquire (%s)', async (_, options) => {
+  describe.each(KINDS)('of a %s', (_, of, rival) => {
+    it.each(LEASES)('when it is a copy of the acquire (%s)', async (_, options) => {
       const { mine, theirs, key } = stage();
       await warm(of, mine);
       const [lease, copy] = await stage().late(() => of(mine, key).acquire(options));
@@ -29,7 +29,7 @@ describe('A late copy makes no lease shorter:', () => {
       expect(lease.isHeld).toBe(true);
     });
 
-    it('that of its acquire, twice', async () => {
+    it('when it is a second copy of an acquire that was answered', async () => {
       const { mine, key } = stage();
       await warm(of, mine);
       const [lease, copy] = await stage().replayed(() => of(mine, key).acquire());
@@ -39,7 +39,7 @@ describe('A late copy makes no lease shorter:', () => {
       await lease.release();
     });
 
-    it('that of its renewal', async () => {
+    it('when it is a copy of a renewal', async () => {
       const { mine, theirs, key } = stage();
       await warm(of, mine);
       const lease = await of(mine, key).acquire();
@@ -55,7 +55,7 @@ describe('A late copy makes no lease shorter:', () => {
     it.each([
       ['shorter one after a longer one', SHORT, LONGER, LONG, LONGER],
       ['longer one after a shorter one', LONGER, SHORT, 0, SHORT],
-    ])('the newer extend stays in force: no %s', async (_, older, newer, least, most) => {
+    ])('or apply a %s: the newer extend stays in force', async (_, older, newer, least, most) => {
       const { mine, key } = stage();
       await warm(of, mine);
       const lease = await of(mine, key).acquire();
@@ -74,7 +74,7 @@ describe('A late copy makes no lease shorter:', () => {
     });
   });
 
-  it('that of a renewal of many at once', async () => {
+  it('of any lock when it is a copy of a renewal of many at once', async () => {
     const { mine, theirs, key } = stage();
     const locks = SINGLE_KINDS.map(([name, of, rival]) => ({ of, rival, key: `${key} ${name}` }));
     const all = await Promise.all(
@@ -96,8 +96,8 @@ describe('A late copy makes no lease shorter:', () => {
     for (const lock of locks) expect(await stage().leaseLeft(lock.key)).toBeGreaterThan(LONG / 2);
   });
 
-  describe.each(SINGLE_KINDS)('of a %s that is kept for a while after its use,', (_, of, rival) => {
-    it('that of its acquire', async () => {
+  describe.each(SINGLE_KINDS)('of a %s that is kept for a while after its use', (_, of, rival) => {
+    it('when it is a copy of the acquire', async () => {
       const { mine, key } = stage();
       await warm(of, mine);
       const [lease, copy] = await stage().late(() => of(mine, key).acquire());
@@ -106,7 +106,7 @@ describe('A late copy makes no lease shorter:', () => {
       await isKept();
     });
 
-    it('that of its renewal', async () => {
+    it('when it is a copy of a renewal', async () => {
       const { mine, key } = stage();
       await warm(of, mine);
       const lease = await of(mine, key).acquire();
@@ -119,7 +119,7 @@ describe('A late copy makes no lease shorter:', () => {
     it.each([
       ['shorter', SHORT],
       ['longer', LONGER],
-    ])('that of an extend to a %s time', async (_, older) => {
+    ])('when it is a copy of an extend to a %s time', async (_, older) => {
       const { mine, key } = stage();
       await warm(of, mine);
       const lease = await of(mine, key).acquire();
@@ -138,7 +138,7 @@ describe('A late copy makes no lease shorter:', () => {
     }
   });
 
-  /** Gives it back as `@RunOnce({ atLeast })` does. */
+  /** Releases it as `@RunOnce({ atLeast })` does. */
   async function leaveFor(ms: number, lease: Parameters<typeof partsOf>[0]): Promise<void> {
     for (const { hold } of partsOf(lease)) hold.atLeast = ms;
     await lease.release();

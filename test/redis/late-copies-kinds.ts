@@ -5,7 +5,7 @@ import { MultiLease } from '../../lib/core/internal/multi-lease.js';
 import { RedisLease } from '../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 
-/** What all that has leases has. */
+/** What everything with leases has in common. */
 export interface Leased {
   acquire(options?: AcquireOptions & { readonly lease?: number }): Promise<Lease>;
   tryAcquire(options?: AcquireOptions): Promise<Lease | undefined>;
@@ -16,7 +16,7 @@ type Kind = readonly [name: string, of: Of, rival: Of];
 
 const kind = (name: string, of: Of, rival = of): Kind => [name, of, rival];
 
-/** Each with one that it keeps out. */
+/** Each kind with one that it excludes. */
 export const SINGLE_KINDS: readonly Kind[] = [
   kind('mutex', (client, key) => client.mutex(key)),
   kind('fenced mutex', (client, key) => client.mutex(key, { fenced: true })),
@@ -37,7 +37,7 @@ export const SINGLE_KINDS: readonly Kind[] = [
   kind('fair semaphore', (client, key) => client.semaphore(key, { permits: 1, fair: true })),
 ];
 
-/** The same, and several mutexes that are taken with one script. */
+/** The same, and several mutexes that are acquired with one script. */
 export const KINDS: readonly Kind[] = [
   ...SINGLE_KINDS,
   kind(
@@ -47,7 +47,7 @@ export const KINDS: readonly Kind[] = [
   ),
 ];
 
-/** The leases on the server that a lease is made of. */
+/** The leases on the server that a lease consists of. */
 export function partsOf(lease: Lease): RedisLease[] {
   const parts = lease instanceof MultiLease ? lease.leases : [lease];
   return parts.filter((part) => part instanceof RedisLease);
@@ -57,7 +57,7 @@ export async function extend(lease: Lease, ms: number): Promise<void> {
   await Promise.all(partsOf(lease).map((part) => part.extend(ms)));
 }
 
-/** From here on the server knows the scripts of that kind by their digests: a copy that it refuses would prove nothing. */
+/** From here on the server knows the scripts of that kind by their digests: a copy that it rejects would prove nothing. */
 export async function warm(of: Of, client: RedisLockClient): Promise<void> {
   const lease = await of(client, randomUUID()).acquire();
   await extend(lease, 60_000);

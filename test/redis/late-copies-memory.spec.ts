@@ -4,9 +4,9 @@ import { eventually } from '../support/eventually.js';
 import { CHANGES } from './late-copies-changes.js';
 import { onLateCopies } from './late-copies-stage.js';
 
-/** An answer is to be remembered for longer than any copy can be under way. */
+/** An answer has to be remembered for longer than any copy can be under way. */
 const LONG_ENOUGH = 15 * 60_000;
-/** Requests whose answers may be kept for a client that has none under way. */
+/** Number of requests of which the answers may be kept for a client that has none under way. */
 const FEW = 5;
 
 const COUNTED = CHANGES.filter(({ name }) => !name.startsWith('forceUnlock'));
@@ -20,7 +20,7 @@ describe('What the server remembers of a change that counts once', () => {
   ] as const)('that %s', (_, way) => {
     it.each(COUNTED)('outlives every copy: $name', async ({ prepare, change }) => {
       const { mine, theirs, key, server } = stage();
-      const warm = randomUUID(); // the server knows the scripts from here on
+      const warm = randomUUID(); // from here on the server knows the scripts
       await change(mine, warm, await prepare?.(mine, warm));
       const prepared = await prepare?.(theirs, key);
       await stage()[way](() => change(mine, key, prepared));
@@ -31,7 +31,7 @@ describe('What the server remembers of a change that counts once', () => {
     });
   });
 
-  it('is not more with each change', async () => {
+  it('does not grow with each change', async () => {
     const { mine, key } = stage();
     const semaphore = mine.plainSemaphore(key);
     const latch = mine.countDownLatch(`${key} latch`);
@@ -41,13 +41,13 @@ describe('What the server remembers of a change that counts once', () => {
     for (let n = 0; n < 20; n++)
       await Promise.all([semaphore.release(), latch.countDown(), permits.addPermits(1)]);
     await Promise.all(Array.from({ length: 20 }, () => semaphore.tryAcquire()));
-    await semaphore.release(); // by which the server knows that the answers to all others have come
+    await semaphore.release(); // with it the server learns that the answers to all others have arrived
     await semaphore.tryAcquire();
     await eventually('few answers are left', async () => (await kept()) <= 3 * FEW);
     expect(await semaphore.availablePermits()).toBe(0);
   });
 
-  it('is not more with each change while others wait', async () => {
+  it('does not grow with each change while others wait', async () => {
     const { mine, key } = stage();
     const semaphore = mine.plainSemaphore(key);
     const abort = new AbortController();
@@ -64,7 +64,7 @@ describe('What the server remembers of a change that counts once', () => {
     await ends;
   });
 
-  it('ends by itself', async () => {
+  it('expires by itself', async () => {
     const { mine, key, server } = stage();
     await mine.plainSemaphore(key).release();
     await stage().late(() => mine.plainSemaphore(key).release());

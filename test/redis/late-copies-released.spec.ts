@@ -5,10 +5,10 @@ import type { LateCopy } from '../support/late-copy.js';
 import { extend, KINDS, partsOf, warm, type Leased } from './late-copies-kinds.js';
 import { onLateCopies } from './late-copies-stage.js';
 
-/** What remembers those who have gone is to outlive every copy that may still come. */
+/** The record of holders that are gone has to outlive every copy that may still arrive. */
 const LONG_ENOUGH = 15 * 60_000;
 
-describe('A late copy of an acquire takes nothing for a holder that has gone:', () => {
+describe('A late copy of an acquire takes nothing for a holder that is gone:', () => {
   const stage = onLateCopies();
 
   describe.each(KINDS)('of a %s,', (_, of, rival) => {
@@ -46,7 +46,7 @@ describe('A late copy of an acquire takes nothing for a holder that has gone:', 
       await isFree();
     });
 
-    it('whose grant was lost, and that was released', async () => {
+    it('that was released after its grant was lost', async () => {
       const { mine, key, proxy } = stage();
       await warm(of, mine);
       proxy.holdReplies();
@@ -72,7 +72,7 @@ describe('A late copy of an acquire takes nothing for a holder that has gone:', 
       await isFree();
     });
 
-    it('whose wait was over meanwhile', async () => {
+    it('that timed out meanwhile', async () => {
       const { mine, key } = stage();
       await warm(of, mine);
       const { acquired, copy } = await underWay(() => of(mine, key).acquire({ wait: 1_000 }));
@@ -82,7 +82,7 @@ describe('A late copy of an acquire takes nothing for a holder that has gone:', 
       await isFree();
     });
 
-    it('that waited, and was aborted', async () => {
+    it('that waited and was aborted', async () => {
       const { mine, theirs, key } = stage();
       await warm(of, mine);
       const held = await rival(theirs, key).acquire({ lease: 60_000 });
@@ -105,7 +105,7 @@ describe('A late copy of an acquire takes nothing for a holder that has gone:', 
       await isFree();
     });
 
-    it('only where its connection was interrupted, something is left to know them by', async () => {
+    it('and a record of the holder is left only where its connection was interrupted', async () => {
       const { mine, key } = stage();
       await warm(of, mine);
       await (await of(mine, key).acquire()).release();
@@ -124,22 +124,22 @@ describe('A late copy of an acquire takes nothing for a holder that has gone:', 
       }
     });
 
-    /** Starts an acquire whose first script does not arrive. */
+    /** Starts an acquire of which the first script does not arrive. */
     async function underWay(acquire: () => Promise<unknown>) {
       const copy = stage().proxy.strand(stage().isScript);
       const acquired = acquire();
-      acquired.catch(() => {}); // the test looks at it later
+      acquired.catch(() => {}); // the test awaits it later
       await eventually('it is under way', () => copy.count);
       return { acquired, copy };
     }
 
-    /** Gives the connection up; resolves when all that is sent again was answered, and everything is given back. */
+    /** Gives the connection up; resolves when all that is sent again was answered, and everything is released. */
     async function settle(copy: LateCopy): Promise<void> {
       copy.giveUp();
       await stage().mine.close();
     }
 
-    /** Nothing is held, nothing waits, and others are granted it at once. */
+    /** Asserts that nothing is held, nothing waits, and another client is granted it at once. */
     async function isFree(): Promise<void> {
       const { theirs, key } = stage();
       expect(await stage().left()).toEqual([]);
@@ -161,7 +161,7 @@ describe('A late copy of an acquire takes nothing for a holder that has gone:', 
     expect(await theirs.mutex(key).tryAcquire()).toBeDefined();
   });
 
-  it('whose permit was given back by its id, and that was released', async () => {
+  it('that was released after its permit was released by its id', async () => {
     const { mine, theirs, key } = stage();
     const of = (client: typeof mine) => client.semaphore(key, { permits: 1 });
     await warm((client, key) => client.semaphore(key, { permits: 1 }), mine);

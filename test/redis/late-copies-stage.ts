@@ -8,15 +8,15 @@ import type { CommandFilter, LateCopy } from '../support/late-copy.js';
 import { RedisProxy } from '../support/redis-proxy.js';
 import { RedisServer } from '../support/redis-server.js';
 
-/** Keys that may be left of a lock that is free: what copies are known by, and counters. */
+/** Keys that may be left of a free lock: records that identify late copies, and counters. */
 const KEPT =
   /^(redisson_lock_token|interlock_permits|interlock_requests?|interlock_gone|interlock_extended):/;
 
-/** What each test stands on: a server, a client behind a proxy that makes copies late, and clients that reach it directly. */
+/** Stage of each test: a server, a client behind a proxy that delays copies, and clients with a direct connection. */
 export class LateCopiesStage {
   /** The key of this test. */
   key = '';
-  /** Behind the proxy. */
+  /** The client behind the proxy. */
   mine!: RedisLockClient;
   theirs!: RedisLockClient;
   proxy!: RedisProxy;
@@ -38,7 +38,7 @@ export class LateCopiesStage {
     ]);
   }
 
-  /** A client of that port, connected. */
+  /** Returns a connected client of that port. */
   async client(port: number, options: Partial<RedisLockOptions> = {}): Promise<RedisLockClient> {
     const { host } = this.server;
     const connect = { host, port, retryStrategy: () => 20, disconnectTimeout: 0 };
@@ -48,24 +48,27 @@ export class LateCopiesStage {
     return client;
   }
 
-  /** Is it a script about the key of this test? */
+  /** Whether it is a script for this test's key. */
   readonly isScript: CommandFilter = ([name, ...args]) =>
     /^eval/i.test(name!) && args.some((arg) => arg.includes(this.key));
 
   /**
-   * Does something while its first script is held up until the connection is given up. Resolves to what became of it, by
+   * Runs an action of which the first script is held up until the connection is given up. Resolves to its result, obtained by
    * what was sent again, and the first copy, which is still under way.
    */
   async late<T>(work: () => Promise<T>, isMeant = this.isScript): Promise<[T, LateCopy]> {
     const copy = this.proxy.strand(isMeant);
     const working = work();
-    working.catch(() => {}); // it is read below
+    working.catch(() => {}); // awaited below
     await eventually('it is under way', () => copy.count);
     copy.giveUp();
     return [await this.settled(working), copy];
   }
 
-  /** Does something whose first script is carried out, but not answered before its connection is given up. As `late`. */
+  /**
+   * Runs an action of which the first script is executed, but not answered before its connection is given up. Resolves as
+   * `late`.
+   */
   async unanswered<T>(work: () => Promise<T>, isMeant = this.isScript): Promise<[T, LateCopy]> {
     const copy = this.proxy.replay(isMeant);
     const loss = this.proxy.loseReply((command) => isMeant(command) && loss.lost === 0);
@@ -74,7 +77,7 @@ export class LateCopiesStage {
     return [done, copy];
   }
 
-  /** Does something whose first script is answered, and whose connection is given up then. Resolves as `late`. */
+  /** Runs an action of which the first script is answered, and then gives its connection up. Resolves as `late`. */
   async replayed<T>(work: () => Promise<T>, isMeant = this.isScript): Promise<[T, LateCopy]> {
     const copy = this.proxy.replay(isMeant);
     const done = await this.settled(work());
@@ -82,7 +85,7 @@ export class LateCopiesStage {
     return [done, copy];
   }
 
-  /** The copy of a renewal of all that the client holds, which it sends when it has connected anew. */
+  /** The copy of a renewal of all that the client holds, which it sends after it has reconnected. */
   async lateRenewal(isMeant = this.isScript): Promise<LateCopy> {
     const [, copy] = await this.late(async () => this.proxy.cut(), isMeant);
     return copy;
@@ -91,7 +94,7 @@ export class LateCopiesStage {
   /** Lets the copy arrive. */
   async arrive(copy: LateCopy): Promise<void> {
     const replies = await copy.deliver();
-    expect(replies.map(String)).not.toContainEqual(expect.stringMatching(/^NOSCRIPT/)); // it would have done nothing
+    expect(replies.map(String)).not.toContainEqual(expect.stringMatching(/^NOSCRIPT/)); // otherwise it would have had no effect
   }
 
   /** All keys of this test. */
@@ -99,19 +102,19 @@ export class LateCopiesStage {
     return ((await this.server.command('KEYS', `*${this.key}*`)) as string[]).sort();
   }
 
-  /** What says that copies of an acquire come too late. */
+  /** The keys that mark copies of an acquire as late. */
   async tombstones(): Promise<string[]> {
     return (await this.keys()).filter((name) => name.startsWith('interlock_gone:'));
   }
 
-  /** The keys of a lock that somebody has or waits for; of a semaphore those of its permits. */
+  /** The keys of a lock that is held or waited for; of a semaphore those of its permits. */
   async left(): Promise<string[]> {
     const keys = (await this.keys()).filter((name) => !KEPT.test(name));
     const types = await Promise.all(keys.map((name) => this.server.command('TYPE', name)));
     return keys.filter((name, i) => name !== this.key || types[i] !== 'string');
   }
 
-  /** Milliseconds that the lock, or the permit, that ends first has left on the server. */
+  /** Remaining time in ms, on the server, of the lock or permit that expires first. */
   async leaseLeft(key = this.key): Promise<number> {
     const { server } = this;
     const permits = `{${key}}:timeout`;
@@ -127,7 +130,7 @@ export class LateCopiesStage {
     return Math.min(...(left as number[]));
   }
 
-  /** Resolves as the work does, once what the client has sent behind it has arrived too. */
+  /** Resolves as the work does, once what the client has sent after it has arrived too. */
   private async settled<T>(work: Promise<T>): Promise<T> {
     const done = await work;
     await this.mine.ping(10_000);
@@ -144,7 +147,7 @@ export class LateCopiesStage {
   }
 }
 
-/** Starts the server for the tests of the `describe` around it; every test finds it empty. */
+/** Starts the server for the tests of the surrounding `describe`; every test finds it empty. */
 export function onLateCopies(options: Partial<RedisLockOptions> = {}): () => LateCopiesStage {
   let stage: LateCopiesStage;
 

@@ -40,12 +40,12 @@ describe('In a Redis Cluster a late copy', () => {
 
   describe.each(SINGLE_KINDS)('of an acquire of a %s', (_, of, rival) => {
     beforeEach(async () => {
-      const lease = await of(mine, `${key} before`).acquire(); // the server knows the scripts from here on
+      const lease = await of(mine, `${key} before`).acquire(); // from here on the server knows the scripts
       await extend(lease, LONG);
       await lease.release();
     });
 
-    it('makes no lease shorter', async () => {
+    it('shortens no lease', async () => {
       const [lease, copy] = await late(() => of(mine, key).acquire({ lease: SHORT }));
       await extend(lease, LONG);
       await arrive(copy);
@@ -54,7 +54,7 @@ describe('In a Redis Cluster a late copy', () => {
       expect(lease.isHeld).toBe(true);
     });
 
-    it('takes nothing once it was released', async () => {
+    it('takes nothing once the lease was released', async () => {
       const [lease, copy] = await late(() => of(mine, key).acquire());
       await lease.release();
       await arrive(copy);
@@ -65,14 +65,17 @@ describe('In a Redis Cluster a late copy', () => {
   it('of a count-down counts nothing', async () => {
     key = randomUUID();
     await theirs.countDownLatch(key).trySetCount(4);
-    await theirs.countDownLatch(key).countDown(); // its server knows the scripts from here on
+    await theirs.countDownLatch(key).countDown(); // from here on its server knows the scripts
     const [, copy] = await late(() => mine.countDownLatch(key).countDown());
-    await mine.close(); // what it has sent behind has arrived too
+    await mine.close(); // what it has sent afterwards has arrived too
     await arrive(copy);
     expect(await theirs.countDownLatch(key).getCount()).toBe(2);
   });
 
-  /** Does something whose first script about the key is held up until its connection is given up; as the copy arrives late. */
+  /**
+   * Runs an action of which the first script about the key is held up until its connection is given up; resolves to its result
+   * and the late copy.
+   */
   async function late<T>(work: () => Promise<T>): Promise<[T, LateCopy]> {
     let isSent = false;
     const isFirst: CommandFilter = ([name, ...args]) => {
@@ -81,7 +84,7 @@ describe('In a Redis Cluster a late copy', () => {
     };
     const copies = proxies.map((proxy) => proxy.strand(isFirst));
     const working = work();
-    working.catch(() => {}); // it is read below
+    working.catch(() => {}); // awaited below
     const copy = await eventually('it is under way', () => copies.find(({ count }) => count > 0));
     copy.giveUp();
     return [await working, copy];
@@ -92,7 +95,7 @@ describe('In a Redis Cluster a late copy', () => {
     expect(replies).not.toContainEqual(expect.stringMatching(/^(NOSCRIPT|MOVED)/));
   }
 
-  /** Milliseconds that what ends first of the lock, its holds and its permits has left. */
+  /** Remaining time in ms of the lock, hold or permit that expires first. */
   async function leaseLeft(): Promise<number> {
     const server = await cluster.masterOf(key);
     const names = (await server.command('KEYS', `*${key.slice(1, -1)}*`)) as string[];

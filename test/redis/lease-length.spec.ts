@@ -8,17 +8,19 @@ import { eventually } from '../support/eventually.js';
 import { RedisProxy } from '../support/redis-proxy.js';
 import { RedisServer } from '../support/redis-server.js';
 
-/** The client looks after its leases on connections that break, and does not come back before its locks are over. */
+/**
+ * Reconnect delay in ms: the client checks its leases when a connection breaks, and is not back before its locks have expired.
+ */
 const AWAY = 60_000;
 
-describe('A lease whose length was changed', () => {
+describe('A lease with a changed length', () => {
   let server: RedisServer;
   let proxy: RedisProxy;
   let locks: RedisLockClient;
 
   beforeAll(async () => {
     server = await RedisServer.start();
-    await server.command('SCRIPT', 'LOAD', lockRenew.source); // so that the first answer is that it was done
+    await server.command('SCRIPT', 'LOAD', lockRenew.source); // so that the first answer confirms the change
   });
   afterAll(() => server.stop());
 
@@ -41,7 +43,7 @@ describe('A lease whose length was changed', () => {
     });
 
   it.each([{ lease: 60_000 }, {}])(
-    'is lost before the server gives the lock away, though nobody hears that it took effect: %j',
+    'is lost before the server frees the lock, though no reply confirms that the change took effect: %j',
     async (options) => {
       const lease = await locks.mutex('seats').acquire(options);
       const lost = lossOf(lease);
@@ -58,7 +60,7 @@ describe('A lease whose length was changed', () => {
     },
   );
 
-  it('is as long as was asked for last, whatever answers come in between, and is renewed so', async () => {
+  it('is as long as requested last, whatever answers arrive in between, and is renewed to that length', async () => {
     const lease = await locks.mutex('seats').acquire();
     proxy.hold(); // so that both are on their way
     const longer = lease.extend(60_000);

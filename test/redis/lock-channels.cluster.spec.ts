@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { onRedis } from './on-redis.js';
 
-/** Longer than any test: who is granted a lock before that has been woken by a message. */
+/** Longer than any test: a client that is granted a lock before that was woken by a message. */
 const LONG_LEASE = 600_000;
 
 describe('The channels of locks on a Redis Cluster', () => {

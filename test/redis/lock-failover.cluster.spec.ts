@@ -7,7 +7,7 @@ import { RedisCluster } from '../support/redis-cluster.js';
 
 const KEY = 'key';
 
-describe('A mutex on a Redis Cluster whose master fails', () => {
+describe('A mutex on a Redis Cluster after the failure of its master', () => {
   let cluster: RedisCluster;
   let client: RedisLockClient;
 
@@ -21,7 +21,7 @@ describe('A mutex on a Redis Cluster whose master fails', () => {
     await cluster.stop();
   });
 
-  it('goes on to be locked and unlocked (Redisson: RedissonLockTest testLockFailoverInCluster)', async () => {
+  it('can still be locked and unlocked (Redisson: RedissonLockTest testLockFailoverInCluster)', async () => {
     let granted = 0;
     let isDone = false;
     const users = Array.from({ length: 3 }, async () => {

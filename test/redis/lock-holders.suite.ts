@@ -3,9 +3,9 @@ import { hostname } from 'node:os';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 
-/** What an operator sees of those who hold locks. */
+/** What an operator sees of the holders of locks. */
 export function lockHoldersSuite(stage: () => RedisStage): void {
-  it('names nobody while it is free', async () => {
+  it('reports no holder while it is free', async () => {
     const { mine, key } = stage();
     expect(await mine.mutex(key).holders()).toEqual([]);
     await (await mine.mutex(key).acquire()).release();
@@ -13,7 +13,7 @@ export function lockHoldersSuite(stage: () => RedisStage): void {
   });
 
   it.each([{}, { fenced: true }, { fair: true }])(
-    'names the process of its holder, the method, and since when, of a mutex %j',
+    'reports the process of its holder, the method, and the time of the grant, for a mutex %j',
     async (options) => {
       const { mine, theirs, key } = stage();
       const before = Date.now();
@@ -33,7 +33,7 @@ export function lockHoldersSuite(stage: () => RedisStage): void {
     },
   );
 
-  it('names who waited only once it holds', async () => {
+  it('reports a waiter only once it holds the lock', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key).acquire();
     const { lease: waiting } = await stage().queue(theirs);
@@ -43,7 +43,7 @@ export function lockHoldersSuite(stage: () => RedisStage): void {
     expect((await mine.mutex(key).holders()).map(({ id }) => id)).toEqual([next.holder]);
   });
 
-  it('names no reader whose lease is over, though its field stays while others read', async () => {
+  it('reports no reader after the end of its lease, though its field stays while others read', async () => {
     const { mine, theirs, key } = stage();
     await using reader = await mine.readWriteLock(key).readLock().acquire();
     const crashed = await theirs.readWriteLock(key).readLock().acquire({ lease: 300 });
@@ -54,7 +54,7 @@ export function lockHoldersSuite(stage: () => RedisStage): void {
     await crashed.release();
   });
 
-  it('names readers and writers of Redisson by their owners', async () => {
+  it('reports readers and writers of Redisson by their owners', async () => {
     const { mine, key } = stage();
     const owner = 'b983c153-7421-469a-addb-44fb92259a1b:47';
     await stage().command('HSET', key, 'mode', 'write', `${owner}:write`, 1, owner, 1);
@@ -66,7 +66,7 @@ export function lockHoldersSuite(stage: () => RedisStage): void {
     await stage().command('DEL', key, `{${key}}:${owner}:rwlock_timeout:1`);
   });
 
-  it('names a holder of Redisson by its owner', async () => {
+  it('reports a holder of Redisson by its owner', async () => {
     const { mine, key } = stage();
     await stage().command('HSET', key, 'b983c153-7421-469a-addb-44fb92259a1b:47', 2);
     expect(await mine.mutex(key).holders()).toEqual([
@@ -75,7 +75,7 @@ export function lockHoldersSuite(stage: () => RedisStage): void {
     await stage().command('DEL', key);
   });
 
-  it('names a holder by its owner where a stranger has written what cannot be read', async () => {
+  it('reports a holder by its owner where its details were overwritten with unreadable text', async () => {
     const { mine, key } = stage();
     await using lease = await mine.mutex(key).acquire();
     for (const text of ['', '7', '{', '{"host":']) {

@@ -14,14 +14,14 @@ const HALVES = {
   'write lock': (client: RedisLockClient, key: string) => client.readWriteLock(key).writeLock(),
 };
 
-/** Locks of kinds that do not keep each other out, under one key. */
+/** Locks of kinds that do not exclude each other, under one key. */
 export function lockKindsSuite(stage: () => RedisStage): void {
   describe('on the server', () => {
     const pairs = Object.keys(MUTEXES).flatMap((mutex) =>
       Object.keys(HALVES).map((half) => [mutex, half] as const),
     ) as [keyof typeof MUTEXES, keyof typeof HALVES][];
 
-    it.each(pairs)('refuses a %s where there is a %s', async (mutex, half) => {
+    it.each(pairs)('rejects a %s where there is a %s', async (mutex, half) => {
       const { mine, theirs, key } = stage();
       await using _ = await HALVES[half](theirs, key).acquire();
       const before = await stage().fields(key);
@@ -31,7 +31,7 @@ export function lockKindsSuite(stage: () => RedisStage): void {
       expect(await stage().fields(key)).toEqual(before);
     });
 
-    it.each(pairs)('refuses, where there is a %s, a %s', async (mutex, half) => {
+    it.each(pairs)('rejects, where there is a %s, a %s', async (mutex, half) => {
       const { mine, theirs, key } = stage();
       await using _ = await MUTEXES[mutex](theirs, key).acquire();
       const before = await stage().fields(key);
@@ -41,7 +41,7 @@ export function lockKindsSuite(stage: () => RedisStage): void {
       expect(await stage().fields(key)).toEqual(before);
     });
 
-    it('leaves a read/write lock alone that is to be unlocked by force as a mutex', async () => {
+    it('leaves a read/write lock alone when it is unlocked by force as a mutex', async () => {
       const { mine, theirs, key } = stage();
       await using held = await theirs.readWriteLock(key).writeLock().acquire();
       await expect(mine.mutex(key).forceUnlock()).rejects.toBeInstanceOf(LockKeyError);
@@ -49,7 +49,7 @@ export function lockKindsSuite(stage: () => RedisStage): void {
       expect(held.isHeld).toBe(true);
     });
 
-    it('leaves a mutex alone that is to be unlocked by force as a read/write lock', async () => {
+    it('leaves a mutex alone when it is unlocked by force as a read/write lock', async () => {
       const { mine, theirs, key } = stage();
       await using held = await theirs.mutex(key).acquire();
       for (const mode of ['read', 'write'] as const)
@@ -58,7 +58,7 @@ export function lockKindsSuite(stage: () => RedisStage): void {
       expect(held.isHeld).toBe(true);
     });
 
-    it('is free for another kind once nobody holds it', async () => {
+    it('is free for another kind once it is not held', async () => {
       const { mine, theirs, key } = stage();
       await (await theirs.readWriteLock(key).readLock().acquire()).release();
       await using lease = await mine.mutex(key).acquire();
@@ -67,7 +67,7 @@ export function lockKindsSuite(stage: () => RedisStage): void {
   });
 
   describe('in one client', () => {
-    it('refuses another kind before it asks the server', async () => {
+    it('rejects another kind before it asks the server', async () => {
       const { mine, key } = stage();
       mine.mutex(key);
       expect(() => mine.readWriteLock(key)).toThrow(LockKeyError);
@@ -77,7 +77,7 @@ export function lockKindsSuite(stage: () => RedisStage): void {
       expect(() => mine.mutex(`${key}-2`)).toThrow(LockKeyError);
     });
 
-    it('has fenced and plain mutexes for one: they keep each other out', async () => {
+    it('treats fenced and plain mutexes as one: they exclude each other', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.mutex(key).acquire();
       expect(await mine.mutex(key, { fenced: true }).tryAcquire()).toBeUndefined();

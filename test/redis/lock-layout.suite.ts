@@ -5,12 +5,12 @@ import type { RedisStage } from './redis-stage.js';
 /** Longer than any test. */
 const LONG_LEASE = 600_000;
 const OWNER = /^([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}):([1-9]\d*)$/;
-/** An owner as Redisson has them. */
+/** An owner in Redisson's format. */
 const REDISSON = 'b983c153-7421-469a-addb-44fb92259a1b:47';
 
-/** What stands on the servers and goes over the wire; Redisson has to understand it. */
+/** The keys on the servers and the messages; Redisson has to understand them. */
 export function lockLayoutSuite(stage: () => RedisStage): void {
-  it('is a hash with one field for its holder, which ends with the lease', async () => {
+  it('is a hash with one field for its holder, and expires with the lease', async () => {
     const { mine, key } = stage();
     await using lease = await mine.mutex(key).acquire({ lease: 5_000, method: 'Orders.close' });
     const { 'nestjs-interlock': about, ...owners } = await stage().fields(key);
@@ -56,7 +56,7 @@ export function lockLayoutSuite(stage: () => RedisStage): void {
     expect(await log.published(key)).toEqual([`${publish()} ${stage().names.channel} 0`]);
   });
 
-  it('takes a key with a brace for one that brings its own hash tag', async () => {
+  it('treats a key with a brace as one with its own hash tag', async () => {
     const { mine, theirs } = stage();
     const key = `{${stage().key}}:order`;
     const lease = await mine.mutex(key, { fenced: true }).acquire({ lease: LONG_LEASE });
@@ -84,7 +84,7 @@ export function lockLayoutSuite(stage: () => RedisStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('waits for a holder of Redisson, up to its message', async () => {
+  it('waits for a holder of Redisson until its message', async () => {
     const { mine, key } = stage();
     await stage().command('HSET', key, REDISSON, 2);
     await stage().command('PEXPIRE', key, LONG_LEASE);
@@ -99,7 +99,7 @@ export function lockLayoutSuite(stage: () => RedisStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('waits for a holder of Redisson, up to the end of its lease', async () => {
+  it('waits for a holder of Redisson until the end of its lease', async () => {
     const { mine, key } = stage();
     await stage().command('HSET', key, REDISSON, 1);
     await stage().command('PEXPIRE', key, 400);
@@ -107,14 +107,14 @@ export function lockLayoutSuite(stage: () => RedisStage): void {
     expect(await stage().fields(key)).toMatchObject({ [next.holder]: '1' });
   });
 
-  it('is as if nobody held it once a stranger removes it from whoever did', async () => {
+  it('counts as free once its key is deleted, and the former holder does not affect the next', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key).acquire();
     await stage().command('DEL', key);
     const next = await theirs.mutex(key).acquire();
     const log = await stage().log();
     await lease.release();
-    expect(await log.published(key)).toEqual([]); // it woke nobody: there was nothing of its to give back
+    expect(await log.published(key)).toEqual([]); // it woke no waiter: it had nothing to release
     expect(next.isHeld).toBe(true);
     await next.release();
   });

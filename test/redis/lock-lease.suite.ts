@@ -7,7 +7,7 @@ import type { RedisStage } from './redis-stage.js';
 
 /** How long a lock is held, by the clocks of the server and of the holder. */
 export function lockLeaseSuite(stage: () => RedisStage): void {
-  it('ends by itself where the length was said, for its holder before it does on the server', async () => {
+  it('ends by itself where a length was given, for its holder earlier than on the server', async () => {
     const { mine, key } = stage();
     const lease = await mine.mutex(key).acquire({ lease: 1_000 });
     const left = await pttl();
@@ -23,7 +23,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
     await eventually('it is over on the server', async () => (await pttl()) === -2);
   });
 
-  it('goes on for as long as it is held where none was said', async () => {
+  it('continues for as long as it is held where no length was given', async () => {
     const { key } = stage();
     const client = await stage().client({ watchdogTimeout: 900 });
     const startedAt = performance.now();
@@ -51,7 +51,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
     await Promise.all(leases.map((lease) => lease.release()));
   });
 
-  it('tells how long it lasts (Redisson: RedissonLockTest testRemainTimeToLive)', async () => {
+  it('reports its remaining time (Redisson: RedissonLockTest testRemainTimeToLive)', async () => {
     const { mine, theirs, key } = stage();
     const mutex = mine.mutex(key);
     expect(await mutex.remainTimeToLive()).toBe(-2);
@@ -70,11 +70,11 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
     expect(await mutex.remainTimeToLive()).toBe(-1);
   });
 
-  it('tells its holder a little less than there is, and nothing once it is over', async () => {
+  it('reports a little less remaining time to its holder than the server has, and none once it is over', async () => {
     const lease = await stage().mine.mutex(stage().key).acquire({ lease: 10_000 });
     const first = lease.remaining();
     const left = await pttl();
-    expect(first).toBeLessThanOrEqual(10_000 - 102); // the clock of the server may be faster than ours
+    expect(first).toBeLessThanOrEqual(10_000 - 102); // the server's clock may be faster than ours
     expect(first).toBeGreaterThan(8_000);
     expect(lease.remaining()).toBeLessThan(first);
     expect(left).toBeGreaterThan(lease.remaining());
@@ -82,7 +82,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
     expect(lease.remaining()).toBe(0);
   });
 
-  it('is as long as it was when inner leases are released, and anew when it is extended (Redisson: RedissonLockTest testRemainTimeToLive2)', async () => {
+  it('keeps its length when inner leases are released, and restarts when it is extended (Redisson: RedissonLockTest testRemainTimeToLive2)', async () => {
     const { mine, key } = stage();
     const mutex = mine.mutex(key);
     const lease = await mutex.acquire({ lease: 10_000 });
@@ -90,7 +90,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
     expect(lease.isHeld).toBe(true);
     await stage().command('PEXPIRE', key, 5_000);
     await lease.run(() => mutex.using(() => {}));
-    expect(await pttl()).toBeLessThanOrEqual(5_000); // a re-entry asks the server nothing
+    expect(await pttl()).toBeLessThanOrEqual(5_000); // a re-entry sends nothing to the server
 
     await lease.extend(10_000);
     expect(await pttl()).toBeGreaterThan(8_000);
@@ -98,7 +98,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
   });
 
   describe('extended', () => {
-    it('outlives what it was granted for', async () => {
+    it('outlives its original length', async () => {
       const { mine, theirs, key } = stage();
       const startedAt = performance.now();
       const lease = await mine.mutex(key).acquire({ lease: 1_000 });
@@ -110,7 +110,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
       await lease.release();
     });
 
-    it('ends sooner when it is made shorter', async () => {
+    it('ends sooner when it is shortened', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.mutex(key).acquire({ lease: 600_000 });
       await lease.extend(200);
@@ -119,7 +119,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
       expect([next.isHeld, lease.isHeld]).toEqual([true, false]);
     });
 
-    it('goes on with the new length where it is renewed', async () => {
+    it('continues with the new length where it is renewed', async () => {
       const { theirs, key } = stage();
       const client = await stage().client({ watchdogTimeout: 600_000 });
       const lease = await client.mutex(key).acquire();
@@ -136,7 +136,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
       await lease.release();
     });
 
-    it('is extended by the lease that re-entered it, too', async () => {
+    it('can also be extended through a lease that re-entered it', async () => {
       const { mine, key } = stage();
       const mutex = mine.mutex(key);
       const lease = await mutex.acquire({ lease: 5_000 });
@@ -148,7 +148,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
       await lease.release();
     });
 
-    it('is refused with the error of what has become of the lease', async () => {
+    it('rejects with the error that describes what became of the lease', async () => {
       const { mine, key } = stage();
       const mutex = mine.mutex(key);
       const short = await mutex.acquire();
@@ -164,7 +164,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
       await forgotten.release();
     });
 
-    it('does not prolong the hold of who has it now', async () => {
+    it('does not prolong the hold of the current holder', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.mutex(key).acquire({ lease: 60_000 });
       await stage().command('DEL', key);
@@ -178,7 +178,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
   });
 
   describe('with maxHold', () => {
-    it('is lost after so much time, although it could be renewed', async () => {
+    it('is lost after that time, although it could be renewed', async () => {
       const { theirs, key } = stage();
       const client = await stage().client({ watchdogTimeout: 1_500 });
       const startedAt = performance.now();
@@ -188,11 +188,11 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
       expect(lease.signal.reason).toMatchObject({ message: expect.stringContaining('1900 ms') });
       expectLost(lease);
 
-      await using next = await theirs.mutex(key).acquire({ wait: 5_000 }); // nobody renews it
+      await using next = await theirs.mutex(key).acquire({ wait: 5_000 }); // it is not renewed any more
       expect(next.isHeld).toBe(true);
     });
 
-    it('is free at once when it is released after that', async () => {
+    it('is free at once when it is released after that time', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.mutex(key).acquire({ maxHold: 50 });
       const { lease: waiting } = await stage().queue(theirs);

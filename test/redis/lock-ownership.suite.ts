@@ -4,7 +4,7 @@ import { LockLostError, LockNotHeldError } from '../../lib/core/errors/index.js'
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 
-/** Who holds the lock, and who may give it back. */
+/** The holder of the lock, and its release. */
 export function lockOwnershipSuite(stage: () => RedisStage): void {
   it('is locked from its grant to its release (Redisson: RedissonLockTest testIsLocked)', async () => {
     const mutex = stage().mine.mutex(stage().key);
@@ -15,7 +15,7 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     expect(await mutex.isLocked()).toBe(false);
   });
 
-  it('is locked in the eyes of others too (Redisson: RedissonLockTest testIsLockedOtherThread)', async () => {
+  it('is locked for other clients too (Redisson: RedissonLockTest testIsLockedOtherThread)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key).acquire();
     expect(await theirs.mutex(key).isLocked()).toBe(true);
@@ -36,7 +36,7 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     expect(() => lease.assertHeld()).toThrow(LockNotHeldError);
   });
 
-  it('is not held by whoever is not inside of the lease (Redisson: RedissonLockTest testIsHeldByCurrentThreadOtherThread)', async () => {
+  it('is not held outside the scope of the lease (Redisson: RedissonLockTest testIsHeldByCurrentThreadOtherThread)', async () => {
     const { mine, theirs, key } = stage();
     await using lease = await mine.mutex(key).acquire();
     expect(currentLease()).toBeUndefined();
@@ -45,14 +45,14 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     expect((await theirs.mutex(key).holders()).map(({ id }) => id)).toEqual([lease.holder]);
   });
 
-  it('is held until as many leases are released as were taken (Redisson: RedissonLockTest testGetHoldCount)', async () => {
+  it('is held until as many leases are released as were acquired (Redisson: RedissonLockTest testGetHoldCount)', async () => {
     const { mine, key } = stage();
     const mutex = mine.mutex(key);
     const first = await mutex.acquire();
     const second = await first.run(() => mutex.acquire());
     const third = await second.run(() => mutex.acquire());
     expect([second.holder, third.holder]).toEqual([first.holder, first.holder]);
-    expect(await stage().fields(key)).toMatchObject({ [first.holder]: '1' }); // the rest is counted here
+    expect(await stage().fields(key)).toMatchObject({ [first.holder]: '1' }); // the others are counted in the client
 
     for (const lease of [first, third]) {
       await lease.release();
@@ -62,7 +62,7 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     expect(await mutex.isLocked()).toBe(false);
   });
 
-  it('lets its holder in again, and nobody else (Redisson: RedissonLockTest testReentrancy)', async () => {
+  it('lets its holder in again, and no other client (Redisson: RedissonLockTest testReentrancy)', async () => {
     const { mine, theirs, key } = stage();
     const mutex = mine.mutex(key);
     await mutex.using(async () => {
@@ -86,7 +86,7 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     expect(new Set(holders).size).toBe(3);
   });
 
-  it('is there for keys on all servers (Redisson: RedissonLockTest testInCluster)', async () => {
+  it('works for keys on all servers (Redisson: RedissonLockTest testInCluster)', async () => {
     const { mine, theirs, key } = stage();
     const keys = Array.from({ length: 12 }, (_, n) => `${key}-${n}`);
     for (let time = 0; time < 3; time++) {
@@ -99,7 +99,7 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     }
   });
 
-  it('is not given back by who had it before (Redisson: RedissonLockTest testUnlockFail)', async () => {
+  it('is not released by its former holder (Redisson: RedissonLockTest testUnlockFail)', async () => {
     const { mine, theirs, key } = stage();
     const before = await theirs.mutex(key).acquire();
     await stage().command('DEL', key);
@@ -109,7 +109,7 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     expect((await mine.mutex(key).holders()).map(({ id }) => id)).toEqual([lease.holder]);
   });
 
-  it('is free when it is unlocked by force, and its holder knows (Redisson: RedissonLockTest testForceUnlock)', async () => {
+  it('is free when it is unlocked by force, and its holder learns of it (Redisson: RedissonLockTest testForceUnlock)', async () => {
     const { mine, theirs, key } = stage();
     const mutex = mine.mutex(key);
     expect(await mutex.forceUnlock()).toBe(false);
@@ -123,7 +123,7 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     expect([next?.isHeld, await mutex.isLocked()]).toEqual([true, true]);
   });
 
-  it('is granted to who waits when somebody else unlocks it by force', async () => {
+  it('is granted to a waiter when another client unlocks it by force', async () => {
     const { mine, theirs, key } = stage();
     const watched = await stage().client({ watchdogTimeout: 1_000 });
     const lease = await watched.mutex(key).acquire();
@@ -136,7 +136,7 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     await eventually('the holder was told, at its next renewal', () => lease.signal.aborted);
   });
 
-  it('does not let a nested acquire in where it is not reentrant (Redisson: RedissonNonReentrantLockTest testSameThreadReacquireThrows)', async () => {
+  it('does not admit a nested acquire where it is not reentrant (Redisson: RedissonNonReentrantLockTest testSameThreadReacquireThrows)', async () => {
     const { mine, key } = stage();
     const mutex = mine.semaphoreMutex(key);
     await mutex.using(async () => {
@@ -146,14 +146,14 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     expect(await mutex.isLocked()).toBe(false);
   });
 
-  it('keeps other objects of the same lock out where it is not reentrant (Redisson: RedissonNonReentrantLockTest testCrossInstanceSameThreadReentryThrows)', async () => {
+  it('excludes other objects of the same lock where it is not reentrant (Redisson: RedissonNonReentrantLockTest testCrossInstanceSameThreadReentryThrows)', async () => {
     const { mine, key } = stage();
     await mine.semaphoreMutex(key).using(async () => {
       expect(await mine.semaphoreMutex(key).tryAcquire()).toBeUndefined();
     });
   });
 
-  it('goes to who waits where it is not reentrant (Redisson: RedissonNonReentrantLockTest testContendingThreadBlocksAndAcquiresOnRelease)', async () => {
+  it('goes to a waiter where it is not reentrant (Redisson: RedissonNonReentrantLockTest testContendingThreadBlocksAndAcquiresOnRelease)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.semaphoreMutex(key).acquire();
     const { lease: waiting } = await stage().queue(theirs, theirs.semaphoreMutex(key));

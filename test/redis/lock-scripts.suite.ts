@@ -9,7 +9,7 @@ const OWNER = 'b983c153-7421-469a-addb-44fb92259a1b:1';
 /** The scripts: what happens when one is sent again, and when a server does not know it. */
 export function lockScriptsSuite(stage: () => RedisStage): void {
   describe('sent twice', () => {
-    it('an acquire counts once, and only makes the lease longer', async () => {
+    it('an acquire counts once, and only prolongs the lease', async () => {
       const { key } = stage();
       expect(await acquire([key], 60_000, 'first')).toEqual([1, 0]);
       expect(await acquire([key], 5_000, 'second')).toEqual([1, 0]);
@@ -30,7 +30,7 @@ export function lockScriptsSuite(stage: () => RedisStage): void {
       await stage().command('DEL', key);
     });
 
-    it('a release ends no other hold, and wakes nobody', async () => {
+    it('a release ends no other hold, and wakes no waiter', async () => {
       const { theirs, key } = stage();
       await acquire([key], 5_000, '');
       expect(await release(key)).toBe(0);
@@ -41,7 +41,7 @@ export function lockScriptsSuite(stage: () => RedisStage): void {
       expect(await stage().command('EXISTS', key)).toBe(1);
     });
 
-    it('an acquire after a release that has left a tombstone takes nothing', async () => {
+    it('an acquire takes nothing after a release that has left a tombstone', async () => {
       const { key } = stage();
       await acquire([key], 5_000, '');
       expect(await release(key, tombstone(key))).toBe(0);
@@ -50,7 +50,7 @@ export function lockScriptsSuite(stage: () => RedisStage): void {
       expect(await stage().command('PTTL', tombstone(key))).toBeGreaterThan(900_000);
     });
 
-    it('a renewal after the release takes nothing back', async () => {
+    it('a renewal does not retake the lock after its release', async () => {
       const { theirs, key } = stage();
       expect(await renew(key, 60_000)).toEqual([0]);
       expect(await stage().keys()).toEqual([]);
@@ -61,7 +61,7 @@ export function lockScriptsSuite(stage: () => RedisStage): void {
   });
 
   describe('forgotten by the servers', () => {
-    it('are told again, and by their digest after that', async () => {
+    it('are sent in full again, and by their digest after that', async () => {
       const { mine, key } = stage();
       await forget();
       const log = await stage().log();
@@ -74,7 +74,7 @@ export function lockScriptsSuite(stage: () => RedisStage): void {
       ]);
     });
 
-    it('do not end what is held, whatever comes next', async () => {
+    it('do not end what is held, whatever command comes next', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.mutex(key).acquire();
       const { lease: waiting } = await stage().queue(theirs);
@@ -90,7 +90,7 @@ export function lockScriptsSuite(stage: () => RedisStage): void {
       await next.release();
     });
 
-    it('are told again by the renewal', async () => {
+    it('are sent in full again by the renewal', async () => {
       const { key } = stage();
       const client = await stage().client({ watchdogTimeout: 1_000 });
       const lease = await client.mutex(key).acquire();

@@ -11,12 +11,12 @@ import { earliest } from '../support/earliest.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 
-/** Longer than any test: who is granted a lock before that has been woken by a message. */
+/** Longer than any test: a client that is granted a lock before that was woken by a message. */
 const LONG_LEASE = 600_000;
 
-/** How one waits for the lock, and what ends that. */
+/** How clients wait for the lock, and what ends a wait. */
 export function lockWaitingSuite(stage: () => RedisStage): void {
-  it('wakes who waits by a message, long before the lease is over', async () => {
+  it('wakes a waiter by a message, long before the lease is over', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key).acquire({ lease: LONG_LEASE });
     const { lease: waiting } = await stage().queue(theirs);
@@ -26,7 +26,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('grants a lease that nobody gives back when it is over (Redisson: RedissonLockTest testExpire)', async () => {
+  it('is granted to a waiter when a lease that is not released is over (Redisson: RedissonLockTest testExpire)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await theirs.mutex(key).acquire({ lease: 500 });
     const startedAt = performance.now();
@@ -48,7 +48,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     expect([next.isHeld, lease.isHeld]).toEqual([true, false]);
   });
 
-  it('is waited for as long as was said (Redisson: RedissonLockTest testTryLockWait)', async () => {
+  it('is waited for as long as requested (Redisson: RedissonLockTest testTryLockWait)', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.mutex(key).acquire();
     const startedAt = performance.now();
@@ -58,7 +58,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     expect(waited).toBeLessThan(2_000);
   });
 
-  it('is waited for in spite of what is aborted elsewhere (Redisson: RedissonLockTest testLockUninterruptibly)', async () => {
+  it('is waited for in spite of another acquire that is aborted (Redisson: RedissonLockTest testLockUninterruptibly)', async () => {
     const { mine, theirs } = stage();
     const mutex = mine.mutex(stage().key);
     const held = await mutex.acquire();
@@ -73,7 +73,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('is neither held nor renewed by who aborts while it is asked for (Redisson: RedissonLockTest testLockIsNotRenewedAfterInterruptedTryLock)', async () => {
+  it('is neither held nor renewed by a caller that aborts during its acquire (Redisson: RedissonLockTest testLockIsNotRenewedAfterInterruptedTryLock)', async () => {
     const { mine, theirs, key } = stage();
     for (let turns = 0; turns < 10; turns++) {
       const abort = new AbortController();
@@ -86,7 +86,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('is refused, and holds nothing up, while the connection is closed by its user', async () => {
+  it('rejects, and delays nothing, while the connection is closed by its user', async () => {
     const { key } = stage();
     const connection = stage().connection();
     const client = await stage().client({ client: connection });
@@ -106,7 +106,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('does not hold up the closing of a client whose connection was closed', async () => {
+  it('does not delay the close of a client after its connection was closed', async () => {
     const connection = stage().connection();
     const client = await stage().client({ client: connection });
     await client.mutex(stage().key).acquire({ lease: 300 });
@@ -157,7 +157,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     expect(await updates(clients, 1, 1)).toBe(12);
   });
 
-  it('leaves nothing to be renewed when many try and give back (Redisson: RedissonLockTest testConcurrencyTryLockUnLock)', async () => {
+  it('leaves nothing to be renewed when many acquire and release it (Redisson: RedissonLockTest testConcurrencyTryLockUnLock)', async () => {
     const { key } = stage();
     const client = await stage().client({ watchdogTimeout: 1_000 });
     let granted = 0;
@@ -185,7 +185,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     }
   });
 
-  /** Has each of those clients add one so often, by reading and writing; what the sum is in the end. */
+  /** Has each of those clients add one that many times, by reading and writing; resolves to the final sum. */
   async function updates(
     clients: readonly RedisLockClient[],
     tasks: number,
@@ -206,7 +206,7 @@ export function lockWaitingSuite(stage: () => RedisStage): void {
     return Number(await store.getdel(sum));
   }
 
-  /** How many connections listen, on each server where there are some. */
+  /** Number of subscribed connections, for each server that has some. */
   async function subscribers(): Promise<number[]> {
     const lists = (await stage().commands('CLIENT', 'LIST', 'TYPE', 'pubsub')) as string[];
     return lists

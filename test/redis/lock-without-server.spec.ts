@@ -7,7 +7,7 @@ import { onRedis } from './on-redis.js';
 describe('A mutex on a Redis that is gone', () => {
   const stage = onRedis('standalone');
 
-  it('is not granted, and not waited for longer than was said (Redisson: RedissonLockTest testRedisFailed)', async () => {
+  it('is not granted, and not waited for longer than requested (Redisson: RedissonLockTest testRedisFailed)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.mutex(key).acquire({ lease: 400 });
     const server = await stage().deployment.masterOf(key);

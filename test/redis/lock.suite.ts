@@ -11,8 +11,8 @@ import { lockWaitingSuite } from './lock-waiting.suite.js';
 import { onRedis } from './on-redis.js';
 
 /**
- * Everything that the mutex promises on Redis beyond what a mutex promises anywhere (`test/contract`). It contains the cases
- * of RedissonLockTest, RedissonLockExpirationRenewalTest and RedissonFencedLockTest, each named where it stands.
+ * Everything that the mutex promises on Redis beyond what a mutex promises anywhere (`test/contract`). Contains the cases of
+ * RedissonLockTest, RedissonLockExpirationRenewalTest and RedissonFencedLockTest, each marked with its name.
  */
 export function lockSuite(kind: RedisDeploymentKind): void {
   describe(`A mutex on Redis, ${kind}`, () => {

@@ -13,13 +13,13 @@ const KEY = 'orders';
 /** One process: a client of each server. */
 type Clients = readonly RedisLockClient[];
 
-/** All keys but those by which late copies are known. */
+/** All keys except the records that identify late copies. */
 async function locksOn(server: RedisServer): Promise<string[]> {
   const keys = (await server.command('KEYS', '*')) as string[];
   return keys.filter((name) => !KEPT.test(name));
 }
 
-/** It contains the cases of RedissonMultiLockTest, each named where it stands. */
+/** Contains the cases of RedissonMultiLockTest, each marked with its name. */
 describe('A multi-lock of three independent Redis servers', () => {
   let servers: RedisServer[];
   let opened: RedisLockClient[];
@@ -62,7 +62,7 @@ describe('A multi-lock of three independent Redis servers', () => {
     expect(await locked()).toEqual([false, false, false]);
   });
 
-  it('is granted to exactly one of ten who try at once (Redisson: RedissonMultiLockTest testWaitAndLeaseTimeouts)', async () => {
+  it('is granted to exactly one of ten concurrent attempts (Redisson: RedissonMultiLockTest testWaitAndLeaseTimeouts)', async () => {
     const racers = await Promise.all(Array.from({ length: 10 }, () => connect()));
     for (let round = 0; round < 5; round++) {
       const order = (clients: Clients) => (round % 2 ? clients.toReversed() : clients);
@@ -73,7 +73,7 @@ describe('A multi-lock of three independent Redis servers', () => {
     }
   });
 
-  it('is granted to the second once the first gives it back (Redisson: RedissonMultiLockTest testMultiThreads)', async () => {
+  it('is granted to the second client once the first releases it (Redisson: RedissonMultiLockTest testMultiThreads)', async () => {
     const [mine, theirs] = [await connect(), await connect()];
     const lease = await multiOf(mine).acquire();
     const waiting = multiOf(theirs.toReversed()).acquire({ wait: 20_000 });
@@ -83,7 +83,7 @@ describe('A multi-lock of three independent Redis servers', () => {
     expect(next.isHeld).toBe(true);
   });
 
-  it('has the whole lease of all of them at the end, however long it waited for the last', async () => {
+  it('has the whole lease of all its locks at the end, however long it waited for the last', async () => {
     const [mine, theirs] = [await connect({ watchdogTimeout: 2_000 }), await connect()];
     const last = await theirs[2]!.mutex(KEY).acquire();
     const startedAt = performance.now();
@@ -96,7 +96,7 @@ describe('A multi-lock of three independent Redis servers', () => {
     await lease.release();
   });
 
-  it('has one deadline for all of them, and leaves nothing behind it', async () => {
+  it('has one deadline for all its locks, and leaves nothing behind', async () => {
     const [mine, theirs] = [await connect(), await connect()];
     const first = await theirs[0]!.mutex(KEY).acquire();
     const last = await theirs[2]!.mutex(KEY).acquire();
@@ -113,7 +113,7 @@ describe('A multi-lock of three independent Redis servers', () => {
     await last.release();
   });
 
-  it('is not taken at all while one of the servers is gone', async () => {
+  it('is not acquired at all while one of the servers is down', async () => {
     const clients = await connect();
     await servers[2]!.kill();
     try {
@@ -131,7 +131,7 @@ describe('A multi-lock of three independent Redis servers', () => {
     expect(lease.isHeld).toBe(true);
   });
 
-  /** A client of each server, by the names that they have in every process. */
+  /** A client of each server, under the names that they have in every process. */
   async function connect(options: { watchdogTimeout?: number } = {}): Promise<Clients> {
     const clients = servers.map(async ({ host, port }, n) => {
       const address = { host, port, disconnectTimeout: 0 };
@@ -147,7 +147,7 @@ describe('A multi-lock of three independent Redis servers', () => {
     return clients[0]!.multiLock(clients.map((client) => client.mutex(KEY)));
   }
 
-  /** Resolves when somebody waits for the lock of that client. */
+  /** Resolves when a client waits for the lock on that client's server. */
   async function contended(client: RedisLockClient): Promise<void> {
     const server = servers[Number(client.name.slice(-1))]!;
     await eventually('it is waited for', async () => {

@@ -16,7 +16,7 @@ export function multiLockSuite(kind: RedisDeploymentKind): void {
     const multiOf = (client: RedisLockClient) =>
       client.multiLock(keys().map((key) => client.mutex(key)));
 
-    it('is taken with one script where all keys lie in one slot', async () => {
+    it('is acquired with one script where all keys lie in one slot', async () => {
       const { mine } = stage();
       const log = await stage().log();
       await using lease = await multiOf(mine).acquire();
@@ -52,7 +52,7 @@ export function multiLockSuite(kind: RedisDeploymentKind): void {
       await lease.release();
     });
 
-    it('is lost when one of its parts is, and gives the others back', async () => {
+    it('is lost when one of its parts is lost, and releases the others', async () => {
       const client = await stage().client({ watchdogTimeout: 600 });
       const lease = await multiOf(client).acquire();
       await stage().command('DEL', keys()[1]!);
@@ -61,7 +61,7 @@ export function multiLockSuite(kind: RedisDeploymentKind): void {
       await lease.release();
     });
 
-    it('wakes who waits for one of its parts, and those who wait for it', async () => {
+    it('wakes a waiter of one of its parts, and is woken by that part', async () => {
       const { mine, theirs } = stage();
       const lease = await multiOf(mine).acquire();
       const [part] = keys();
@@ -75,7 +75,7 @@ export function multiLockSuite(kind: RedisDeploymentKind): void {
       await (await whole).release();
     });
 
-    it('has one deadline, and leaves nothing behind it', async () => {
+    it('has one deadline, and leaves nothing behind', async () => {
       const { mine, theirs } = stage();
       const held = await theirs.mutex(keys()[1]!).acquire();
       const startedAt = performance.now();
@@ -89,7 +89,7 @@ export function multiLockSuite(kind: RedisDeploymentKind): void {
       await held.release();
     });
 
-    it('is taken one after the other where its keys lie in several slots', async () => {
+    it('is acquired one part after the other where its keys lie in several slots', async () => {
       const { mine, theirs, key } = stage();
       const names = Array.from({ length: 12 }, (_, n) => `${key}-${String(n).padStart(2, '0')}`);
       const multi = (client: RedisLockClient) =>

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { RedisProxy } from '../support/redis-proxy.js';
 
-/** Longer than any test: who is granted a lock before that has been woken by a message. */
+/** Longer than any test: a client that is granted a lock before that was woken by a message. */
 const LONG_LEASE = 600_000;
 
 describe('A Redis Cluster that has other addresses for its clients', () => {
@@ -24,7 +24,7 @@ describe('A Redis Cluster that has other addresses for its clients', () => {
     await cluster.stop();
   });
 
-  it('is reached by them, for locks, their messages, and what replicas have', async () => {
+  it('is reached by them for locks, their messages, and the state of replicas', async () => {
     const [mine, theirs] = await Promise.all([connect(), connect()]);
     for (const key of ['a', 'b', 'c', 'd', 'e']) {
       const lease = await mine.mutex(key).acquire({ lease: LONG_LEASE });

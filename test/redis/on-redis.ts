@@ -4,7 +4,7 @@ import { startRedisDeployment } from '../interop/support/start-redis-deployment.
 import { RedisStage } from './redis-stage.js';
 
 /**
- * Starts Redis for the tests of the `describe` around it. Each test gets a key of its own and new clients, and has to leave
+ * Starts Redis for the tests of the surrounding `describe`. Each test gets a key of its own and new clients, and has to leave
  * nothing behind.
  */
 export function onRedis(kind: RedisDeploymentKind): () => RedisStage {

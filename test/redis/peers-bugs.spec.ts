@@ -1,5 +1,5 @@
-// What went wrong in other lock libraries, each time reproduced there: none of it may happen here.
-// The decorators' share of it is in test/e2e/redis-decorators.spec.ts.
+// Bugs of other lock libraries, each reproduced there: none of them may happen here.
+// Those that concern the decorators are in test/e2e/redis-decorators.spec.ts.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 afterAll(() => server.stop());
 
-/** A client whose traffic goes through the proxy. */
+/** A client that is connected through the proxy. */
 async function clientOf(watchdogTimeout: number, port = proxy.port): Promise<RedisLockClient> {
   const connect = { host: server.host, port, disconnectTimeout: 0, retryStrategy: () => 20 };
   const client = await createRedisLockClient('bugs', { connect, watchdogTimeout });
@@ -45,7 +45,7 @@ const past = (at: number) => eventually('time went by', () => performance.now() 
 const renewals = () => proxy.commands.filter(({ 1: sha1 }) => sha1 === lockRenew.sha1).length;
 
 describe('Work that takes longer than the lease', () => {
-  it('keeps others out to its end', async () => {
+  it('excludes others until its end', async () => {
     const [mine, theirs] = [await clientOf(1_500), await clientOf(1_500)];
     let inside = 0;
     let most = 0;
@@ -60,7 +60,7 @@ describe('Work that takes longer than the lease', () => {
     expect([inside, most]).toEqual([0, 1]);
   });
 
-  it('gives its result, though the lock was lost and cannot be given back', async () => {
+  it('returns its result, though the lock was lost and cannot be released', async () => {
     const client = await clientOf(300);
     const result = await client.mutex(KEY).using(async ({ signal }) => {
       proxy.hold();
@@ -70,7 +70,7 @@ describe('Work that takes longer than the lease', () => {
     expect(result).toBe('paid');
   });
 
-  it('gives its own error, though the lock was lost and cannot be given back', async () => {
+  it('throws its own error, though the lock was lost and cannot be released', async () => {
     const client = await clientOf(300);
     const error = new RangeError('no money');
     const failing = client.mutex(KEY).using(async ({ signal }) => {
@@ -81,7 +81,7 @@ describe('Work that takes longer than the lease', () => {
     await expect(failing).rejects.toBe(error);
   });
 
-  it('is told of a loss before the lease is over on the server', async () => {
+  it('learns of a loss before the lease is over on the server', async () => {
     const client = await clientOf(2_000);
     const lease = await client.mutex(KEY).acquire();
     const over = Number(await server.command('pexpiretime', KEY));
@@ -92,7 +92,7 @@ describe('Work that takes longer than the lease', () => {
 });
 
 describe('A short lease', () => {
-  it('costs three renewals a lease, not thousands of commands', async () => {
+  it('costs three renewals per lease, not thousands of commands', async () => {
     const client = await clientOf(900);
     const lease = await client.mutex(KEY).acquire();
     const startedAt = performance.now();
@@ -102,13 +102,13 @@ describe('A short lease', () => {
     expect(renewals()).toBeLessThanOrEqual(4 * leases + 1); // in steps of a tenth: 3.4 a lease
   });
 
-  it('does not keep who waits busy', async () => {
+  it('does not make a waiter poll', async () => {
     const [mine, theirs] = [await clientOf(900), await clientOf(30_000)];
     const lease = await mine.mutex(KEY).acquire();
     const waiting = theirs.mutex(KEY).acquire();
     const asked = () => proxy.commands.filter((command) => command.includes(KEY)).length;
     await eventually('it was renewed six times', () => renewals() >= 6);
-    // Its sleep is bounded by the lease of the holder: no more than a look for each that went by.
+    // Its sleep is bounded by the lease of the holder: at most one look for each lease that elapsed.
     expect(asked() - renewals()).toBeLessThanOrEqual(renewals() + 4);
     await lease.release();
     await (await waiting).release();
@@ -127,7 +127,7 @@ describe('A renewal that fails', () => {
     expect(lease.isHeld).toBe(true);
   });
 
-  it('for good is told to the holder, and is no unhandled rejection, which would fail this test', async () => {
+  it('for good is reported to the holder, and causes no unhandled rejection, which would fail this test', async () => {
     const client = await clientOf(300);
     const lease = await client.mutex(KEY).acquire();
     await proxy.stop();
@@ -138,11 +138,11 @@ describe('A renewal that fails', () => {
   });
 });
 
-describe('Who waits for the lock of a holder that has crashed', () => {
+describe('A waiter for the lock of a crashed holder', () => {
   const crashed = (ms: number) =>
     Promise.all([server.command('hset', KEY, 'somebody:1', 1), server.command('pexpire', KEY, ms)]);
 
-  it('waits for the end of its lease, and gets the lock then, though no message comes', async () => {
+  it('waits for the end of its lease, and acquires the lock then, though no message comes', async () => {
     const client = await clientOf(30_000);
     await crashed(600);
     const lease = await client.mutex(KEY).acquire({ wait: 20_000 });
@@ -150,7 +150,7 @@ describe('Who waits for the lock of a holder that has crashed', () => {
     await lease.release();
   });
 
-  it('is not turned away before the time that it would wait is over', async () => {
+  it('does not time out before its maximum wait is over', async () => {
     const client = await clientOf(30_000);
     await crashed(60_000);
     const startedAt = performance.now();
@@ -174,8 +174,8 @@ describe('A lease', () => {
   });
 });
 
-describe('Who does not have the lock', () => {
-  it("gives nobody else's back", async () => {
+describe('A client without the lock', () => {
+  it('does not release the lock of another holder', async () => {
     const [mine, theirs] = [await clientOf(30_000), await clientOf(30_000)];
     const held = await theirs.mutex(KEY).acquire();
     for (let i = 0; i < 3; i++) {
@@ -186,12 +186,12 @@ describe('Who does not have the lock', () => {
       ).rejects.toBeDefined();
       expect(await mine.mutex(KEY).tryAcquire()).toBeUndefined();
     }
-    await mine.close(); // whatever it does in the background is done then
+    await mine.close(); // its background work is done then
     expect(await server.command('hexists', KEY, held.holder)).toBe(1);
     expect(held.isHeld).toBe(true);
   });
 
-  it("any more gives nobody else's back", async () => {
+  it('that has lost it does not release the lock of the next holder', async () => {
     const [mine, theirs] = [await clientOf(30_000), await clientOf(30_000)];
     const lost = await mine.mutex(KEY).acquire({ lease: 100 });
     const held = await theirs.mutex(KEY).acquire({ wait: 5_000 });

@@ -15,9 +15,9 @@ const NO_IDS = [
   undefined,
 ] as unknown as string[];
 
-/** What makes no sense is refused before it goes anywhere. */
+/** Invalid arguments are rejected before anything is sent. */
 export function permitExpirableSemaphoreBadInputSuite(stage: () => RedisStage): void {
-  it.each(NO_NUMBERS)('refuses %p as a number of permits', async (permits) => {
+  it.each(NO_NUMBERS)('rejects %p as a number of permits', async (permits) => {
     const { mine, key } = stage();
     expect(() => mine.semaphore(key, { permits })).toThrow(LockOptionsError);
     const semaphore = mine.semaphore(key);
@@ -33,7 +33,7 @@ export function permitExpirableSemaphoreBadInputSuite(stage: () => RedisStage): 
   });
 
   it.each([0, 1.5, NaN, -Infinity, 2 ** 31, -(2 ** 31)])(
-    'refuses to add %p permits',
+    'rejects an addition of %p permits',
     async (permits) => {
       const { mine, key } = stage();
       await expect(mine.semaphore(key).addPermits(permits)).rejects.toMatchObject({
@@ -44,7 +44,7 @@ export function permitExpirableSemaphoreBadInputSuite(stage: () => RedisStage): 
     },
   );
 
-  it('refuses at once who wants more than it says there are', async () => {
+  it('rejects at once a request for more permits than its declared number', async () => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key, { permits: 3 });
     const refusal = await semaphore.acquire({ permits: 4 }).catch((error: unknown) => error);
@@ -53,7 +53,7 @@ export function permitExpirableSemaphoreBadInputSuite(stage: () => RedisStage): 
     await expect(semaphore.tryAcquire({ permits: 4 })).rejects.toBeInstanceOf(LockOptionsError);
   });
 
-  it('has who wants more than there are wait, where it does not say how many that is', async () => {
+  it('keeps a request for more permits than exist waiting, where no number is declared', async () => {
     const { mine, key } = stage();
     await mine.semaphore(key).trySetPermits(3);
     expect(await mine.semaphore(key).tryAcquire({ permits: 4 })).toBeUndefined();
@@ -62,7 +62,7 @@ export function permitExpirableSemaphoreBadInputSuite(stage: () => RedisStage): 
     });
   });
 
-  it.each(NO_LEASES)('refuses a lease of %p', async (lease) => {
+  it.each(NO_LEASES)('rejects a lease of %p', async (lease) => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key, { permits: 1 });
     await expect(semaphore.acquire({ lease })).rejects.toMatchObject({ option: 'lease' });
@@ -74,7 +74,7 @@ export function permitExpirableSemaphoreBadInputSuite(stage: () => RedisStage): 
     expect(held.isHeld).toBe(true);
   });
 
-  it.each(NO_IDS)('refuses %p as an id', async (id) => {
+  it.each(NO_IDS)('rejects %p as an id', async (id) => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key, { permits: 1 });
     await using lease = await semaphore.acquire();
@@ -89,7 +89,7 @@ export function permitExpirableSemaphoreBadInputSuite(stage: () => RedisStage): 
     expect([lease.isHeld, await semaphore.acquiredPermits()]).toEqual([true, 1]);
   });
 
-  it('refuses an id that was given back already', async () => {
+  it('rejects an id that was already released', async () => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key, { permits: 1 });
     const lease = await semaphore.acquire();
@@ -103,7 +103,7 @@ export function permitExpirableSemaphoreBadInputSuite(stage: () => RedisStage): 
     expect(await semaphore.availablePermits()).toBe(1);
   });
 
-  it('refuses another kind under its key, in the same client', () => {
+  it('rejects another kind under its key, in the same client', () => {
     const { mine, key } = stage();
     mine.semaphore(key);
     expect(mine.semaphore(key, { permits: 2, fair: true }).key).toBe(key);
@@ -116,7 +116,7 @@ export function permitExpirableSemaphoreBadInputSuite(stage: () => RedisStage): 
       expect(make).toThrow(LockKeyError);
   });
 
-  it('refuses a mutex under its key, and a semaphore under that of a mutex, in another client', async () => {
+  it('rejects a mutex under its key, and a semaphore under that of a mutex, in another client', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.semaphore(key, { permits: 2 }).acquire();
     await expect(theirs.mutex(key).tryAcquire()).rejects.toBeInstanceOf(LockKeyError);
@@ -126,7 +126,7 @@ export function permitExpirableSemaphoreBadInputSuite(stage: () => RedisStage): 
     await expect(mine.semaphore(`{${key}}:2`).tryAcquire()).rejects.toBeInstanceOf(LockKeyError);
   });
 
-  it.each(['', '{}', 'a{}b'])('refuses the key %p where it cannot work', (key) => {
+  it.each(['', '{}', 'a{}b'])('rejects the key %p where it cannot work', (key) => {
     const { mine } = stage();
     if (key === '' || stage().isCluster) expect(() => mine.semaphore(key)).toThrow(LockKeyError);
     else expect(mine.semaphore(key).key).toBe(key);

@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 import { semaphoreNames } from './semaphore-names.js';
 
-/** The option `permits`: what a deployment says, against what is on the server. */
+/** The option `permits`: the number that a deployment declares, against the number on the server. */
 export function permitExpirableSemaphoreDeclaredSuite(stage: () => RedisStage): void {
   it('is set with the first acquire where the semaphore is new, and not before', async () => {
     const { mine, key } = stage();
@@ -24,7 +24,7 @@ export function permitExpirableSemaphoreDeclaredSuite(stage: () => RedisStage): 
     expect(await later.semaphore(key).availablePermits()).toBe(-4);
   });
 
-  it('takes nothing away from who holds more than there are now, and is down to it when they are back', async () => {
+  it('takes nothing away from a holder of more permits than there are now, and is reduced once they are released', async () => {
     const { mine, theirs, key } = stage();
     const held = await mine.semaphore(key, { permits: 3 }).acquire({ permits: 3 });
     const semaphore = theirs.semaphore(key, { permits: 1 });
@@ -36,7 +36,7 @@ export function permitExpirableSemaphoreDeclaredSuite(stage: () => RedisStage): 
     expect([one.isHeld, await semaphore.getPermits()]).toEqual([true, 1]);
   });
 
-  it('wakes who waits when it grows', async () => {
+  it('wakes a waiter when it grows', async () => {
     const { mine, theirs, key } = stage();
     const small = mine.semaphore(key, { permits: 1 });
     await using _ = await small.acquire();
@@ -47,7 +47,7 @@ export function permitExpirableSemaphoreDeclaredSuite(stage: () => RedisStage): 
     expect([second.isHeld, third.isHeld]).toEqual([true, true]);
   });
 
-  it('follows whoever asked last, while two deployments say different numbers', async () => {
+  it('follows the last acquire while two deployments declare different numbers', async () => {
     const { mine, theirs, key } = stage();
     const semaphores = [mine.semaphore(key, { permits: 2 }), theirs.semaphore(key, { permits: 4 })];
     for (const [semaphore, permits] of [...semaphores, ...semaphores].map(
@@ -58,7 +58,7 @@ export function permitExpirableSemaphoreDeclaredSuite(stage: () => RedisStage): 
     }
   });
 
-  it('leaves a number alone that somebody else has set', async () => {
+  it('leaves a number alone that was set elsewhere', async () => {
     const { mine, theirs, key } = stage();
     await stage().command('SET', key, 7);
     const semaphore = mine.semaphore(key, { permits: 3 });
@@ -72,7 +72,7 @@ export function permitExpirableSemaphoreDeclaredSuite(stage: () => RedisStage): 
     expect(await semaphore.getPermits()).toBe(4);
   });
 
-  it('counts permits that are held, or over, when it sets a new number', async () => {
+  it('counts held and expired permits when it sets a new number', async () => {
     const { mine, theirs, key } = stage();
     const first = mine.semaphore(key, { permits: 4 });
     await using held = await first.acquire();

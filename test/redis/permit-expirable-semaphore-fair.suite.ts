@@ -9,12 +9,12 @@ import { semaphoreNames } from './semaphore-names.js';
 const FAIR = { fair: true };
 /** Longer than any test. */
 const LONG_LEASE = 600_000;
-/** Far below a third of the default watchdogTimeout, in ms: who is served within it was woken, and has not just looked. */
+/** Far below a third of the default watchdogTimeout, in ms: a waiter served within it was woken, and did not just look. */
 const AT_ONCE = 3_000;
 
-/** First come, first served, among clients of ours who want it so. */
+/** First come, first served, among our clients that ask for it. */
 export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void {
-  it('serves waiters of several clients in the order of coming', async () => {
+  it('serves waiters of several clients in the order of arrival', async () => {
     const { mine, theirs, key } = stage();
     const clients = [mine, theirs, await stage().client()];
     await mine.semaphore(key).trySetPermits(1);
@@ -37,7 +37,7 @@ export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void
     expect(served).toEqual(order);
   });
 
-  it('does not let small requests past a big one at the head', async () => {
+  it('does not let small requests pass a big one at the head', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(3);
     const [one, two] = [await take(mine, 1), await take(mine, 2)];
@@ -53,7 +53,7 @@ export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void
     await (await small).release();
   });
 
-  it('wakes as many as there is enough for, when many permits come back at once', async () => {
+  it('wakes as many waiters as can be served when many permits are released at once', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(3);
     const all = await take(mine, 3);
@@ -67,7 +67,7 @@ export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void
     for (const lease of leases) await lease.release();
   });
 
-  it('is gone ahead of by who is not fair', async () => {
+  it('can be passed by a client that is not fair', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(2);
     const lease = await take(mine, 1);
@@ -79,7 +79,7 @@ export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void
     await (await both).release();
   });
 
-  it('goes past a waiter that was cut off, after its life', async () => {
+  it('skips a waiter that was cut off, after its lifetime', async () => {
     const watchdogTimeout = 1_500;
     const { key } = stage();
     const connection = stage().connection();
@@ -97,7 +97,7 @@ export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void
     await eventually('it is out of the queue', async () => (await waiters()).length === 0);
   });
 
-  it('keeps the place of who waits for longer than several lives of a waiter', async () => {
+  it('keeps the place of a client that waits for longer than several lifetimes of a waiter', async () => {
     const { key } = stage();
     const clients = await Promise.all(
       [1, 2, 3].map(() => stage().client({ watchdogTimeout: 2_400 })),
@@ -119,7 +119,7 @@ export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void
     expect(served).toEqual([0, 1, 2]);
   });
 
-  it('takes out who gives up, or is aborted, and wakes the next', async () => {
+  it('removes a waiter that gives up or is aborted, and wakes the next', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(2);
     const one = await take(mine, 1);
@@ -132,13 +132,13 @@ export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void
     const begin = performance.now();
     stop.abort();
     await expect(aborted).rejects.toBeInstanceOf(LockAbortedError);
-    await (await next).release(); // one was free all the time
+    await (await next).release(); // one permit was free all the time
     expect(performance.now() - begin).toBeLessThan(AT_ONCE);
     await one.release();
     expect(await mine.semaphore(key).availablePermits()).toBe(2);
   });
 
-  it('takes out all waiters of a client that closes', async () => {
+  it('removes all waiters of a client that closes', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(1);
     const lease = await take(mine, 1);
@@ -150,7 +150,7 @@ export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void
     await (await next).release();
   });
 
-  it('is served when a lease ends that nobody gives back', async () => {
+  it('is served when a lease that is not released ends', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(1);
     const lease = await mine.semaphore(key, FAIR).acquire({ lease: 500 });
@@ -161,7 +161,7 @@ export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void
     await lease.release();
   });
 
-  it('looks by itself for what Redisson gives back, who wakes no queue of ours', async () => {
+  it('looks by itself for permits released by Redisson, which does not wake our queue', async () => {
     const { mine, theirs, key } = stage();
     await stage().command('SET', key, 0);
     const { lease: first } = await queue(theirs, { lease: LONG_LEASE });
@@ -173,7 +173,7 @@ export function permitExpirableSemaphoreFairSuite(stage: () => RedisStage): void
     for (const lease of leases) await lease.release();
   });
 
-  it('is a list of the waiters in their order, whose names are the channels that wake them', async () => {
+  it('is a list of the waiters in their order, with the channels that wake them as their names', async () => {
     const { mine, theirs, key } = stage();
     const { queue: list, alive, channel } = semaphoreNames(key);
     await mine.semaphore(key).trySetPermits(1);

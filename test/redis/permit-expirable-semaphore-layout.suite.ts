@@ -9,9 +9,9 @@ import { semaphoreNames } from './semaphore-names.js';
 /** Longer than any test. */
 const LONG_LEASE = 600_000;
 
-/** What stands on the servers and goes over the wire; Redisson has to understand it. */
+/** The keys on the servers and the messages; Redisson has to understand them. */
 export function permitExpirableSemaphoreLayoutSuite(stage: () => RedisStage): void {
-  it('is a number of free permits, and a sorted set of the others with their ends', async () => {
+  it('is a number of free permits, and a sorted set of the others with their expiry times', async () => {
     const { mine, key } = stage();
     const { free, timeouts, wanted } = names();
     const before = await serverTime();
@@ -35,7 +35,7 @@ export function permitExpirableSemaphoreLayoutSuite(stage: () => RedisStage): vo
     expect(score).toBeLessThan(before + LONG_LEASE + 60_000);
   });
 
-  it('leaves how many there are, and nothing else, when all are back', async () => {
+  it('leaves the number of permits, and nothing else, when all are released', async () => {
     const { mine, key } = stage();
     const { free, wanted } = names();
     const lease = await mine.semaphore(key, { permits: 2 }).acquire({ permits: 2 });
@@ -44,14 +44,14 @@ export function permitExpirableSemaphoreLayoutSuite(stage: () => RedisStage): vo
     expect(await stage().command('GET', free)).toBe('2');
   });
 
-  it('leaves no key of ours where it does not say how many there are', async () => {
+  it('leaves none of our keys where it declares no number of permits', async () => {
     const { mine, key } = stage();
     await mine.semaphore(key).trySetPermits(1);
     await (await mine.semaphore(key).acquire()).release();
     expect(await stage().keys()).toEqual([key]);
   });
 
-  it('publishes how many are free, whatever has made them so', async () => {
+  it('publishes the number of free permits, whatever has freed them', async () => {
     const { mine, key } = stage();
     const log = await stage().log();
     const semaphore = mine.semaphore(key, { permits: 3 });
@@ -64,7 +64,7 @@ export function permitExpirableSemaphoreLayoutSuite(stage: () => RedisStage): vo
     expect(await log.published(key)).toEqual(['3', '2', '3', '5', '7'].map(message));
   });
 
-  it('publishes nothing that is not above 0', async () => {
+  it('publishes no number that is not above 0', async () => {
     const { mine, theirs, key } = stage();
     const semaphore = mine.semaphore(key);
     await semaphore.trySetPermits(2);
@@ -78,7 +78,7 @@ export function permitExpirableSemaphoreLayoutSuite(stage: () => RedisStage): vo
     expect(await log.published(key)).toEqual([]);
   });
 
-  it('takes a key with a brace for one that brings its own hash tag', async () => {
+  it('treats a key with a brace as one with its own hash tag', async () => {
     const { mine, theirs } = stage();
     const key = `{${stage().key}}:seats`;
     const lease = await mine.semaphore(key, { permits: 1 }).acquire({ lease: LONG_LEASE });
@@ -106,7 +106,7 @@ export function permitExpirableSemaphoreLayoutSuite(stage: () => RedisStage): vo
     await stage().connection().del(kept);
   });
 
-  it('counts an acquire once that is sent twice', async () => {
+  it('counts an acquire that is sent twice once', async () => {
     const { mine, key } = stage();
     await mine.semaphore(key).trySetPermits(3);
     for (let time = 0; time < 2; time++) expect(await acquire(2)).toEqual([1, 0]);
@@ -115,7 +115,7 @@ export function permitExpirableSemaphoreLayoutSuite(stage: () => RedisStage): vo
     expect(await release(2)).toBeGreaterThanOrEqual(0);
   });
 
-  it('gives back once what is released twice, and wakes nobody the second time', async () => {
+  it('releases once what is released twice, and wakes no waiter the second time', async () => {
     const { mine, key } = stage();
     await mine.semaphore(key).trySetPermits(2);
     await acquire(2);
@@ -126,7 +126,7 @@ export function permitExpirableSemaphoreLayoutSuite(stage: () => RedisStage): vo
     expect(await mine.semaphore(key).availablePermits()).toBe(2);
   });
 
-  it('takes nothing back by a renewal that comes after the release, or the end', async () => {
+  it('does not retake permits by a renewal that comes after their release or expiry', async () => {
     const { mine, key } = stage();
     await mine.semaphore(key).trySetPermits(2);
     await acquire(2);

@@ -8,9 +8,9 @@ import { semaphoreNames } from './semaphore-names.js';
 /** Longer than any test. */
 const LONG_LEASE = 600_000;
 
-/** The lease of each permit: how it ends, how it is set anew, and what the watchdog does. */
+/** The lease of each permit: how it ends, how it is set, and what the watchdog does. */
 export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): void {
-  it('tells what a permit has left (Redisson: RedissonPermitExpirableSemaphoreTest testGetLeaseTime)', async () => {
+  it('reports the remaining time of a permit (Redisson: RedissonPermitExpirableSemaphoreTest testGetLeaseTime)', async () => {
     const { theirs, key } = stage();
     const semaphore = await withPermits(2);
     const lease = await semaphore.acquire({ lease: 60_000 });
@@ -22,7 +22,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect(await theirs.semaphore(key).getLeaseTime(id)).toBeUndefined();
   });
 
-  it('sets the lease of a permit anew, as long as somebody has it (Redisson: RedissonPermitExpirableSemaphoreTest testUpdateLeaseTime)', async () => {
+  it('sets a new lease for a permit, as long as it is held (Redisson: RedissonPermitExpirableSemaphoreTest testUpdateLeaseTime)', async () => {
     const { theirs, key } = stage();
     const semaphore = await withPermits(1);
     expect(await semaphore.updateLeaseTime('ab'.repeat(16), 5_000)).toBe(false);
@@ -35,7 +35,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect(await semaphore.updateLeaseTime(id, 5_000)).toBe(false);
   });
 
-  it('gives a permit to the next when its lease is over (Redisson: RedissonPermitExpirableSemaphoreTest testExpire)', async () => {
+  it('passes a permit to the next waiter when its lease is over (Redisson: RedissonPermitExpirableSemaphoreTest testExpire)', async () => {
     const { theirs, key } = stage();
     const semaphore = await withPermits(1);
     const lease = await semaphore.acquire({ lease: 500 });
@@ -48,7 +48,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect(await semaphore.acquiredPermits()).toBe(1);
   });
 
-  it('gives a permit to who asks once after its lease is over (Redisson: RedissonPermitExpirableSemaphoreTest testExpireTryAcquire)', async () => {
+  it('grants a permit to a single attempt after its lease is over (Redisson: RedissonPermitExpirableSemaphoreTest testExpireTryAcquire)', async () => {
     const { mine, theirs, key } = stage();
     await withPermits(1);
     const ids = await permitsOfTheDead(1, 300);
@@ -58,7 +58,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     await next.release();
   });
 
-  it('refuses a permit whose lease is over, and has it back all the same (Redisson: RedissonPermitExpirableSemaphoreTest testReleaseExpired)', async () => {
+  it('rejects the release of a permit with an expired lease, and takes it back all the same (Redisson: RedissonPermitExpirableSemaphoreTest testReleaseExpired)', async () => {
     const semaphore = await withPermits(1);
     const ids = await permitsOfTheDead(1, 200);
     await over(semaphore, ids);
@@ -66,7 +66,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect(await semaphore.availablePermits()).toBe(1);
   });
 
-  it('has all permits back whose leases are over, whoever releases them (Redisson: RedissonPermitExpirableSemaphoreTest testReleaseManyExpiredDoesNotThrow)', async () => {
+  it('takes back all permits with expired leases, in whatever way they are released (Redisson: RedissonPermitExpirableSemaphoreTest testReleaseManyExpiredDoesNotThrow)', async () => {
     const semaphore = await withPermits(10);
     const ids = await permitsOfTheDead(10, 200);
     await over(semaphore, ids);
@@ -76,7 +76,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect(all.isHeld).toBe(true);
   });
 
-  it('refuses a list of which all are over (Redisson: RedissonPermitExpirableSemaphoreTest testTryReleaseManyExpired)', async () => {
+  it('does not release a list of permits that are all expired (Redisson: RedissonPermitExpirableSemaphoreTest testTryReleaseManyExpired)', async () => {
     const semaphore = await withPermits(10);
     const ids = await permitsOfTheDead(10, 200);
     await over(semaphore, ids);
@@ -84,7 +84,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect(await semaphore.availablePermits()).toBe(10);
   });
 
-  it('refuses a list of which one is over, or was never there, and changes nothing (Redisson: RedissonPermitExpirableSemaphoreTest testReleaseManyNotExistOrExpired)', async () => {
+  it('does not release a list with one permit that is expired or never existed, and changes nothing (Redisson: RedissonPermitExpirableSemaphoreTest testReleaseManyNotExistOrExpired)', async () => {
     const semaphore = await withPermits(10);
     const dead = await permitsOfTheDead(1, 200);
     await over(semaphore, dead);
@@ -98,7 +98,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect(lease.isHeld).toBe(true);
   });
 
-  it('is gone with its permits at the end of the life of its key (Redisson: RedissonPermitExpirableSemaphoreTest testExpiration)', async () => {
+  it('is gone with its permits when its key expires (Redisson: RedissonPermitExpirableSemaphoreTest testExpiration)', async () => {
     const { mine, key } = stage();
     const { timeouts } = semaphoreNames(key);
     await withPermits(3);
@@ -110,7 +110,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect(await mine.semaphore(key).getPermits()).toBe(0);
   });
 
-  it('is renewed for as long as it is held, all permits of a lease', async () => {
+  it('is renewed for as long as it is held, with all permits of a lease', async () => {
     await withPermits(3);
     const client = await stage().client({ watchdogTimeout: 3_000 });
     await using lease = await client.semaphore(stage().key).acquire({ permits: 3 });
@@ -122,7 +122,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect(lease.isHeld).toBe(true);
   });
 
-  it('is extended, all permits of a lease', async () => {
+  it('is extended, with all permits of a lease', async () => {
     const semaphore = await withPermits(2);
     await using lease = await semaphore.acquire({ permits: 2, lease: 60_000 });
     await lease.extend(LONG_LEASE);
@@ -142,7 +142,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect(await semaphore.getPermits()).toBe(3);
   });
 
-  it('comes back one lease after its client was cut off', async () => {
+  it('is free again one lease after its client was cut off', async () => {
     const { key } = stage();
     const semaphore = await withPermits(2);
     const connection = stage().connection();
@@ -153,7 +153,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     expect([next.isHeld, lease.isHeld]).toEqual([true, false]);
   });
 
-  it('has a fencing token above that of who had the permit before', async () => {
+  it('has a fencing token above that of the previous holder of the permit', async () => {
     const semaphore = await withPermits(2);
     const first = await semaphore.acquire();
     const token = await first.fencingToken();
@@ -171,7 +171,7 @@ export function permitExpirableSemaphoreLeasesSuite(stage: () => RedisStage): vo
     return semaphore;
   }
 
-  /** Permits that nobody gives back. */
+  /** Permits that are not released. */
   async function permitsOfTheDead(permits: number, lease: number): Promise<readonly string[]> {
     const connection = stage().connection();
     const dying = await stage().client({ client: connection });

@@ -9,7 +9,7 @@ import { RedisServer } from '../support/redis-server.js';
 
 const KEY = 'orders';
 
-describe('A semaphore whose command was carried out, but not answered', () => {
+describe('A semaphore after the reply to an executed command was lost', () => {
   let server: RedisServer;
   let proxy: RedisProxy;
   let direct: RedisLockClient;
@@ -28,7 +28,7 @@ describe('A semaphore whose command was carried out, but not answered', () => {
     const connection = server.client({ port: proxy.port, retryStrategy: () => 50 });
     client = await createRedisLockClient('proxied', { client: connection });
     await Promise.all([direct.connect(), client.connect()]);
-    const warm = client.semaphore('warm'); // by their digests the server knows the scripts from here on
+    const warm = client.semaphore('warm'); // from here on the server knows the scripts by their digests
     await warm.trySetPermits(1);
     const { permitIds } = await warm.acquire();
     await warm.release(permitIds);
@@ -39,7 +39,7 @@ describe('A semaphore whose command was carried out, but not answered', () => {
     await Promise.all([direct.close(), client.close()]);
   });
 
-  it('has the permits that were taken, and no more', async () => {
+  it('has lent the acquired permits, and no more', async () => {
     await direct.semaphore(KEY).trySetPermits(3);
     const losses = lose(permitAcquire, 2);
     const lease = await client.semaphore(KEY).acquire({ permits: 2 });
@@ -49,7 +49,7 @@ describe('A semaphore whose command was carried out, but not answered', () => {
     expect(await direct.semaphore(KEY).availablePermits()).toBe(3);
   });
 
-  it('has so many more permits, however often it was told', async () => {
+  it('has the added permits once, however often the command was sent', async () => {
     await direct.semaphore(KEY).trySetPermits(3);
     const losses = lose(permitResize, 3);
     await client.semaphore(KEY).addPermits(2);
@@ -58,7 +58,7 @@ describe('A semaphore whose command was carried out, but not answered', () => {
     await isRemembered();
   });
 
-  it('was made by who is told so', async () => {
+  it('reports to its caller that it set the number of permits', async () => {
     const losses = lose(permitResize);
     expect(await client.semaphore(KEY).trySetPermits(3)).toBe(true);
     expect(losses.lost).toBe(1);
@@ -67,7 +67,7 @@ describe('A semaphore whose command was carried out, but not answered', () => {
     await isRemembered();
   });
 
-  it('has back what was given back by its id, and says so', async () => {
+  it('has taken back the permit that was released by its id, and reports it', async () => {
     await direct.semaphore(KEY).trySetPermits(2);
     const { permitIds } = await direct.semaphore(KEY).acquire();
     const losses = lose(permitReleaseIds);
@@ -78,13 +78,13 @@ describe('A semaphore whose command was carried out, but not answered', () => {
     await isRemembered();
   });
 
-  /** Loses the replies to that script so often. */
+  /** Loses the replies to that script the given number of times. */
   function lose({ sha1 }: Script, times = 1): LostReplies {
     const losses = proxy.loseReply(([, script]) => script === sha1 && losses.lost < times);
     return losses;
   }
 
-  /** Nothing is kept but the answer, for copies of the request that may arrive later. */
+  /** Only the answer is kept, for copies of the request that may arrive later. */
   async function isRemembered(): Promise<void> {
     const keys = (await server.command('KEYS', '*')) as string[];
     const answers = keys.filter((name) => /^interlock_requests?:/.test(name));

@@ -3,14 +3,14 @@ import { commandCalls } from './command-calls.js';
 import type { RedisStage } from './redis-stage.js';
 import { semaphoreNames } from './semaphore-names.js';
 
-/** As many as one acquire may take. */
+/** The most that one acquire may take. */
 const MOST = 10_000;
 /** Longer than any test. */
 const LONG_LEASE = 600_000;
 
-/** Many permits in one hand: the server keeps each by itself, and does nothing else while it looks at them. */
+/** Many permits of one holder: the server keeps each by itself, and does nothing else while it looks at them. */
 export function permitExpirableSemaphoreManySuite(stage: () => RedisStage): void {
-  it('takes, keeps and gives back as many as it may with few commands', async () => {
+  it('acquires, keeps and releases the maximum with few commands', async () => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key);
     await semaphore.trySetPermits(MOST + 5);
@@ -30,19 +30,19 @@ export function permitExpirableSemaphoreManySuite(stage: () => RedisStage): void
     expect(await deadlines(0)).toBe(0);
   });
 
-  it('loses all when one of the last is missing', async () => {
+  it('loses all permits when one of the last is missing', async () => {
     const { mine, theirs, key } = stage();
     const semaphore = mine.semaphore(key);
     await semaphore.trySetPermits(2_500);
     const lease = await semaphore.acquire({ permits: 2_500, lease: LONG_LEASE });
     await theirs.semaphore(key).release(lease.permitIds.at(-1)!);
-    await lease.extend(LONG_LEASE).catch(() => {}); // it may say that it is lost, or come back
+    await lease.extend(LONG_LEASE).catch(() => {}); // it may reject with the loss, or resolve
     expect(lease.isHeld).toBe(false);
     await lease.release();
     expect(await semaphore.availablePermits()).toBe(2_500);
   });
 
-  it('refuses at once what is more than that', async () => {
+  it('rejects more than that at once', async () => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key, { permits: 2 * MOST });
     for (const ask of [semaphore.acquire, semaphore.tryAcquire]) {
@@ -52,7 +52,7 @@ export function permitExpirableSemaphoreManySuite(stage: () => RedisStage): void
     expect(await stage().keys()).toEqual([]);
   });
 
-  /** How many permits are held for longer than so many ms from now. */
+  /** How many permits are held for longer than that many ms from now. */
   async function deadlines(ms: number): Promise<number> {
     const [seconds] = (await stage().command('TIME')) as [string];
     const from = Number(seconds) * 1_000 + ms;

@@ -8,9 +8,9 @@ import { semaphoreNames } from './semaphore-names.js';
 const LONG_LEASE = 600_000;
 const ID = /^[0-9a-f]{32}$/;
 
-/** How many there are, who has them, and what gives them back. */
+/** How many permits there are, which of them are held, and what releases them. */
 export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): void {
-  it('has no permits where nobody has set any (Redisson: RedissonPermitExpirableSemaphoreTest testNotExistent)', async () => {
+  it('has no permits before any are set (Redisson: RedissonPermitExpirableSemaphoreTest testNotExistent)', async () => {
     const semaphore = stage().mine.semaphore(stage().key);
     expect(await counts(semaphore)).toEqual([0, 0, 0]);
     expect(await semaphore.tryAcquire()).toBeUndefined();
@@ -24,7 +24,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     expect(await counts(mine.semaphore(key))).toEqual([10, 0, 10]);
   });
 
-  it('is made larger and smaller, even smaller than what is held (Redisson: RedissonPermitExpirableSemaphoreTest testSetPermits)', async () => {
+  it('is made larger and smaller, even smaller than the number of held permits (Redisson: RedissonPermitExpirableSemaphoreTest testSetPermits)', async () => {
     const { mine, theirs, key } = stage();
     const semaphore = mine.semaphore(key);
     await semaphore.setPermits(3);
@@ -50,7 +50,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     expect(await semaphore.availablePermits()).toBe(-1);
   });
 
-  it('counts what is free (Redisson: RedissonPermitExpirableSemaphoreTest testAvailablePermits)', async () => {
+  it('counts the free permits (Redisson: RedissonPermitExpirableSemaphoreTest testAvailablePermits)', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(4);
     await using _ = await mine.semaphore(key).acquire();
@@ -59,7 +59,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     expect(await mine.semaphore(key).availablePermits()).toBe(1);
   });
 
-  it('counts what is held (Redisson: RedissonPermitExpirableSemaphoreTest testAcquiredPermits)', async () => {
+  it('counts the held permits (Redisson: RedissonPermitExpirableSemaphoreTest testAcquiredPermits)', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(4);
     const lease = await mine.semaphore(key).acquire({ permits: 3 });
@@ -68,7 +68,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     expect(await theirs.semaphore(key).acquiredPermits()).toBe(0);
   });
 
-  it('counts what there is, held or not, and what has ended but was not looked at (Redisson: RedissonPermitExpirableSemaphoreTest testGetPermits)', async () => {
+  it('counts all permits, held or not, and expired ones that were not collected (Redisson: RedissonPermitExpirableSemaphoreTest testGetPermits)', async () => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key);
     await semaphore.trySetPermits(4);
@@ -89,7 +89,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('gives several at once, or none (Redisson: RedissonPermitExpirableSemaphoreTest testTryAcquireMany)', async () => {
+  it('grants several permits at once, or none (Redisson: RedissonPermitExpirableSemaphoreTest testTryAcquireMany)', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(5);
     await using four = (await mine.semaphore(key).tryAcquire({ permits: 4 }))!;
@@ -98,7 +98,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     expect(await counts(theirs.semaphore(key))).toEqual([1, 4, 5]);
   });
 
-  it('gives a permit that is free at once (Redisson: RedissonPermitExpirableSemaphoreTest testAcquire)', async () => {
+  it('grants a free permit at once (Redisson: RedissonPermitExpirableSemaphoreTest testAcquire)', async () => {
     const { mine, key } = stage();
     await mine.semaphore(key).trySetPermits(10);
     await stage().command('CONFIG', 'RESETSTAT');
@@ -110,7 +110,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     for (const lease of leases) await lease.release();
   });
 
-  it('knows none that was not taken (Redisson: RedissonPermitExpirableSemaphoreTest testReleaseWithoutPermits)', async () => {
+  it('rejects the release of a permit that was not acquired (Redisson: RedissonPermitExpirableSemaphoreTest testReleaseWithoutPermits)', async () => {
     const semaphore = stage().mine.semaphore(stage().key);
     const id = '00'.repeat(16);
     await expect(semaphore.release(id)).rejects.toBeInstanceOf(LockNotHeldError);
@@ -118,7 +118,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     expect(await stage().keys()).toEqual([]);
   });
 
-  it('takes some of the permits of a lease back by their ids, each once (Redisson: RedissonPermitExpirableSemaphoreTest testRelease)', async () => {
+  it('releases some of the permits of a lease by their ids, each once (Redisson: RedissonPermitExpirableSemaphoreTest testRelease)', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(3);
     const { permitIds } = await mine.semaphore(key).acquire({ permits: 3, lease: LONG_LEASE });
@@ -131,7 +131,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     expect(await counts(mine.semaphore(key))).toEqual([3, 0, 3]);
   });
 
-  it('takes the permits of many leases back at once (Redisson: RedissonPermitExpirableSemaphoreTest testReleaseAsyncMany)', async () => {
+  it('releases the permits of many leases at once (Redisson: RedissonPermitExpirableSemaphoreTest testReleaseAsyncMany)', async () => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key);
     await semaphore.trySetPermits(10);
@@ -141,7 +141,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     expect(leases.map(({ isHeld }) => isHeld)).not.toContain(true);
   });
 
-  it('tells the holder in this process when its permit is given back by its id', async () => {
+  it('notifies the holder in this process when its permit is released by its id', async () => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key);
     await semaphore.trySetPermits(2);
@@ -163,7 +163,7 @@ export function permitExpirableSemaphorePermitsSuite(stage: () => RedisStage): v
     expect(await counts(mine.semaphore(key))).toEqual([0, 2, 2]);
   });
 
-  it('counts an id once that stands in a list twice', async () => {
+  it('counts an id that appears twice in a list once', async () => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key);
     await semaphore.trySetPermits(2);

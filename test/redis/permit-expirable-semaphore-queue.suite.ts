@@ -18,9 +18,9 @@ for i = 1, tonumber(ARGV[1]) do
 end
 `;
 
-/** What keeps the queue of the fair semaphore, and what is removed from it. */
+/** What keeps the queue of the fair semaphore alive, and what is removed from it. */
 export function permitExpirableSemaphoreQueueSuite(stage: () => RedisStage): void {
-  it('lives as long as its longest waiter may, whoever comes behind', async () => {
+  it('lives as long as its longest waiter may, whichever waiter comes behind', async () => {
     const { mine, key } = stage();
     const quick = await stage().client({ watchdogTimeout: 600 });
     const { queue: list, alive } = semaphoreNames(key);
@@ -34,7 +34,7 @@ export function permitExpirableSemaphoreQueueSuite(stage: () => RedisStage): voi
     await (await second).release();
   });
 
-  it('does not wait for ever for one of whom nothing is known', async () => {
+  it('does not wait forever for a waiter without known lifetime', async () => {
     const client = await stage().client({ watchdogTimeout: 600 });
     await client.semaphore(stage().key).trySetPermits(1);
     await stage().command('RPUSH', semaphoreNames(stage().key).queue, 'nobody:1');
@@ -42,7 +42,7 @@ export function permitExpirableSemaphoreQueueSuite(stage: () => RedisStage): voi
     await lease.release();
   });
 
-  it('keeps the places of those who live when the server has forgotten until when', async () => {
+  it('keeps the places of live waiters when the server has forgotten their lifetimes', async () => {
     const { mine, theirs, key } = stage();
     const lease = await onePermit();
     const { lease: first } = await queue(mine);
@@ -57,7 +57,7 @@ export function permitExpirableSemaphoreQueueSuite(stage: () => RedisStage): voi
     await (await second).release();
   });
 
-  it('loses its dead a number at a time, and who waits looks again at once', async () => {
+  it('drops a limited number of dead waiters at a time, and the waiter looks again at once', async () => {
     const { mine, theirs, key } = stage();
     const { queue: list, alive } = semaphoreNames(key);
     await mine.semaphore(key).trySetPermits(1);
@@ -92,11 +92,11 @@ export function permitExpirableSemaphoreQueueSuite(stage: () => RedisStage): voi
     await lease.release();
     await Promise.all(visits);
     const expected = [...names];
-    expected.splice(WAITERS_ON_SERVER, 0, 'theirs'); // who came behind those that stood on the server
+    expected.splice(WAITERS_ON_SERVER, 0, 'theirs'); // it came behind those that were on the server
     expect(served).toEqual(expected);
   });
 
-  it('is not taken up by those of the process who hold', async () => {
+  it('is not occupied by the holders of the process', async () => {
     const { mine, key } = stage();
     const count = WAITERS_ON_SERVER + 2;
     await mine.semaphore(key).trySetPermits(count);

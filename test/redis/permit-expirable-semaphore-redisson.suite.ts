@@ -5,14 +5,14 @@ import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 import { semaphoreNames } from './semaphore-names.js';
 
-/** The end of a permit that does not end. */
+/** Expiry time of a permit that does not expire. */
 const NEVER = 922_337_203_685_477;
 /** Longer than any test. */
 const LONG_LEASE = 600_000;
 
 /** What Redisson, or the end of its processes, leaves on the server. */
 export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): void {
-  it('has permits that are over back with the next acquire, and says so', async () => {
+  it('takes back expired permits with the next acquire, and publishes it', async () => {
     const { mine, key } = stage();
     await stage().command('SET', key, 0);
     await held(1, 1_000, Date.now() - 5_000);
@@ -24,7 +24,7 @@ export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): 
     expect(await log.published(key)).toEqual([`${publish} ${semaphoreNames(key).channel} 3`]);
   });
 
-  it('waits for a permit of Redisson up to its end', async () => {
+  it('waits for a permit of Redisson until it expires', async () => {
     const { mine, key } = stage();
     await stage().command('SET', key, 0);
     await held(Date.now() + 500, NEVER);
@@ -34,7 +34,7 @@ export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): 
     await stage().command('DEL', semaphoreNames(key).timeouts);
   });
 
-  it('waits for a permit without an end up to the message', async () => {
+  it('waits for a permit that does not expire until the message', async () => {
     const { mine, key } = stage();
     const { channel, timeouts } = semaphoreNames(key);
     await stage().command('SET', key, 0);
@@ -43,14 +43,14 @@ export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): 
     expect(await mine.semaphore(key).acquiredPermits()).toBe(1);
     const { lease: waiting } = await stage().queue(mine, mine.semaphore(key));
     await stage().listening(channel);
-    await stage().command('DEL', timeouts); // Redisson's release
+    await stage().command('DEL', timeouts); // the release of Redisson
     await stage().command('INCR', key);
     await stage().command(stage().isCluster ? 'SPUBLISH' : 'PUBLISH', channel, '1');
     await using next = await waiting;
     expect(next.isHeld).toBe(true);
   });
 
-  it('gives back a permit of Redisson by the id that it shows', async () => {
+  it('releases a permit of Redisson by the id that Redisson shows', async () => {
     const { mine, key } = stage();
     await stage().command('SET', key, 0);
     const [endless = '', ending = ''] = await held(NEVER, Date.now() + LONG_LEASE);
@@ -61,7 +61,7 @@ export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): 
     expect(await semaphore.availablePermits()).toBe(2);
   });
 
-  it('gives none while there are fewer than none', async () => {
+  it('grants nothing while its number is negative', async () => {
     const { mine, key } = stage();
     await stage().command('SET', key, -2);
     const semaphore = mine.semaphore(key);
@@ -72,7 +72,7 @@ export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): 
     expect(lease.isHeld).toBe(true);
   });
 
-  it('has fewer than none left where what is over does not make up for it', async () => {
+  it('stays negative where expired permits do not make up for it', async () => {
     const { mine, key } = stage();
     await stage().command('SET', key, -3);
     await held(1_000, 2_000);
@@ -82,7 +82,7 @@ export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): 
     expect(await stage().command('GET', key)).toBe('-1');
   });
 
-  it('ends the permits with a number that ends', async () => {
+  it('lets the permits expire with a number that expires', async () => {
     const { mine, key } = stage();
     const { timeouts } = semaphoreNames(key);
     await stage().command('SET', key, 2, 'PX', LONG_LEASE);
@@ -103,7 +103,7 @@ export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): 
     expect(both.isHeld).toBe(true);
   });
 
-  it('has thousands back at once that are over', async () => {
+  it('takes back thousands of expired permits at once', async () => {
     const { mine, key } = stage();
     await stage().command('SET', key, 0);
     await held(...Array.from({ length: 10_000 }, (_, n) => n + 1));
@@ -118,7 +118,7 @@ export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): 
     ['SADD', 'theirs'],
     ['ZADD', 1, 'theirs'],
     ['SET', 'theirs'],
-  ])('refuses a key of somebody else, and leaves it alone (%s)', async (command, ...operands) => {
+  ])('rejects a foreign key, and leaves it alone (%s)', async (command, ...operands) => {
     const { mine, key } = stage();
     await stage().command(command, key, ...operands);
     const before = await stage().command('DUMP', key);
@@ -133,12 +133,12 @@ export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): 
       ])
         await expect(ask()).rejects.toBeInstanceOf(LockKeyError);
     }
-    await mine.close(); // whatever it does in the background is done then
+    await mine.close(); // its background work is done then
     expect(await stage().keys()).toEqual([key]);
     expect(await stage().command('DUMP', key)).toEqual(before);
   });
 
-  it('refuses permits that are something else', async () => {
+  it('rejects permits that are something else', async () => {
     const { mine, key } = stage();
     const { timeouts } = semaphoreNames(key);
     await stage().command('SET', timeouts, 'theirs');
@@ -154,7 +154,7 @@ export function permitExpirableSemaphoreRedissonSuite(stage: () => RedisStage): 
     await stage().command('DEL', timeouts);
   });
 
-  /** Permits of Redisson, with when each is over. */
+  /** Permits of Redisson, with the expiry time of each. */
   async function held(...deadlines: number[]): Promise<string[]> {
     const ids = deadlines.map(() => randomBytes(16));
     const members = deadlines.flatMap((deadline, i) => [deadline, ids[i]!]);

@@ -8,12 +8,12 @@ import type { RedisStage } from './redis-stage.js';
 import { semaphoreNames } from './semaphore-names.js';
 import { Visits } from './visits.js';
 
-/** Longer than any test: who is granted a permit before that has been woken by a message. */
+/** Longer than any test: a client that is granted a permit before that was woken by a message. */
 const LONG_LEASE = 600_000;
 
-/** How one waits for permits, and what ends that. */
+/** How clients wait for permits, and what ends a wait. */
 export function permitExpirableSemaphoreWaitingSuite(stage: () => RedisStage): void {
-  it('waits up to the release of others (Redisson: RedissonPermitExpirableSemaphoreTest testTryAcquire)', async () => {
+  it('waits until others release (Redisson: RedissonPermitExpirableSemaphoreTest testTryAcquire)', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(1);
     const lease = await mine.semaphore(key).acquire({ lease: LONG_LEASE });
@@ -24,7 +24,7 @@ export function permitExpirableSemaphoreWaitingSuite(stage: () => RedisStage): v
     expect(next.isHeld).toBe(true);
   });
 
-  it('waits until there are as many as it wants (Redisson: RedissonPermitExpirableSemaphoreTest testBlockingAcquireMany)', async () => {
+  it('waits until there are as many permits as requested (Redisson: RedissonPermitExpirableSemaphoreTest testBlockingAcquireMany)', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(5);
     const leases = await Promise.all(
@@ -41,7 +41,7 @@ export function permitExpirableSemaphoreWaitingSuite(stage: () => RedisStage): v
     expect(next.permitIds).toHaveLength(4);
   });
 
-  it('is woken by permits that are added, and by a number that is set', async () => {
+  it('is woken when permits are added, and when a number is set', async () => {
     const { mine, theirs, key } = stage();
     const { lease: first } = await queue(theirs);
     await stage().listening(semaphoreNames(key).channel);
@@ -54,14 +54,14 @@ export function permitExpirableSemaphoreWaitingSuite(stage: () => RedisStage): v
     expect(next.isHeld).toBe(true);
   });
 
-  it('serves many waiters of two clients who want two permits each (Redisson: RedissonPermitExpirableSemaphoreTest testAcquireAsyncMany)', async () => {
+  it('serves many waiters of two clients that want two permits each (Redisson: RedissonPermitExpirableSemaphoreTest testAcquireAsyncMany)', async () => {
     const { mine, key } = stage();
     await mine.semaphore(key).trySetPermits(4);
     const visits = await crowd(20, () => ({ permits: 2, lease: LONG_LEASE }));
     expect(visits).toMatchObject({ done: 20, most: 4 });
   });
 
-  it('wakes who wants two when two are given back one by one (Redisson: RedissonPermitExpirableSemaphoreTest testConcurrencyMultiPermits)', async () => {
+  it('wakes a waiter for two permits when two are released one by one (Redisson: RedissonPermitExpirableSemaphoreTest testConcurrencyMultiPermits)', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(2);
     for (let round = 0; round < 5; round++) {
@@ -75,7 +75,7 @@ export function permitExpirableSemaphoreWaitingSuite(stage: () => RedisStage): v
     }
   });
 
-  it('wakes others behind one that was granted less than came back (Redisson: RedissonPermitExpirableSemaphoreTest testConcurrencyMultiPermits2)', async () => {
+  it('wakes others behind a waiter that took less than was released (Redisson: RedissonPermitExpirableSemaphoreTest testConcurrencyMultiPermits2)', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(3);
     const all = await mine.semaphore(key).acquire({ permits: 3, lease: LONG_LEASE });
@@ -90,14 +90,14 @@ export function permitExpirableSemaphoreWaitingSuite(stage: () => RedisStage): v
     for (const lease of next) await lease.release();
   });
 
-  it('lets one in at a time in one process (Redisson: RedissonPermitExpirableSemaphoreTest testConcurrency_SingleInstance)', async () => {
+  it('admits one at a time in one process (Redisson: RedissonPermitExpirableSemaphoreTest testConcurrency_SingleInstance)', async () => {
     const { mine, key } = stage();
     await mine.semaphore(key).trySetPermits(1);
     const visits = await crowd(30, () => ({ lease: LONG_LEASE }), [mine]);
     expect(visits).toMatchObject({ done: 30, most: 1 });
   });
 
-  it('lets no more in than there are permits, from several processes (Redisson: RedissonPermitExpirableSemaphoreTest testConcurrencyLoop_MultiInstance)', async () => {
+  it('admits no more than there are permits, from several processes (Redisson: RedissonPermitExpirableSemaphoreTest testConcurrencyLoop_MultiInstance)', async () => {
     const { mine, key } = stage();
     await mine.semaphore(key).trySetPermits(3);
     const others = await Promise.all([1, 2, 3].map(() => stage().client()));
@@ -108,7 +108,7 @@ export function permitExpirableSemaphoreWaitingSuite(stage: () => RedisStage): v
     expect(await mine.semaphore(key).availablePermits()).toBe(3);
   });
 
-  it('takes nothing when its time is over', async () => {
+  it('takes nothing after its timeout', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(1);
     await using lease = await mine.semaphore(key).acquire();
@@ -121,7 +121,7 @@ export function permitExpirableSemaphoreWaitingSuite(stage: () => RedisStage): v
     );
   });
 
-  it('takes nothing when it is aborted, whenever that is', async () => {
+  it('takes nothing when it is aborted at any time', async () => {
     const { mine, key } = stage();
     const semaphore = mine.semaphore(key, { permits: 2 });
     await (await semaphore.acquire()).release();
@@ -139,7 +139,7 @@ export function permitExpirableSemaphoreWaitingSuite(stage: () => RedisStage): v
     expect(await semaphore.acquiredPermits()).toBe(0);
   });
 
-  it('goes ahead of who waits for more than there is, unless it is fair', async () => {
+  it('passes a waiter that wants more than there is, unless it is fair', async () => {
     const { mine, theirs, key } = stage();
     await mine.semaphore(key).trySetPermits(2);
     const lease = await mine.semaphore(key).acquire({ lease: LONG_LEASE });
@@ -157,7 +157,7 @@ export function permitExpirableSemaphoreWaitingSuite(stage: () => RedisStage): v
     return stage().queue(client, { key, acquire });
   }
 
-  /** Has so many come at once, by turns from each client. */
+  /** Starts that many visits at once, by turns from each client. */
   async function crowd(
     count: number,
     optionsOf: (n: number) => RedisPermitOptions,

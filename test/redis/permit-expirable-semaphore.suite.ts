@@ -13,8 +13,8 @@ import { permitExpirableSemaphoreWaitingSuite } from './permit-expirable-semapho
 import { semaphoreOnRedis } from './semaphore-on-redis.js';
 
 /**
- * Everything that the semaphore with leases promises on Redis beyond what a semaphore promises anywhere (`test/contract`). It
- * contains the cases of RedissonPermitExpirableSemaphoreTest, each named where it stands.
+ * Everything that the semaphore with leases promises on Redis beyond what a semaphore promises anywhere (`test/contract`).
+ * Contains the cases of RedissonPermitExpirableSemaphoreTest, each marked with its name.
  */
 export function permitExpirableSemaphoreSuite(kind: RedisDeploymentKind): void {
   describe(`A semaphore with leases on Redis, ${kind}`, () => {
@@ -26,7 +26,7 @@ export function permitExpirableSemaphoreSuite(kind: RedisDeploymentKind): void {
     describe('waiting', () => permitExpirableSemaphoreWaitingSuite(stage));
     describe('how many there should be', () => permitExpirableSemaphoreDeclaredSuite(stage));
     describe('fair', () => permitExpirableSemaphoreFairSuite(stage));
-    describe('the queue of those who are fair', () => permitExpirableSemaphoreQueueSuite(stage));
+    describe('the queue of fair waiters', () => permitExpirableSemaphoreQueueSuite(stage));
     describe('the layout', () => permitExpirableSemaphoreLayoutSuite(stage));
     describe('what Redisson leaves', () => permitExpirableSemaphoreRedissonSuite(stage));
     describe('bad input', () => permitExpirableSemaphoreBadInputSuite(stage));

@@ -15,7 +15,7 @@ describe('A client that is not one of a cluster', () => {
     jest.restoreAllMocks();
   });
 
-  /** Connects, and resolves to what it was warned of. */
+  /** Connects, and resolves to the warnings. */
   async function warningsOf(server: RedisServer): Promise<string[]> {
     const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
     client = await createRedisLockClient('plain', { connect: server.url });
@@ -31,7 +31,7 @@ describe('A client that is not one of a cluster', () => {
     }, 60_000);
     afterAll(() => cluster.stop());
 
-    it('is warned when it connects, and at once told what to do by locks of other nodes', async () => {
+    it('is warned when it connects, and locks of other nodes reject at once with what to do', async () => {
       const owners = await Promise.all(Object.keys(RECIPES).map((key) => cluster.masterOf(key)));
       for (const [i, [key, lock]] of Object.entries(RECIPES).entries()) {
         const other = cluster.servers.find((server) => server !== owners[i])!;

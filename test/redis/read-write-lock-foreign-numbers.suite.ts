@@ -3,14 +3,14 @@ import { commandCalls } from './command-calls.js';
 import type { RedisStage } from './redis-stage.js';
 
 const STRANGER = '00000000-0000-0000-0000-000000000000:1';
-/** More holds than anybody has. */
+/** More holds than any client has. */
 const ABSURD = 100_000;
 /** In ms. */
 const REST = 60_000;
 
-/** A hash that somebody else has written: what it says about the holds of others costs the server nothing. */
+/** A foreign hash: what it claims about the holds of others costs the server nothing. */
 export function readWriteLockForeignNumbersSuite(stage: () => RedisStage): void {
-  it('does not look for as many keys as a number says, when a reader leaves', async () => {
+  it('does not look for as many keys as a number claims when a reader leaves', async () => {
     const { mine, key } = stage();
     await stage().command('HSET', key, 'mode', 'read', STRANGER, ABSURD);
     await stage().command('PEXPIRE', key, REST);
@@ -25,7 +25,7 @@ export function readWriteLockForeignNumbersSuite(stage: () => RedisStage): void 
     await stage().command('DEL', key);
   });
 
-  it('does not look for as many keys as a number says, when the writer leaves', async () => {
+  it('does not look for as many keys as a number claims when the writer leaves', async () => {
     const { mine, key } = stage();
     const lease = await mine.readWriteLock(key).writeLock().acquire();
     await stage().command('HSET', key, STRANGER, ABSURD);
@@ -37,7 +37,7 @@ export function readWriteLockForeignNumbersSuite(stage: () => RedisStage): void 
     await stage().command('DEL', key);
   });
 
-  it('looks for the keys of a reader that has entered again and again', async () => {
+  it('looks for the keys of a reader that has re-entered again and again', async () => {
     const { mine, names, key } = stage();
     const lease = await mine.readWriteLock(key).readLock().acquire({ lease: 5_000 });
     await stage().command('HSET', key, STRANGER, 500);

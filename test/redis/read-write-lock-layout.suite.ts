@@ -7,9 +7,9 @@ import type { RedisStage } from './redis-stage.js';
 /** A lease that is not renewed, in ms. */
 const LEASE = 60_000;
 
-/** What is on the server, as Redisson has it there. */
+/** The keys on the server, in Redisson's layout. */
 export function readWriteLockLayoutSuite(stage: () => RedisStage): void {
-  it('keeps a reader as a field, and a key that lives as long as its lease', async () => {
+  it('keeps a reader as a field, with a key that lives as long as its lease', async () => {
     const { mine, theirs, key, names } = stage();
     const long = await mine.readWriteLock(key).readLock().acquire({ lease: LEASE });
     const short = await theirs
@@ -24,7 +24,7 @@ export function readWriteLockLayoutSuite(stage: () => RedisStage): void {
     expect(await stage().keys()).toEqual([key, hold(long), hold(short)].sort());
     await expectLife(hold(long), LEASE);
     await expectLife(hold(short), LEASE / 2);
-    await expectLife(key, LEASE); // that of the longest
+    await expectLife(key, LEASE); // the life of the longest lease
 
     await long.release();
     expect(await stage().fields(key)).toEqual({ mode: 'read', [short.holder]: '1' });
@@ -35,7 +35,7 @@ export function readWriteLockLayoutSuite(stage: () => RedisStage): void {
     expect(names.readHold(short.holder, 1)).toBe(hold(short));
   });
 
-  it('keeps a writer as a field that says so, beside the reader that it is', async () => {
+  it('keeps a writer as a field that marks it as writer, beside its field as a reader', async () => {
     const { mine, key } = stage();
     const lock = mine.readWriteLock(key);
     const writer = await lock.writeLock().acquire({ lease: LEASE });
@@ -56,7 +56,7 @@ export function readWriteLockLayoutSuite(stage: () => RedisStage): void {
     await reader.release();
   });
 
-  it('tells those who wait on the channel that Redisson has for that', async () => {
+  it('notifies waiters on the channel that Redisson uses for them', async () => {
     const { mine, names, key } = stage();
     const lock = mine.readWriteLock(key);
     const log = await stage().log();
@@ -69,13 +69,13 @@ export function readWriteLockLayoutSuite(stage: () => RedisStage): void {
     const publish = `${stage().isCluster ? 'SPUBLISH' : 'PUBLISH'} ${names.readWriteChannel}`;
     expect(await log.published(key)).toEqual([
       `${publish} 0`, // the last reader
-      ...[`${publish} 1`, `${publish} 0`], // the writer: for those who sleep, and for those who are about to
-      ...[`${publish} 1`, `${publish} 0`], // the writer, who reads on
+      ...[`${publish} 1`, `${publish} 0`], // the writer: for waiters that sleep, and for those that are about to
+      ...[`${publish} 1`, `${publish} 0`], // the writer, which reads on
       `${publish} 0`,
     ]);
   });
 
-  it('does not end the holds of a reader of Redisson, which may be several', async () => {
+  it('does not end the holds of a reader of Redisson, of which there may be several', async () => {
     const { mine, theirs, names, key } = stage();
     const ours = await mine
       .readWriteLock(key)
@@ -118,7 +118,7 @@ export function readWriteLockLayoutSuite(stage: () => RedisStage): void {
     expect(await stage().keys()).toEqual([]);
   });
 
-  it('is not granted over a mutex of that name, and the other way round', async () => {
+  it('is not granted over a mutex of that name, nor a mutex over it', async () => {
     const { mine, theirs, key } = stage();
     const mutex = await theirs.mutex(key).acquire();
     for (const half of halves(mine)) {
@@ -146,7 +146,7 @@ export function readWriteLockLayoutSuite(stage: () => RedisStage): void {
     return `{${stage().key}}:${holder}:rwlock_timeout:1`;
   }
 
-  /** It was set to that not long ago. */
+  /** Expects a lifetime that was set to that value recently. */
   async function expectLife(key: string, ms: number): Promise<void> {
     const left = await ttl(key);
     expect(left).toBeLessThanOrEqual(ms);

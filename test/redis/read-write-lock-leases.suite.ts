@@ -7,18 +7,18 @@ import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 import { startLockUser } from './start-lock-user.js';
 
-/** Far below the default lease, in ms: who is served within it did not wait for the end of one that was renewed. */
+/** Far below the default lease, in ms: a client served within it did not wait for the end of a renewed lease. */
 const SOON = 3_000;
 
-/** How long each hold lasts, given back or not. */
+/** How long each hold lasts, released or not. */
 export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
-  it('lets a writer in at the end of the longest reader (Redisson: RedissonReadWriteLockTest testReadLockExpiration)', async () => {
+  it("lets a writer in when the longest reader's lease ends (Redisson: RedissonReadWriteLockTest testReadLockExpiration)", async () => {
     const { mine, theirs } = stage();
     const readers = [await read(mine, 300), await read(theirs, 900), await read(mine, 500)];
     await expectGranted(writeLock(theirs), readers, 900);
   });
 
-  it('lets a writer in when readers who overlap have all run out (Redisson: RedissonReadWriteLockTest testReadLockLeaseTimeout)', async () => {
+  it('lets a writer in when overlapping readers have all expired (Redisson: RedissonReadWriteLockTest testReadLockLeaseTimeout)', async () => {
     const { mine, theirs } = stage();
     const first = await read(mine, 500);
     await eventually('half of it is over', () => first.remaining() < 250, { every: 5 });
@@ -26,7 +26,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     await expectGranted(writeLock(mine), [first, second], 500);
   });
 
-  it('lets readers in together at the end of a writer (Redisson: RedissonReadWriteLockTest testReadLockLeaseTimeoutDiffThreadsWRR)', async () => {
+  it("lets readers in together when a writer's lease ends (Redisson: RedissonReadWriteLockTest testReadLockLeaseTimeoutDiffThreadsWRR)", async () => {
     const { mine, theirs, key } = stage();
     const writer = await writeLock(mine).acquire({ lease: 600 });
     const begin = performance.now();
@@ -46,20 +46,20 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     await expectGranted(writeLock(theirs), [long], 900);
   });
 
-  it('lets a writer in at the end of a reader that is not given back, though another had longer', async () => {
+  it('lets a writer in at the end of a reader that is not released, though another had a longer lease', async () => {
     const { mine, theirs } = stage();
     const long = await mine.readWriteLock(stage().key).readLock().acquire();
     const short = await read(theirs, 1_200);
     const { lease: waiting } = await stage().queue(theirs, writeLock(theirs));
     await stage().listening(stage().names.readWriteChannel);
-    await long.release(); // from now on the writer waits for the short one only
+    await long.release(); // from now on the writer waits only for the short one
     const begin = performance.now();
     const writer = await waiting;
     expect(performance.now() - begin).toBeLessThan(SOON);
     await Promise.all([writer, short].map((lease) => lease.release()));
   });
 
-  it('lets others in at the end of a writer that is not given back, though it read with a longer lease', async () => {
+  it('lets others in at the end of a writer that is not released, though it read with a longer lease', async () => {
     const { mine, theirs, key } = stage();
     const writer = await writeLock(mine).acquire({ lease: 1_200 });
     const reader = await writer.run(() => mine.readWriteLock(key).readLock().acquire());
@@ -73,7 +73,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     await Promise.all([next, writer].map((lease) => lease.release()));
   });
 
-  it('keeps others out while a writer reads on after the end of its lease', async () => {
+  it('keeps others out while a writer reads on after the end of its write lease', async () => {
     const { mine, theirs, key } = stage();
     const writer = await writeLock(mine).acquire({ lease: 300 });
     const reader = await writer.run(() => mine.readWriteLock(key).readLock().acquire());
@@ -98,7 +98,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     expect(await stage().keys()).toEqual([]);
   });
 
-  it('keeps a writer, a writer who reads, and the reader that is left (Redisson: RedissonReadWriteLockTest testReadWriteTTL)', async () => {
+  it('keeps a writer, a writer that reads, and the reader that is left (Redisson: RedissonReadWriteLockTest testReadWriteTTL)', async () => {
     const watchdogTimeout = 1_200;
     const { key } = stage();
     const client = await stage().client({ watchdogTimeout });
@@ -117,7 +117,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     await reader.release();
   });
 
-  it('keeps others out when a writer enters again, whatever lease it names (Redisson: RedissonReadWriteLockTest testWriteLockExpiration)', async () => {
+  it('keeps others out when a writer re-enters, whatever lease it specifies (Redisson: RedissonReadWriteLockTest testWriteLockExpiration)', async () => {
     const watchdogTimeout = 1_200;
     const { mine, theirs, key } = stage();
     const client = await stage().client({ watchdogTimeout });
@@ -132,7 +132,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     await Promise.all([writer, again].map((lease) => lease.release()));
   });
 
-  it('tells a reader of the end of its lease, whose release does no harm then (Redisson: RedissonReadWriteLockTest testExpireRead)', async () => {
+  it('notifies a reader of the end of its lease, after which its release does no harm (Redisson: RedissonReadWriteLockTest testExpireRead)', async () => {
     const { mine, theirs } = stage();
     const reader = await read(mine, 300);
     const writer = await writeLock(theirs).acquire();
@@ -142,7 +142,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     await writer.release();
   });
 
-  it('tells a writer of the end of its lease, whose release does no harm then (Redisson: RedissonReadWriteLockTest testExpireWrite)', async () => {
+  it('notifies a writer of the end of its lease, after which its release does no harm (Redisson: RedissonReadWriteLockTest testExpireWrite)', async () => {
     const { mine, theirs } = stage();
     const before = await writeLock(mine).acquire({ lease: 300 });
     const writer = await writeLock(theirs).acquire();
@@ -152,7 +152,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     await writer.release();
   });
 
-  it('is free a lease after the process that holds it was killed (Redisson: RedissonReadWriteLockTest testAutoExpire)', async () => {
+  it('is free one lease after the process that holds it was killed (Redisson: RedissonReadWriteLockTest testAutoExpire)', async () => {
     const watchdogTimeout = 1_000;
     const holder = await startLockUser(stage(), { kind: 'write', watchdogTimeout });
     const { lease } = await stage().queue(stage().mine, writeLock(stage().mine));
@@ -162,7 +162,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     expect(performance.now() - begin).toBeLessThan(watchdogTimeout + SOON);
   });
 
-  it('lets a reader that lives not keep one alive whose process was killed (Redisson: RedissonReadWriteLockTest testMultiInstanceReadLockZombieCleanup)', async () => {
+  it('does not let a live reader keep the reader of a killed process alive (Redisson: RedissonReadWriteLockTest testMultiInstanceReadLockZombieCleanup)', async () => {
     const { mine, theirs, key } = stage();
     const killed = await startLockUser(stage(), { kind: 'read', watchdogTimeout: 900 });
     const reader = await mine.readWriteLock(key).readLock().acquire();
@@ -190,7 +190,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     return client.readWriteLock(stage().key).readLock().acquire({ lease });
   }
 
-  /** The lock is granted when all those are over, and not long after the last one, which had at most so many ms. */
+  /** Expects a grant when all those leases are over, and soon after the last one, which had at most that many ms. */
   async function expectGranted(
     lock: ReturnType<typeof writeLock>,
     before: readonly RedisLease[],
@@ -203,7 +203,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     await Promise.all([lease, ...before].map((each) => each.release()));
   }
 
-  /** Looks again and again, for so many ms. */
+  /** Looks repeatedly for that many ms. */
   async function lasts(ms: number, look: () => Promise<void>): Promise<void> {
     for (const end = performance.now() + ms; performance.now() < end;) {
       await look();

@@ -5,12 +5,12 @@ import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 import { startLockUser } from './start-lock-user.js';
 
-/** Far below the leases of 30 s that they would sleep over, in ms: who is served within it was woken. */
+/** Far below the leases of 30 s that they would sleep over, in ms: a client served within it was woken. */
 const AT_ONCE = 3_000;
 
-/** A writer that waits comes before readers who come later, among clients who want it so. */
+/** A waiting writer precedes later readers, among clients that ask for it. */
 export function preferWritersSuite(stage: () => RedisStage): void {
-  it('lets readers in past a writer that waits, without it', async () => {
+  it('lets readers pass a waiting writer without the option', async () => {
     const { mine, theirs, key } = stage();
     const reader = await halves(mine).read.acquire();
     const { lease: waiting } = await stage().queue(theirs, theirs.readWriteLock(key).writeLock());
@@ -21,7 +21,7 @@ export function preferWritersSuite(stage: () => RedisStage): void {
     await (await waiting).release();
   });
 
-  it('keeps readers who come later out, until the writer has been in', async () => {
+  it('keeps later readers out until the writer has had its turn', async () => {
     const { mine, theirs } = stage();
     const reader = await halves(mine).read.acquire();
     const { lease: writing } = await stage().queue(theirs, halves(theirs).write);
@@ -59,7 +59,7 @@ export function preferWritersSuite(stage: () => RedisStage): void {
     await Promise.all(readers);
   });
 
-  it('lets in who is inside already: the writer who reads, the reader who reads', async () => {
+  it('lets in a client that is already inside: the writer that reads, the reader that re-enters', async () => {
     const { mine, theirs } = stage();
     const writer = await halves(mine).write.acquire();
     const { lease: waiting } = await stage().queue(theirs, halves(theirs).write);
@@ -92,7 +92,7 @@ export function preferWritersSuite(stage: () => RedisStage): void {
     await Promise.all([first, second].map((reader) => reader.release()));
   });
 
-  it('lets readers in when the process of the writer was killed, one watchdogTimeout after it was heard of', async () => {
+  it('lets readers in when the process of the writer was killed, one watchdogTimeout after its last look', async () => {
     const watchdogTimeout = 2_000;
     const client = await stage().client({ watchdogTimeout });
     const first = await halves(client).read.acquire({ lease: 60_000 });
@@ -109,7 +109,7 @@ export function preferWritersSuite(stage: () => RedisStage): void {
     await eventually('it is forgotten', async () => (await stage().keys()).length === 0);
   });
 
-  /** Until when the writer counts that was heard of last. */
+  /** Until when the writer that looked last counts. */
   async function lastLife(): Promise<number> {
     const writers = stage().names.queue.replace('redisson_lock_queue', 'interlock_writers');
     const [, life] = (await stage().command('ZRANGE', writers, -1, -1, 'WITHSCORES')) as string[];

@@ -5,7 +5,7 @@ import { ReadWriteRoom } from '../contract/read-write-room.js';
 import { seededRandom } from '../support/seeded-random.js';
 import type { RedisStage } from './redis-stage.js';
 
-/** Who may be in together with whom. */
+/** Which holders may be in together. */
 export function readWriteLockSharingSuite(stage: () => RedisStage): void {
   it('can be locked again and again (Redisson: RedissonReadWriteLockTest testLockUnlock)', async () => {
     const lock = stage().mine.readWriteLock(stage().key);
@@ -27,14 +27,14 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     expect(await modes()).toEqual([]);
   });
 
-  it('is locked in the eyes of others too (Redisson: RedissonReadWriteLockTest testIsLockedOtherThread)', async () => {
+  it('is locked for other clients too (Redisson: RedissonReadWriteLockTest testIsLockedOtherThread)', async () => {
     const lease = await halves(stage().mine).write.acquire();
     const seen = await stage().theirs.readWriteLock(stage().key).holders();
     expect(seen).toMatchObject([{ id: lease.holder, mode: 'write', pid: process.pid }]);
     await lease.release();
   });
 
-  it('is not read while it is written, but by the writer (Redisson: RedissonReadWriteLockTest testReadLockIsLocked)', async () => {
+  it('is not read while it is written, except by the writer (Redisson: RedissonReadWriteLockTest testReadLockIsLocked)', async () => {
     const { read, write } = halves(stage().mine);
     await write.using(async () => {
       expect(await modes()).toEqual(['write']);
@@ -52,7 +52,7 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     }
   });
 
-  it('is not held by whoever is not inside of the lease (Redisson: RedissonReadWriteLockTest testIsHeldByCurrentThreadOtherThread)', async () => {
+  it('is not held outside the scope of the lease (Redisson: RedissonReadWriteLockTest testIsHeldByCurrentThreadOtherThread)', async () => {
     await using _ = await halves(stage().mine).write.acquire();
     for (const client of [stage().mine, stage().theirs]) {
       expect(await halves(client).read.tryAcquire()).toBeUndefined();
@@ -60,7 +60,7 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     }
   });
 
-  it('is held until as many leases are released as were taken (Redisson: RedissonReadWriteLockTest testHoldCount)', async () => {
+  it('is held until as many leases are released as were acquired (Redisson: RedissonReadWriteLockTest testHoldCount)', async () => {
     for (const half of ['read', 'write'] as const) {
       const lock = halves(stage().mine)[half];
       const first = await lock.acquire();
@@ -87,7 +87,7 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     expect(next?.isHeld).toBe(true);
   });
 
-  it('is not given back by who had it before (Redisson: RedissonReadWriteLockTest testUnlockFail)', async () => {
+  it('is not released by its former holder (Redisson: RedissonReadWriteLockTest testUnlockFail)', async () => {
     const { mine, theirs, key } = stage();
     for (const half of ['read', 'write'] as const) {
       const before = await halves(theirs)[half].acquire();
@@ -114,7 +114,7 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     expect(writer?.isHeld).toBe(true);
   });
 
-  it('has one writer, and nobody with it (Redisson: RedissonReadWriteLockTest testWriteLock)', async () => {
+  it('has one writer, and no other holder with it (Redisson: RedissonReadWriteLockTest testWriteLock)', async () => {
     const { mine, theirs } = stage();
     const writer = await halves(mine).write.acquire();
     expect(await halves(theirs).write.tryAcquire()).toBeUndefined();
@@ -128,7 +128,7 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     await reader!.release();
   });
 
-  it('stays a writer when it stops to read (Redisson: RedissonReadWriteLockTest testWR)', async () => {
+  it('stays a writer when it stops reading (Redisson: RedissonReadWriteLockTest testWR)', async () => {
     const { read, write } = halves(stage().mine);
     await write.using(async (writer) => {
       await read.using(async () => {});
@@ -139,7 +139,7 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     expect(await modes()).toEqual([]);
   });
 
-  it('keeps everybody out while a writer reads, and writers after that (Redisson: RedissonReadWriteLockTest testWriteReadReentrancy)', async () => {
+  it('keeps all others out while a writer reads, and writers after that (Redisson: RedissonReadWriteLockTest testWriteReadReentrancy)', async () => {
     const { theirs } = stage();
     const { read, write } = halves(stage().mine);
     const writer = await write.acquire();
@@ -154,7 +154,7 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     await reader.release();
   });
 
-  it('refuses a reader who wants to write, at once', async () => {
+  it('rejects a reader that wants to write, at once', async () => {
     const { read, write } = halves(stage().mine);
     await read.using(async () => {
       await expect(write.acquire()).rejects.toThrow(LockUpgradeError);
@@ -163,7 +163,7 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     });
   });
 
-  it('frees only those of the mode that is unlocked by force (Redisson: RedissonReadWriteLockTest testForceUnlock)', async () => {
+  it('frees only the holds of the mode that is unlocked by force (Redisson: RedissonReadWriteLockTest testForceUnlock)', async () => {
     const { mine, theirs, key } = stage();
     const lock = theirs.readWriteLock(key);
     expect([await lock.forceUnlock('read'), await lock.forceUnlock('write')]).toEqual([
@@ -179,11 +179,11 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     const readers = [await halves(mine).read.acquire(), await halves(theirs).read.acquire()];
     expect([await lock.forceUnlock('write'), await modes()]).toEqual([false, ['read', 'read']]);
     expect([await lock.forceUnlock('read'), await modes()]).toEqual([true, []]);
-    expect(readers.map(({ isHeld }) => isHeld)).toEqual([true, false]); // the other client hears at its next renewal
+    expect(readers.map(({ isHeld }) => isHeld)).toEqual([true, false]); // the other client learns of it at its next renewal
     await Promise.all(readers.map((reader) => reader.release()));
   });
 
-  it('is there for names with a hash tag of their own (Redisson: RedissonReadWriteLockTest testName)', async () => {
+  it('works for names with a hash tag of their own (Redisson: RedissonReadWriteLockTest testName)', async () => {
     const { mine, key } = stage();
     const lock = mine.readWriteLock(`{${key}}:abc:key`);
     const readers = await Promise.all(Array.from({ length: 10 }, () => lock.readLock().acquire()));
@@ -193,7 +193,7 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     expect(await stage().keys()).toEqual([]);
   });
 
-  it('is there for keys on all servers (Redisson: RedissonReadWriteLockTest testInCluster)', async () => {
+  it('works for keys on all servers (Redisson: RedissonReadWriteLockTest testInCluster)', async () => {
     const { mine, theirs, key } = stage();
     const keys = Array.from({ length: 12 }, (_, n) => `${key}-${n}`);
     const visit = (each: string) => {
@@ -238,7 +238,7 @@ export function readWriteLockSharingSuite(stage: () => RedisStage): void {
     return { read: lock.readLock(), write: lock.writeLock() };
   }
 
-  /** In which modes it is held, by everybody. */
+  /** The modes in which it is held, by all holders. */
   async function modes(): Promise<string[]> {
     const holders = await stage().mine.readWriteLock(stage().key).holders();
     return holders.map(({ mode }) => mode).sort();

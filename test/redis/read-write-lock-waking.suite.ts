@@ -3,12 +3,12 @@ import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 
-/** Far below the leases of 30 s that they would sleep over, in ms: who is served within it was woken. */
+/** Far below the leases of 30 s that they would sleep over, in ms: a client served within it was woken. */
 const AT_ONCE = 3_000;
 
-/** Who waits hears of it when there is a reason. */
+/** A waiter is woken when there is a reason. */
 export function readWriteLockWakingSuite(stage: () => RedisStage): void {
-  it('wakes 20 readers at once when the writer lets go (Redisson: RedissonReadWriteLockTest testWriteRead)', async () => {
+  it('wakes 20 readers at once when the writer releases (Redisson: RedissonReadWriteLockTest testWriteRead)', async () => {
     const { mine, theirs } = stage();
     const writer = await halves(mine).write.acquire();
     const waiting = Array.from({ length: 20 }, (_, n) =>
@@ -30,7 +30,7 @@ export function readWriteLockWakingSuite(stage: () => RedisStage): void {
     await Promise.all([reader, another].map((lease) => lease.release()));
   });
 
-  it('wakes a writer when the last reader lets go, and not before', async () => {
+  it('wakes a writer when the last reader releases, and not before', async () => {
     const { mine, theirs } = stage();
     const [first, last] = [await halves(mine).read.acquire(), await halves(mine).read.acquire()];
     const { lease: waiting } = await asleep(theirs, 'write');
@@ -40,7 +40,7 @@ export function readWriteLockWakingSuite(stage: () => RedisStage): void {
     await writer.release();
   });
 
-  it('wakes who waits when it is unlocked by force', async () => {
+  it('wakes a waiter when it is unlocked by force', async () => {
     const { mine, theirs, key } = stage();
     const reader = await halves(mine).read.acquire();
     const { lease: writing } = await asleep(theirs, 'write');
@@ -51,7 +51,7 @@ export function readWriteLockWakingSuite(stage: () => RedisStage): void {
     await Promise.all([reader, writer, next].map((lease) => lease.release()));
   });
 
-  it('tells holders of another client that it was unlocked by force, at their next renewal', async () => {
+  it('notifies holders of another client that it was unlocked by force, at their next renewal', async () => {
     const { mine, key } = stage();
     const client = await stage().client({ watchdogTimeout: 600 });
     for (const half of ['read', 'write'] as const) {
@@ -63,7 +63,7 @@ export function readWriteLockWakingSuite(stage: () => RedisStage): void {
     }
   });
 
-  it('leaves nothing behind of who gives up', async () => {
+  it('leaves nothing behind of a waiter that gives up', async () => {
     const { mine, theirs } = stage();
     const writer = await halves(mine).write.acquire();
     const before = await stage().keys();
@@ -86,7 +86,7 @@ export function readWriteLockWakingSuite(stage: () => RedisStage): void {
     return { read: lock.readLock(), write: lock.writeLock() };
   }
 
-  /** Has that client wait for it; resolves when it would hear a message, with the lease to come. */
+  /** Has that client wait for it; resolves once it would receive a message, with the pending lease. */
   async function asleep(client: RedisLockClient, half: 'read' | 'write') {
     const waiting = await stage().queue(client, halves(client)[half]);
     await stage().listening(stage().names.readWriteChannel);

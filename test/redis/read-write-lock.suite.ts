@@ -9,8 +9,8 @@ import { readWriteLockSharingSuite } from './read-write-lock-sharing.suite.js';
 import { readWriteLockWakingSuite } from './read-write-lock-waking.suite.js';
 
 /**
- * Everything that the read/write lock promises on Redis beyond what it promises anywhere (`test/contract`). It contains the
- * cases of RedissonReadWriteLockTest, each named where it stands.
+ * Everything that the read/write lock promises on Redis beyond what it promises anywhere (`test/contract`). Contains the cases
+ * of RedissonReadWriteLockTest, each marked with its name.
  */
 export function readWriteLockSuite(kind: RedisDeploymentKind): void {
   describe(`A read/write lock on Redis, ${kind}`, () => {
@@ -18,7 +18,7 @@ export function readWriteLockSuite(kind: RedisDeploymentKind): void {
 
     describe('sharing', () => readWriteLockSharingSuite(stage));
     describe('keys and messages', () => readWriteLockLayoutSuite(stage));
-    describe('numbers of others', () => readWriteLockForeignNumbersSuite(stage));
+    describe('numbers in foreign hashes', () => readWriteLockForeignNumbersSuite(stage));
     describe('leases', () => readWriteLockLeasesSuite(stage));
     describe('waking', () => readWriteLockWakingSuite(stage));
     describe('with writers preferred', () => preferWritersSuite(stage));

@@ -8,7 +8,7 @@ import { onRedLock } from './red-lock-stage.js';
 describe('A client of five servers', () => {
   const stage = onRedLock();
 
-  it('connects while a minority is down, and uses it once it is there', async () => {
+  it('connects while a minority is down, and uses it once it is up', async () => {
     const { key, servers } = stage();
     await servers.kill(1, 3);
     const client = await stage().client();
@@ -38,7 +38,7 @@ describe('A client of five servers', () => {
     await noMoreHandlesThan(before);
   });
 
-  it('is connected once, however often it is told to', async () => {
+  it('is connected once, however often connect is called', async () => {
     const before = openHandles();
     const client = await stage().unconnected();
     await Promise.all([client.connect(), client.connect()]);
@@ -61,14 +61,14 @@ describe('A client of five servers', () => {
     await noMoreHandlesThan(before);
   });
 
-  it('keeps who wants a lock waiting until it is connected', async () => {
+  it('keeps an acquire waiting until it is connected', async () => {
     const client = await stage().unconnected();
     const waiting = client.mutex(stage().key).acquire({ wait: 20_000 });
     await client.connect();
     expect(await waiting).toMatchObject({ isHeld: true });
   });
 
-  it('takes clients of a user, and never closes them', async () => {
+  it('accepts clients of a user, and never closes them', async () => {
     const users = stage().servers.all.map((server) => server.client());
     await Promise.all(users.map((user) => user.ping()));
     const listeners = () => users.map((user) => user.listenerCount('ready'));
@@ -85,7 +85,7 @@ describe('A client of five servers', () => {
     for (const user of users) user.disconnect();
   });
 
-  it('goes on when a minority of the connections has ended for good, and says so when it is a majority', async () => {
+  it('continues when a minority of the connections has ended for good, and rejects when it is a majority', async () => {
     const users = stage().servers.all.map((server) => server.client());
     const client = await stage().client({ nodes: users.map(asOwn) });
     const mutex = client.mutex(stage().key);
@@ -96,7 +96,7 @@ describe('A client of five servers', () => {
     await expect(mutex.acquire({ wait: 500 })).rejects.toBeInstanceOf(LockConnectionError);
   });
 
-  it('says what a majority refuses, and lives with a minority that does', async () => {
+  it('reports what a majority refuses, and tolerates a minority that does', async () => {
     const { key, servers } = stage();
     const client = await stage().client();
     for (const i of [0, 1]) await servers.all[i]!.command('SET', key, 'no lock');

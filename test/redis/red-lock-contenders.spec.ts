@@ -4,7 +4,7 @@ import { onRedLock } from './red-lock-stage.js';
 
 const EACH = 20;
 
-describe.each([3, 5])('Of %i servers', (count) => {
+describe.each([3, 5])('With %i servers', (count) => {
   const stage = onRedLock(count);
 
   it('20 contenders of three clients are served one after the other', async () => {
@@ -14,7 +14,7 @@ describe.each([3, 5])('Of %i servers', (count) => {
     const contend = async (visitor: string, client: (typeof clients)[number]) => {
       const lease = await client.mutex(key).acquire({ wait: 25_000 });
       section.enter(visitor);
-      const seen = Number(await servers.all[0]!.command('GET', 'counter')); // outside of the lock's own keys
+      const seen = Number(await servers.all[0]!.command('GET', 'counter')); // outside the lock's own keys
       await servers.all[0]!.command('SET', 'counter', seen + 1);
       section.leave();
       await lease.release();
@@ -27,7 +27,7 @@ describe.each([3, 5])('Of %i servers', (count) => {
     await stage().isEmpty();
   });
 
-  it('those who ask at the same time, in any order of the servers, do not hinder each other for long', async () => {
+  it('concurrent contenders, in any order of the servers, do not hinder each other for long', async () => {
     const { nodes } = stage().servers;
     const rotated = nodes.map((_, i) => [...nodes.slice(i), ...nodes.slice(0, i)]);
     const clients = await Promise.all(
@@ -50,7 +50,7 @@ describe.each([3, 5])('Of %i servers', (count) => {
     await stage().isEmpty();
   });
 
-  it('of those who may not wait at most one gets it, and nothing is left of the others', async () => {
+  it('at most one of several single attempts is granted, and nothing is left of the others', async () => {
     const clients = await stage().clients(3);
     for (let round = 0; round < 20; round++) {
       const asked = clients.map((client) => client.mutex(stage().key).tryAcquire());

@@ -10,7 +10,7 @@ import { onRedLock } from './red-lock-stage.js';
 const WATCHDOG = 12_000;
 const LONG = 120_000;
 
-describe('A late copy, by servers that know nothing of each other,', () => {
+describe('A late copy, with servers that know nothing of each other,', () => {
   const stage = onRedLock(3);
   let proxies: RedisProxy[];
   let client: RedLockClient;
@@ -38,7 +38,7 @@ describe('A late copy, by servers that know nothing of each other,', () => {
     await Promise.all(proxies.map((proxy) => proxy.stop()));
   });
 
-  it('of an acquire makes no lease shorter', async () => {
+  it('of an acquire shortens no lease', async () => {
     const [lease, copies] = await late(() => client.mutex(stage().key).acquire());
     await stage().isOnAll();
     lease.hold.atLeast = LONG;
@@ -50,7 +50,7 @@ describe('A late copy, by servers that know nothing of each other,', () => {
     expect(await other.mutex(stage().key).tryAcquire()).toBeUndefined();
   });
 
-  it('of a renewal makes no lease shorter', async () => {
+  it('of a renewal shortens no lease', async () => {
     const lease = await stage().onAll(client);
     const [, copies] = await late(async () => proxies.forEach((proxy) => proxy.cut()));
     lease.hold.atLeast = LONG;
@@ -60,7 +60,7 @@ describe('A late copy, by servers that know nothing of each other,', () => {
     await isKept();
   });
 
-  it('of an acquire takes nothing once it was released', async () => {
+  it('of an acquire takes nothing once the lease was released', async () => {
     const [lease, copies] = await late(() => client.mutex(stage().key).acquire());
     await stage().isOnAll();
     await lease.release();
@@ -69,7 +69,7 @@ describe('A late copy, by servers that know nothing of each other,', () => {
     await isFree();
   });
 
-  it('of an acquire takes nothing once it was aborted', async () => {
+  it('of an acquire takes nothing once the acquire was aborted', async () => {
     const abort = new AbortController();
     const copies = proxies.map((proxy) => proxy.strand(isScript));
     const acquired = client.mutex(stage().key).acquire({ signal: abort.signal });
@@ -87,11 +87,11 @@ describe('A late copy, by servers that know nothing of each other,', () => {
   const isScript = ([name, ...args]: readonly string[]) =>
     /^eval/i.test(name!) && args.some((arg) => arg.includes(stage().key));
 
-  /** Does something whose first script on each server is held up until the connection is given up. */
+  /** Runs an action of which the first script on each server is held up until the connection is given up. */
   async function late<T>(work: () => Promise<T>): Promise<[T, LateCopy[]]> {
     const copies = proxies.map((proxy) => proxy.strand(isScript));
     const working = work();
-    working.catch(() => {}); // it is read below
+    working.catch(() => {}); // awaited below
     await eventually('all are under way', () => copies.every(({ count }) => count > 0));
     for (const copy of copies) copy.giveUp();
     return [await working, copies];

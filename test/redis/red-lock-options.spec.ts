@@ -9,7 +9,7 @@ const lazy = { lazyConnect: true };
 const user = new Redis({ ...lazy, port: 1 });
 const [a, b, c] = ['redis://:secret@a', 'redis://b:7000', 'redis://c:7001'] as const;
 
-describe('A client of several servers refuses', () => {
+describe('A client of several servers rejects', () => {
   it.each<[string, RedisLockOptions, option: string, says: RegExp]>([
     ['no server', { nodes: [] }, 'nodes', /at least 3 servers, and an odd number/],
     ['one', { nodes: [a] }, 'nodes', /at least 3 servers/],
@@ -60,7 +60,7 @@ describe('A client of several servers refuses', () => {
   });
 });
 
-describe('A client of servers that run', () => {
+describe('A client of running servers', () => {
   let servers: IndependentRedisServers;
 
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe('A client of servers that run', () => {
     await Promise.all([client.close(), odd.close()]);
   });
 
-  it('refuses one that is given by two names when it connects', async () => {
+  it('rejects a server that is given under two names when it connects', async () => {
     const warned = jest.spyOn(process, 'emitWarning').mockReturnValue();
     const [first, , third] = servers.all;
     const nodes = [first!.url, third!.url, `redis://localhost:${first!.port}`];
@@ -90,7 +90,7 @@ describe('A client of servers that run', () => {
     await client.close();
   });
 
-  it('has mutexes, and says so who asks for something else', async () => {
+  it('has mutexes, and rejects a request for any other kind', async () => {
     const client = await createRedLockClient('mutexes', { nodes: servers.nodes.slice(1) });
     await client.connect();
     for (const recipe of ['readWriteLock', 'semaphore'] as const)
@@ -101,7 +101,7 @@ describe('A client of servers that run', () => {
     await client.close();
   });
 
-  it.each([99, 899, 100.5, NaN, Infinity, '5000'])('refuses a lease of %p', async (lease) => {
+  it.each([99, 899, 100.5, NaN, Infinity, '5000'])('rejects a lease of %p', async (lease) => {
     const client = await createRedLockClient('leases', { nodes: servers.nodes.slice(1) });
     const options = { lease: lease as number };
     const refusal = { code: 'LOCK_OPTIONS', option: 'lease', value: lease, key: 'key' };

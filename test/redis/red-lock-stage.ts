@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.js';
 import { IndependentRedisServers } from '../support/independent-redis-servers.js';
 import { locksLeft } from '../integration/support/locks-left.js';
 
-/** What each test of locks on several servers stands on: a key of its own, and the clients that it makes. */
+/** Stage of each test of locks on several servers: a key of its own, and the clients that it creates. */
 export class RedLockStage {
   key = '';
   readonly #clients: RedLockClient[] = [];
@@ -31,7 +31,7 @@ export class RedLockStage {
     return client;
   }
 
-  /** So many clients, connected to every server. */
+  /** That many clients, connected to every server. */
   async clients(count: number, options?: Partial<RedisLockOptions>): Promise<RedLockClient[]> {
     return Promise.all(Array.from({ length: count }, () => this.client(options)));
   }
@@ -45,14 +45,14 @@ export class RedLockStage {
     });
   }
 
-  /** Does every server soon have what was granted just now? */
+  /** Whether every server soon has the lock that was just granted. */
   isOnAll(): Promise<boolean> {
     const { key, servers } = this;
     const eachHas = async () => (await servers.having(key)) === servers.all.length;
     return eventually('each has', eachHas, { within: 500 }).catch(() => false);
   }
 
-  /** Somebody who is no client of ours takes the lock on the servers with these numbers, for a minute. */
+  /** Takes the lock as a foreign client, on the servers with these numbers, for a minute. */
   async occupy(...numbers: readonly number[]): Promise<void> {
     for (const i of numbers) {
       await this.servers.all[i]!.command('HSET', this.key, 'a stranger', 1);
@@ -60,7 +60,7 @@ export class RedLockStage {
     }
   }
 
-  /** Resolves with the first such event of the client. */
+  /** Resolves with the next such event of the client. */
   next<E extends keyof LockEvents>(client: RedLockClient, event: E): Promise<LockEvents[E]> {
     return new Promise((resolve) => {
       const stop = client.on(event, (told) => {
@@ -70,7 +70,7 @@ export class RedLockStage {
     });
   }
 
-  /** Resolves once no server that runs has a lock. */
+  /** Resolves once no running server has a lock. */
   async isEmpty(): Promise<void> {
     await eventually('nothing is left', async () => {
       const left = await Promise.all(this.servers.running.map(locksLeft));
@@ -83,7 +83,7 @@ export class RedLockStage {
   }
 }
 
-/** Starts the servers for the tests of the `describe` around it; every test finds all of them running and empty. */
+/** Starts the servers for the tests of the surrounding `describe`; every test finds all of them running and empty. */
 export function onRedLock(count = 5): () => RedLockStage {
   let stage: RedLockStage;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LockConnectionError } from '../../lib/core/errors/index.js';
 import { onRedLock } from './red-lock-stage.js';
 
-/** Servers that are away in turns, so that the majorities that are left differ; each has one in common with the next. */
+/** Servers that are away in turns, so that the remaining majorities differ; each has one in common with the next. */
 const AWAY = [[], [0, 1], [3, 4], [1, 2], [0, 4], [2, 3], []];
 
 describe('The fencing token of a lock on five servers', () => {
@@ -53,16 +53,16 @@ describe('The fencing token of a lock on five servers', () => {
     expect(await tokenWithout(0, 1)).toBeGreaterThan(first);
   });
 
-  it('is refused to who has lost the lock', async () => {
+  it('is denied to a holder that has lost the lock', async () => {
     const { servers, key } = stage();
     const client = await stage().client();
     const lease = await stage().onAll(client);
-    for (const i of [0, 1, 2]) await servers.all[i]!.command('DEL', key); // nobody tells the holder
+    for (const i of [0, 1, 2]) await servers.all[i]!.command('DEL', key); // the holder gets no message
     await expect(lease.fencingToken()).rejects.toMatchObject({ code: 'LOCK_LOST', key });
     expect(lease.isHeld).toBe(false);
   });
 
-  it('is refused, and not waited for without end, when a majority is silent', async () => {
+  it('is denied, and not waited for indefinitely, when a majority is silent', async () => {
     const { servers, key } = stage();
     const client = await stage().client({ watchdogTimeout: 2_500, nodeTimeout: 500 });
     const lease = await client.mutex(key).acquire();
@@ -71,7 +71,7 @@ describe('The fencing token of a lock on five servers', () => {
     await lease.release();
   });
 
-  it('can be asked for again when too few have told it', async () => {
+  it('can be requested again after too few servers reported it', async () => {
     const { servers, key } = stage();
     const users = servers.all.map((server) => server.client({ maxRetriesPerRequest: 0 }));
     const client = await stage().client({ nodes: users });

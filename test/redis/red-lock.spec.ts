@@ -27,7 +27,7 @@ describe('A mutex on five servers', () => {
     expect(await client.mutex(stage().key).tryAcquire()).toMatchObject({ isHeld: true });
   });
 
-  it('is refused where others hold a majority, which leaves nothing on the rest (testLockFailed)', async () => {
+  it('is denied where others hold a majority, which leaves nothing on the rest (testLockFailed)', async () => {
     const { key, servers } = stage();
     await stage().occupy(0, 1, 4);
     const client = await stage().client();
@@ -36,7 +36,7 @@ describe('A mutex on five servers', () => {
     await eventually('only theirs are left', async () => (await servers.having(key)) === 3);
   });
 
-  it('is granted once others have given the majority back', async () => {
+  it('is granted once others have released the majority', async () => {
     const { key, servers } = stage();
     await stage().occupy(0, 1, 4);
     const client = await stage().client();
@@ -48,7 +48,7 @@ describe('A mutex on five servers', () => {
   });
 
   it.each([{}, { lease: 4_000 }])(
-    'lets one after the other in, of three clients, with %p (testLockLeasetimeWithSeconds, testTryLockLeasetime)',
+    'admits the contenders of three clients one after the other with %p (testLockLeasetimeWithSeconds, testTryLockLeasetime)',
     async (options) => {
       const section = new CriticalSection();
       let counter = 0;
@@ -96,7 +96,7 @@ describe('A mutex on five servers', () => {
     await stage().isEmpty();
   });
 
-  it('is re-entered without asking the servers', async () => {
+  it('is re-entered without a command to the servers', async () => {
     const { key, servers } = stage();
     const client = await stage().client();
     await client.mutex(key).using(async (outer) => {
@@ -114,7 +114,7 @@ describe('A mutex on five servers', () => {
     });
   });
 
-  it('tells its events once, whatever the servers tell', async () => {
+  it('emits its events once, whatever the servers report', async () => {
     const client = await stage().client();
     const told: string[] = [];
     for (const event of ['contended', 'acquired', 'released', 'lost', 'failed'] as const)
@@ -124,7 +124,7 @@ describe('A mutex on five servers', () => {
     expect(told).toEqual(['acquired', 'released']);
   });
 
-  it('is one of many in a multi-lock', async () => {
+  it('works as one of many in a multi-lock', async () => {
     const client = await stage().client();
     const locks = ['a', 'b'].map((part) => client.mutex(`${stage().key} ${part}`));
     const lease = await client.multiLock(locks).acquire();

@@ -11,13 +11,13 @@ import { eventually } from '../support/eventually.js';
 import { sinceRedis } from '../support/redis-version.js';
 import { FOR_LATE_COPIES } from '../support/kept-keys.js';
 
-/** A lock as far as those who queue for it are concerned. */
+/** A lock, as far as its waiters are concerned. */
 interface Acquirable {
   readonly key: string;
   acquire(options?: RedisAcquireOptions): Promise<RedisLease>;
 }
 
-/** What each test stands on: a key that nobody used before, two clients who want it, and a stranger on the servers. */
+/** Stage of each test: an unused key, two clients that contend for it, and foreign connections to the servers. */
 export class RedisStage {
   mine!: RedisLockClient;
   theirs!: RedisLockClient;
@@ -37,18 +37,18 @@ export class RedisStage {
     return `key-${String(this.#tests).padStart(3, '0')}`;
   }
 
-  /** Its keys and channels, as Redisson calls them. */
+  /** Its keys and channels, under Redisson's names. */
   get names() {
     return redisNames(this.key);
   }
 
-  /** For the next test. */
+  /** Prepares the next test. */
   async reset(): Promise<void> {
     this.#tests += 1;
     [this.mine, this.theirs] = await Promise.all([this.client(), this.client()]);
   }
 
-  /** A client, connected. It sends its commands through the `client` of the options, where there is one. */
+  /** A connected client. It sends its commands through the `client` of the options, if given. */
   async client(options: Partial<RedisLockOptions> = {}): Promise<RedisLockClient> {
     const own = options.client && { client: asOwn(options.client) };
     const source = own ? {} : this.#address;
@@ -58,18 +58,18 @@ export class RedisStage {
     return client;
   }
 
-  /** A connection of a user's. */
+  /** A user's connection. */
   connection(): Redis | Cluster {
     const [node] = this.#nodes;
     const connection = this.isCluster
       ? new Cluster(this.#nodes, { redisOptions: AT_ONCE })
       : new Redis({ ...node, ...AT_ONCE });
-    connection.on('error', () => {}); // commands tell; without a listener each one is printed
+    connection.on('error', () => {}); // commands report it; without a listener each one is printed
     this.#connections.add(connection);
     return connection;
   }
 
-  /** Has the server of the key of this test carry out a command. */
+  /** Has the server of this test's key execute a command. */
   async command(name: string, ...args: (string | number)[]): Promise<unknown> {
     return (await this.deployment.masterOf(this.key)).command(name, ...args);
   }
@@ -87,7 +87,7 @@ export class RedisStage {
     return Object.fromEntries(pairs) as Record<string, string>;
   }
 
-  /** Every key there is whose name contains that, but for those by which late copies are known. */
+  /** All keys with that text in their names, except the records that identify late copies. */
   async keys(part = this.key): Promise<string[]> {
     const found = (await this.commands('KEYS', `*${part}*`)) as string[][];
     return found
@@ -96,14 +96,14 @@ export class RedisStage {
       .sort();
   }
 
-  /** From now on, what the server of the key of this test carries out. */
+  /** From now on, what the server of this test's key executes. */
   async log(): Promise<CommandLog> {
     const log = await CommandLog.open(await this.deployment.masterOf(this.key));
     this.#logs.add(log);
     return log;
   }
 
-  /** Has that client wait for the lock; resolves when it does, with the lease to come. */
+  /** Has that client wait for the lock; resolves when it does, with the pending lease. */
   async queue(
     client: RedisLockClient,
     lock: Acquirable = client.mutex(this.key),
@@ -117,12 +117,12 @@ export class RedisStage {
       });
     });
     const lease = lock.acquire(options);
-    lease.catch(() => {}); // read by the test, later
+    lease.catch(() => {}); // awaited by the test later
     await Promise.race([contended, lease]);
     return { lease };
   }
 
-  /** Resolves once so many processes listen to that channel. */
+  /** Resolves once that many processes are subscribed to that channel. */
   async listening(channel: string, count = 1): Promise<void> {
     const ask = this.#isSharded ? 'SHARDNUMSUB' : 'NUMSUB';
     await eventually(`${count} listen to ${channel}`, async () => {
@@ -131,7 +131,7 @@ export class RedisStage {
     });
   }
 
-  /** Resolves once neither a lock nor a subscription is left; only counters of tokens stay. */
+  /** Resolves once neither a lock nor a subscription is left; only token counters stay. */
   async isEmpty(): Promise<void> {
     const isKept = (key: string) => key.startsWith('redisson_lock_token:');
     await eventually('no key is left', async () => {
@@ -173,5 +173,5 @@ export class RedisStage {
   }
 }
 
-/** Else a client that is disconnected while it has no connection keeps the process alive for two seconds. */
+/** Otherwise a client that is disconnected without a connection keeps the process alive for two seconds. */
 const AT_ONCE = { disconnectTimeout: 0 };

@@ -1,6 +1,6 @@
 import type { RedisStage } from './redis-stage.js';
 
-/** Drops heads of the queue that are overdue; what Redisson's scripts begin with. */
+/** Drops overdue heads of the queue; Redisson's scripts begin with it. */
 const DROP_OVERDUE = `
 local now = tonumber(ARGV[1])
 local head = redis.call('LINDEX', KEYS[2], 0)
@@ -51,8 +51,8 @@ interface RedissonWait {
 }
 
 /**
- * What waiters of Redisson's `RFairLock` do to the queue of the lock of this test; they hear nothing and ask nothing by
- * themselves, as dead ones.
+ * What waiters of Redisson's `RFairLock` do to the queue of this test's lock; like dead ones, they receive nothing and do not
+ * look by themselves.
  */
 export class RedissonFairWaiters {
   /** @param fairLockWaitTimeout in ms */
@@ -77,12 +77,12 @@ export class RedissonFairWaiters {
     await this.#run(GIVE_UP, holder, wait);
   }
 
-  /** Drops who is overdue at the head, as each of its commands does. */
+  /** Drops overdue waiters at the head, as each of its commands does. */
   async dropOverdue(): Promise<void> {
     await this.#run(DROP_OVERDUE);
   }
 
-  /** @param args behind the time by the clock of the client */
+  /** @param args after the time by the client's clock */
   #run(script: string, ...args: (string | number)[]): Promise<unknown> {
     const { hash, queue, timeouts } = this.stage.names;
     return this.stage.command('EVAL', script, 3, hash, queue, timeouts, Date.now(), ...args);

@@ -7,7 +7,7 @@ import { RedisServer } from '../support/redis-server.js';
 import { sinceRedis } from '../support/redis-version.js';
 import { RECIPES } from './recipes.js';
 
-/** Bound of an acquire that is refused, in ms: so long that it is told meanwhile. */
+/** Maximum wait of an acquire that is refused, in ms: long enough for the refusal to be reported meanwhile. */
 const WAIT = 1_500;
 
 interface Refusing {
@@ -46,7 +46,7 @@ async function connected(connectTimeout = 15_000): Promise<RedisLockClient> {
   return client;
 }
 
-/** A fair lock first takes its holder out of the queue, and a script that has written is not stopped for want of memory. */
+/** A fair lock first removes its holder from the queue, and a script that has written is not stopped for lack of memory. */
 const needsNoMemory = (code: string, name: string) => code === 'OOM' && name === 'fair mutex';
 
 /** What the promise rejects with. */
@@ -66,7 +66,7 @@ describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin,
   afterEach(() => end(server));
 
   it.each(Object.entries(RECIPES).filter(([name]) => !needsNoMemory(code, name)))(
-    'who has waited for a %s in vain is told why nothing was answered',
+    'an acquire of a %s that has waited in vain rejects with the reason for the missing answer',
     async (name, lock) => {
       await connected(WAIT);
       await begin(server);
@@ -75,7 +75,7 @@ describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin,
         [one]: lock(client, one).acquire({ wait: WAIT }),
         [another]: lock(client, another).tryAcquire(),
       };
-      for (const wait of Object.values(waits)) wait.catch(() => {}); // looked at one after the other
+      for (const wait of Object.values(waits)) wait.catch(() => {}); // awaited one after the other
       for (const [key, wait] of Object.entries(waits)) {
         const error = await errorOf(wait);
         expect(error).toBeInstanceOf(LockConnectionError);
@@ -86,7 +86,7 @@ describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin,
     },
   );
 
-  it('it is told once, the health is degraded, and both are over with it', async () => {
+  it('the refusal is reported once, the health is degraded, and both are over when it ends', async () => {
     await connected();
     const told = () => states.filter((state) => state.startsWith('REFUSED'));
     await begin(server);
@@ -106,10 +106,10 @@ describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin,
     expect(states.slice(before)).toEqual(['CONNECTED the server refuses nothing any more']);
   });
 
-  // As a replica, Redis 6.2 shows scripts locks that are over, and so goes on answering.
+  // As a replica, Redis 6.2 shows expired locks to scripts, and so continues to answer.
   const answersOn = code === 'READONLY' && !sinceRedis('7.0');
   (answersOn ? it.skip : it)(
-    'an acquire that was answered before it began ends in time, and tells why it was not granted',
+    'an acquire that was answered before the refusal times out, and reports why it was not granted',
     async () => {
       await connected();
       const key = `${code} answered`;
@@ -130,7 +130,7 @@ describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin,
     },
   );
 
-  it('what was held goes on once it is over', async () => {
+  it('held locks are kept and can be released once it is over', async () => {
     await connected();
     const lease = await client.mutex(`${code} held`).acquire();
     await begin(server);
@@ -142,8 +142,8 @@ describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin,
   });
 });
 
-describe('A client that nobody asks for anything while a server refuses', () => {
-  it('is well again after a while: traffic may be kept away until it is', async () => {
+describe('A client without requests while a server refuses', () => {
+  it('recovers after a while: traffic may be kept away until then', async () => {
     await connected();
     const { begin, end } = REFUSALS['has no memory left']!;
     await begin(server);

@@ -20,7 +20,7 @@ describe('A release on Redis while a renewal is under way', () => {
   it.each([
     ['has not arrived yet', () => proxy.hold()],
     ['was not answered yet', () => proxy.holdReplies()],
-  ])('comes after it, and the lock is free, where it %s', async (_, hold) => {
+  ])('arrives after it, and the lock is free, where it %s', async (_, hold) => {
     const { theirs, key } = stage();
     const lost: unknown[] = [];
     client.on('lost', (event) => lost.push(event));
@@ -42,7 +42,7 @@ describe('A release on Redis while a renewal is under way', () => {
     await next.release();
   });
 
-  it('comes after it where both are sent again on another connection', async () => {
+  it('arrives after it where both are sent again on another connection', async () => {
     const { theirs, key } = stage();
     const lost: unknown[] = [];
     client.on('lost', (event) => lost.push(event));

@@ -10,7 +10,7 @@ const SHORT = { watchdogTimeout: 1_000 };
 
 /** The watchdog: leases are renewed for as long as they are held, and no longer. */
 export function renewalSuite(stage: () => RedisStage): void {
-  it('goes on for a hold that comes after a re-entered one (Redisson: RedissonLockExpirationRenewalTest testLockReentrantRenew)', async () => {
+  it('continues for a hold that follows a re-entered one (Redisson: RedissonLockExpirationRenewalTest testLockReentrantRenew)', async () => {
     const mutex = (await stage().client(SHORT)).mutex(stage().key);
     await mutex.using(() => mutex.using(() => mutex.using(() => {})));
     const log = await stage().log();
@@ -23,7 +23,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     await lease.release();
   });
 
-  it('does not reach for a later hold of the same client', async () => {
+  it('does not affect a later hold of the same client', async () => {
     const { key } = stage();
     const mutex = (await stage().client(SHORT)).mutex(key);
     await (await mutex.acquire()).release();
@@ -68,7 +68,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     await Promise.all([longer!.release(), shorter!.release()]);
   });
 
-  it('tells the holder whose lock is gone, and goes on for the others', async () => {
+  it('notifies the holder of a deleted lock, and continues for the others', async () => {
     const { key } = stage();
     const client = await stage().client(SHORT);
     const keys = ['a', 'b', 'c'].map((each) => `{${key}}:${each}`);
@@ -87,7 +87,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     await Promise.all([first, gone, last].map((lease) => lease!.release()));
   });
 
-  it('does not prolong the lock of who has it now', async () => {
+  it('does not prolong the lock of its new holder', async () => {
     const { theirs, key } = stage();
     const client = await stage().client(SHORT);
     const lease = await client.mutex(key).acquire();
@@ -100,7 +100,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     await Promise.all([lease.release(), next.release()]);
   });
 
-  it('goes on after a while in which the servers refused, and asks them little meanwhile', async () => {
+  it('continues after a time in which the servers refused, and sends them little meanwhile', async () => {
     const keys = Array.from({ length: 50 }, (_, n) => `{${stage().key}}:${n}`);
     const client = await stage().client({ watchdogTimeout: 3_000 });
     const leases = await Promise.all(keys.map((key) => client.mutex(key).acquire()));
@@ -118,7 +118,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     await Promise.all(leases.map((lease) => lease.release()));
   });
 
-  it('goes on after the connection was cut', async () => {
+  it('continues after the connection was cut', async () => {
     const { key } = stage();
     const states: string[] = [];
     const client = await stage().client(SHORT);

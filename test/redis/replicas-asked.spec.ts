@@ -24,13 +24,13 @@ describe('The replicas policy', () => {
     await server.command('CONFIG', 'RESETSTAT');
   });
 
-  it('asks nobody about a lock that was not granted, as others would wait for the answer', async () => {
+  it('sends no WAIT for a lock that was not granted, as other commands would wait for the answer', async () => {
     await holder.mutex('seats').acquire();
     expect(await careful.mutex('seats').tryAcquire()).toBeUndefined();
     expect(await server.command('INFO', 'commandstats')).not.toContain('cmdstat_wait:');
   });
 
-  it('leaves no listener on the client for each of many: Node would take that for a leak', async () => {
+  it('adds no listener to the client per acquire, which Node would report as a leak', async () => {
     const client = server.client();
     const replicas = { atLeast: 1, timeout: 10, otherwise: 'warn' } as const;
     const locks = await createRedisLockClient('many', { client, replicas });
@@ -38,13 +38,13 @@ describe('The replicas policy', () => {
     const before = client.listenerCount('close');
     const keys = Array.from({ length: 20 }, (_, i) => `row-${i}`);
     const acquiring = Promise.all(keys.map((key) => locks.mutex(key).acquire()));
-    await client.ping(); // they have been sent
+    await client.ping(); // the commands were sent
     expect(client.listenerCount('close')).toBe(before);
     await acquiring;
     await locks.close();
   });
 
-  it('asks about one that was', async () => {
+  it('sends WAIT for a lock that was granted', async () => {
     await expect(careful.mutex('aisle').tryAcquire()).rejects.toThrow('0 of 1 replicas');
     expect(await server.command('INFO', 'commandstats')).toContain('cmdstat_wait:');
   });

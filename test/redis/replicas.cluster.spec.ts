@@ -4,7 +4,7 @@ import { onRedis } from './on-redis.js';
 describe('A grant that has to be on replicas of a Redis Cluster', () => {
   const stage = onRedis('cluster');
 
-  it('is asked about at the master that has the key', async () => {
+  it('is checked at the master that has the key', async () => {
     const client = await stage().client({ replicas: { atLeast: 1 } });
     await stage().commands('CONFIG', 'RESETSTAT');
     const keys = Array.from({ length: 12 }, (_, n) => `${stage().key}-${n}`);
@@ -18,7 +18,7 @@ describe('A grant that has to be on replicas of a Redis Cluster', () => {
     await Promise.all(leases.map((lease) => lease.release()));
   });
 
-  it('is given back when it is on too few', async () => {
+  it('is released when it is on too few', async () => {
     const { theirs, key } = stage();
     const client = await stage().client({ replicas: { atLeast: 2, timeout: 50 } });
     await expect(client.mutex(key).acquire()).rejects.toThrow('acknowledged by 1 of 2 replicas');

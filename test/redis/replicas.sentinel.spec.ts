@@ -16,7 +16,7 @@ import { eventually } from '../support/eventually.js';
 import { RedisSentinel } from '../support/redis-sentinel.js';
 import { KEPT } from '../support/kept-keys.js';
 
-/** What a lock of each kind is that a grant is waited for with. */
+/** A lock of each kind for which a grant waits for replicas. */
 const LOCKS = {
   mutex: (client: RedisLockClient, key: string) => client.mutex(key),
   'fenced mutex': (client: RedisLockClient, key: string) => client.mutex(key, { fenced: true }),
@@ -43,7 +43,7 @@ describe('A grant that has to be on replicas', () => {
     await Promise.all(clients.splice(0).map((client) => client.close()));
   });
 
-  it.each(KINDS)('is there when it is held: %s', async (kind) => {
+  it.each(KINDS)('is there while it is held: %s', async (kind) => {
     const client = await connect({ atLeast: 1 });
     const replica = await sentinel.replica();
     await LOCKS[kind](client, key).using(async (lease) => {
@@ -52,7 +52,7 @@ describe('A grant that has to be on replicas', () => {
     });
   });
 
-  it.each(KINDS)('is given back when it is on too few: %s', async (kind) => {
+  it.each(KINDS)('is released when it is on too few: %s', async (kind) => {
     const client = await connect({ atLeast: 2, timeout: 50 });
     const lock = LOCKS[kind](client, key);
     await expect(lock.acquire()).rejects.toBeInstanceOf(LockConnectionError);
@@ -60,7 +60,7 @@ describe('A grant that has to be on replicas', () => {
     await nothingLeft();
   });
 
-  it('is given back when the replica does not answer, and granted when it does again', async () => {
+  it('is released when the replica does not answer, and granted when it does again', async () => {
     const client = await connect({ atLeast: 1, timeout: 100 });
     const replica = await sentinel.replica();
     replica.freeze();
@@ -73,7 +73,7 @@ describe('A grant that has to be on replicas', () => {
     await eventually('it is granted again', () => client.mutex(key).using(() => true, {}));
   });
 
-  it('wakes who waits when it is given back', async () => {
+  it('wakes a waiter when it is released', async () => {
     const [careful, easy] = [await connect({ atLeast: 2, timeout: 200 }), await connect()];
     const failing = careful.mutex(key).acquire();
     await eventually('it is on the server', async () =>
@@ -85,7 +85,7 @@ describe('A grant that has to be on replicas', () => {
     expect(lease.isHeld).toBe(true);
   });
 
-  it('is held all the same, with a warning, where that was wanted', async () => {
+  it('is held all the same, with a warning, where that is configured', async () => {
     const client = await connect({ atLeast: 2, timeout: 50, otherwise: 'warn' });
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
     try {
@@ -99,7 +99,7 @@ describe('A grant that has to be on replicas', () => {
     }
   });
 
-  it('is not asked about where no policy says so', async () => {
+  it('is not checked where no policy requires it', async () => {
     const master = await sentinel.master();
     const client = await connect();
     await master.command('CONFIG', 'RESETSTAT');
@@ -114,7 +114,7 @@ describe('A grant that has to be on replicas', () => {
     return client;
   }
 
-  /** But for the counter of tokens. */
+  /** Except for the token counter. */
   async function nothingLeft(): Promise<void> {
     const master = await sentinel.master();
     await eventually('nothing is left', async () => {

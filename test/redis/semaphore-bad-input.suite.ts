@@ -4,9 +4,9 @@ import type { RedisStage } from './redis-stage.js';
 
 const NO_NUMBERS = [0, -1, 1.5, NaN, Infinity, 2 ** 31, '2', null] as unknown as number[];
 
-/** What makes no sense is refused before it goes anywhere. */
+/** Invalid arguments are rejected before anything is sent. */
 export function semaphoreBadInputSuite(stage: () => RedisStage): void {
-  it.each(NO_NUMBERS)('refuses %p as a number of permits', async (permits) => {
+  it.each(NO_NUMBERS)('rejects %p as a number of permits', async (permits) => {
     const { mine, key } = stage();
     const semaphore = mine.plainSemaphore(key);
     for (const ask of [
@@ -21,7 +21,7 @@ export function semaphoreBadInputSuite(stage: () => RedisStage): void {
     expect(await stage().keys()).toEqual([]);
   });
 
-  it('takes no less than one permit (Redisson: RedissonSemaphoreTest testZero)', async () => {
+  it('rejects less than one permit (Redisson: RedissonSemaphoreTest testZero)', async () => {
     const semaphore = stage().mine.plainSemaphore(stage().key);
     for (const ask of [
       () => semaphore.tryAcquire({ permits: 0 }),
@@ -34,7 +34,7 @@ export function semaphoreBadInputSuite(stage: () => RedisStage): void {
   });
 
   it.each([0, 99, 100.5, NaN, Infinity, 2 ** 31, -1])(
-    'refuses %p as the life of the semaphore',
+    'rejects %p as the lifetime of the semaphore',
     async (timeToLive) => {
       const { mine, key } = stage();
       await expect(mine.plainSemaphore(key).trySetPermits(1, timeToLive)).rejects.toMatchObject({
@@ -45,7 +45,7 @@ export function semaphoreBadInputSuite(stage: () => RedisStage): void {
     },
   );
 
-  it.each([-1, NaN, '5'] as unknown as number[])('refuses to wait %p ms', async (wait) => {
+  it.each([-1, NaN, '5'] as unknown as number[])('rejects a wait of %p ms', async (wait) => {
     const { mine, key } = stage();
     for (const ask of [
       () => mine.plainSemaphore(key).acquire({ wait }),
@@ -54,7 +54,7 @@ export function semaphoreBadInputSuite(stage: () => RedisStage): void {
       await expect(ask()).rejects.toMatchObject({ code: 'LOCK_OPTIONS', option: 'wait' });
   });
 
-  it('refuses another kind under its key, in the same client', () => {
+  it('rejects another kind under its key, in the same client', () => {
     const { mine, key } = stage();
     mine.plainSemaphore(key);
     expect(() => mine.semaphore(key)).toThrow(LockKeyError);

@@ -6,9 +6,9 @@ import { eventually } from '../support/eventually.js';
 import type { RedisStage } from './redis-stage.js';
 import { semaphoreNames } from './semaphore-names.js';
 
-/** What stands on the servers and goes over the wire; Redisson has to understand it. */
+/** The keys on the servers and the messages; Redisson has to understand them. */
 export function semaphoreLayoutSuite(stage: () => RedisStage): void {
-  it('is a number, and nothing else but the record of its requests', async () => {
+  it('is a number, and nothing else except the record of its requests', async () => {
     const { mine, key } = stage();
     const semaphore = mine.plainSemaphore(key);
     await semaphore.trySetPermits(5);
@@ -20,7 +20,7 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     expect(await stage().command('PTTL', key)).toBe(-1);
   });
 
-  it('publishes how many there are, and never fewer than one', async () => {
+  it('publishes the number of permits, and never less than one', async () => {
     const { mine, key } = stage();
     const log = await stage().log();
     const semaphore = mine.plainSemaphore(key);
@@ -39,7 +39,7 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     );
   });
 
-  it('waits for a release of Redisson up to its message', async () => {
+  it('waits for a release of Redisson until its message', async () => {
     const { mine, key } = stage();
     const { channel } = semaphoreNames(key);
     await stage().command('SET', key, -1);
@@ -74,7 +74,7 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     expect(await stage().command('PTTL', requests())).toBeGreaterThan(0);
   });
 
-  it('changes the number once for a request that is sent twice, and says so once', async () => {
+  it('changes the number once for a request that is sent twice, and publishes it once', async () => {
     const { key } = stage();
     const log = await stage().log();
     const outcomes: unknown[] = [];
@@ -87,12 +87,12 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     expect(published.map((message) => message.split(' ').at(-1))).toEqual(['4', '4', '8']);
   });
 
-  it('forgets requests that are settled, and refuses them when they come late', async () => {
+  it('forgets settled requests, and rejects them when they come late', async () => {
     const { key } = stage();
     for (const number of [1, 2, 3])
       await run(semaphoreChange, [number, 1], ...messages(), 'release', 1);
     expect(await run(semaphoreChange, [5, 4], ...messages(), 'release', 1)).toBe(1);
-    expect(await stage().command('HLEN', requests())).toBe(2); // the fifth, and what is settled
+    expect(await stage().command('HLEN', requests())).toBe(2); // the fifth, and the settled ones
     const late = run(semaphoreChange, [3, 1], ...messages(), 'release', 1);
     await expect(late).rejects.toThrow('GONE');
     await expect(run(semaphoreAcquire, [2, 1], 1)).rejects.toThrow('GONE');
@@ -100,7 +100,7 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     expect(await stage().command('GET', key)).toBe('5');
   });
 
-  it('gives back once what a request took, and nothing for one that took nothing', async () => {
+  it('releases once what a request took, and nothing for a request that took nothing', async () => {
     const { key } = stage();
     await stage().command('SET', key, 3);
     await run(semaphoreAcquire, [1, 1], 2);
@@ -111,7 +111,7 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     expect(await stage().command('GET', key)).toBe('3');
   });
 
-  it('takes nothing for a request that was undone before it came', async () => {
+  it('takes nothing for a request that was undone before it arrived', async () => {
     const { key } = stage();
     await stage().command('SET', key, 3);
     expect(await run(semaphoreUndo, [1, 1], ...messages())).toBe(-1);
@@ -125,7 +125,7 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     ['SADD', 'theirs'],
     ['ZADD', 1, 'theirs'],
     ['SET', 'theirs'],
-  ])('refuses a key of somebody else, and leaves it alone (%s)', async (command, ...operands) => {
+  ])('rejects a foreign key, and leaves it alone (%s)', async (command, ...operands) => {
     const { mine, key } = stage();
     await stage().command(command, key, ...operands);
     const before = await stage().command('DUMP', key);
@@ -141,7 +141,7 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     ])
       await expect(ask()).rejects.toBeInstanceOf(LockKeyError);
     expect(await semaphore.trySetPermits(1).catch(() => false)).toBe(false);
-    await mine.close(); // whatever it does in the background is done then
+    await mine.close(); // its background work is done then
     expect(await stage().keys()).toEqual([key]);
     expect(await stage().command('DUMP', key)).toEqual(before);
   });
@@ -154,7 +154,7 @@ export function semaphoreLayoutSuite(stage: () => RedisStage): void {
     return [stage().isCluster ? 'SPUBLISH' : 'PUBLISH', semaphoreNames(stage().key).channel];
   }
 
-  /** Runs a script for the request of that number, when those below the second one are settled. */
+  /** Runs a script for the request with that number, when those below the second number are settled. */
   function run(
     { source }: Script,
     [number, first]: [number, number],

@@ -3,13 +3,13 @@ export function semaphoreNames(key: string) {
   return {
     /** How many permits are free. */
     free: key,
-    /** The permits that somebody has, with the times at which they come back. */
+    /** The permits that are held, with their expiry times. */
     timeouts: `{${key}}:timeout`,
     channel: `redisson_sc:{${key}}`,
     token: `redisson_lock_token:{${key}}`,
-    /** How many permits our clients last said there should be. */
+    /** The number of permits that our clients declared last. */
     wanted: `interlock_permits:{${key}}`,
-    /** Those of ours who wait in the order of coming, and until when each is known to live. */
+    /** Our waiters in the order of arrival, and until when each is known to be alive. */
     queue: `interlock_permit_queue:{${key}}`,
     alive: `interlock_alive:{${key}}`,
     requests: `interlock_requests:{${key}}:`,

@@ -5,8 +5,8 @@ import type { RedisStage } from './redis-stage.js';
 import { semaphoreNames } from './semaphore-names.js';
 
 /**
- * As `onRedis`, for semaphores: how many permits there are stays when nobody has any, and permits that are over stay until
- * somebody takes some; so both are removed behind each test. Nothing else may be left.
+ * As `onRedis`, for semaphores: the number of permits stays when none is held, and expired permits stay until the next acquire;
+ * so both are removed after each test. Nothing else may be left.
  */
 export function semaphoreOnRedis(kind: RedisDeploymentKind): () => RedisStage {
   afterEach(async () => {
@@ -17,6 +17,6 @@ export function semaphoreOnRedis(kind: RedisDeploymentKind): () => RedisStage {
       await stage().command('ZREMRANGEBYSCORE', timeouts, 0, Date.now());
   });
 
-  const stage = onRedis(kind); // looks behind each test, after the removal
+  const stage = onRedis(kind); // checks after each test, after the removal
   return stage;
 }

@@ -4,7 +4,7 @@ import type { RedisStage } from './redis-stage.js';
 
 /** How many permits there are, and what changes that. */
 export function semaphorePermitsSuite(stage: () => RedisStage): void {
-  it('is set once, and may end (Redisson: RedissonSemaphoreTest testTrySetPermits)', async () => {
+  it('is set once, and may expire (Redisson: RedissonSemaphoreTest testTrySetPermits)', async () => {
     const { mine, theirs, key } = stage();
     const semaphore = mine.plainSemaphore(key);
     expect(await semaphore.trySetPermits(10)).toBe(true);
@@ -22,7 +22,7 @@ export function semaphorePermitsSuite(stage: () => RedisStage): void {
     expect(await stage().command('PTTL', key)).toBe(-1);
   });
 
-  it('gets more (Redisson: RedissonSemaphoreTest testAddPermits)', async () => {
+  it('gets more permits (Redisson: RedissonSemaphoreTest testAddPermits)', async () => {
     const semaphore = stage().mine.plainSemaphore(stage().key);
     await semaphore.addPermits(5);
     expect(await semaphore.availablePermits()).toBe(5);
@@ -30,7 +30,7 @@ export function semaphorePermitsSuite(stage: () => RedisStage): void {
     expect(await semaphore.availablePermits()).toBe(10);
   });
 
-  it('gets fewer, even fewer than none (Redisson: RedissonSemaphoreTest testReducePermits)', async () => {
+  it('gets fewer permits, even fewer than none (Redisson: RedissonSemaphoreTest testReducePermits)', async () => {
     const semaphore = stage().mine.plainSemaphore(stage().key);
     await semaphore.trySetPermits(10);
     await semaphore.acquire({ permits: 10 });
@@ -41,7 +41,7 @@ export function semaphorePermitsSuite(stage: () => RedisStage): void {
     expect(await semaphore.tryAcquire({ permits: 5 })).toBe(true);
   });
 
-  it('is made by a release (Redisson: RedissonSemaphoreTest testAcquireWithoutSetPermits)', async () => {
+  it('is created by a release (Redisson: RedissonSemaphoreTest testAcquireWithoutSetPermits)', async () => {
     const { mine, theirs, key } = stage();
     expect(await mine.plainSemaphore(key).tryAcquire()).toBe(false);
     await mine.plainSemaphore(key).release();
@@ -50,13 +50,13 @@ export function semaphorePermitsSuite(stage: () => RedisStage): void {
     expect(await mine.plainSemaphore(key).availablePermits()).toBe(0);
   });
 
-  it('has one more after a release of what nobody took (Redisson: RedissonSemaphoreTest testReleaseWithoutPermits)', async () => {
+  it('has one more permit after a release without an acquire (Redisson: RedissonSemaphoreTest testReleaseWithoutPermits)', async () => {
     const semaphore = stage().mine.plainSemaphore(stage().key);
     await semaphore.release();
     expect(await semaphore.availablePermits()).toBe(1);
   });
 
-  it('is not made by who releases it if it is there (Redisson: RedissonSemaphoreTest testReleaseIfExists)', async () => {
+  it('is not created by a release that requires it to exist (Redisson: RedissonSemaphoreTest testReleaseIfExists)', async () => {
     const semaphore = stage().mine.plainSemaphore(stage().key);
     expect(await semaphore.releaseIfExists()).toBe(false);
     expect(await semaphore.releaseIfExists(3)).toBe(false);
@@ -80,7 +80,7 @@ export function semaphorePermitsSuite(stage: () => RedisStage): void {
     expect(await semaphore.availablePermits()).toBe(0);
   });
 
-  it('is taken and given back by different clients (Redisson: RedissonSemaphoreTest testReleaseAcquire)', async () => {
+  it('is acquired and released by different clients (Redisson: RedissonSemaphoreTest testReleaseAcquire)', async () => {
     const { mine, theirs, key } = stage();
     await mine.plainSemaphore(key).trySetPermits(10);
     await mine.plainSemaphore(key).acquire();
@@ -92,7 +92,7 @@ export function semaphorePermitsSuite(stage: () => RedisStage): void {
     expect(await mine.plainSemaphore(key).availablePermits()).toBe(10);
   });
 
-  it('gives its permits back when the work is done, and when it fails', async () => {
+  it('releases its permits when the work is done, and when it fails', async () => {
     const semaphore = stage().mine.plainSemaphore(stage().key);
     await semaphore.trySetPermits(3);
     const left = await semaphore.using(() => semaphore.availablePermits(), { permits: 2 });
@@ -102,7 +102,7 @@ export function semaphorePermitsSuite(stage: () => RedisStage): void {
     expect(await semaphore.availablePermits()).toBe(3);
   });
 
-  it('keeps its end through everything but a drain', async () => {
+  it('keeps its expiry through everything but a drain', async () => {
     const semaphore = stage().mine.plainSemaphore(stage().key);
     await semaphore.trySetPermits(5, 600_000);
     await semaphore.acquire({ permits: 2 });

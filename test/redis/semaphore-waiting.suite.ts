@@ -11,9 +11,9 @@ import type { RedisStage } from './redis-stage.js';
 import { semaphoreNames } from './semaphore-names.js';
 import { Visits } from './visits.js';
 
-/** How one waits for permits that nobody owns. */
+/** How clients wait for permits without owners. */
 export function semaphoreWaitingSuite(stage: () => RedisStage): void {
-  it('waits up to the release of others (Redisson: RedissonSemaphoreTest testBlockingAcquire)', async () => {
+  it('waits until others release (Redisson: RedissonSemaphoreTest testBlockingAcquire)', async () => {
     const { mine, theirs, key } = stage();
     await mine.plainSemaphore(key).trySetPermits(1);
     await mine.plainSemaphore(key).acquire();
@@ -40,7 +40,7 @@ export function semaphoreWaitingSuite(stage: () => RedisStage): void {
     expect(await mine.plainSemaphore(key).availablePermits()).toBe(0);
   });
 
-  it('waits as long as was said, and takes nothing (Redisson: RedissonSemaphoreTest testTryNAcquire)', async () => {
+  it('waits as long as requested, and takes nothing (Redisson: RedissonSemaphoreTest testTryNAcquire)', async () => {
     const { mine, theirs, key } = stage();
     await mine.plainSemaphore(key).trySetPermits(5);
     expect(await mine.plainSemaphore(key).tryAcquire({ permits: 3 })).toBe(true);
@@ -55,7 +55,7 @@ export function semaphoreWaitingSuite(stage: () => RedisStage): void {
     expect(await theirs.plainSemaphore(key).tryAcquire({ permits: 4 })).toBe(true);
   });
 
-  it('is woken by permits that are added (Redisson: RedissonSemaphoreTest testAcquireAfterAddPermits)', async () => {
+  it('is woken when permits are added (Redisson: RedissonSemaphoreTest testAcquireAfterAddPermits)', async () => {
     const { mine, theirs, key } = stage();
     const waiting = theirs.plainSemaphore(key).acquire({ permits: 2 });
     await listening();
@@ -72,21 +72,21 @@ export function semaphoreWaitingSuite(stage: () => RedisStage): void {
     await waiting;
   });
 
-  it('lets one in at a time in one process (Redisson: RedissonSemaphoreTest testConcurrency_SingleInstance)', async () => {
+  it('admits one at a time in one process (Redisson: RedissonSemaphoreTest testConcurrency_SingleInstance)', async () => {
     const { mine, key } = stage();
     await mine.plainSemaphore(key).trySetPermits(1);
     const visits = await crowd(30, () => 1, [mine]);
     expect(visits).toMatchObject({ done: 30, most: 1 });
   });
 
-  it('lets one in at a time from several processes (Redisson: RedissonSemaphoreTest testConcurrency_MultiInstance_1_permits)', async () => {
+  it('admits one at a time from several processes (Redisson: RedissonSemaphoreTest testConcurrency_MultiInstance_1_permits)', async () => {
     const { mine, theirs, key } = stage();
     await mine.plainSemaphore(key).trySetPermits(1);
     const visits = await crowd(30, () => 1, [mine, theirs, await stage().client()]);
     expect(visits).toMatchObject({ done: 30, most: 1 });
   });
 
-  it('lets no more in than there are permits, from several processes (Redisson: RedissonSemaphoreTest testConcurrencyLoop_MultiInstance)', async () => {
+  it('admits no more than there are permits, from several processes (Redisson: RedissonSemaphoreTest testConcurrencyLoop_MultiInstance)', async () => {
     const { mine, theirs, key } = stage();
     await mine.plainSemaphore(key).trySetPermits(3);
     const visits = await crowd(45, (n) => (n % 3) + 1, [mine, theirs, await stage().client()]);
@@ -95,7 +95,7 @@ export function semaphoreWaitingSuite(stage: () => RedisStage): void {
     expect(await mine.plainSemaphore(key).availablePermits()).toBe(3);
   });
 
-  it('serves who wants all there are, too (Redisson: RedissonSemaphoreTest testConcurrencyLoopMax_MultiInstance)', async () => {
+  it('also serves a waiter for all permits (Redisson: RedissonSemaphoreTest testConcurrencyLoopMax_MultiInstance)', async () => {
     const { mine, theirs, key } = stage();
     const all = 2 ** 31 - 1;
     await mine.plainSemaphore(key).trySetPermits(all);
@@ -105,27 +105,27 @@ export function semaphoreWaitingSuite(stage: () => RedisStage): void {
     expect(await mine.plainSemaphore(key).availablePermits()).toBe(all);
   });
 
-  it('looks by itself after 5 s, so that a message that is lost costs no more', async () => {
+  it('looks by itself after 5 s, so that a lost message costs no more', async () => {
     const { mine, key } = stage();
     const waiting = mine.plainSemaphore(key).acquire({ wait: 20_000 });
     await listening();
     const startedAt = performance.now();
-    await stage().command('INCR', key); // nobody is told
+    await stage().command('INCR', key); // nothing is published
     await waiting;
     expect(performance.now() - startedAt).toBeLessThan(5_000 + 3_000);
   }, 30_000);
 
-  it('hears again after its connection for messages was cut', async () => {
+  it('receives messages again after its subscriber connection was cut', async () => {
     const { mine, key } = stage();
     const waiting = mine.plainSemaphore(key).acquire({ wait: 20_000 });
     await listening();
     await stage().commands('CLIENT', 'KILL', 'TYPE', 'pubsub');
-    await stage().theirs.plainSemaphore(key).release(); // maybe while nobody listens
+    await stage().theirs.plainSemaphore(key).release(); // perhaps without any subscriber
     await waiting;
     expect(await mine.plainSemaphore(key).availablePermits()).toBe(0);
   }, 30_000);
 
-  it('takes nothing when it is aborted, whenever that is', async () => {
+  it('takes nothing when it is aborted at any time', async () => {
     const { mine, key } = stage();
     const semaphore = mine.plainSemaphore(key);
     await semaphore.trySetPermits(2);
@@ -140,11 +140,11 @@ export function semaphoreWaitingSuite(stage: () => RedisStage): void {
       );
     }
     await eventually('all are free', async () => (await semaphore.availablePermits()) === 2);
-    await mine.close(); // whatever it does in the background is done then
+    await mine.close(); // its background work is done then
     expect(await stage().command('GET', key)).toBe('2');
   });
 
-  it('wakes others with what it gives back because it was aborted', async () => {
+  it('wakes others with the permits that it releases because it was aborted', async () => {
     const { mine, theirs, key } = stage();
     await mine.plainSemaphore(key).trySetPermits(1);
     const abort = new AbortController();
@@ -158,7 +158,7 @@ export function semaphoreWaitingSuite(stage: () => RedisStage): void {
     expect(await mine.plainSemaphore(key).availablePermits()).toBe(0);
   });
 
-  it('takes nothing when its time is over before the server answers', async () => {
+  it('takes nothing when its timeout ends before the server answers', async () => {
     const { mine, key } = stage();
     const semaphore = mine.plainSemaphore(key);
     await semaphore.trySetPermits(3);
@@ -185,7 +185,7 @@ export function semaphoreWaitingSuite(stage: () => RedisStage): void {
     return stage().listening(semaphoreNames(stage().key).channel);
   }
 
-  /** Has so many come at once, by turns from each client. */
+  /** Starts that many visits at once, by turns from each client. */
   async function crowd(
     count: number,
     permitsOf: (n: number) => number,

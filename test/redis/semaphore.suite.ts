@@ -7,8 +7,8 @@ import { semaphorePermitsSuite } from './semaphore-permits.suite.js';
 import { semaphoreWaitingSuite } from './semaphore-waiting.suite.js';
 
 /**
- * Everything that the semaphore promises whose permits nobody owns. It contains the cases of RedissonSemaphoreTest, each named
- * where it stands.
+ * Everything that the semaphore without permit owners promises. Contains the cases of RedissonSemaphoreTest, each marked with
+ * its name.
  */
 export function semaphoreSuite(kind: RedisDeploymentKind): void {
   describe(`A plain semaphore on Redis, ${kind}`, () => {

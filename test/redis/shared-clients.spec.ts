@@ -11,13 +11,13 @@ import { RECIPES } from './recipes.js';
 
 const PASSWORD = 'sesame';
 
-/** A client of a user's, as the two majors make it. */
+/** A user's client, as the two majors create it. */
 const MAKE = {
   'ioredis 6': (options: object) => new Redis(options),
   'ioredis 5': (options: object) => new Redis5(options) as unknown as Redis,
 };
 
-describe.each(Object.entries(MAKE))('A client of %s that its user goes on using', (_, make) => {
+describe.each(Object.entries(MAKE))('A client of %s that its user keeps using', (_, make) => {
   let server: RedisServer;
   let user: Redis;
   const open = new Set<RedisLockClient>();
@@ -51,7 +51,7 @@ describe.each(Object.entries(MAKE))('A client of %s that its user goes on using'
     return client;
   }
 
-  it('for a command that blocks keeps no lock waiting, and loses none', async () => {
+  it('for a blocking command keeps no lock waiting, and loses none', async () => {
     const client = await connected({ watchdogTimeout: 1_000 });
     const leases = await Promise.all(
       Object.entries(RECIPES).map(([name, lock]) => lock(client, `held ${name}`).acquire()),
@@ -72,7 +72,7 @@ describe.each(Object.entries(MAKE))('A client of %s that its user goes on using'
     expect(await popped).toEqual(['queue', 'done']);
   });
 
-  it('for a transaction does not take our commands into it', async () => {
+  it('for a transaction does not pull our commands into it', async () => {
     const client = await connected();
     await user.multi({ pipeline: false });
     for (const [name, lock] of Object.entries(RECIPES)) {
@@ -85,7 +85,7 @@ describe.each(Object.entries(MAKE))('A client of %s that its user goes on using'
     expect(keys.filter((key) => !KEPT.test(key))).toEqual([]);
   });
 
-  it('for subscriptions sends no commands any more, and locks go on', async () => {
+  it('for subscriptions sends no commands any more, and locks keep working', async () => {
     user.disconnect();
     user = made({ protocol: 2 });
     const client = await connected();
@@ -113,7 +113,7 @@ describe.each(Object.entries(MAKE))('A client of %s that its user goes on using'
     expect(await client.mutex('selected').isLocked()).toBe(true);
   });
 
-  it('logs in with the password that it has by then, when the connection breaks', async () => {
+  it('logs in with its current password when the connection breaks', async () => {
     await server.command('ACL', 'SETUSER', 'cloud', 'on', `>${PASSWORD}`, '~*', '&*', '+@all');
     user.disconnect();
     user = made({ username: 'cloud', password: PASSWORD });

@@ -7,11 +7,11 @@ import { RedisCluster } from '../support/redis-cluster.js';
 
 /** All in one slot. */
 const [STAYED, MOVED, THIRD] = ['{order}:1', '{order}:2', '{order}:3'] as const;
-/** Long enough for a client that is told to try again, and does so for more than a second and a half. */
+/** Long enough for a client that has to try again, and does so for more than a second and a half. */
 const WATCHDOG_TIMEOUT = 6_000;
 
-/** A slot of which one part of the keys has moved: every command with a key of each part is refused, on both servers. */
-describe('Mutexes of a slot that is half migrated', () => {
+/** A slot of which some keys have moved: every command with keys of both parts is refused, on both servers. */
+describe('Mutexes of a half-migrated slot', () => {
   let cluster: RedisCluster;
   let mine: RedisLockClient;
   let theirs: RedisLockClient;
@@ -38,7 +38,7 @@ describe('Mutexes of a slot that is half migrated', () => {
     for (const lease of leases) await lease.release();
   }, 60_000);
 
-  it('are given back and taken', async () => {
+  it('are released and acquired', async () => {
     const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
     await cluster.migrate(STAYED, async (move) => {
       await move(MOVED);
@@ -54,7 +54,7 @@ describe('Mutexes of a slot that is half migrated', () => {
     expect(lost).toEqual([]);
   }, 60_000);
 
-  it('go to the next who waits', async () => {
+  it('go to the next waiter', async () => {
     const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
     await cluster.migrate(STAYED, async (move) => {
       await move(MOVED);
@@ -75,7 +75,7 @@ describe('Mutexes of a slot that is half migrated', () => {
     return client;
   }
 
-  /** Resolves once the lease was renewed so often: only that makes more of what is left of it. */
+  /** Resolves once the lease was renewed that many times: only a renewal increases its remaining time. */
   async function renewed(lease: RedisLease, times: number): Promise<void> {
     for (let time = 1; time <= times; time++) {
       let least = lease.remaining();

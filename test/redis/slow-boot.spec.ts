@@ -15,7 +15,7 @@ describe('A server that answers late when a client connects, and in time later,'
   });
   afterAll(() => server.stop());
 
-  /** Connects through a way that takes 400 ms there and back, and is short from then on. */
+  /** Connects over a link with a round trip of 400 ms, which is fast from then on. */
   async function connectSlowly(): Promise<void> {
     relay = await Relay.start(server, 200);
     client = await createRedisLockClient('slow', {
@@ -29,7 +29,7 @@ describe('A server that answers late when a client connects, and in time later,'
     await relay.stop();
   }
 
-  it('may be asked for leases that are short once any answer has come in time', async () => {
+  it('grants short leases once any answer has come in time', async () => {
     await connectSlowly();
     await expect(client.mutex('short').acquire({ lease: 1_000 })).rejects.toThrow('round trips');
     await client.ping(20_000);
@@ -37,7 +37,7 @@ describe('A server that answers late when a client connects, and in time later,'
     await close();
   });
 
-  it('may be asked for them after one was refused', async () => {
+  it('grants short leases after one was rejected', async () => {
     await connectSlowly();
     await eventually('it is granted', () => client.mutex('short').acquire({ lease: 1_000 }));
     await close();

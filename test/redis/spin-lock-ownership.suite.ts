@@ -25,7 +25,7 @@ export function spinLockOwnershipSuite(stage: () => RedisStage): void {
     expect(await spin.isLocked()).toBe(false);
   });
 
-  it('is locked in the eyes of others too (Redisson: RedissonSpinLockTest testIsLockedOtherThread)', async () => {
+  it('is locked for other clients too (Redisson: RedissonSpinLockTest testIsLockedOtherThread)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.spinLock(key).acquire();
     expect(await theirs.spinLock(key).isLocked()).toBe(true);
@@ -40,7 +40,7 @@ export function spinLockOwnershipSuite(stage: () => RedisStage): void {
     expect(lease.isHeld).toBe(false);
   });
 
-  it('is not held by whoever is not inside of the lease (Redisson: RedissonSpinLockTest testIsHeldByCurrentThreadOtherThread)', async () => {
+  it('is not held outside the scope of the lease (Redisson: RedissonSpinLockTest testIsHeldByCurrentThreadOtherThread)', async () => {
     const { mine, theirs, key } = stage();
     await using lease = await mine.spinLock(key).acquire();
     for (const client of [mine, theirs])
@@ -48,7 +48,7 @@ export function spinLockOwnershipSuite(stage: () => RedisStage): void {
     expect((await theirs.spinLock(key).holders()).map(({ id }) => id)).toEqual([lease.holder]);
   });
 
-  it('is held until as many leases are released as were taken (Redisson: RedissonSpinLockTest testGetHoldCount)', async () => {
+  it('is held until as many leases are released as were acquired (Redisson: RedissonSpinLockTest testGetHoldCount)', async () => {
     const { mine, theirs, key } = stage();
     const spin = mine.spinLock(key);
     const first = await spin.acquire();
@@ -59,7 +59,7 @@ export function spinLockOwnershipSuite(stage: () => RedisStage): void {
     expect(await spin.isLocked()).toBe(false);
   });
 
-  it('lets its holder in again, and nobody else (Redisson: RedissonSpinLockTest testReentrancy)', async () => {
+  it('lets its holder in again, and no other client (Redisson: RedissonSpinLockTest testReentrancy)', async () => {
     const { mine, theirs, key } = stage();
     const spin = mine.spinLock(key);
     await spin.using(async () => {
@@ -71,7 +71,7 @@ export function spinLockOwnershipSuite(stage: () => RedisStage): void {
     expect(next?.isHeld).toBe(true);
   });
 
-  it('is there for keys on all servers (Redisson: RedissonSpinLockTest testInCluster)', async () => {
+  it('works for keys on all servers (Redisson: RedissonSpinLockTest testInCluster)', async () => {
     const { mine, theirs, key } = stage();
     const keys = Array.from({ length: 12 }, (_, n) => `${key}-${n}`);
     for (let time = 0; time < 3; time++) {
@@ -83,7 +83,7 @@ export function spinLockOwnershipSuite(stage: () => RedisStage): void {
     }
   });
 
-  it('is not given back by who had it before (Redisson: RedissonSpinLockTest testUnlockFail)', async () => {
+  it('is not released by its former holder (Redisson: RedissonSpinLockTest testUnlockFail)', async () => {
     const { mine, theirs, key } = stage();
     const before = await theirs.spinLock(key).acquire();
     await stage().command('DEL', key);
@@ -93,7 +93,7 @@ export function spinLockOwnershipSuite(stage: () => RedisStage): void {
     expect((await mine.spinLock(key).holders()).map(({ id }) => id)).toEqual([lease.holder]);
   });
 
-  it('is free when it is unlocked by force, and its holder knows (Redisson: RedissonSpinLockTest testForceUnlock)', async () => {
+  it('is free when it is unlocked by force, and its holder learns of it (Redisson: RedissonSpinLockTest testForceUnlock)', async () => {
     const { mine, theirs, key } = stage();
     const spin = mine.spinLock(key);
     expect(await spin.forceUnlock()).toBe(false);
@@ -123,7 +123,7 @@ export function spinLockOwnershipSuite(stage: () => RedisStage): void {
     expect(await updates([stage().mine], 16)).toBe(16);
   });
 
-  it('loses no update of clients that come again and again (Redisson: RedissonSpinLockTest testConcurrencyLoop_MultiInstance)', async () => {
+  it('loses no update of clients that acquire it again and again (Redisson: RedissonSpinLockTest testConcurrencyLoop_MultiInstance)', async () => {
     expect(await updates(await clients(4), 20)).toBe(80);
   });
 
@@ -135,7 +135,7 @@ export function spinLockOwnershipSuite(stage: () => RedisStage): void {
     return Promise.all(Array.from({ length: count }, () => stage().client()));
   }
 
-  /** Has each client read in one turn, and write in the next; resolves to the number that came of it. */
+  /** Has each client read in one turn and write in the next; resolves to the resulting number. */
   async function updates(visitors: RedisLockClient[], each: number): Promise<number> {
     let number = 0;
     const visit = async () => {

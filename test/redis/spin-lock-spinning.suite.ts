@@ -12,9 +12,9 @@ import type { RedisStage } from './redis-stage.js';
 /** Longer than any test. */
 const LONG = 600_000;
 
-/** How who waits for a spin lock asks, and how often. */
+/** How a waiter polls a spin lock, and how often. */
 export function spinLockSpinningSuite(stage: () => RedisStage): void {
-  it('is waited for and given back without a message', async () => {
+  it('is waited for and released without a message', async () => {
     const { mine, theirs, key } = stage();
     const log = await stage().log();
     const lease = await mine.spinLock(key).acquire();
@@ -25,7 +25,7 @@ export function spinLockSpinningSuite(stage: () => RedisStage): void {
     expect(await log.commands('subscribe" "redisson')).toEqual([]);
   });
 
-  it('is a hash as that of a mutex, and nothing else', async () => {
+  it('is a hash like that of a mutex, and nothing else', async () => {
     const { mine, key } = stage();
     await using lease = await mine.spinLock(key).acquire({ lease: 5_000 });
     expect(await stage().keys()).toEqual([key]);
@@ -33,7 +33,7 @@ export function spinLockSpinningSuite(stage: () => RedisStage): void {
     expect(await stage().command('PTTL', key)).toBeGreaterThan(3_000);
   });
 
-  it('is asked for again after the delays of the policy', async () => {
+  it('is polled after the delays of the policy', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.spinLock(key).acquire({ lease: LONG });
     const backOff = new Counting(new ExponentialBackOff({ initialDelay: 20, maxDelay: 80 }));
@@ -59,7 +59,7 @@ export function spinLockSpinningSuite(stage: () => RedisStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('is not slept for beyond the lease of its holder, however long the delay', async () => {
+  it("is polled at the end of its holder's lease, however long the delay", async () => {
     const { mine, theirs, key } = stage();
     const backOff = new ConstantBackOff(LONG);
     for (let time = 0; time < 20; time++) {
@@ -69,7 +69,7 @@ export function spinLockSpinningSuite(stage: () => RedisStage): void {
     }
   }, 30_000);
 
-  it('is asked for by one caller of a process only, however many wait', async () => {
+  it('is polled by only one caller of a process, however many wait', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.spinLock(key).acquire({ lease: LONG });
     const backOff = new Counting(new ConstantBackOff(20));
@@ -81,21 +81,21 @@ export function spinLockSpinningSuite(stage: () => RedisStage): void {
     expect(backOff.begun).toBe(1);
 
     await lease.release();
-    for (const each of waiting) await (await each).release(); // in the order they came
+    for (const each of waiting) await (await each).release(); // in the order of arrival
     expect(backOff.delaysGiven.length).toBeGreaterThanOrEqual(9);
 
-    /** Who of them was told to wait for it, at each time. */
+    /** The owner that polled the lock, at each time. */
     async function asked(): Promise<string[]> {
       const sent = await log.commands(`"${lockAcquire.sha1}"`);
       return sent.map((line) => /"([0-9a-f-]{36}:\d+)"/.exec(line)![1]!);
     }
   });
 
-  it('asks no more often than its policy says, in a second', async () => {
+  it('is polled no more often than its policy allows, in a second', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.spinLock(key).acquire({ lease: LONG });
     const log = await stage().log();
-    const backOff = new ConstantBackOff(100, () => 0); // 75 ms at least
+    const backOff = new ConstantBackOff(100, () => 0); // at least 75 ms
     const late = theirs.spinLock(key, { backOff }).acquire({ wait: 1_000 });
     await expect(late).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
     const asked = await log.commands(`"${lockAcquire.sha1}"`);
@@ -103,7 +103,7 @@ export function spinLockSpinningSuite(stage: () => RedisStage): void {
     expect(asked.length).toBeLessThanOrEqual(15);
   });
 
-  it.each([null, 5, 'exponential', {}, { delays: 64 }])('refuses %p as a policy', (backOff) => {
+  it.each([null, 5, 'exponential', {}, { delays: 64 }])('rejects %p as a policy', (backOff) => {
     const { mine, key } = stage();
     const make = () => mine.spinLock(key, { backOff: backOff as never });
     expect(make).toThrow(LockOptionsError);
@@ -111,7 +111,7 @@ export function spinLockSpinningSuite(stage: () => RedisStage): void {
   });
 }
 
-/** A policy that remembers what it was asked for. */
+/** A policy that records its calls. */
 class Counting implements BackOff {
   begun = 0;
   readonly delaysGiven: number[] = [];

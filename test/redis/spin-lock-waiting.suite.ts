@@ -7,9 +7,9 @@ import {
 import type { RedisStage } from './redis-stage.js';
 import { earliest } from '../support/earliest.js';
 
-/** How one waits for a spin lock, and what ends that. */
+/** How clients wait for a spin lock, and what ends a wait. */
 export function spinLockWaitingSuite(stage: () => RedisStage): void {
-  it('is waited for as long as was said (Redisson: RedissonSpinLockTest testTryLockWait)', async () => {
+  it('is waited for as long as requested (Redisson: RedissonSpinLockTest testTryLockWait)', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.spinLock(key).acquire();
     const startedAt = performance.now();
@@ -20,7 +20,7 @@ export function spinLockWaitingSuite(stage: () => RedisStage): void {
     expect(waited).toBeLessThan(2_000);
   });
 
-  it('goes to who waits at the end of a lease, and not back (Redisson: RedissonSpinLockTest testExpire)', async () => {
+  it('goes to a waiter at the end of a lease, and not back (Redisson: RedissonSpinLockTest testExpire)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await theirs.spinLock(key).acquire({ lease: 500 });
     const startedAt = performance.now();
@@ -49,7 +49,7 @@ export function spinLockWaitingSuite(stage: () => RedisStage): void {
     expect(lease.isHeld).toBe(true);
   });
 
-  it('is waited for in spite of what is aborted elsewhere (Redisson: RedissonSpinLockTest testLockUninterruptibly)', async () => {
+  it('is waited for in spite of another acquire that is aborted (Redisson: RedissonSpinLockTest testLockUninterruptibly)', async () => {
     const { mine, theirs, key } = stage();
     const held = await mine.spinLock(key).acquire();
     const abort = new AbortController();
@@ -64,7 +64,7 @@ export function spinLockWaitingSuite(stage: () => RedisStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('is asked for without blocking, and granted soon after the release (Redisson: RedissonSpinLockTest testTryLockAsync)', async () => {
+  it('is requested without blocking, and granted soon after the release (Redisson: RedissonSpinLockTest testTryLockAsync)', async () => {
     const { mine, theirs, key } = stage();
     const held = await mine.spinLock(key).acquire();
     const { lease: waiting } = await stage().queue(theirs, theirs.spinLock(key));
@@ -75,7 +75,7 @@ export function spinLockWaitingSuite(stage: () => RedisStage): void {
     expect(performance.now() - releasedAt).toBeLessThan(1_200); // Redisson allows 200 ms; here the machine may stall
   });
 
-  it('is granted to who waits for a bounded time, before that is over (Redisson: RedissonSpinLockTest testTimedTryLockAsync)', async () => {
+  it('is granted to a waiter with a bounded wait, before its end (Redisson: RedissonSpinLockTest testTimedTryLockAsync)', async () => {
     const { mine, theirs, key } = stage();
     const held = await mine.spinLock(key).acquire();
     const options = { wait: 10_000, lease: 60_000 };
@@ -85,7 +85,7 @@ export function spinLockWaitingSuite(stage: () => RedisStage): void {
     expect(next.remaining()).toBeGreaterThan(50_000);
   });
 
-  it('is not granted, and not held, where the time is over first (Redisson: RedissonSpinLockTest testTryLockAsyncWaitTime)', async () => {
+  it('is not granted, and not held, where the wait ends first (Redisson: RedissonSpinLockTest testTryLockAsyncWaitTime)', async () => {
     const { mine, theirs, key } = stage();
     const held = await mine.spinLock(key).acquire();
     const { lease: late } = await stage().queue(theirs, theirs.spinLock(key), { wait: 200 });
@@ -94,20 +94,20 @@ export function spinLockWaitingSuite(stage: () => RedisStage): void {
     expect(await stage().keys()).toEqual([]);
   });
 
-  it('is refused to one attempt while somebody has it (Redisson: RedissonSpinLockTest testTryLockAsyncFailed)', async () => {
+  it('is denied to a single attempt while it is held (Redisson: RedissonSpinLockTest testTryLockAsyncFailed)', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.spinLock(key).acquire();
     expect(await theirs.spinLock(key).tryAcquire()).toBeUndefined();
   });
 
-  it('is granted to one attempt where nobody has it (Redisson: RedissonSpinLockTest testTryLockAsyncSucceed)', async () => {
+  it('is granted to a single attempt where it is free (Redisson: RedissonSpinLockTest testTryLockAsyncSucceed)', async () => {
     const { mine, theirs, key } = stage();
     await using lease = await mine.spinLock(key).tryAcquire();
     expect(lease?.isHeld).toBe(true);
     expect(await theirs.spinLock(key).tryAcquire()).toBeUndefined();
   });
 
-  it('is not held by who aborts while it is asked for', async () => {
+  it('is not held by a caller that aborts during its acquire', async () => {
     const { mine, theirs, key } = stage();
     for (let turns = 0; turns < 10; turns++) {
       const abort = new AbortController();
@@ -120,7 +120,7 @@ export function spinLockWaitingSuite(stage: () => RedisStage): void {
     expect(next.isHeld).toBe(true);
   });
 
-  it('asks no more once it is aborted, or its client closes', async () => {
+  it('is not polled any more once the acquire is aborted, or its client closes', async () => {
     const { mine, theirs, key } = stage();
     await using _ = await mine.spinLock(key).acquire();
     const abort = new AbortController();
@@ -137,6 +137,6 @@ export function spinLockWaitingSuite(stage: () => RedisStage): void {
     await expect(other.spinLock(key).acquire({ wait: 300 })).rejects.toThrow(LockTimeoutError);
     const sent = await log.commands('"evalsha"');
     const owners = sent.map((line) => /"([0-9a-f-]{36}):\d+"/.exec(line)?.[1]).filter(Boolean);
-    expect(new Set(owners).size).toBe(1); // the other one alone
+    expect(new Set(owners).size).toBe(1); // only the other client
   });
 }

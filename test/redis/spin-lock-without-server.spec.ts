@@ -7,7 +7,7 @@ import { onRedis } from './on-redis.js';
 describe('A spin lock on a Redis that is gone', () => {
   const stage = onRedis('standalone');
 
-  it('is not granted, and not waited for longer than was said (Redisson: RedissonSpinLockTest testRedisFailed)', async () => {
+  it('is not granted, and not waited for longer than requested (Redisson: RedissonSpinLockTest testRedisFailed)', async () => {
     const { mine, theirs, key } = stage();
     const lease = await mine.spinLock(key).acquire({ lease: 400 });
     const server = await stage().deployment.masterOf(key);

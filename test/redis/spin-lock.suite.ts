@@ -5,7 +5,7 @@ import { spinLockOwnershipSuite } from './spin-lock-ownership.suite.js';
 import { spinLockSpinningSuite } from './spin-lock-spinning.suite.js';
 import { spinLockWaitingSuite } from './spin-lock-waiting.suite.js';
 
-/** Everything that the spin lock promises. It contains the cases of RedissonSpinLockTest, each named where it stands. */
+/** Everything that the spin lock promises. Contains the cases of RedissonSpinLockTest, each marked with its name. */
 export function spinLockSuite(kind: RedisDeploymentKind): void {
   describe(`A spin lock on Redis, ${kind}`, () => {
     const stage = onRedis(kind);

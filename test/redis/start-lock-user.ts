@@ -1,16 +1,16 @@
 import { Program } from '../integration/support/program.js';
 import type { RedisStage } from './redis-stage.js';
 
-/** What is wanted in the other process. */
+/** What the other process does. */
 export interface LockUserOptions {
   readonly kind: 'fair' | 'read' | 'write';
-  /** Of its client, in ms. */
+  /** `watchdogTimeout` of its client, in ms. */
   readonly watchdogTimeout: number;
-  /** How often the lock is wanted, at once. Default 1. */
+  /** Number of concurrent acquires. Default 1. */
   readonly count?: number;
 }
 
-/** Has another process want the lock of this test; resolves when each acquire was granted, or waits. */
+/** Has another process acquire the lock of this test; resolves when each acquire was granted, or waits. */
 export async function startLockUser(
   { deployment, isCluster, key }: RedisStage,
   { kind, watchdogTimeout, count = 1 }: LockUserOptions,

@@ -6,7 +6,7 @@ import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { RedisServer } from '../support/redis-server.js';
 
 const CONNECT_TIMEOUT = 800;
-/** Far more than the bound, and far less than what ioredis takes to give a command up. */
+/** Far more than the bound, and far less than the time after which ioredis gives up a command. */
 const PATIENCE = 15_000;
 
 const SOURCES: readonly [string, (server: RedisServer) => RedisLockOptions][] = [
@@ -22,7 +22,7 @@ const SOURCES: readonly [string, (server: RedisServer) => RedisLockOptions][] = 
   ],
 ];
 
-/** Else a client that is disconnected while it has no connection keeps the process alive for two seconds. */
+/** Otherwise a client that is disconnected without a connection keeps the process alive for two seconds. */
 const AT_ONCE = { disconnectTimeout: 0 };
 
 describe.each(SOURCES)('A change that counts once, by %s,', (_, source) => {
@@ -42,7 +42,7 @@ describe.each(SOURCES)('A change that counts once, by %s,', (_, source) => {
     await server.stop();
   });
 
-  it('ends soon when there is no server, and says that its outcome is unknown', async () => {
+  it('rejects soon when there is no server, and reports that its outcome is unknown', async () => {
     await server.kill();
     const changes = [
       locks.plainSemaphore('plain').release(),
@@ -56,7 +56,7 @@ describe.each(SOURCES)('A change that counts once, by %s,', (_, source) => {
     }
   });
 
-  /** What it rejects with; what is no error where it does not, or takes long. */
+  /** The error that it rejects with; something else where it resolves, or takes long. */
   function failure(change: Promise<unknown>): Promise<unknown> {
     const late = new Promise((resolve) => {
       setTimeout(() => resolve(`not within ${PATIENCE} ms`), PATIENCE).unref();

@@ -11,7 +11,7 @@ import { RedisServer } from '../support/redis-server.js';
 const HOST = '127.0.0.1';
 const PASSWORD = 'sesame';
 
-/** Else a client that is disconnected while it has no connection keeps the process alive for two seconds. */
+/** Otherwise a client that is disconnected without a connection keeps the process alive for two seconds. */
 const AT_ONCE = { disconnectTimeout: 0 };
 
 let server: RedisServer;
@@ -35,7 +35,7 @@ async function made(options: RedisLockOptions): Promise<RedisLockClient> {
   return client;
 }
 
-/** A user of the server's who may do everything but that, in the language of ACL rules. */
+/** Creates a user of the server with all permissions except those, in the language of ACL rules. */
 async function userWho(name: string, ...rules: string[]): Promise<RedisLockOptions> {
   const everything = ['reset', 'on', `>${PASSWORD}`, '~*', '&*', '+@all'];
   await server.command('acl', 'setuser', name, ...everything, ...rules);
@@ -50,7 +50,7 @@ describe('A lock client that finds no Redis', () => {
     ['at its URL', (port) => ({ connect: `redis://${HOST}:${port}` }), /ECONNREFUSED/],
     ['at its address', (port) => ({ connect: { host: HOST, port } }), /ECONNREFUSED/],
     ['at any node', (port) => ({ cluster: { nodes: [{ host: HOST, port }] } }), /slots cache/],
-  ])('%s tells why at every attempt, and in the end', async (_, options, reason) => {
+  ])('%s reports the reason at every attempt, and in the end', async (_, options, reason) => {
     const before = openHandles();
     const client = await made({ ...options(emptyPort), connectTimeout: 500 });
     const reasons: string[] = [];
@@ -68,7 +68,7 @@ describe('A lock client that finds no Redis', () => {
     await noMoreHandlesThan(before);
   });
 
-  it('behind a client of a user does not close that', async () => {
+  it('behind a client of a user does not close that client', async () => {
     const user = server.client({ port: emptyPort });
     const client = await made({ client: user, connectTimeout: 200 });
     await expect(client.connect()).rejects.toBeInstanceOf(LockConnectionError);
@@ -76,7 +76,7 @@ describe('A lock client that finds no Redis', () => {
     await eventually('it tries on', () => user.status === 'reconnecting');
   });
 
-  it('connects to one that comes in time', async () => {
+  it('connects to one that starts in time', async () => {
     const late = new RedisServer(emptyPort);
     try {
       const client = await made({ connect: { host: HOST, port: emptyPort, ...AT_ONCE } });
@@ -91,8 +91,8 @@ describe('A lock client that finds no Redis', () => {
   });
 });
 
-describe('A lock client whose user', () => {
-  it('has another password says so', async () => {
+describe('A lock client with a server user that', () => {
+  it('has another password reports it', async () => {
     const { connect } = await userWho('forgetful');
     const forgetful = { ...(connect as object), password: 'guess' };
     const client = await made({ connect: forgetful, connectTimeout: 300 });
@@ -106,9 +106,9 @@ describe('A lock client whose user', () => {
     ['scripts', ['-evalsha', '-eval'], "'evalsha'"],
     ['such keys', ['resetkeys', '~other:*'], 'one of the keys'],
     ['writing', ['-@write'], "can't run this command"],
-  ])('may not use %s is told at the first lock', async (what, rules, part) => {
+  ])('may not use %s rejects at the first lock', async (what, rules, part) => {
     const client = await made(await userWho('guest', ...rules));
-    jest.spyOn(process, 'emitWarning').mockReturnValue(); // the release of what was asked for is refused too
+    jest.spyOn(process, 'emitWarning').mockReturnValue(); // the release of the lock is refused too
     await client.connect();
     const key = `no ${what}`;
     const error = await client
@@ -125,7 +125,7 @@ describe('A lock client whose user', () => {
   it.each([
     ['by its commands', ['-subscribe']],
     ['by its channels', ['resetchannels']],
-  ])('may not listen %s looks after the lock by itself, twice a second', async (how, rules) => {
+  ])('may not listen %s checks the lock by itself, twice a second', async (how, rules) => {
     const client = await made(await userWho('deaf', ...rules));
     const other = await made({ connect: server.url });
     await Promise.all([client.connect(), other.connect()]);
@@ -135,12 +135,12 @@ describe('A lock client whose user', () => {
     const waiting = client.mutex(key).acquire({ wait: 10_000, lease: 10_000 });
     await contended;
     await lease.release();
-    const granted = await waiting; // without looking it would sleep for 30 s
+    const granted = await waiting; // without a check it would sleep for 30 s
     expect(granted.isHeld).toBe(true);
     expect(await other.mutex(key).tryAcquire()).toBeUndefined();
   });
 
-  it('may not publish is warned of it once, and locks nothing for ever', async () => {
+  it('may not publish is warned of it once, and leaves nothing locked forever', async () => {
     const client = await made(await userWho('mute', 'resetchannels'));
     await client.connect();
     const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();

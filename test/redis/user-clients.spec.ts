@@ -34,13 +34,13 @@ async function connected(options: RedisLockOptions): Promise<RedisLockClient> {
   return client;
 }
 
-/** Whatever there is of a lock, but for its counter of tokens. */
+/** All keys of a lock, except its token counter. */
 async function keysOf(key: string): Promise<string[]> {
   const keys = (await server.command('keys', `*${key}*`)) as string[];
   return keys.filter((name) => !KEPT.test(name));
 }
 
-/** What listens to a client, by event. */
+/** Number of listeners on a client, by event. */
 function listenersOf(user: Redis): Record<string, number> {
   return Object.fromEntries(
     user.eventNames().map((event) => [String(event), user.listenerCount(event)]),
@@ -48,7 +48,7 @@ function listenersOf(user: Redis): Record<string, number> {
 }
 
 describe('A client of a user', () => {
-  it('goes on when the lock client is closed, with nobody listening to it any more', async () => {
+  it('keeps working when the lock client is closed, with no listener left on it', async () => {
     const user = server.client();
     await user.ping();
     const before = listenersOf(user);
@@ -68,7 +68,7 @@ describe('A client of a user', () => {
     expect(await user.exists('key')).toBe(0);
   });
 
-  it('may serve several lock clients at a time, who exclude each other', async () => {
+  it('may serve several lock clients at a time, which exclude each other', async () => {
     const user = server.client();
     const [mine, theirs] = [await connected({ client: user }), await connected({ client: user })];
     await using _ = await mine.mutex('shared').acquire();
@@ -77,7 +77,7 @@ describe('A client of a user', () => {
     expect(await mine.mutex('shared').isLocked()).toBe(true);
   });
 
-  it('that was closed before is refused', async () => {
+  it('that was closed before is rejected', async () => {
     const user = server.client();
     user.disconnect();
     await eventually('it is closed', () => user.status === 'end');
@@ -98,7 +98,7 @@ describe('A client of a user', () => {
     expect([user.status, client.status().health]).toEqual(['end', 'up']);
   });
 
-  it('that would give up connecting is no reason for locks to do so', async () => {
+  it('that would give up connecting does not make locks give up', async () => {
     const proxy = await RedisProxy.start(server);
     try {
       const user = server.client({ port: proxy.port, retryStrategy: () => null });
@@ -114,7 +114,7 @@ describe('A client of a user', () => {
 });
 
 describe.each(Object.entries(RECIPES))(
-  'A client that gives commands up, under a %s,',
+  'A client that gives up commands, under a %s,',
   (_, lock) => {
     const PAUSE = 400;
 
@@ -129,11 +129,11 @@ describe.each(Object.entries(RECIPES))(
       const lease = await lock(client, '{late}').acquire();
       expect(lease.isHeld).toBe(true);
       await lease.release();
-      await client.close(); // whatever it does in the background is done then
+      await client.close(); // its background work is done then
       expect(await keysOf('{late}')).toEqual([]);
     });
 
-    it('leaves nothing locked that the server grants when nobody waits any more', async () => {
+    it('leaves nothing locked that the server grants after the wait has ended', async () => {
       const client = await paused();
       const late = lock(client, '{too late}').acquire({ wait: 150 });
       await expect(late).rejects.toBeInstanceOf(LockTimeoutError);
@@ -144,7 +144,7 @@ describe.each(Object.entries(RECIPES))(
 );
 
 describe.each(Object.entries(RECIPES))(
-  'A client that ioredis does not connect again, under a %s,',
+  'A client that ioredis does not reconnect, under a %s,',
   (name, lock) => {
     const blocker = name === 'read lock' ? RECIPES['write lock']! : lock;
     let proxy: RedisProxy;
@@ -159,7 +159,7 @@ describe.each(Object.entries(RECIPES))(
       return connected({ connect: { host, port, retryStrategy: () => null }, ...options });
     };
 
-    it('ends the wait of all who want it', async () => {
+    it('ends the wait of all waiters', async () => {
       const holder = await connected({ connect: server.url });
       const key = `${name}, ended`;
       await using _ = await blocker(holder, key).acquire();
@@ -176,7 +176,7 @@ describe.each(Object.entries(RECIPES))(
       await expect(wanted.tryAcquire()).rejects.toBeInstanceOf(LockConnectionError);
     });
 
-    it('loses what was held, and release comes back', async () => {
+    it('loses what was held, and release resolves', async () => {
       const lease = await lock(await mortal({ watchdogTimeout: 300 }), 'held').acquire();
       const lost = new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
       proxy.cut();
@@ -211,7 +211,7 @@ describe('A client of our own', () => {
   });
 
   it.each(Object.entries(RECIPES))(
-    'keeps who wants a %s waiting until it is connected',
+    'keeps an acquire of a %s waiting until it is connected',
     async (name, lock) => {
       const holder = await connected({ connect: server.url });
       const blocker = name === 'read lock' ? RECIPES['write lock']! : lock;
@@ -228,7 +228,7 @@ describe('A client of our own', () => {
     },
   );
 
-  it('is connected once, however often it is told to', async () => {
+  it('is connected once, however often connect is called', async () => {
     const before = openHandles();
     const holder = await connected({ connect: server.url });
     const client = await connected({ connect: server.url });
@@ -256,7 +256,7 @@ describe('A client of our own', () => {
     await noMoreHandlesThan(before);
   });
 
-  it('gives back in time what it may, when the server does not answer', async () => {
+  it('closes in time when the server does not answer, with what it can release', async () => {
     const client = await connected({ connect: server.url });
     const lease = await client.mutex('frozen').acquire();
     server.freeze();

@@ -4,7 +4,7 @@ export class Visits {
   done = 0;
   #inside = 0;
 
-  /** To be called when `weight` of it is taken; `leave` when it is given back. */
+  /** Call it when `weight` of it is taken; `leave` when it is released. */
   enter(weight = 1): void {
     this.#inside += weight;
     this.most = Math.max(this.most, this.#inside);

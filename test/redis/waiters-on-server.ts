@@ -1,6 +1,6 @@
 import type { RedisStage } from './redis-stage.js';
 
-/** What everybody adds and subtracts by default, in ms. */
+/** Wait that all clients add and subtract by default, in ms. */
 const WAIT = 300_000;
 
 const SEED = `
@@ -26,31 +26,31 @@ for _, waiter in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
 end
 `;
 
-/** Waiters of processes that do nothing, in the queue of the fair lock of this test. */
+/** Waiters of inactive processes, in the queue of this test's fair lock. */
 export class WaitersOnServer {
   constructor(private readonly stage: RedisStage) {}
 
-  /** Waiters of ours: `name:1` and so on; they live for `life` ms. */
+  /** Our waiters: `name:1` and so on; they live for `life` ms. */
   async ours(name: string, count: number, life = 60_000): Promise<void> {
     await this.#run(SEED, count, name, WAIT, life);
   }
 
-  /** Waiters of Redisson that are overdue. */
+  /** Overdue waiters of Redisson. */
   async overdue(name: string, count: number): Promise<void> {
     await this.#run(SEED, count, name, -1, '');
   }
 
-  /** Those of that name are known to be dead from now on. */
+  /** From now on the waiters of that name are known to be dead. */
   async kill(name: string): Promise<void> {
     await this.#run(KILL, name);
   }
 
-  /** How many wait. */
+  /** Number of waiters. */
   async count(): Promise<number> {
     return Number(await this.stage.command('LLEN', this.stage.names.queue));
   }
 
-  /** Names of what is known of our waiters. */
+  /** Name of the key with the lifetimes of our waiters. */
   get alive(): string {
     return this.stage.names.queue.replace('redisson_lock_queue', 'interlock_alive');
   }

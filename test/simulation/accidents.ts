@@ -7,14 +7,14 @@ import type { SimulatedClient } from './simulated-client.js';
 import { Timing } from './timing.js';
 import type { World } from './world.js';
 
-/** Everything that can go wrong, at random times, until it is told to end. */
+/** Everything that can go wrong, at random times, until it is ended. */
 export class Accidents {
   #isOver = false;
   readonly #repairs = new Set<() => void>();
 
   /**
    * @param risk of each single request to meet an accident, in [0, 1)
-   * @param victims those whom accidents meet more often than others
+   * @param victims the clients that accidents affect more often than others
    */
   constructor(
     private readonly world: World,
@@ -23,7 +23,7 @@ export class Accidents {
     private readonly victims: () => readonly SimulatedClient[] = () => [],
   ) {}
 
-  /** Has `count` accidents happen within `duration`, and some at single requests. */
+  /** Causes `count` accidents within `duration`, and some at single requests. */
   begin(count: number, duration: number): void {
     const { world, dice } = this;
     world.onSent = (client, request) => this.#sent(client, request);
@@ -33,7 +33,7 @@ export class Accidents {
       world.clock.setTimer(() => this.#happen(), dice.time(duration));
   }
 
-  /** Everything is well again, from now on. */
+  /** Ends all accidents; from now on everything works again. */
   end(): void {
     this.#isOver = true;
     for (const repair of this.#repairs) repair();
@@ -88,7 +88,7 @@ export class Accidents {
     kinds[kind]();
   }
 
-  /** What happens to ensembles only. */
+  /** Accidents that only ensembles have. */
   #happenTo(ensemble: Ensemble, period: number): void {
     const { world, dice } = this;
     const follower = this.#holder()?.follower ?? dice.pick(ensemble.followers);
@@ -118,7 +118,7 @@ export class Accidents {
     kinds[kind]();
   }
 
-  /** One whose turn it is somewhere. */
+  /** A client that is served in some queue. */
   #holder(): SimulatedClient | undefined {
     const { queues, clients } = this.world;
     const owners = [...queues.values()].flatMap(({ first }) => first?.owner ?? []);
@@ -127,8 +127,8 @@ export class Accidents {
   }
 
   /**
-   * A server takes itself for the leader until it has not heard of the others for `syncLimit` ticks. They need as long to
-   * notice where nothing tells them; else there is another leader at once, which only `standard` is safe from, and only where
+   * A server considers itself the leader until it has not heard from the others for `syncLimit` ticks. Without any notification
+   * they need as long to notice; otherwise there is another leader at once, which only `standard` is safe from, and only where
    * the sessions live longer than that.
    */
   #depose(ensemble: Ensemble, deposed: Follower, period: number): void {
@@ -161,7 +161,7 @@ export class Accidents {
     });
   }
 
-  /** Has `repair` called after `ms`, or at the end. */
+  /** Calls `repair` after `ms`, or at the end. */
   #for(ms: number, repair: () => void): void {
     const once = () => {
       if (this.#repairs.delete(once)) repair();
@@ -189,20 +189,20 @@ export class Accidents {
     if (node) this.world.write(node);
   }
 
-  /** Somebody changes a count. */
+  /** A random client, or another program, changes a count. */
   #change(client: SimulatedClient): void {
     const { dice, world } = this;
     const count = dice.pick(world.counts);
     count.set(dice.integer(1, count.highest), dice.chance(0.5) ? client : undefined);
   }
 
-  /** The first more often than others. */
+  /** A random item, the first ones more often. */
   #anyNode(): QueuedNode | undefined {
     const { first, nodes } = this.dice.pick([...this.world.queues.values()]);
     return first && this.dice.pick([first, ...nodes]);
   }
 
-  /** The client has just sent a request. */
+  /** Called when the client has just sent a request. */
   #sent(client: SimulatedClient, request: Request): void {
     if (this.#isOver || !this.dice.chance(request.op === 'create' ? 2 * this.risk : this.risk))
       return;
@@ -210,7 +210,7 @@ export class Accidents {
     client.cut(this.dice.pick(['lost', 'processed']));
   }
 
-  /** A request has arrived at the server. */
+  /** Called when a request has arrived at the server. */
   #fate(client: SimulatedClient, request: Request): 'served' | 'lost' | 'unanswered' {
     const { world, dice } = this;
     if (this.#isOver || !dice.chance(this.risk)) return 'served';

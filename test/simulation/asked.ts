@@ -1,10 +1,10 @@
 import type { Visit } from './visit.js';
 
-/** What is asked of a lock. */
+/** What is requested of a lock. */
 export interface Asked {
   readonly wait?: number;
   readonly isTry?: boolean;
   readonly permits?: number;
-  /** The visit in whose scope it is asked. */
+  /** The visit in the scope of which it is requested. */
   readonly outer?: Visit;
 }

@@ -3,7 +3,7 @@ import { Timing } from './timing.js';
 import type { SimulatedClient } from './simulated-client.js';
 import type { World } from './world.js';
 
-/** Closes all clients of a world that is at peace, and looks for what they leave behind. @throws when there is anything */
+/** Closes all clients of a world without faults, and looks for what they leave behind. @throws if there is anything */
 export async function closeDown(world: World): Promise<void> {
   const { clients, history, judge, server, clock, counts, observers } = world;
   const queues = [...world.queues.values()];
@@ -24,7 +24,7 @@ export async function closeDown(world: World): Promise<void> {
   for (const observer of [...queues, ...counts, ...observers]) observer.stop();
   const watchCount = server.tree.watchCount + (world.ensemble?.watchCount ?? 0);
   if (watchCount > 0) history.accuse(`${watchCount} watches are left on the server`);
-  await clock.runUntil(() => clock.isIdle, 10 * 60_000); // but for containers, there is nothing to do any more
+  await clock.runUntil(() => clock.isIdle, 10 * 60_000); // except for containers, there is nothing left to do
   const directories = new Set(queues.flatMap(({ directory }) => upwards(directory)));
   const lasting = observers.reduce((sum, observer) => sum + observer.lasting, counts.length);
   if (server.tree.size > directories.size + lasting)
@@ -32,7 +32,7 @@ export async function closeDown(world: World): Promise<void> {
   judge.check();
 }
 
-/** That directory and all above it. */
+/** That directory and all its ancestors. */
 function upwards(directory: string): string[] {
   return directory === '/' ? ['/'] : [directory, ...upwards(parentPath(directory))];
 }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Operation } from './operation.js';
 
-/** The operation in whose calls the running code is: so a request tells which acquire sent it. */
+/** The operation of which the calls are running: it identifies the acquire that sent a request. */
 export const currentOperation = new AsyncLocalStorage<Operation>();

@@ -5,14 +5,14 @@ import type { QueuedNode } from './queued-node.js';
 import { Timing } from './timing.js';
 
 /**
- * Who holds a lock has nodes in its queue on the server whose turn it is: so there are never more holders than the rule of
- * the lock allows, and they follow each other in the order of the queue.
+ * A holder of a lock has nodes in the lock's queue on the server, and they are in turn: so there are never more holders than
+ * the rule of the lock allows, and they follow each other in the order of the queue.
  *
- * Physics allows one exception: where a stranger deletes the node of a holder, or an operator ends its session, the next
- * one may be told before the holder can be. It ends when the holder has to know (see `#hasToKnow`). A session that expires
- * because the servers did not hear of it is no such exception: its holders have to know before.
+ * Physics allows one exception: where another client deletes the node of a holder, or an operator ends its session, the next
+ * one may be notified before the holder can be. It ends when the holder has to know (see `#hasToKnow`). A session that expires
+ * because the servers did not hear from it is no such exception: its holders have to know before.
  *
- * A process that is frozen says nothing, so it is asked the moment that it runs again.
+ * A frozen process reports nothing, so it is asked the moment that it runs again.
  */
 export class ExclusionRule {
   readonly #holds = new Set<ObservedHold>();
@@ -21,7 +21,7 @@ export class ExclusionRule {
 
   /**
    * @param isAsking true: leases are asked all the time, so that they find their loss by the clock. False: they are only
-   *   listened to, so they have to tell it by themselves
+   *   listened to, so they have to report it by themselves
    */
   constructor(
     private readonly now: () => number,
@@ -39,15 +39,15 @@ export class ExclusionRule {
         this.history.accuse(`hold ${id} was granted to a node of another session`);
     }
     this.check();
-    for (const node of nodes) if (node.goneAt === undefined) this.#follow(id, queue!, node); // else allowed, or accused by now
+    for (const node of nodes) if (node.goneAt === undefined) this.#follow(id, queue!, node); // otherwise allowed, or accused by now
   }
 
-  /** It was released, or said that it is lost. */
+  /** It was released, or reported that it is lost. */
   ended(hold: ObservedHold): void {
     this.#holds.delete(hold);
   }
 
-  /** Is that the node of a holder that lives? */
+  /** Whether it is the node of a live holder. */
   isHeld(node: QueuedNode): boolean {
     for (const { nodes, client } of this.#holds)
       if (nodes.includes(node) && !client.process.isDead) return true;
@@ -58,7 +58,7 @@ export class ExclusionRule {
     const sure = new Map<LockQueue, QueuedNode[]>();
     for (const hold of [...this.#holds]) {
       if (!this.#speaks(hold)) continue;
-      if (this.isAsking) for (const lease of hold.leases) void lease.isHeld; // where it is lost, its signal says so now
+      if (this.isAsking) for (const lease of hold.leases) void lease.isHeld; // where it is lost, its signal aborts now
       if (!this.#holds.has(hold)) continue;
       const { queue, nodes, id, client } = hold;
       for (const node of nodes) {
@@ -91,14 +91,14 @@ export class ExclusionRule {
 
   #speaks({ client: { process } }: ObservedHold): boolean {
     if (!process.isRunning) return false;
-    return this.isAsking || process.thawedAt < this.now(); // without being asked it needs its turn first
+    return this.isAsking || process.thawedAt < this.now(); // if it is not asked, it needs a turn of its own first
   }
 
   /**
-   * When the holder has to know that its node was taken.
+   * When the holder has to know that its node was deleted by others.
    *
-   * With the watch set: one latency later, or after the trouble that it was in. Else it sets the watch at the next
-   * opportunity, and the request takes one latency more: `watchAfter` the grant; when it is connected again; when it hears
+   * If the watch was set: one latency later, or after the trouble that it was in. Otherwise it sets the watch at the next
+   * opportunity, and the request takes one latency more: `watchAfter` the grant; when it is connected again; when it learns
    * that the watch was used up.
    */
   #hasToKnow({ client, grantedAt, watched }: ObservedHold, node: QueuedNode): number {
@@ -112,7 +112,7 @@ export class ExclusionRule {
       ? client.calmSince
       : Math.max(client.calmSince, opportunity) + latency;
     const known = Math.max(taken.at, listensSince) + latency;
-    // Nothing is answered any more for a session that has ended, and it is given up without an answer.
+    // A session that has ended gets no answers any more, and is given up without an answer.
     return taken.by === 'operator' ? Math.min(known, taken.at + client.sessionTimeout) : known;
   }
 }

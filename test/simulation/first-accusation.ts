@@ -2,7 +2,7 @@
  * Runs one schedule after the other until one is accused of that.
  *
  * @param run the schedule of a seed; rejects with the accusation
- * @returns the accusation; `undefined`: none was
+ * @returns the accusation; `undefined` if there was none
  */
 export async function firstAccusation(
   run: (seed: number) => Promise<unknown>,

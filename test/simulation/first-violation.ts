@@ -4,7 +4,7 @@ import type { SimulatedLock } from './simulated-lock.js';
 import { simulate } from './simulate.js';
 import type { World } from './world.js';
 
-/** The first accusation of that in the schedules of locks; `undefined`: there is none. */
+/** The first accusation of that in the schedules of locks; `undefined` if there is none. */
 export function firstViolation(
   lay: (world: World, dice: Dice) => readonly SimulatedLock[],
   expected: RegExp,

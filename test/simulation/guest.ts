@@ -4,9 +4,9 @@ import type { LockQueue } from './lock-queue.js';
 import type { Visit } from './visit.js';
 import type { Visitor, Wish } from './visitor.js';
 
-/** Does what users do, at random: waits and gives up, holds for moments and for ages, nests, and releases in every way. */
+/** Uses locks as clients do, at random: waits and gives up, holds briefly and for long, nests, and releases in every way. */
 export class Guest {
-  /** What he has started and not waited for. */
+  /** What it has started and not awaited. */
   readonly #loose = new Set<Promise<void>>();
 
   /** @param visitors one for each lock, all of one client */
@@ -15,7 +15,7 @@ export class Guest {
     private readonly dice: Dice,
   ) {}
 
-  /** Comes again and again until that time, or until his client is closed. */
+  /** Comes again and again until that time, or until its client is closed. */
   async live(until: number): Promise<void> {
     const { client } = this.visitors[0]!;
     while (client.closedAt === undefined && client.process.now() < until) {
@@ -48,7 +48,7 @@ export class Guest {
     if (!visit) return;
     const inside = visit.lease.run(() => this.#stay(visitor, visit));
     await inside.catch((error) => {
-      if (!(error instanceof LockLostError)) throw error; // where it is lost already, he does not even come in
+      if (!(error instanceof LockLostError)) throw error; // if it is lost already, the work does not even start
     });
     await this.#leave(visitor, visit);
   }
@@ -74,7 +74,7 @@ export class Guest {
     }
   }
 
-  /** Starts something that goes on when this lease is over: it is then one among many. */
+  /** Starts work that continues when this lease is over: it is then one among many. */
   #detach(visitor: Visitor, outer: Visit): void {
     const loose = visitor.client
       .sleep(this.#duration())
@@ -102,7 +102,7 @@ export class Guest {
     }
   }
 
-  /** One for the same lock, or for the other side, the whole or a part of it. */
+  /** A visitor of the same lock, or of the other side, the whole or a part of it. */
   #related({ lock }: Visitor): Visitor {
     const isRelated = ({ lock: other }: Visitor) =>
       other === lock ||
@@ -112,7 +112,7 @@ export class Guest {
     return this.dice.pick(this.visitors.filter(isRelated));
   }
 
-  /** Who waits for one thing while he has another must not do so for ever: others may do the same the other way round. */
+  /** A visitor that waits for one thing while it holds another must not wait forever: others may do the reverse. */
   #wish({ lock }: Visitor, outer?: Visit): Wish {
     const { dice } = this;
     const permits = dice.integer(1, lock.permits ?? 1);
@@ -142,7 +142,7 @@ export class Guest {
   }
 }
 
-/** Is all that is held around a call in the scope of that visit held of one queue? */
+/** Whether all that is held around a call in the scope of that visit belongs to one queue. */
 function isAllOf(queue: LockQueue | undefined, visit: Visit | undefined): boolean {
   if (visit === undefined) return true;
   return visit.hold.queue === queue && isAllOf(queue, visit.outer);

@@ -1,4 +1,4 @@
-/** What happened in a simulated world, and the first thing that must not have. */
+/** What happened in a simulated world, and the first violation. */
 export class History {
   readonly #lines: string[] = [];
   readonly #counts = new Map<string, number>();

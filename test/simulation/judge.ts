@@ -14,10 +14,10 @@ import type { QueuedNode } from './queued-node.js';
 import type { SimulatedClient } from './simulated-client.js';
 import type { SimulatedLock } from './simulated-lock.js';
 
-/** Requests of one operation upon one occasion: parents are made, nodes created, located, read, watched and deleted. */
+/** Requests of one operation for one reason: parents are created, nodes created, located, read, watched and deleted. */
 const MANY = 20;
 
-/** Is told what the users of the locks see, and holds it against what a lock promises. */
+/** Receives what the users of the locks see, and compares it with what a lock promises. */
 export class Judge {
   readonly queues = new Set<LockQueue>();
   /** Since when the faults are over. */
@@ -61,7 +61,7 @@ export class Judge {
     return operation;
   }
 
-  /** The same, of a part of what `whole` asks for. */
+  /** The same, for a part of what `whole` asks for. */
   beganPart(whole: Operation, lock: SimulatedLock, asked: Asked): Operation {
     this.#parts.began(whole, lock);
     const { client, outer } = whole.options;
@@ -70,14 +70,14 @@ export class Judge {
     return operation;
   }
 
-  /** It has sent a request. */
+  /** The operation has sent a request. */
   sent(operation: Operation): void {
     const { id, permits } = operation.options;
     if (operation.sent() > MANY + 2 * permits)
       this.history.accuse(`operation ${id} asks again and again`);
   }
 
-  /** A node was created for it. */
+  /** A node was created for the operation. */
   queued(operation: Operation, queue: LockQueue, node: QueuedNode): void {
     const { lock, id, isTry, permits, prospect } = operation.options;
     const isGate = queue === lock.gate;
@@ -95,7 +95,7 @@ export class Judge {
     this.#progress.queued(operation, node);
   }
 
-  /** It ended with a lease. */
+  /** The operation ended with a lease. */
   granted(operation: Operation, lease: Lease): ObservedHold {
     this.#progress.settled(operation);
     const { prospect, id } = operation.options;
@@ -114,7 +114,7 @@ export class Judge {
     return hold;
   }
 
-  /** It ended with nothing, for others are ahead. */
+  /** The operation ended with nothing, because others are ahead. */
   refused(operation: Operation): void {
     this.#progress.settled(operation);
     const { ownNodes: nodes, options, parts } = operation;
@@ -128,7 +128,7 @@ export class Judge {
     this.history.note('refused', `${id}`);
   }
 
-  /** It was rejected. */
+  /** The operation was rejected. */
   failed(operation: Operation, error: unknown): void {
     this.#progress.settled(operation);
     const { abortedAt, options } = operation;
@@ -146,7 +146,7 @@ export class Judge {
     this.history.note(`failed with ${code}`, `${id}`);
   }
 
-  /** It was granted, but lost before anybody had the lease. */
+  /** The lock was granted, but lost before the caller had the lease. */
   missed(operation: Operation): void {
     this.#progress.settled(operation);
     this.history.note('lost on arrival', `${operation.options.id}`);
@@ -162,7 +162,7 @@ export class Judge {
     this.history.note('released', `hold ${hold.id}`);
   }
 
-  /** The token that a lease has given. */
+  /** Checks the token that a lease has returned. */
   fenced({ id, nodes, parts }: ObservedHold, token: bigint): void {
     const tokens = [...nodes, ...parts.flatMap(({ hold }) => hold.nodes)].map((node) => node.token);
     if (token !== BigInt(Math.max(...tokens)))
@@ -170,7 +170,7 @@ export class Judge {
     this.history.note('fenced', `hold ${id}`);
   }
 
-  /** To be called after every event in the world. @throws when a promise is broken */
+  /** Call it after every event in the world. @throws when a promise is broken */
   check(): void {
     this.#parts.check();
     this.#exclusion.check();
@@ -211,7 +211,7 @@ export class Judge {
     return hold;
   }
 
-  /** What a lease stands on is what it says, if that was made for it. */
+  /** The nodes of a lease are those that it reports, if they were made for the operation. */
   #nodesOf({ nodes, options }: Operation, lease: Lease): QueuedNode[] {
     const paths = lease instanceof ZooKeeperLease ? lease.paths : [];
     const own = paths.flatMap((path) => nodes.findLast((node) => node.path === path) ?? []);
@@ -220,14 +220,14 @@ export class Judge {
     return own;
   }
 
-  /** Where the writer was over before, it is a reader among others. */
+  /** If the writer was released before, it is a reader like any other. */
   #downgraded(node: QueuedNode | undefined, { nodes: [writer], endedAt, id }: ObservedHold): void {
     if (node?.token === writer?.token) this.history.note('downgraded', `hold ${id}`);
     else if (endedAt === undefined)
       this.history.accuse(`hold ${id} is not downgraded in its place`);
   }
 
-  /** The signal of a lease that is released is silent, so every lease of the hold is listened to. */
+  /** The signal of a released lease is silent, so every lease of the hold is listened to. */
   #listen(hold: ObservedHold, { signal }: Lease): void {
     if (signal.aborted) this.#lost(hold);
     else signal.addEventListener('abort', () => this.#lost(hold));

@@ -1,7 +1,7 @@
 import type { ObservedHold } from './observed-hold.js';
 import type { Visit } from './visit.js';
 
-/** What an acquire in the scope of that visit may find held around it, innermost first. */
+/** The holds around an acquire in the scope of that visit, innermost first. */
 export function liveHolds(visit: Visit | undefined): ObservedHold[] {
   if (visit === undefined) return [];
   const own = visit.lease.isHeld ? [visit.hold] : [];

@@ -9,19 +9,19 @@ const DIGITS = 10;
 const PROTECTION = 40;
 
 /**
- * What really happens in the directory of a lock: told at once by the tree itself, and not by any client.
+ * What really happens in the directory of a lock: reported at once by the tree itself, and not by any client.
  *
- * Invariant: the order of creation is that of the numbers, for the counter restarts only in an empty directory. The one
+ * Invariant: the order of creation is that of the numbers, because the counter restarts only in an empty directory. The one
  * exception is a reader that takes the number of its own writer.
  */
 export class LockQueue {
-  /** The nodes that are there, in their order. */
+  /** The existing nodes, in their order. */
   readonly nodes: QueuedNode[] = [];
-  /** Called when there is one more node. */
+  /** Called when a node was added. */
   onAdded: (node: QueuedNode) => void = () => {};
   #changes = 0;
   readonly #claims = new Map<string, (node: QueuedNode) => void>();
-  /** The transaction that gave out each number. */
+  /** The transaction that assigned each number. */
   readonly #numbers = new Map<string, number>();
   readonly #watcher: LinkListener;
 
@@ -41,27 +41,27 @@ export class LockQueue {
     return this.nodes[0];
   }
 
-  /** How often anything has happened in the directory. */
+  /** Number of changes in the directory. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Those whose turn it is. */
+  /** The nodes that are in turn. */
   get served(): QueuedNode[] {
     return this.nodes.filter(({ servedSince }) => servedSince !== undefined);
   }
 
-  /** Have `claim` called with the nodes that are created under that path, or under that path and a number. */
+  /** Calls `claim` with the nodes that are created under that path, or under that path and a number. */
   announce(path: string, claim: (node: QueuedNode) => void): void {
     this.#claims.set(path, claim);
   }
 
-  /** The observer goes, and its watches with it. */
+  /** Removes the observer, and its watches. */
   stop(): void {
     this.tree.forget(this.#watcher);
   }
 
-  /** Says of each node whether it is its turn; to be called when the rule has changed. */
+  /** Determines for each node whether it is in turn; call it when the rule has changed. */
   serve(): void {
     for (const node of this.nodes) {
       const isServed = this.rule.isServed(node, this.nodes);

@@ -7,7 +7,7 @@ import { Timing } from './timing.js';
 import type { Visit } from './visit.js';
 import { Visitor } from './visitor.js';
 
-/** In all of these the judge looks on: that no part is kept, and that nothing is left behind, is his part. */
+/** In all of these the judge checks that no part is kept, and that nothing is left behind. */
 describe('A multi-lock in an accident', () => {
   let scene: Scene;
   let world: Scene['world'];
@@ -24,7 +24,7 @@ describe('A multi-lock in an accident', () => {
   });
   afterEach(() => scene.end());
 
-  /** Bob has the second part, Ann waits for it; then a stranger takes the first from her. */
+  /** Bob has the second part, Ann waits for it; then another client deletes the node of her first. */
   async function losesFirstPart(wait?: number): Promise<{ bobs: Visit; asked: Promise<Visit> }> {
     const bobs = await scene.take(bobsB);
     const asked = ann.acquire({ wait }) as Promise<Visit>;
@@ -35,7 +35,7 @@ describe('A multi-lock in an accident', () => {
     return { bobs, asked };
   }
 
-  it('begins again when the first part is lost while it waits for the second', async () => {
+  it('starts over when the first part is lost while it waits for the second', async () => {
     const { bobs, asked } = await losesFirstPart();
     await scene.leave(bobsB, bobs);
     const visit = await scene.soon(asked);
@@ -43,7 +43,7 @@ describe('A multi-lock in an accident', () => {
     await scene.leave(ann, visit);
   });
 
-  it('comes back at its deadline, also where the part that it gives back meanwhile is not answered for', async () => {
+  it('returns at its deadline, even where the release of a part meanwhile is not answered', async () => {
     const { bobs, asked } = await losesFirstPart(2_000);
     let thaw = () => {};
     world.onSent = ({ name }, { op }) => {
@@ -56,7 +56,7 @@ describe('A multi-lock in an accident', () => {
     thaw();
   });
 
-  it('is lost as a whole, and kept in part until it is left, when one part is lost', async () => {
+  it('is lost as a whole, and kept in part until it is released, when one part is lost', async () => {
     const visit = await scene.take(ann);
     await world.pass(Timing.watchAfter + Scene.SOON);
     world.take(a.queue!.first!);

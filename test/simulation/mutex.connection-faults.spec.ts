@@ -5,8 +5,8 @@ import type { Visitor } from './visitor.js';
 
 const { SOON } = Scene;
 
-/** In all of these the judge looks on: that nobody else holds the lock, and that nothing is left behind, is his part. */
-describe('A mutex whose connection is cut', () => {
+/** In all of these the judge checks that there is no other holder, and that nothing is left behind. */
+describe('A mutex with a connection that is cut', () => {
   let scene: Scene;
   let world: Scene['world'];
   let ann: Visitor;
@@ -23,7 +23,7 @@ describe('A mutex whose connection is cut', () => {
     ['and arrived', 'processed'],
     ['and is lost', 'lost'],
   ] as const)('has one node, and is granted, when its create was sent %s', async (_, unread) => {
-    await scene.leave(bob, await scene.take(bob)); // the directory is there
+    await scene.leave(bob, await scene.take(bob)); // the directory exists
     scene.cutAfterSending('create', ann, unread);
     const visit = await scene.take(ann);
     expect(scene.order).toEqual([ann]);
@@ -43,7 +43,7 @@ describe('A mutex whose connection is cut', () => {
   });
 
   it('leaves no node when it is given up before the lost reply is known', async () => {
-    await scene.leave(ann, await scene.take(ann)); // the directory is there
+    await scene.leave(ann, await scene.take(ann)); // the directory exists
     bob.client.network.once('unanswered', ({ op }) => op === 'create');
     expect(await scene.soon(bob.acquire({ wait: 30 }))).toBeUndefined();
     expect(scene.order).toEqual([bob]);
@@ -59,7 +59,7 @@ describe('A mutex whose connection is cut', () => {
     await scene.soon(next.visit);
   });
 
-  it('is still guarded against strangers when its waiter had lost the connection', async () => {
+  it('still notices a deletion by another client when its waiter had lost the connection', async () => {
     const visit = await scene.take(ann);
     const next = await scene.wait(bob);
     bob.client.cut();

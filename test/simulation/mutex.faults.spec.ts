@@ -5,7 +5,7 @@ import type { Visitor } from './visitor.js';
 
 const { SESSION_TIMEOUT, SOON } = Scene;
 
-/** In all of these the judge looks on: that nobody else holds the lock, and that nothing is left behind, is his part. */
+/** In all of these the judge checks that there is no other holder, and that nothing is left behind. */
 describe('A mutex in an accident', () => {
   let scene: Scene;
   let world: Scene['world'];
@@ -20,7 +20,7 @@ describe('A mutex in an accident', () => {
   afterEach(() => scene.end());
 
   describe('of the server', () => {
-    it('stays held, in silence, while that is frozen for less than the session timeout', async () => {
+    it('stays held, with no loss reported, while it is frozen for less than the session timeout', async () => {
       const visit = await scene.take(ann);
       const thaw = world.freezeServer();
       await world.pass(0.8 * SESSION_TIMEOUT);
@@ -29,7 +29,7 @@ describe('A mutex in an accident', () => {
       expect(scene.stateOf(visit)).toBe('held');
     });
 
-    it('is lost before anybody else gets it when that is frozen for longer', async () => {
+    it('is lost before another client gets it when the server is frozen for longer', async () => {
       const visit = await scene.take(ann);
       const next = await scene.wait(bob);
       const thaw = world.freezeServer();
@@ -40,7 +40,7 @@ describe('A mutex in an accident', () => {
       expect(visit.hold.lostAt).toBeLessThan(hold.grantedAt);
     });
 
-    it('is lost before anybody else gets it when only its holder cannot reach that', async () => {
+    it('is lost before another client gets it when only its holder cannot reach the server', async () => {
       const visit = await scene.take(ann);
       const next = await scene.wait(bob);
       const heal = ann.client.partition();
@@ -51,7 +51,7 @@ describe('A mutex in an accident', () => {
       expect(scene.stateOf(visit)).toBe('lost');
     });
 
-    it('stays held, and its queue as it was, when that is killed and restarted', async () => {
+    it('stays held, and its queue as it was, when the server is killed and restarted', async () => {
       const visit = await scene.take(ann);
       const next = await scene.wait(bob);
       const restart = [world.freezeServer(), ...world.clients.map((client) => client.refuse())];
@@ -80,7 +80,7 @@ describe('A mutex in an accident', () => {
       },
     );
 
-    it('is queued for in a directory that was made anew, whatever was known of the old one', async () => {
+    it('is queued for in a directory that was recreated, whatever was known of the old one', async () => {
       for (let left = 2; left > 0; left--) await scene.leave(ann, await scene.take(ann));
       const ease = ann.client.hinder();
       ann.client.network.latency = () => 3 * SOON;
@@ -100,7 +100,7 @@ describe('A mutex in an accident', () => {
   });
 
   describe('of the session', () => {
-    it('is queued for again, at the end, by a waiter whose session has ended', async () => {
+    it('is queued for again, at the end, by a waiter after the end of its session', async () => {
       const visit = await scene.take(ann);
       const second = await scene.wait(bob);
       const third = await scene.wait(cid);
@@ -112,7 +112,7 @@ describe('A mutex in an accident', () => {
       await scene.soon(second.visit);
     });
 
-    it('is lost, and granted to the next, when the session of its holder is ended', async () => {
+    it('is lost, and granted to the next waiter, when the session of its holder is ended', async () => {
       const visit = await scene.take(ann);
       const next = await scene.wait(bob);
       world.expire(ann.client);
@@ -129,7 +129,7 @@ describe('A mutex in an accident', () => {
       const accept = bob.client.refuse();
       bob.client.cut();
       const thaw = world.freezeServer();
-      await world.pass(0.3 * SESSION_TIMEOUT); // so much longer the server keeps the session
+      await world.pass(0.3 * SESSION_TIMEOUT); // the server keeps the session longer by that time
       thaw();
       await world.until(() => !given.isAlive, SESSION_TIMEOUT);
       accept();
@@ -144,14 +144,14 @@ describe('A mutex in an accident', () => {
       expect(await scene.soon(cid.tryAcquire())).toBeUndefined();
     });
 
-    it('is trusted since its last request was sent, however late the answer came', async () => {
+    it('is trusted from the time the last request was sent, however late the answer came', async () => {
       const visit = await scene.take(ann);
       const next = await scene.wait(bob);
       const { network } = ann.client;
       let isRead = false;
       network.fate = () => {
         isRead = true;
-        network.latency = () => 0.3 * SESSION_TIMEOUT; // the answer's, from now on
+        network.latency = () => 0.3 * SESSION_TIMEOUT; // latency of the answer, from now on
         network.fate = () => 'served';
         return 'served';
       };
@@ -164,7 +164,7 @@ describe('A mutex in an accident', () => {
       heal();
     });
 
-    it('is lost at once to a process that wakes up after its time', async () => {
+    it('is lost at once for a process that wakes up after its time', async () => {
       const visit = await scene.take(ann);
       const next = await scene.wait(bob);
       ann.client.process.freeze();
@@ -174,11 +174,11 @@ describe('A mutex in an accident', () => {
     });
   });
 
-  describe('by a stranger who deletes nodes', () => {
+  describe('in which another client deletes nodes', () => {
     it.each([
       ['at once', 0],
       ['after a while', 2 * Timing.watchAfter],
-    ])('is lost to a holder who loses his %s', async (_, age) => {
+    ])("is lost to its holder when the holder's node is deleted %s", async (_, age) => {
       const visit = await scene.take(ann);
       const next = await scene.wait(bob);
       await world.pass(age);
@@ -188,7 +188,7 @@ describe('A mutex in an accident', () => {
       expect(scene.stateOf(visit)).toBe('lost');
     });
 
-    it('is lost to a holder who queued for it, one latency after he loses his', async () => {
+    it('is lost to a holder that queued for it, one latency after its node is deleted', async () => {
       const first = await scene.take(ann);
       const next = await scene.wait(bob);
       await scene.leave(ann, first);
@@ -201,7 +201,7 @@ describe('A mutex in an accident', () => {
     it.each([
       ['first', 1],
       ['later', 2],
-    ])('is queued for again by the %s waiter who loses his', async (_, place) => {
+    ])('is queued for again by the %s waiter when its node is deleted', async (_, place) => {
       const visit = await scene.take(ann);
       const waiting = [(await scene.wait(bob)).visit, (await scene.wait(cid)).visit];
       world.take(scene.queue.nodes[place]!);
@@ -213,7 +213,7 @@ describe('A mutex in an accident', () => {
         await scene.leave(visitor, await scene.soon(waiting[visitor === bob ? 0 : 1]!));
     });
 
-    it('is not granted to a waiter who loses his just before the holder leaves', async () => {
+    it('is not granted to a waiter that loses its node just before the holder leaves', async () => {
       const visit = await scene.take(ann);
       const next = await scene.wait(bob);
       const after = await scene.wait(cid);

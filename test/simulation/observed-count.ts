@@ -12,16 +12,16 @@ interface Follower {
   startedAt: number;
 }
 
-/** A shared count on the server, and what the clients take it for: they have to keep up with it. */
+/** A shared count on the server, and the value that clients see: they have to keep up with it. */
 export class ObservedCount {
-  /** Called when it has changed on the server, or a client has heard of that. */
+  /** Called when it has changed on the server, or a client has learned of that. */
   onChange = () => {};
   #changedAt = 0;
   #isRestored = false;
   readonly #followers = new Map<SimulatedClient, Follower>();
   readonly #watcher: LinkListener;
 
-  /** @param highest what it is at the beginning, and when all is well */
+  /** @param highest its value at the beginning, and when all is well */
   constructor(
     private readonly world: World,
     private readonly path: string,
@@ -37,17 +37,17 @@ export class ObservedCount {
     world.counts.push(this);
   }
 
-  /** On the server. */
+  /** Value on the server. */
   get value(): number {
     return this.world.server.tree.get(this.path)!.data.readInt32BE();
   }
 
-  /** All that it may be taken for now. */
+  /** All values that clients may see now. */
   get believed(): number[] {
     return [this.value, ...[...this.#followers.values()].map(({ count }) => count.count)];
   }
 
-  /** What that client sees of it. The seed is the lowest: until it was read, nobody gets too much. */
+  /** The view of that client. The seed is the lowest: before the first read, no client gets too many permits. */
   of(client: SimulatedClient): SharedCount {
     const there = this.#followers.get(client);
     if (there) return there.count;
@@ -58,7 +58,7 @@ export class ObservedCount {
     return follower.count;
   }
 
-  /** Somebody sets it, from outside or as a client of ours. */
+  /** Sets it, from outside or as one of our clients. */
   set(value: number, client?: SimulatedClient): void {
     const { server } = this.world;
     if (client)
@@ -68,7 +68,7 @@ export class ObservedCount {
     server.receive(() => server.tree.setData(this.path, bytesOf(value), server.tree.nextZxid()));
   }
 
-  /** It is as high as at the beginning, and stays so. */
+  /** Sets it to its value at the beginning, and keeps it so. */
   restore(): void {
     this.#isRestored = true;
     this.set(this.highest);
@@ -83,7 +83,7 @@ export class ObservedCount {
     }
   }
 
-  /** The observer goes, and its watch with it. */
+  /** Removes the observer, and its watch. */
   stop(): void {
     this.world.server.tree.forget(this.#watcher);
   }
@@ -92,7 +92,7 @@ export class ObservedCount {
     while (client.closedAt === undefined && follower.startedAt === Times.never)
       await follower.count.start().then(
         () => (follower.startedAt = this.world.clock.now()),
-        () => client.sleep(Patience.TO_SERVE), // no answer in time: again
+        () => client.sleep(Patience.TO_SERVE), // no answer in time: try again
       );
   }
 
@@ -102,7 +102,7 @@ export class ObservedCount {
     this.#changedAt = clock.now();
     history.note('count changed', `to ${this.value}`);
     this.onChange();
-    const isLate = this.#isRestored && this.value < this.highest; // somebody's was still under way
+    const isLate = this.#isRestored && this.value < this.highest; // a change by a client was still under way
     if (isLate) clock.setTimer(() => this.set(this.highest), 0);
   }
 }

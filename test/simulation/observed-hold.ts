@@ -3,17 +3,17 @@ import type { LockQueue } from './lock-queue.js';
 import type { QueuedNode } from './queued-node.js';
 import type { SimulatedClient } from './simulated-client.js';
 
-/** One grant of a lock, as seen from outside: its leases, and the nodes on the server that it stands on. */
+/** One grant of a lock, as seen from outside: its leases, and its nodes on the server. */
 export interface ObservedHold {
   readonly id: number;
   readonly client: SimulatedClient;
-  /** What of the world's locks it is a hold of. */
+  /** The lock of the world that it is a hold of. */
   readonly lock: object;
-  /** Where its nodes stand; none: it is made of parts. */
+  /** The queue with its nodes; none if it consists of parts. */
   readonly queue?: LockQueue;
   /** In their order. */
   readonly nodes: readonly QueuedNode[];
-  /** Of a multi-lock: what it is made of. */
+  /** Parts of a multi-lock. */
   readonly parts: readonly { readonly lease: Lease; readonly hold: ObservedHold }[];
   readonly grantedAt: number;
   /** The nodes on which the watch was set when it was granted. */

@@ -6,7 +6,7 @@ import type { Judge } from './judge.js';
 import type { SimulatedClient } from './simulated-client.js';
 import type { SimulatedLock } from './simulated-lock.js';
 
-/** A lock in the hands of a multi-lock, which tells the judge all that is done with it. */
+/** A lock as part of a multi-lock, which reports to the judge all that is done with it. */
 export class ObservedPart implements Lock {
   readonly #real: Lock;
 
@@ -28,7 +28,7 @@ export class ObservedPart implements Lock {
 
   async acquire(options: AcquireOptions = {}): Promise<Lease> {
     const lease = await this.#take(options, false, () => this.#real.acquire(options));
-    return lease!; // as the real one
+    return lease!; // like the real one
   }
 
   tryAcquire(options: AcquireOptions = {}): Promise<Lease | undefined> {
@@ -63,7 +63,7 @@ export class ObservedPart implements Lock {
     }
   }
 
-  /** Has the judge told before it is released. */
+  /** Reports to the judge before it is released. */
   #listen(lease: Lease, hold: Parameters<Judge['releasing']>[0]): void {
     const release = lease.release.bind(lease);
     lease.release = () => {

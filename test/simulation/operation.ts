@@ -10,14 +10,14 @@ export interface OperationOptions {
   readonly id: number;
   readonly client: SimulatedClient;
   readonly lock: SimulatedLock;
-  /** It does not queue. */
+  /** True if it does not queue. */
   readonly isTry: boolean;
-  /** How many nodes it is to hold. */
+  /** The number of nodes that it is to hold. */
   readonly permits: number;
   readonly startedAt: number;
-  /** Bound of the wait, in milliseconds. */
+  /** Maximum wait, in milliseconds. */
   readonly wait?: number;
-  /** The visit in whose scope it was called. */
+  /** The visit in the scope of which it was called. */
   readonly outer?: Visit;
   readonly prospect: Prospect;
 }
@@ -27,25 +27,25 @@ export class Operation {
   /** When the caller's signal aborted. */
   abortedAt?: number;
   settledAt?: number;
-  /** What it was granted. */
+  /** The lease that it was granted. */
   lease?: Lease;
   hold?: ObservedHold;
   /** Nodes that were made for it in the queue of its lock. */
   readonly nodes: QueuedNode[] = [];
   /** Nodes that were made for it at the gate. */
   readonly gateNodes: QueuedNode[] = [];
-  /** What it has asked of the parts of its lock. */
+  /** Its operations on the parts of its lock. */
   readonly parts: Operation[] = [];
-  /** The paths of its nodes on which its client has set a watch, and when it last read the answer. */
+  /** The paths of its nodes that its client watches, and when it last read the answer. */
   readonly watchedAt = new Map<string, number>();
 
-  /** What the last request was sent upon, and how many were. */
+  /** The reason for the last request, and the number of requests for it. */
   #occasion = '';
   #requests = 0;
 
   constructor(readonly options: OperationOptions) {}
 
-  /** It has sent a request. Returns how many it has sent since anything happened that could be a reason. */
+  /** It has sent a request. Returns how many it has sent since the last event that could be a reason. */
   sent(): number {
     const { client, lock } = this.options;
     const occasion = [client.connectedAt, lock.queue?.changes, lock.gate?.changes].join();
@@ -54,32 +54,32 @@ export class Operation {
     return this.#requests;
   }
 
-  /** Does it have all the nodes that it needs, in the session of its client? */
+  /** Whether it has all the nodes that it needs, in the session of its client. */
   get isQueued(): boolean {
     return this.#standing(this.currentNodes).length >= this.options.permits;
   }
 
-  /** Those of its nodes that it has made since it last came to the gate: it may still be removing older ones. */
+  /** The nodes that it has created since it last came to the gate: it may still be removing older ones. */
   get currentNodes(): readonly QueuedNode[] {
     const gate = this.gateNodes.at(-1);
     return gate ? this.nodes.filter(({ czxid }) => czxid > gate.czxid) : this.nodes;
   }
 
-  /** Is it its turn at the gate? Or was it, until somebody took its node away. */
+  /** Whether it is in turn at the gate, or was until its node was deleted by others. */
   get hasGate(): boolean {
     return this.gateNodes.some(
       ({ wasServed, goneAt, taken }) => wasServed && (goneAt === undefined || taken !== undefined),
     );
   }
 
-  /** Does it wait for others? Then it need not get on. */
+  /** Whether it waits for others. Then it does not have to make progress. */
   get isWaiting(): boolean {
     const isBehind = ({ servedSince }: QueuedNode) => servedSince === undefined;
     if (this.#standing(this.currentNodes).some(isBehind)) return true;
     return !this.isQueued && this.#standing(this.gateNodes).some(isBehind);
   }
 
-  /** When it last had a reason to get on. */
+  /** When it last had a reason to make progress. */
   get changedAt(): number {
     let latest = this.options.startedAt;
     for (const { goneAt = 0, servedSince = 0 } of [...this.nodes, ...this.gateNodes])
@@ -87,7 +87,7 @@ export class Operation {
     return latest;
   }
 
-  /** The nodes that it stands with: some of another session may have been made even later, by a create that came late. */
+  /** The nodes that it stands with: a late create may have made some of another session even later. */
   get ownNodes(): readonly QueuedNode[] {
     const { client, permits } = this.options;
     const session = client.connection.session?.id;

@@ -6,8 +6,8 @@ import type { SimulatedLock } from './simulated-lock.js';
 type Parts = ObservedHold['parts'];
 
 /**
- * A multi-lock takes its parts one after the other in one order, and has all of them or none: where one is not granted,
- * the others are given back; where one is lost, the whole is. What each part promises is judged by itself.
+ * A multi-lock acquires its parts one after the other in one order, and has all of them or none: where one is not granted, the
+ * others are released; where one is lost, the whole is. The promises of each part are judged separately.
  */
 export class PartsRule {
   readonly #wholes = new Set<ObservedHold>();
@@ -18,7 +18,7 @@ export class PartsRule {
     private readonly isAsking: boolean,
   ) {}
 
-  /** A part of it is about to be asked for. */
+  /** The multi-lock is about to acquire that part. */
   began(whole: Operation, lock: SimulatedLock): void {
     const { id, lock: multi } = whole.options;
     const held = this.#held(whole);
@@ -30,7 +30,7 @@ export class PartsRule {
       this.history.accuse(`operation ${id} asks for two parts at the same time`);
   }
 
-  /** It has the lease; these are the parts of it. */
+  /** The operation has the lease; returns its parts. */
   granted(whole: Operation, now: number): Parts {
     const { id, lock } = whole.options;
     const parts = this.#held(whole);
@@ -41,18 +41,18 @@ export class PartsRule {
     return parts;
   }
 
-  /** That is held from now on. */
+  /** The hold begins. */
   held(whole: ObservedHold): void {
     this.#wholes.add(whole);
   }
 
-  /** It ended without a lease. */
+  /** The operation ended without a lease. */
   over(whole: Operation): void {
     for (const { hold } of this.#held(whole))
       this.history.accuse(`operation ${whole.options.id} keeps ${hold.queue?.directory}`);
   }
 
-  /** Was one of those refused? */
+  /** Whether one of those was not granted. */
   isRefused(parts: readonly Operation[]): boolean {
     const last = parts.at(-1);
     return last?.settledAt !== undefined && last.hold === undefined;
@@ -81,14 +81,14 @@ export class PartsRule {
     }
   }
 
-  /** Where a part is found to be lost when it is asked, so is the whole. */
+  /** If a part reports its loss when it is asked, the whole has to as well. */
   #ask({ id, leases, parts }: ObservedHold): void {
     const isHeld = [...leases].some((lease) => lease.isHeld);
     if (isHeld && !parts.every(({ lease }) => lease.isHeld))
       this.history.accuse(`hold ${id} says that it is held without a part`);
   }
 
-  /** What it holds now, in the order in which it was granted. */
+  /** The parts that it holds now, in the order of their grants. */
   #held({ parts }: Operation): Parts {
     return parts.flatMap(({ hold, lease }) =>
       hold && lease && hold.leases.has(lease) ? [{ hold, lease }] : [],

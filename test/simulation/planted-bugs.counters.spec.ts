@@ -8,7 +8,7 @@ import { firstAccusation } from './first-accusation.js';
 const longs = (seed: number) => simulateCounter(seed, 64);
 const counts = (seed: number) => simulateCounter(seed, 32);
 
-/** Has a change whose answer was lost come to that, whatever became of it. */
+/** Makes a change with a lost answer return that, whatever became of it. */
 function takeLostFor(outcome: boolean): void {
   const replace = AtomicNode.prototype.replace;
   jest.spyOn(AtomicNode.prototype, 'replace').mockImplementation(async function (
@@ -26,7 +26,7 @@ function takeLostFor(outcome: boolean): void {
 
 jest.setTimeout(600_000); // some need a hundred schedules
 
-/** That the schedules find nothing is worth as much as what they find when there is something. */
+/** That the schedules find nothing counts only if they do find planted bugs. */
 describe('The simulation of counters catches', () => {
   afterEach(() => void jest.restoreAllMocks());
 
@@ -39,12 +39,12 @@ describe('The simulation of counters catches', () => {
       expect(await firstAccusation(run, /is made twice/)).toBeDefined();
     });
 
-    it('that takes a change for made when its answer is lost', async () => {
+    it('that considers a change made when its answer is lost', async () => {
       takeLostFor(true);
       expect(await firstAccusation(run, /says that it was made, and was not/)).toBeDefined();
     });
 
-    it('that is set whatever it has become since it was read', async () => {
+    it('that is set although it has changed since it was read', async () => {
       const setData = SessionConnection.prototype.setData;
       jest.spyOn(SessionConnection.prototype, 'setData').mockImplementation(function (
         this: SessionConnection,
@@ -63,7 +63,7 @@ describe('The simulation of counters catches', () => {
       expect(await firstAccusation(counts, /takes it for/)).toBeDefined();
     });
 
-    it('that goes by what was read last, however old', async () => {
+    it('that uses what was read last, however old', async () => {
       const getData = SessionConnection.prototype.getData;
       let zxid = 0;
       jest.spyOn(SessionConnection.prototype, 'getData').mockImplementation(async function (

@@ -16,7 +16,7 @@ const selectors = (seed: number) => simulateElection(seed, (options) => new Sele
 
 jest.setTimeout(600_000); // some need a hundred schedules
 
-/** That the schedules find nothing is worth as much as what they find when there is something. */
+/** That the schedules find nothing counts only if they do find planted bugs. */
 describe('The simulation of elections catches', () => {
   afterEach(() => void jest.restoreAllMocks());
 
@@ -34,13 +34,13 @@ describe('The simulation of elections catches', () => {
       expect(await firstAccusation(run, /granted to a node of another session/)).toBeDefined();
     });
 
-    it('that goes on while the connection is interrupted', async () => {
+    it('that continues while the connection is interrupted', async () => {
       jest.spyOn(ZooKeeperElection.prototype, 'isHealthy', 'get').mockReturnValue(true);
       const violation = /(leads although|begins to lead while) the connection is interrupted/;
       expect(await firstAccusation(run, violation)).toBeDefined();
     });
 
-    it('that takes the answer of a server that is cut off for a proof that its session lives', async () => {
+    it('that accepts the answer of a server that is cut off as proof that its session lives', async () => {
       answerSyncBySelf();
       const violation = /says that it is held without its node|outlives its session/;
       expect(await firstAccusation(run, violation, 1_000)).toBeDefined();
@@ -52,7 +52,7 @@ describe('The simulation of elections catches', () => {
       expect(await firstAccusation(run, violation)).toBeDefined();
     });
 
-    it('that forgets a node whose create was not answered when it is closed', async () => {
+    it('that forgets a node with an unanswered create when it is closed', async () => {
       const remove = GuaranteedDelete.prototype.remove;
       jest.spyOn(GuaranteedDelete.prototype, 'remove').mockImplementation(function (
         this: GuaranteedDelete,
@@ -63,7 +63,7 @@ describe('The simulation of elections catches', () => {
       expect(await firstAccusation(run, /stands in the way/)).toBeDefined();
     });
 
-    it('that is not told when somebody deletes its node', async () => {
+    it('that is not notified when another client deletes its node', async () => {
       jest.spyOn(LockHold.prototype, 'nodeLost').mockReturnValue();
       expect(await firstAccusation(run, /says that it is held without its node/)).toBeDefined();
     });
@@ -76,7 +76,7 @@ describe('The simulation of elections catches', () => {
       expect(await firstAccusation(latches, violation)).toBeDefined();
     });
 
-    it('that says that it leads until it hears otherwise', async () => {
+    it('that claims to lead until it learns otherwise', async () => {
       const leading = new WeakSet<LeaderLatch>();
       const tell = LeaderLatch.prototype.onLeadership;
       jest.spyOn(LeaderLatch.prototype, 'onLeadership').mockImplementation(function (
@@ -97,7 +97,7 @@ describe('The simulation of elections catches', () => {
       expect(await firstAccusation(latches, /says that it leads although/)).toBeDefined();
     });
 
-    it('that gives its place away while something runs under its leadership', async () => {
+    it('that releases its place while work runs under its leadership', async () => {
       const enter = LeaderLatch.prototype.enter;
       jest.spyOn(LeaderLatch.prototype, 'enter').mockImplementation(function (this: LeaderLatch) {
         const lease = enter.call(this);

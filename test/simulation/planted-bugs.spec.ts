@@ -2,10 +2,12 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { GuaranteedDelete } from '../../lib/zookeeper/nodes/guaranteed-delete.js';
 import { LockHold } from '../../lib/zookeeper/locks/lock-hold.js';
 import { LockInternals } from '../../lib/zookeeper/locks/lock-internals.js';
-import { findPredecessor } from '../../lib/zookeeper/nodes/queue-order.js';
-import { OwnedNode } from '../../lib/zookeeper/nodes/owned-node.js';
-import { ProtectedNode } from '../../lib/zookeeper/nodes/protected-node.js';
-import { readLockDriver, writeLockDriver } from '../../lib/zookeeper/locks/lock-drivers.js';
+import { OwnedNode, ProtectedNode } from '../../lib/zookeeper/nodes/protected-node.js';
+import {
+  findPredecessor,
+  readLockDriver,
+  writeLockDriver,
+} from '../../lib/zookeeper/locks/lock-drivers.js';
 import { SemaphoreGate } from '../../lib/zookeeper/semaphores/inter-process-semaphore-v2.js';
 import { answerSyncBySelf } from './ensemble/answer-sync-by-self.js';
 import { firstViolation } from './first-violation.js';
@@ -25,7 +27,7 @@ const readersAndWriters = (world: World) => Object.values(readWriteLock(world, '
 const twoPermits = (world: World) => [semaphore(world, 'a', 2)];
 const onePermit = (world: World) => [semaphoreMutex(world, 'a')];
 
-/** That the schedules find nothing is worth as much as what they find when there is something. */
+/** That the schedules find nothing counts only if they do find planted bugs. */
 describe('The simulation catches', () => {
   afterEach(() => void jest.restoreAllMocks());
 
@@ -35,18 +37,18 @@ describe('The simulation catches', () => {
     ['semaphore', twoPermits],
     ['semaphore mutex', onePermit],
   ])('a %s', (_, lay) => {
-    it('that does not watch what it holds for long', async () => {
+    it('that does not watch what it holds for a long time', async () => {
       jest.spyOn(LockHold.prototype, 'watch').mockReturnValue();
       expect(await firstViolation(lay, /says that it is held without its node/)).toBeDefined();
     });
 
-    it('that takes the answer of a server that is cut off for a proof that its session lives', async () => {
+    it('that accepts the answer of a server that is cut off as proof that its session lives', async () => {
       answerSyncBySelf();
       const violation = /says that it is held without its node|outlives its session/;
       expect(await firstViolation(lay, violation, 1_000)).toBeDefined();
     });
 
-    it('that forgets nodes whose create was not answered', async () => {
+    it('that forgets nodes with an unanswered create', async () => {
       const remove = GuaranteedDelete.prototype.remove;
       jest.spyOn(GuaranteedDelete.prototype, 'remove').mockImplementation(function (
         this: GuaranteedDelete,
@@ -74,16 +76,16 @@ describe('The simulation catches', () => {
   });
 
   describe('a read/write lock', () => {
-    it('whose writer does not look again when the one before it goes', async () => {
+    it('with a writer that does not look again when its predecessor leaves', async () => {
       const { sortKey } = writeLockDriver;
       jest.spyOn(writeLockDriver, 'turnOf').mockImplementation((children, own) => {
         const { isQueued, ahead, nearest } = findPredecessor(children, own, sortKey);
-        return isQueued ? { blocker: nearest, isNext: ahead === 1 } : undefined; // as of a mutex
+        return isQueued ? { blocker: nearest, isNext: ahead === 1 } : undefined; // like that of a mutex
       });
       expect(await firstViolation(readersAndWriters, /whose turn it never was/)).toBeDefined();
     });
 
-    it('whose readers overtake the writers that wait', async () => {
+    it('with readers that overtake waiting writers', async () => {
       const turnOf = readLockDriver.turnOf.bind(readLockDriver);
       jest.spyOn(readLockDriver, 'turnOf').mockImplementation((children, own) => {
         const { nearest } = findPredecessor(children, own, readLockDriver.sortKey);
@@ -107,7 +109,7 @@ describe('The simulation catches', () => {
       ).toBeDefined();
     });
 
-    it('whose reader does not see that its caller is the writer', async () => {
+    it('with a reader that does not see that its caller is the writer', async () => {
       const held = LockInternals.prototype.held;
       jest.spyOn(LockInternals.prototype, 'held').mockImplementation(function (
         this: LockInternals,
@@ -130,7 +132,7 @@ describe('The simulation catches', () => {
       expect(await firstViolation(lay, /whose turn it never was/)).toBeDefined();
     });
 
-    it('that does not hear of a lower count', async () => {
+    it('that does not learn of a lower count', async () => {
       const deaf = { count: 3, onChange: () => () => {} };
       const lay = (world: World) => [
         {
@@ -141,7 +143,7 @@ describe('The simulation catches', () => {
       expect(await firstViolation(lay, /whose turn it never was/)).toBeDefined();
     });
 
-    it('whose waiters do not queue at the gate', async () => {
+    it('with waiters that do not queue at the gate', async () => {
       jest.spyOn(SemaphoreGate.prototype, 'enter').mockResolvedValue({
         watch: Object.create(OwnedNode.prototype, {
           isExclusive: { value: true },
@@ -175,7 +177,7 @@ describe('The simulation catches', () => {
       expect(await firstViolation(sketched(faults), violation)).toBeDefined();
     });
 
-    it('none, where there is none', async () => {
+    it('only if it has a bug', async () => {
       expect(await firstViolation(sketched({}), /./, 30)).toBeUndefined();
     });
   });

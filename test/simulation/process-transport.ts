@@ -8,7 +8,7 @@ import type {
 } from '../../lib/zookeeper/connection/transport.js';
 import type { SimulatedProcess } from './simulated-process.js';
 
-/** Looks on while a client talks to the server. */
+/** Observes the messages between a client and the server. */
 export interface Eavesdropper {
   /** Called when the request is under way; the returned function when its answer has been read by the client. */
   sent(request: Request): (rc: number) => void;

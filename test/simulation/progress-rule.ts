@@ -15,11 +15,11 @@ export interface ProgressRuleContext {
   readonly exclusion: ExclusionRule;
   readonly queues: ReadonlySet<LockQueue>;
   readonly clients: readonly SimulatedClient[];
-  /** Since when the faults are over; `Infinity`: they are not. */
+  /** Since when the faults are over; `Infinity` if they are not. */
   readonly calmSince: () => number;
 }
 
-/** Nobody waits for ever: whoever is not disturbed gets on, in a few latencies; and every bound on a wait is kept. */
+/** No operation waits forever: undisturbed operations make progress, within a few latencies; and every maximum wait is kept. */
 export class ProgressRule {
   readonly #underWay = new Set<Operation>();
   readonly #operations = new Map<QueuedNode, Operation>();
@@ -54,7 +54,7 @@ export class ProgressRule {
   #checkBounds({ options, abortedAt = Times.never }: Operation): void {
     const { id, client, isTry, startedAt, wait = Times.never } = options;
     const { closedAt = Times.never, process } = client;
-    // An attempt that may not wait comes back when its node is removed: then it leaves nothing behind.
+    // An attempt that may not wait returns when its node is removed: then it leaves nothing behind.
     const end = isTry
       ? closedAt + Patience.LONGEST_CLOSE
       : Times.earliest(startedAt + wait, abortedAt, closedAt);
@@ -74,7 +74,7 @@ export class ProgressRule {
     if (isLate) this.#accuse(operation);
   }
 
-  /** One part is taken after the other; where it gives all back and begins again, that takes its time. */
+  /** One part is acquired after the other; where it releases all and starts over, that takes its time. */
   #checkParts(operation: Operation): void {
     const { client, startedAt } = operation.options;
     const ends = operation.parts.map(({ settledAt = Times.never }) => settledAt);
@@ -94,7 +94,7 @@ export class ProgressRule {
     if (this.context.now() > latest) this.context.history.accuse(`${name} does not connect`);
   }
 
-  /** Whose turn it is holds, goes, or waits with it for what else it needs. */
+  /** A node in turn is held, is removed, or waits for what else its operation needs. */
   #checkServed(node: QueuedNode): void {
     if (this.context.exclusion.isHeld(node)) return;
     const operation = this.#operations.get(node)!;
@@ -119,7 +119,7 @@ export class ProgressRule {
   }
 }
 
-/** Who has lost one of several permits keeps the others for as long as he has the lease. */
+/** A holder that has lost one of several permits keeps the others for as long as it has the lease. */
 function keepsOthers(hold: ObservedHold | undefined): boolean {
   const isLost = hold?.lostAt !== undefined;
   return isLost && hold.nodes.length > 1 && hold.releasedAt === undefined;

@@ -1,13 +1,13 @@
 import type { QueuedNode } from './queued-node.js';
 
-/** In what order a lock serves its queue, and who may hold it together: what a recipe promises. */
+/** The order in which a lock serves its queue, and which nodes may hold together: what a recipe promises. */
 export interface QueueRule {
-  /** May `node` hold, beside those that stand before it? `nodes` are in their order. */
+  /** Whether `node` may hold, beside those before it. `nodes` are in their order. */
   isServed(node: QueuedNode, nodes: readonly QueuedNode[]): boolean;
-  /** Does that depend on something of which clients may not have heard yet? */
+  /** Whether that depends on something of which clients may not have learned yet. */
   isDoubtful?(node: QueuedNode, nodes: readonly QueuedNode[]): boolean;
-  /** May those nodes be held at the same time? */
+  /** Whether those nodes may be held at the same time. */
   mayHoldTogether(nodes: readonly QueuedNode[]): boolean;
-  /** Is a grant to `later` in order when `earlier` was granted before? */
+  /** Whether a grant to `later` is in order when `earlier` was granted before. */
   mayFollow(later: QueuedNode, earlier: QueuedNode): boolean;
 }

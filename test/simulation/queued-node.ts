@@ -1,4 +1,4 @@
-/** A node that stands, or stood, in the queue of a lock. */
+/** A node that is, or was, in the queue of a lock. */
 export interface QueuedNode {
   readonly path: string;
   /** What its recipe calls such nodes, e.g. `lock-`. */
@@ -9,19 +9,19 @@ export interface QueuedNode {
    * number of its own writer, the transaction that created that.
    */
   readonly token: number;
-  /** What was written into it when it was made. */
+  /** The data that it was created with. */
   readonly data: string;
   /** Id of the session it lives with. */
   readonly owner: string;
-  /** Since when it is its turn, or was when it went. */
+  /** Since when it is in turn, or was when it was removed. */
   servedSince?: number;
-  /** Was it ever its turn? */
+  /** Whether it was ever in turn. */
   wasServed: boolean;
-  /** Was there a time when it was not its turn? */
+  /** Whether there was a time when it was not in turn. */
   hasWaited: boolean;
-  /** When a stranger last wrote to it: that uses up a watch. */
+  /** When another client last wrote to it, which uses up a watch. */
   writtenAt?: number;
   goneAt?: number;
-  /** How and when it went by no fault of its owner: a stranger deleted it, or an operator ended its session. */
+  /** How and when it was removed without its owner: another client deleted it, or an operator ended its session. */
   taken?: { readonly by: 'stranger' | 'operator'; readonly at: number };
 }

@@ -5,7 +5,7 @@ import type { SimulatedLock } from './simulated-lock.js';
 import type { Visit } from './visit.js';
 import { Visitor } from './visitor.js';
 
-/** In all of these the judge looks on: who may hold together, in what order, and that nothing is left, is his part. */
+/** In all of these the judge checks which nodes may hold together, in what order, and that nothing is left. */
 describe('A read/write lock in an accident', () => {
   let scene: Scene;
   let world: Scene['world'];
@@ -32,7 +32,7 @@ describe('A read/write lock in an accident', () => {
   const downgrade = (visit: Visit) =>
     visit.lease.run(() => annReads.acquire({}, visit) as Promise<Visit>);
 
-  it('keeps the writer that waits out of a downgrade, also where its reply is lost', async () => {
+  it("keeps a waiting writer out of a downgrade, even where the downgrade's reply is lost", async () => {
     const writing = await scene.take(ann);
     const next = await scene.wait(bob);
     ann.client.network.once('unanswered', ({ op }) => op === 'create');
@@ -44,7 +44,7 @@ describe('A read/write lock in an accident', () => {
     await scene.leave(bob, await scene.soon(next.visit));
   });
 
-  it('makes a reader wait like any other whose writer is released before its create arrives', async () => {
+  it('makes a reader wait like any other if its writer is released before its create arrives', async () => {
     const writing = await scene.take(ann);
     const next = await scene.wait(bob);
     scene.cutAfterSending('create', ann, 'lost');
@@ -59,7 +59,7 @@ describe('A read/write lock in an accident', () => {
     await scene.leave(annReads, await scene.soon(asked));
   });
 
-  it('lets the readers in when the writer between them is taken away, and that queue again', async () => {
+  it('lets the readers in when the node of the writer between them is deleted, and that writer queue again', async () => {
     const anns = await scene.soon(annReads.acquire() as Promise<Visit>);
     const next = await scene.wait(bob);
     const last = await scene.wait(cid);
@@ -72,7 +72,7 @@ describe('A read/write lock in an accident', () => {
     await scene.leave(bob, await scene.soon(next.visit));
   });
 
-  it('is lost to all readers of a client whose session ends, and the writer gets in', async () => {
+  it('is lost to all readers of a client when its session ends, and the writer gets in', async () => {
     const visits = [
       await scene.soon(annReads.acquire() as Promise<Visit>),
       await scene.soon(annReads.acquire() as Promise<Visit>),

@@ -5,25 +5,25 @@ import type { SimulatedClient } from './simulated-client.js';
 import { Timing } from './timing.js';
 import { World } from './world.js';
 
-/** The longest that the users may go on after the last fault, in ms: only a bound, whoever looks on has stricter ones. */
+/** The longest that the users may continue after the last fault, in ms: only a bound, the observers have stricter ones. */
 const LONGEST = 600_000;
 
-/** What the users of a world do. */
+/** The activities of the users of a world. */
 export interface Play {
-  /** Is everybody done whose process lives? They come to an end by themselves some time after `calm`. */
+  /** Whether all users with live processes are done. They finish by themselves some time after `calm`. */
   isOver(): boolean;
   /** Called when the last fault is over. */
   calm?(): void;
-  /** Those whom accidents meet more often than others. */
+  /** The clients that accidents affect more often than others. */
   victims?(): readonly SimulatedClient[];
 }
 
 /**
- * One random schedule: clients and their users, and faults; then calm, in which everything comes to its end; then the
- * clients are closed, and nothing is left.
+ * One random schedule: clients and their users, and faults; then calm, in which everything comes to its end; then the clients
+ * are closed, and nothing is left.
  *
- * @param begin has users come to all clients of the world; the faults last for `duration`
- * @param mayHaveFollowers may the server be one of an ensemble? Not where whoever looks on takes it for the only one
+ * @param begin starts users on all clients of the world; the faults last for `duration`
+ * @param mayHaveFollowers whether the server may be one of an ensemble: not where an observer assumes that it is the only one
  * @returns how often each kind of event happened
  * @throws when a promise is broken
  */
@@ -60,7 +60,7 @@ export async function runSchedule(
 
   await world.until(() => play.isOver(), LONGEST);
   const isFree = () => [...world.queues.values()].every(({ first }) => first === undefined);
-  await world.until(isFree, 2 * sessionTimeout + 2 * Timing.tick); // the judge is stricter with who is connected
+  await world.until(isFree, 2 * sessionTimeout + 2 * Timing.tick); // the judge is stricter with connected clients
   await closeDown(world);
   return world.history.counts;
 }

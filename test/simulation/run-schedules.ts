@@ -1,7 +1,7 @@
 import type { Schedule } from './schedule.js';
 
 /**
- * Runs so many random schedules, one seed after the other.
+ * Runs that many random schedules, one seed after the other.
  *
  * @returns how often each kind of event happened in all of them
  * @throws with the seed of the first schedule in which a promise is broken

@@ -9,9 +9,9 @@ import type { Visit } from './visit.js';
 import { Visitor } from './visitor.js';
 import { World } from './world.js';
 
-/** A world with one lock and three clients that are connected, for a story told step by step. The judge looks on. */
+/** A world with one lock and three connected clients, for a scenario in single steps. The judge checks it. */
 export class Scene {
-  /** Of all sessions, in milliseconds. */
+  /** Timeout of all sessions, in milliseconds. */
   static readonly SESSION_TIMEOUT = 10_000;
   /** The longest that anything takes when nothing is wrong, in milliseconds. */
   static readonly SOON = 20 * Timing.latency;
@@ -50,12 +50,12 @@ export class Scene {
     return new Visitor(this.world.judge, this.world.addClient(Scene.SESSION_TIMEOUT), this.lock);
   }
 
-  /** Takes the lock, which is free. */
+  /** Acquires the lock, which is free. */
   async take(visitor: Visitor): Promise<Visit> {
     return this.soon(visitor.acquire() as Promise<Visit>);
   }
 
-  /** Queues for the lock; resolves when the visitor waits, with the visit to come. */
+  /** Queues for the lock; resolves when the visitor waits, with the pending visit. */
   async wait(visitor: Visitor): Promise<{ visit: Promise<Visit> }> {
     const length = this.queue.nodes.length;
     const visit = visitor.acquire() as Promise<Visit>;
@@ -68,7 +68,7 @@ export class Scene {
     return this.soon(visitor.release(visit));
   }
 
-  /** Resolves with the promise, which has to within a few latencies. */
+  /** Resolves with the promise, which has to settle within a few latencies. */
   soon<T>(promise: Promise<T>): Promise<T> {
     return this.world.wait(promise, Scene.SOON);
   }
@@ -92,14 +92,14 @@ export class Scene {
     };
   }
 
-  /** What a lease says of itself: `held`, `lost`, or something that must not be. */
+  /** What a lease reports of itself: `held`, `lost`, or something that must not be. */
   stateOf({ lease }: Visit): string {
-    const { aborted } = lease.signal; // first: when it is asked whether it is held, a lease looks for its loss
+    const { aborted } = lease.signal; // first: when it is asked whether it is held, a lease checks for its loss
     if (lease.isHeld) return aborted ? 'held, although its signal has aborted' : 'held';
     return aborted ? 'lost' : 'lost in silence';
   }
 
-  /** Whose nodes are in the queue, in their order. */
+  /** The clients with nodes in the queue, in their order. */
   get order(): (Visitor | undefined)[] {
     const visitors = [this.ann, this.bob, this.cid];
     return this.queue.nodes.map(({ owner }) =>

@@ -1,5 +1,5 @@
 /**
- * Runs the random schedule of a seed; tells how often each kind of event happened. Each module in `schedules` has one.
+ * Runs the random schedule of a seed; returns how often each kind of event happened. Each module in `schedules` has one.
  *
  * @throws when a promise is broken
  */

@@ -1,8 +1,8 @@
-// Runs the random schedules of NAME for `schedulesSuite`: those from SEED on, as many as it is told to.
+// Runs the random schedules of NAME for `schedulesSuite`: those from SEED on, as many as requested.
 import { runSchedules } from './run-schedules.js';
 import type { Schedule } from './schedule.js';
 
-/** How often each kind of event happened; or what was the first promise to be broken, with the seed. */
+/** How often each kind of event happened; or the first broken promise, with the seed. */
 export interface SchedulesReport {
   readonly counts?: readonly (readonly [kind: string, count: number])[];
   readonly accusation?: string;

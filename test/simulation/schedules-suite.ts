@@ -7,11 +7,11 @@ const SEED = Number(process.env.SIMULATION_SEED ?? 1);
 const RUNS = Number(process.env.SIMULATION_RUNS ?? 1_000);
 
 /**
- * Random schedules. They run in a process of their own, which takes two thirds of the time: in the context that Jest makes for
- * a test file, every use of a global is slow.
+ * Random schedules. They run in a process of their own, which takes two thirds of the time: in the context that Jest creates
+ * for a test file, every use of a global is slow.
  *
  * @param name of the module in `schedules`
- * @param events what has to have happened many times, or the schedules show nothing
+ * @param events that have to occur many times, or the schedules prove nothing
  */
 export function schedulesSuite(title: string, name: string, events: readonly string[]): void {
   describe(title, () => {

@@ -5,7 +5,7 @@ import { Timing } from './timing.js';
 import type { Visit } from './visit.js';
 import type { Visitor } from './visitor.js';
 
-/** In all of these the judge looks on: that nobody has too many permits, and that nothing is left behind, is his part. */
+/** In all of these the judge checks that no client has too many permits, and that nothing is left behind. */
 describe('A semaphore of two permits in an accident', () => {
   let scene: Scene;
   let world: Scene['world'];
@@ -16,11 +16,11 @@ describe('A semaphore of two permits in an accident', () => {
   beforeEach(async () => {
     scene = await Scene.set((world) => semaphore(world, 'a', 2));
     ({ world, ann, bob, cid } = scene);
-    await scene.leave(bob, await scene.take(bob)); // its directories are there
+    await scene.leave(bob, await scene.take(bob)); // its directories exist
   });
   afterEach(() => scene.end());
 
-  it('has the token of the newest permit, also where that is the first one, made again', async () => {
+  it('has the token of the newest permit, even where that is the first one, created again', async () => {
     let created = 0;
     const isSecond = ({ op, path }: { op: string; path: string }) =>
       op === 'create' && path.includes('lease-') && ++created === 2;
@@ -36,7 +36,7 @@ describe('A semaphore of two permits in an accident', () => {
     await scene.leave(ann, visit);
   });
 
-  it('is lost as a whole when a stranger deletes one of its permits', async () => {
+  it('is lost as a whole when another client deletes one of its permits', async () => {
     const visit = (await scene.soon(ann.acquire({ permits: 2 }))) as Visit;
     const next = bob.acquire() as Promise<Visit>;
     await world.pass(Timing.watchAfter + Scene.SOON);
@@ -49,7 +49,7 @@ describe('A semaphore of two permits in an accident', () => {
     expect(scene.queue.nodes).toEqual([]);
   });
 
-  it('serves those who wait in the order of coming, when the gate of the first is taken too', async () => {
+  it('serves waiters in the order of arrival, also when the gate node of the first is deleted', async () => {
     const visit = (await scene.soon(ann.acquire({ permits: 2 }))) as Visit;
     const first = bob.acquire() as Promise<Visit>;
     await world.pass(Scene.SOON);
@@ -63,7 +63,7 @@ describe('A semaphore of two permits in an accident', () => {
     await scene.leave(bob, await scene.soon(first));
   });
 
-  it('is given up without a trace by a waiter whose create was not answered', async () => {
+  it('is given up without a trace by a waiter with an unanswered create', async () => {
     const visit = (await scene.soon(ann.acquire({ permits: 2 }))) as Visit;
     bob.client.network.once(
       'unanswered',

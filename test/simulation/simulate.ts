@@ -9,7 +9,7 @@ import type { World } from './world.js';
 /**
  * One random schedule of locks.
  *
- * @param lay makes the locks of the world
+ * @param lay creates the locks of the world
  * @returns how often each kind of event happened
  * @throws when a promise of the locks is broken
  */
@@ -22,7 +22,7 @@ export function simulate(
   }));
 }
 
-/** Has guests come to all clients until that time; the returned function tells whether all are gone whose process lives. */
+/** Starts guests on all clients until that time; the returned function returns whether all with live processes are gone. */
 function invite(
   world: World,
   locks: readonly SimulatedLock[],

@@ -27,7 +27,7 @@ export interface SimulatedClientOptions {
   readonly dice: Dice;
 }
 
-/** A process of its own with a lock client, and its way to the server, which the methods obstruct. */
+/** A process of its own with a lock client, and its link to the server, which the methods obstruct. */
 export class SimulatedClient {
   readonly process: SimulatedProcess;
   readonly network: FaultyTransport;
@@ -41,7 +41,7 @@ export class SimulatedClient {
   #refusals = 0;
   #disturbedUntil = 0;
   #connectedAt = Times.never;
-  /** What a message may take longer than it ought to. */
+  /** Additional time that a message may take. */
   #delay = 0;
 
   constructor(private readonly options: SimulatedClientOptions) {
@@ -83,7 +83,7 @@ export class SimulatedClient {
     return this.options.sessionTimeout;
   }
 
-  /** When the connection it has now came up. */
+  /** When its current connection was established. */
   get connectedAt(): number {
     return this.#connectedAt;
   }
@@ -93,7 +93,7 @@ export class SimulatedClient {
     return (this.options.servers as ClientServers).follower;
   }
 
-  /** Since when nothing keeps this client and the server from hearing each other in time; `Infinity`: something does. */
+  /** Since when nothing prevents timely messages between this client and the server; `Infinity` if something does. */
   get calmSince(): number {
     const isUndisturbed =
       this.#hindrances === 0 && this.connection.isConnected && this.process.isRunning;
@@ -101,7 +101,7 @@ export class SimulatedClient {
     return Times.latest(this.#disturbedUntil, this.#connectedAt, this.process.thawedAt);
   }
 
-  /** Since when it could connect if it were not; `Infinity`: it cannot. */
+  /** Since when it could connect if it were not connected; `Infinity` if it cannot. */
   get reachableSince(): number {
     const isReachable = this.#hindrances + this.#refusals === 0 && this.process.isRunning;
     return isReachable ? Times.latest(this.#disturbedUntil, this.process.thawedAt) : Times.never;
@@ -117,7 +117,7 @@ export class SimulatedClient {
     this.#disturbedUntil = Times.latest(this.#disturbedUntil, until);
   }
 
-  /** Something stands between this client and the server; the returned function ends that. */
+  /** Something disturbs the link between this client and the server; the returned function ends that. */
   hinder(): () => void {
     this.#hindrances += 1;
     return () => {
@@ -131,7 +131,7 @@ export class SimulatedClient {
     this.network.cut(unread);
   }
 
-  /** Nothing arrives any more, and nobody is told; the returned function ends that. */
+  /** Nothing arrives any more, and neither side is notified; the returned function ends that. */
   partition(): () => void {
     const relieve = this.hinder();
     if (this.#partitions++ === 0) this.network.partition();
@@ -141,7 +141,7 @@ export class SimulatedClient {
     };
   }
 
-  /** The server takes no new connections of it; the returned function ends that. */
+  /** The server accepts no new connections from it; the returned function ends that. */
   refuse(): () => void {
     this.#refusals += 1;
     this.network.isRefusing = true;

@@ -4,30 +4,30 @@ import type { LockQueue } from './lock-queue.js';
 import type { ObservedHold } from './observed-hold.js';
 import type { SimulatedClient } from './simulated-client.js';
 
-/** What an acquire in the scope of others has to come to. */
+/** The required outcome of an acquire in the scope of others. */
 export type Prospect =
   | { readonly kind: 'queue' }
   /** One more lease on that hold, at once. */
   | { readonly kind: 're-enter'; readonly hold: ObservedHold }
-  /** A node with the number of that hold's, so that nobody comes in between. */
+  /** A node with the number of that hold's, so that no other node comes in between. */
   | { readonly kind: 'downgrade'; readonly hold: ObservedHold }
   | { readonly kind: 'refuse'; readonly code: LockErrorCode };
 
-/** One lock of the world, as its users can ask for it. */
+/** One lock of the world, for its users. */
 export interface SimulatedLock {
   readonly key: string;
-  /** Where the nodes stand that it is held by; none: it is made of parts. */
+  /** The queue with the nodes that it is held by; none if it consists of parts. */
   readonly queue?: LockQueue;
-  /** Where one waits before one may come to `queue`. */
+  /** The queue to wait in before entering `queue`. */
   readonly gate?: LockQueue;
-  /** What a multi-lock is made of, in the order in which it has to take them. */
+  /** Parts of a multi-lock, in the order in which it has to acquire them. */
   readonly parts?: readonly SimulatedLock[];
-  /** How many permits there are to ask for at most. Default: one. */
+  /** Maximum number of permits to ask for. Default: one. */
   readonly permits?: number;
-  /** False: who holds it and asks again waits like anybody else. */
+  /** False: a holder that asks again waits like any other client. */
   readonly isReentrant: boolean;
-  /** As the library has it. */
+  /** The lock of the library. */
   of(client: SimulatedClient): Lock;
-  /** @param live holds in whose scope it is asked for, innermost first */
+  /** @param live holds in the scope of which it is requested, innermost first */
   prospect(live: readonly ObservedHold[]): Prospect;
 }

@@ -7,8 +7,8 @@ interface Work {
 }
 
 /**
- * The event loop of one simulated process: its timers, and the messages that reach it. It can be frozen, as by SIGSTOP or
- * a long garbage collection: time goes on, and what came meanwhile is dealt with afterwards. Or killed: then never.
+ * The event loop of one simulated process: its timers, and the messages that reach it. It can be frozen, as by SIGSTOP or a
+ * long garbage collection: time goes on, and what came meanwhile is processed afterwards. Or killed: then never.
  */
 export class SimulatedProcess implements Clock {
   #state: 'running' | 'frozen' | 'dead' = 'running';
@@ -16,7 +16,7 @@ export class SimulatedProcess implements Clock {
   #backlog: Work[] = [];
   readonly #timers = new Set<object>();
   #thawedAt = 0;
-  /** However many messages arrive at once, whatever follows upon one has run before the next is read. */
+  /** However many messages arrive at once, all work caused by one has run before the next is read. */
   readonly #socket = new Outbox((read) => process.nextTick(read));
 
   constructor(private readonly world: Clock) {}
@@ -56,7 +56,7 @@ export class SimulatedProcess implements Clock {
     };
   }
 
-  /** A message from outside, dealt with when the process can. */
+  /** A message from outside, processed when the process can. */
   receive(run: () => void): void {
     this.#socket.push(() => this.#enter({ kind: 'message', run }));
   }
@@ -65,7 +65,7 @@ export class SimulatedProcess implements Clock {
     if (this.#state === 'running') this.#state = 'frozen';
   }
 
-  /** Ends `freeze`: what came meanwhile is dealt with, each thing in a turn of its own, that kind first. */
+  /** Ends `freeze`: what came meanwhile is processed, each thing in a turn of its own, that kind first. */
   thaw(first: Work['kind']): void {
     if (this.#state !== 'frozen') return;
     this.#state = 'running';
@@ -76,7 +76,7 @@ export class SimulatedProcess implements Clock {
     this.#workOff();
   }
 
-  /** Ends the process without a word. */
+  /** Ends the process without any notification. */
   kill(): void {
     this.#state = 'dead';
     this.#backlog = [];

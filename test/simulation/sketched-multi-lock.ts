@@ -5,21 +5,21 @@ import type { Lease } from '../../lib/core/lease.js';
 import { MultiHold, MultiLease } from '../../lib/core/internal/multi-lease.js';
 import { runWithLease } from '../../lib/core/internal/lease-handle.js';
 
-/** What is wrong with a {@link SketchedMultiLock}. Default: nothing. */
+/** The faults of a {@link SketchedMultiLock}. Default: none. */
 export interface Faults {
-  /** Gives nothing back when it fails. */
+  /** Releases nothing when it fails. */
   readonly isKeeping?: boolean;
-  /** Takes the parts in the order in which they are given. */
+  /** Acquires the parts in the order in which they are given. */
   readonly isUnordered?: boolean;
-  /** One deadline for each. */
+  /** Has a deadline for each part. */
   readonly isSlow?: boolean;
   /** Does not listen for the loss of a part. */
   readonly isNumb?: boolean;
-  /** Does not ask, when it has the last part, for the first. */
+  /** Does not ask for the first part when it has the last one. */
   readonly isHasty?: boolean;
 }
 
-/** A multi-lock of two parts, with faults: to see whether they are found. */
+/** A multi-lock of two parts, with faults: to check that they are found. */
 export class SketchedMultiLock implements Lock {
   readonly #parts: readonly Lock[];
 

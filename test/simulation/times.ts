@@ -1,5 +1,5 @@
 /**
- * For times, and for those who compare them after every event: Jest makes globals slow to reach.
+ * Functions for times that are compared after every event: Jest makes globals slow to access.
  *
  * `never` is a time that does not come.
  */

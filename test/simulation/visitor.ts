@@ -8,15 +8,15 @@ import type { Visit } from './visit.js';
 
 /** What a visitor asks for, and how long it waits. */
 export interface Wish {
-  /** Milliseconds. Default: for ever. */
+  /** Milliseconds. Default: forever. */
   readonly wait?: number;
-  /** After so many milliseconds its signal aborts; 0: before the call. */
+  /** Number of milliseconds after which its signal aborts; 0: before the call. */
   readonly abortAfter?: number;
-  /** Of a semaphore. Default: one. */
+  /** Permits of a semaphore. Default: one. */
   readonly permits?: number;
 }
 
-/** A user of one lock of one client, who tells the judge all that he sees. */
+/** A user of one lock of one client, which reports to the judge all that it sees. */
 export class Visitor {
   constructor(
     private readonly judge: Judge,
@@ -27,18 +27,18 @@ export class Visitor {
   /**
    * Does not reject; `undefined`: not granted.
    *
-   * @param outer the visit in whose scope this is called
+   * @param outer the visit in the scope of which this is called
    */
   acquire(wish: Wish = {}, outer?: Visit): Promise<Visit | undefined> {
     return this.#ask('acquire', wish, outer);
   }
 
-  /** As {@link acquire}, without waiting for others. */
+  /** Like {@link acquire}, without waiting for others. */
   tryAcquire(wish: Wish = {}, outer?: Visit): Promise<Visit | undefined> {
     return this.#ask('tryAcquire', wish, outer);
   }
 
-  /** As `Lock.using`, with a function that does not reject. Does not reject itself; false: not granted. */
+  /** Like `Lock.using`, with a function that does not reject. Does not reject itself; false: not granted. */
   async using(
     stay: (visit: Visit) => Promise<void>,
     wish: Wish = {},

@@ -27,34 +27,34 @@ export interface WorldOptions {
   readonly isAsking: boolean;
   /** How often the server looks for empty containers, in milliseconds. */
   readonly containerInterval: number;
-  /** Is the server the leader of an ensemble? Default: it is the only one. */
+  /** Whether the server is the leader of an ensemble. Default: it is the only one. */
   readonly hasFollowers?: boolean;
-  /** Of the clients. Default: `session`. */
+  /** Error policy of the clients. Default: `session`. */
   readonly errorPolicy?: ErrorPolicy;
 }
 
 /** A number that all clients see, as the world knows it. */
 export interface WorldCount {
   readonly highest: number;
-  /** @param client who sets it. Default: a stranger */
+  /** @param client that sets it. Default: another program */
   set(value: number, client?: SimulatedClient): void;
-  /** It is `highest` again, and stays so. */
+  /** Sets it to `highest`, and keeps it so. */
   restore(): void;
-  /** Do all clients keep up with it? To be called after every event. */
+  /** Checks whether all clients keep up with it. Call it after every event. */
   check(): void;
   stop(): void;
 }
 
-/** Whoever looks on beside the judge of the locks. */
+/** An observer beside the judge of the locks. */
 export interface WorldObserver {
-  /** How many nodes there are that stay for ever. */
+  /** Number of nodes that stay forever. */
   readonly lasting: number;
-  /** Are the promises kept? To be called after every event. */
+  /** Checks whether the promises are kept. Call it after every event. */
   check(): void;
   stop(): void;
 }
 
-/** A server, its clients, and a judge who looks on, in virtual time. */
+/** A server, its clients, and a judge that observes them, in virtual time. */
 export class World {
   readonly clock = new VirtualClock();
   readonly server: EmbeddedServer;
@@ -64,7 +64,7 @@ export class World {
   readonly clients: SimulatedClient[] = [];
   readonly counts: WorldCount[] = [];
   readonly observers: WorldObserver[] = [];
-  /** By their directories. */
+  /** The queues by their directories. */
   readonly queues = new Map<string, LockQueue>();
   /** Called when a client has just sent a request. */
   onSent: (client: SimulatedClient, request: Request) => void = () => {};
@@ -104,21 +104,21 @@ export class World {
     return client;
   }
 
-  /** Has the judge look at what is in the directory of a lock. */
+  /** Lets the judge check the contents of a lock's directory. */
   queue(directory: string, rule: QueueRule): LockQueue {
     const queue = this.observe(directory, rule);
     this.judge.queues.add(queue);
     return queue;
   }
 
-  /** Only tells what is in a directory: whoever asks for that has to judge it, too. */
+  /** Only reports the contents of a directory: the caller has to judge them. */
   observe(directory: string, rule: QueueRule): LockQueue {
     const queue = new LockQueue(this.server.tree, directory, rule, () => this.clock.now());
     this.queues.set(directory, queue);
     return queue;
   }
 
-  /** Lets time pass until the condition is true, with the judge looking on. */
+  /** Lets time pass until the condition is true, with the judge checking. */
   async until(isOver: () => boolean, limit?: number): Promise<void> {
     const look = () => {
       for (const count of this.counts) count.check();
@@ -134,7 +134,7 @@ export class World {
     }
   }
 
-  /** Lets time pass until the promise is resolved, with the judge looking on. */
+  /** Lets time pass until the promise is resolved, with the judge checking. */
   async wait<T>(promise: Promise<T>, limit?: number): Promise<T> {
     let isOver = false;
     promise.finally(() => (isOver = true)).catch(() => {});
@@ -142,7 +142,7 @@ export class World {
     return promise;
   }
 
-  /** Lets `ms` pass, with the judge looking on. */
+  /** Lets `ms` pass, with the judge checking. */
   async pass(ms: number): Promise<void> {
     let isOver = false;
     this.clock.setTimer(() => (isOver = true), ms);
@@ -154,7 +154,7 @@ export class World {
     return this.options.errorPolicy ?? 'session';
   }
 
-  /** Something stands between all clients and the servers; the returned function ends that. */
+  /** Something disturbs the links between all clients and the servers; the returned function ends that. */
   hinder(): () => void {
     const relieve = this.clients.map((client) => client.hinder());
     return () => {
@@ -162,7 +162,7 @@ export class World {
     };
   }
 
-  /** Stops the server, and its sessions' clocks with it; the returned function ends that. */
+  /** Stops the server, and the clocks of its sessions with it; the returned function ends that. */
   freezeServer(): () => void {
     if (this.#freezes++ === 0) {
       this.server.freeze();
@@ -175,7 +175,7 @@ export class World {
     };
   }
 
-  /** A stranger deletes the node. */
+  /** Deletes the node as another client. */
   take(node: QueuedNode): void {
     this.server.receive(() => {
       if (node.goneAt !== undefined) return;
@@ -185,7 +185,7 @@ export class World {
     });
   }
 
-  /** A stranger writes to the node, as Curator's `Revoker` does. */
+  /** Writes to the node as another client, as Curator's `Revoker` does. */
   write(node: QueuedNode): void {
     this.server.receive(() => {
       if (node.goneAt !== undefined) return;
@@ -196,7 +196,7 @@ export class World {
     });
   }
 
-  /** An operator ends the session of that client. */
+  /** Ends the session of that client as an operator. */
   expire(client: SimulatedClient): void {
     this.server.receive(() => {
       const id = client.connection.session?.id;

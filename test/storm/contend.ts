@@ -4,14 +4,14 @@ import type { Lease } from '../../lib/core/lease.js';
 import type { Mutex } from '../../lib/core/lock.js';
 import type { ExclusiveFile } from './exclusive-file.js';
 
-/** What came of it. */
+/** Result of the contention. */
 export interface Contention {
   grants: number;
   timeouts: number;
   losses: number;
 }
 
-/** Takes the lock for a short while, waits for it, gives up at times, again and again until `isOver`. */
+/** Acquires the lock for a short while, waits for it, gives up at times, again and again until `isOver`. */
 export async function contend(
   mutex: Mutex,
   file: ExclusiveFile,
@@ -36,12 +36,12 @@ async function hold(lease: Lease, file: ExclusiveFile, count: Contention): Promi
     if (isInside) file.leave();
     isInside = false;
   };
-  if (!lease.isHeld) return lease.release(); // lost before anybody could look
+  if (!lease.isHeld) return lease.release(); // lost before it could be checked
   file.enter();
   count.grants += 1;
   lease.signal.addEventListener('abort', () => {
     count.losses += 1;
-    leave(); // at once: somebody else may be granted the lock from now on
+    leave(); // at once: another process may be granted the lock from now on
   });
   await delay(10);
   leave();

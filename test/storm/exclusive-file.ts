@@ -1,8 +1,8 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 
-/** What a lock protects, across processes: a file that only one of them may have made. */
+/** What a lock protects, across processes: a file that only one of them may have created. */
 export class ExclusiveFile {
-  /** How often somebody else was inside. */
+  /** How often another process was inside. */
   violations = 0;
 
   constructor(private readonly path: string) {}

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ZooKeeperEnsemble } from '../support/zookeeper-ensemble.js';
 import type { ZooKeeperServer } from '../support/zookeeper-server.js';
 
-/** One accident of the servers. */
+/** A fault of the servers. */
 export interface Fault {
   readonly name: string;
-  /** Must the client lose its connection by it? */
+  /** Whether the client must lose its connection by it. */
   readonly breaks: boolean;
-  /** Whom it happens to. */
+  /** The server that it affects. */
   victim(ensemble: ZooKeeperEnsemble, session: string): Promise<ZooKeeperServer | undefined>;
   begin(victim: ZooKeeperServer): Promise<unknown> | void;
   end(victim: ZooKeeperServer): Promise<unknown> | void;

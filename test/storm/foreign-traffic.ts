@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 
-/** How long a connection on loopback may take, in ms: whoever has not heard its echo by then never will. */
+/** Maximum time for a connection on loopback, in ms: a connection without its echo by then will never get it. */
 const PATIENCE = 3_000;
 
-/** TCP connections of somebody else in this process, which nothing that happens to ours may harm. */
+/** TCP connections of other code in this process, which nothing that happens to ours may harm. */
 export class ForeignTraffic {
   opened = 0;
-  /** Connections that did not hear their echo in time. */
+  /** Connections that did not receive their echo in time. */
   hung = 0;
   private readonly underWay = new Set<Promise<void>>();
 
@@ -23,7 +23,7 @@ export class ForeignTraffic {
     return new ForeignTraffic(server);
   }
 
-  /** Opens a connection in this very turn of the event loop. */
+  /** Opens a connection in this turn of the event loop. */
   open(): void {
     this.opened += 1;
     const task = this.echo().then((isEchoed) => {

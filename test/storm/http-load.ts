@@ -1,6 +1,9 @@
 import { get } from 'node:http';
 
-/** Ten clients that ask an HTTP service again and again, each time on a new connection. The returned function ends it. */
+/**
+ * Ten clients that send requests to an HTTP service again and again, each time on a new connection. The returned function ends
+ * it.
+ */
 export function httpLoad(port: number): () => void {
   let isOver = false;
   const ask = () => {

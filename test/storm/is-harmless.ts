@@ -1,9 +1,9 @@
 import type { StormRow } from './storm-row.js';
 
-/** Nothing may be without an outcome for longer than two session timeouts, in ms. */
+/** Maximum time that a request may be without an outcome: two session timeouts, in ms. */
 const LONGEST_PENDING = 12_000;
 
-/** Did the process come through it unharmed? */
+/** Whether the process survived it unharmed. */
 export function isHarmless({ isNoticed, isSessionKept, report, violations }: StormRow): boolean {
   const isKept = isSessionKept && report.isLeaseKept;
   const isServed = report.foreign.hung === 0 && report.oldestPending < LONGEST_PENDING;

@@ -1,5 +1,5 @@
 // The process that must survive: a busy HTTP service with locks. Arguments: connect string, exclusive file, session timeout.
-// Says its port, then each state of its connection; asked for a report, it gives one.
+// Sends its port, then each state of its connection; on request, it sends a report.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ const pending = new Set<{ readonly since: number }>();
 let answered = 0;
 let failed = 0;
 
-/** Waits for the outcome of a request; every sixth failure opens a foreign connection in the turn it is told in. */
+/** Waits for the outcome of a request; every sixth failure opens a foreign connection in the turn that reports it. */
 async function track(request: Promise<unknown>): Promise<void> {
   const entry = { since: performance.now() };
   pending.add(entry);

@@ -1,9 +1,9 @@
 import type { Contention } from './contend.js';
 
-/** How the process in the storm is. */
+/** State of the process in the storm. */
 export interface StormReport {
   readonly session: string;
-  /** The lease that it holds all the time is held, its signal silent, and its node there. */
+  /** The lease that it holds all the time is held, its signal has not aborted, and its node exists. */
   readonly isLeaseKept: boolean;
   readonly answered: number;
   readonly failed: number;
@@ -11,6 +11,6 @@ export interface StormReport {
   readonly oldestPending: number;
   readonly foreign: { readonly opened: number; readonly hung: number };
   readonly contention: Contention;
-  /** How often it came in where somebody else was. */
+  /** How often it entered where another process was inside. */
   readonly violations: number;
 }

@@ -12,7 +12,7 @@ describe('A busy process, in a storm of faults of its servers,', () => {
   afterAll(() => storm.stop());
 
   it.each(FAULTS.map((fault, n) => ({ name: fault.name, n: n + 1, fault })))(
-    'lives through fault $n, $name: session kept, every loss told, no foreign connection hung, one holder',
+    'survives fault $n, $name: session kept, every loss reported, no foreign connection hung, one holder',
     async ({ fault }) => {
       const row = await storm.strike(fault);
       expect({ ...row, isHarmless: isHarmless(row) }).toMatchObject({

@@ -12,14 +12,14 @@ import type { StormRow } from './storm-row.js';
 import { StormedProcess } from './stormed-process.js';
 
 const SESSION_TIMEOUT = 6_000;
-/** In ticks of 500 ms: a frozen leader is replaced within half of a session. */
+/** In ticks of 500 ms: a frozen leader is replaced within half a session timeout. */
 const SYNC_LIMIT = 5;
-/** So many more grants of the contended lock show that life goes on. */
+/** That many more grants of the contended lock show that work continues. */
 const GOES_ON = 20;
 
 /**
- * An ensemble to which faults happen, under a process that is busy with HTTP, timers, foreign connections and locks. This
- * process, the rival, contends for one of the locks.
+ * An ensemble with faults, under a process that is busy with HTTP, timers, foreign connections and locks. This process, the
+ * rival, contends for one of the locks.
  */
 export class Storm {
   private readonly contention: Contention = { grants: 0, timeouts: 0, losses: 0 };
@@ -53,7 +53,7 @@ export class Storm {
     return new Storm(folder, ensemble, process, rival);
   }
 
-  /** Lets one fault happen, and resolves when life goes on after it. Rejects when the process has died. */
+  /** Triggers one fault, and resolves when work continues after it. Rejects when the process has died. */
   async strike(fault: Fault): Promise<StormRow> {
     const { ensemble, process } = this;
     const before = await process.report();
@@ -88,7 +88,7 @@ export class Storm {
     };
   }
 
-  /** Ends all that it has started. */
+  /** Ends everything that it has started. */
   async stop(): Promise<void> {
     this.isOver = true;
     this.endHttpLoad();

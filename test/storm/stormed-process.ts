@@ -10,10 +10,10 @@ export class StormedProcess {
 
   private constructor(
     private readonly program: Program,
-    /** Of its HTTP service. */
+    /** Port of its HTTP service. */
     readonly port: number,
   ) {
-    this.listen().catch(() => {}); // its end is for `report` to tell
+    this.listen().catch(() => {}); // its end is reported by `report`
   }
 
   /** Resolves when it is under load. */

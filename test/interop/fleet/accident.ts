@@ -1,7 +1,7 @@
 import type { Ground } from './ground.js';
 import type { Scene } from './scene.js';
 
-/** What happens while the fleet works on that ground. */
+/** An accident on that ground while the fleet works. */
 export interface Accident<G extends Ground = Ground> {
   readonly name: string;
   /** Resolves when the fleet may rest. */

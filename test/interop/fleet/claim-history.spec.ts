@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ClaimHistory } from './claim-history.js';
 
 describe('The history of claims', () => {
-  it('finds no fault with leaders who come one after the other', () => {
+  it('finds no fault with successive leaders', () => {
     const history = new ClaimHistory();
     history.claim('a', 1n);
     history.claim('a', 1n);
@@ -13,14 +13,14 @@ describe('The history of claims', () => {
     expect(history.claims).toBe(4);
   });
 
-  it('sees two who claim with the same token', () => {
+  it('detects two workers that claim with the same token', () => {
     const history = new ClaimHistory();
     history.claim('a', 1n);
     history.claim('b', 1n);
     expect(history.faults).toEqual(['b and a both claim with 1']);
   });
 
-  it('sees one who goes on when another leads', () => {
+  it('detects a worker that continues when another leads', () => {
     const history = new ClaimHistory();
     history.claim('a', 1n);
     history.claim('b', 2n);
@@ -28,7 +28,7 @@ describe('The history of claims', () => {
     expect(history.faults).toEqual(['a claims with 1, when b leads with 2']);
   });
 
-  it('counts the old claims of one who cannot know, until it tells that it knows', () => {
+  it('counts the old claims of a worker that cannot know, until the worker reports its loss', () => {
     const history = new ClaimHistory();
     history.claim('a', 1n);
     history.claim('b', 2n);

@@ -1,23 +1,22 @@
-/** The time in which one candidate leads, by what it was elected by. */
+/** The time for which one candidate leads, identified by its token. */
 export interface Term {
   readonly token: bigint;
   readonly worker: string;
 }
 
 /**
- * Who claimed to lead, in the order in which the claims came in. The fencing token judges: once somebody has claimed with a
- * newer one, nobody may claim with an older one, and two never with the same. Whoever guards a store by the token refuses
- * just these claims.
+ * The claims to lead, in the order of arrival. The fencing token judges: after a claim with a newer token no worker may claim
+ * with an older one, and no two workers with the same. A store guarded by the token rejects exactly these claims.
  */
 export class ClaimHistory {
-  /** In words; empty when all went well. */
+  /** As text; empty if there were none. */
   readonly faults: string[] = [];
   /** The oldest first. */
   readonly terms: Term[] = [];
   claims = 0;
-  /** How often a candidate told that it leads no longer. */
+  /** How often a candidate reported that it leads no longer. */
   losses = 0;
-  /** Older claims of candidates that had stood still and could not know yet: there, only the token helps. */
+  /** Older claims of candidates that were frozen and could not know yet: only the token protects from these. */
   unknowing = 0;
   private readonly mayNotKnow = new Set<string>();
 
@@ -36,7 +35,7 @@ export class ClaimHistory {
   }
 
   /**
-   * That worker goes on after it stood still, with a library that does not look at the clock: until it has learnt what it
+   * That worker continues after it was frozen, with a library that does not check the clock: until it has learned what it
    * missed, its older claims are no fault.
    */
   excuse(worker: string): void {

@@ -11,22 +11,25 @@ import { ClaimHistory, type Term } from './claim-history.js';
 import type { ElectionReport } from './election-report.js';
 import { LineObserver } from './line-observer.js';
 
-/** Processes of each language. */
+/** Number of processes of each language. */
 const SIZE = 3;
 const PATH = '/election';
-/** Every so many ms, the leader is killed or frozen. */
+/** Time in ms between two strikes, each of which kills or freezes the leader. */
 const INTERVAL = 3_000;
 const PATIENCE = { within: 60_000 };
 
 /** How an election is run. */
 export interface ElectionPlan {
-  /** Of all candidates, in ms. */
+  /** `sessionTimeout` of all candidates, in ms. */
   readonly sessionTimeout: number;
-  /** How many leaders are killed and frozen. */
+  /** How many leaders are killed and frozen in total. */
   readonly strikes: number;
 }
 
-/** Three Node and three Java processes, each a candidate of one leader latch, whose leaders die and freeze in turn. */
+/**
+ * Three Node and three Java processes, each a candidate of one leader latch, of which the leaders are killed and frozen in
+ * turn.
+ */
 export class ElectionFleet {
   private readonly history = new ClaimHistory();
   private readonly peers = new Map<string, Peer>();
@@ -34,7 +37,7 @@ export class ElectionFleet {
   /** Replacements of killed processes. */
   private readonly starts: Promise<void>[] = [];
   private observer!: LineObserver;
-  /** Who is held up at the next claim of that term. */
+  /** The worker that is held up at the next claim of that term. */
   private stop?: { readonly term: Term; hasClaimed: boolean; readonly thawed: Deferred };
 
   private constructor(
@@ -43,7 +46,7 @@ export class ElectionFleet {
     private readonly sessionTimeout: number,
   ) {}
 
-  /** Has so many leaders killed and frozen, in turn. */
+  /** Kills and freezes that many leaders, in turn. */
   static async run(
     ensemble: ZooKeeperEnsemble,
     { sessionTimeout, strikes }: ElectionPlan,
@@ -59,7 +62,7 @@ export class ElectionFleet {
   }
 
   private async start(): Promise<void> {
-    // It stays until the end, so that the report can tell what is left in there.
+    // It stays until the end, so that the report can show what is left in it.
     await this.stranger.connection.create(PATH, Buffer.alloc(0), CreateMode.PERSISTENT);
     this.observer = await LineObserver.start((...line) => this.note(...line));
     const names = Array.from({ length: SIZE }, (_, n) => [`node${n + 1}`, `java${n + 1}`]).flat();
@@ -72,7 +75,7 @@ export class ElectionFleet {
     for (let n = 0; n < strikes; n++) {
       next = Math.max(next + INTERVAL, performance.now());
       await delay(next - performance.now());
-      // In this order, as the languages take turns: each of them is killed, and frozen.
+      // In this order, because the languages take turns: each of them is killed, and frozen.
       await (n % 4 === 0 || n % 4 === 3 ? this.kill() : this.freeze());
     }
     await Promise.all(this.starts);
@@ -97,7 +100,7 @@ export class ElectionFleet {
     await this.stranger.locks.close();
   }
 
-  /** One more process, which stands for election. */
+  /** Starts one more process, which stands for election. */
   private async stand(name: string): Promise<void> {
     const { connectString } = this.ensemble;
     const peer = name.startsWith('node')
@@ -106,7 +109,7 @@ export class ElectionFleet {
     this.peers.set(name, peer);
     election(peer, name)
       .stand(this.observer.port, name)
-      .catch(() => {}); // killed; any other end is seen, as nobody stands there any more
+      .catch(() => {}); // killed; any other end is noticed, because the candidate is missing then
   }
 
   private async note(worker: string, event: string, argument: string): Promise<void> {
@@ -127,19 +130,19 @@ export class ElectionFleet {
     this.starts.push(this.stand(leader.worker));
   }
 
-  /** Until another leads. */
+  /** Freezes the leader until another one leads. */
   private async freeze(): Promise<void> {
     const { term, thawed } = await this.holdUp();
     const peer = this.peers.get(term.worker)!;
     peer.freeze();
     await this.vacancyAfter(term);
     this.stop = undefined;
-    if (term.worker.startsWith('java')) this.history.excuse(term.worker); // Curator does not look at the clock
+    if (term.worker.startsWith('java')) this.history.excuse(term.worker); // Curator does not check the clock
     peer.thaw();
     thawed.resolve();
   }
 
-  /** Has the leader wait until its claim is written down, so that none is under way. */
+  /** Makes the leader wait until its claim is recorded, so that none is under way. */
   private async holdUp() {
     for (;;) {
       const stop = { term: this.leader!, hasClaimed: false, thawed: new Deferred() };
@@ -151,7 +154,7 @@ export class ElectionFleet {
     }
   }
 
-  /** Resolves when somebody leads after that one, and notes how long that took. */
+  /** Resolves when another worker leads after that term, and records how long that took. */
   private async vacancyAfter(leader: Term): Promise<void> {
     const since = performance.now();
     await eventually('somebody else leads', () => this.leader !== leader, PATIENCE);
@@ -162,7 +165,7 @@ export class ElectionFleet {
     return this.history.terms.at(-1);
   }
 
-  /** Whether all see the same leader among all of them. */
+  /** Whether all candidates see the same leader and all candidates. */
   private async isWhole(): Promise<boolean> {
     const names = [...this.peers.keys()].sort();
     const allStand = async () => (await this.stranger.children(PATH)).length === names.length;

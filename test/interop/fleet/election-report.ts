@@ -1,19 +1,19 @@
 import type { Term } from './claim-history.js';
 
-/** What came of an election of Node and Java processes whose leaders were killed and frozen. */
+/** Result of an election of Node and Java processes of which the leaders were killed and frozen. */
 export interface ElectionReport {
   readonly terms: readonly Term[];
   readonly claims: number;
-  /** In words. */
+  /** As text. */
   readonly faults: readonly string[];
-  /** Older claims of frozen Java processes, which only the token tells. */
+  /** Older claims of frozen Java processes, which only the token reveals. */
   readonly unknowing: number;
   readonly kills: number;
   readonly freezes: number;
-  /** How long nobody led after each of them, in ms. */
+  /** How long there was no leader after each of them, in ms. */
   readonly vacancies: readonly number[];
-  /** Whether all candidates stood in the end, with one leader in the eyes of all. */
+  /** Whether all candidates stood in the end, and saw the same leader. */
   readonly isWhole: boolean;
-  /** Nodes that were left when all had closed. */
+  /** Nodes that were left after all had closed. */
   readonly leftBehind: readonly string[];
 }

@@ -4,12 +4,15 @@ import { runCounters } from './run-counters.js';
 import { ElectionFleet } from './election-fleet.js';
 
 const SESSION_TIMEOUT = 2_000;
-/** One every 3 s for a minute. */
+/** One strike every 3 s for a minute. */
 const STRIKES = 20;
 const TIMES = 1_000;
 const ROUNDS = 30;
 
-/** The full runs of leader election, counters and barriers, by the words that ask for them; each tells whether all is well. */
+/**
+ * The full runs of leader election, counters and barriers, by the arguments that select them; each resolves to whether all is
+ * well.
+ */
 export const ELECTIONS = {
   async election(): Promise<boolean> {
     const options = { sessionTimeout: SESSION_TIMEOUT, strikes: STRIKES };

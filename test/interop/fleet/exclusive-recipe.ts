@@ -1,6 +1,6 @@
 import type { Recipe } from './recipe.js';
 
-/** A lock that one holds at a time, with the word for it in the names of locks. */
+/** A lock with one holder at a time, with the word for it in the names of locks. */
 export function exclusiveRecipe(name: string, word: string, isOrdered: boolean): Recipe {
   return {
     name,

@@ -1,6 +1,6 @@
 import type { FleetReport } from './fleet-report.js';
 
-/** A report in one line, unless there is more to say. */
+/** A report in one line, unless there is more to report. */
 export function fleetLine(ground: string, report: FleetReport): string {
   const { recipe, accident, grants, faults, losses, failures, before, after } = report;
   const counts = Object.entries(grants).map(([worker, count]) => `${worker} ${count}`);

@@ -3,13 +3,13 @@ import { LineObserver } from './line-observer.js';
 
 /** What may come between a worker and the history. */
 export interface Interlude {
-  /** Before the begin of anybody is written down. */
+  /** Before the begin of any worker is recorded. */
   beforeBegin?(): Promise<void>;
-  /** A begin was written down; the worker waits until this is over, the others do not. */
+  /** A begin was recorded; that worker waits until this is over, the others do not. */
   afterBegin?(worker: string): Promise<void> | undefined;
 }
 
-/** Listens to the workers of the fleet, and writes their history down, one event after the other. */
+/** Listens to the workers of the fleet, and records their history, one event after the other. */
 export class FleetObserver {
   private last = Promise.resolve();
   private interlude: Interlude = {};
@@ -34,12 +34,12 @@ export class FleetObserver {
     this.interlude = interlude;
   }
 
-  /** Resolves when all workers have gone. */
+  /** Resolves when all workers have left. */
   stop(): Promise<void> {
     return this.lines.stop();
   }
 
-  /** In the order of arrival, also where an interlude takes a while. */
+  /** Handles events in the order of arrival, even where an interlude takes a while. */
   private inTurn(note: () => Promise<void>): Promise<void> {
     return (this.last = this.last.then(note));
   }

@@ -1,16 +1,16 @@
-/** What came of one run of the fleet. */
+/** Result of one run of the fleet. */
 export interface FleetReport {
   readonly recipe: string;
   readonly accident: string;
-  /** By worker. */
+  /** Number of grants by worker. */
   readonly grants: Readonly<Record<string, number>>;
-  /** Overlaps, grants out of order, stale leases, in words. */
+  /** Overlaps, grants out of order, stale leases, as text. */
   readonly faults: readonly string[];
-  /** How often a holder was told by its lease that the lock was lost. */
+  /** How often a lease reported to its holder that the lock was lost. */
   readonly losses: number;
   /** How often a library threw: the connection was lost, and its retries did not help. */
   readonly failures: number;
-  /** What locks have left on the servers. */
+  /** What locks left on the servers. */
   readonly before: string;
   readonly after: string;
 }

@@ -7,7 +7,7 @@ import type { Ground } from './ground.js';
 import { History } from './history.js';
 import type { Recipe } from './recipe.js';
 
-/** Processes of each language. */
+/** Number of processes of each language. */
 const SIZE = 4;
 
 /** Node and Java processes that contend for the same locks, each with one worker. */
@@ -29,7 +29,7 @@ export class Fleet<G extends Ground> {
     return new Fleet(ground, peers);
   }
 
-  /** Has all of them work with one lock until the accident is over. */
+  /** Lets all of them work with one lock until the accident is over. */
   async run(recipe: Recipe, accident: Accident<G>): Promise<FleetReport> {
     const { ground, peers } = this;
     const before = await ground.traces();
@@ -67,7 +67,7 @@ export class Fleet<G extends Ground> {
     await this.ground.close();
   }
 
-  /** What the fleet leaves behind takes a while to go; the last look, when it does not. */
+  /** Reads what the fleet leaves behind, which takes a while to disappear; resolves to the last reading if it does not. */
   private async tracesOnceAs(before: string): Promise<string> {
     let seen = '';
     const isClean = async () => {

@@ -4,8 +4,8 @@ import type { Accident } from './accident.js';
 import type { Scene } from './scene.js';
 
 /**
- * One process after the other stands still, as a holder, until the servers have ended its hold and the others went on; then
- * it goes on as if nothing had happened.
+ * One process after the other is frozen, as a holder, until the servers have ended its hold and the others went on; then it
+ * continues as if nothing had happened.
  */
 export function frozenProcesses(...victims: readonly string[]): Accident {
   return {
@@ -21,7 +21,7 @@ async function freeze(victim: string, scene: Scene): Promise<void> {
   const peer = peers.get(victim)!;
   await eventually('all have had their turn', () => history.hasServedAll(), { within: 30_000 });
 
-  // It is frozen while it waits for its begin to be written down, so certainly inside.
+  // It is frozen while it waits for its begin to be recorded, so certainly as a holder.
   const [inside, thawed] = [new Deferred(), new Deferred()];
   observer.interpose({
     afterBegin: (worker) => {
@@ -34,7 +34,7 @@ async function freeze(victim: string, scene: Scene): Promise<void> {
   const haveEnded = await ground.holdsOf(peer, path);
   peer.freeze();
 
-  // Whoever begins meanwhile does so rightly if the servers have ended the hold by then.
+  // A begin meanwhile is correct if the servers have ended the hold by then.
   let isOver = false;
   observer.interpose({
     beforeBegin: async () => {

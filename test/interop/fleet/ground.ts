@@ -3,16 +3,16 @@ import type { Recipe } from './recipe.js';
 
 /** The servers that a fleet contends on. */
 export interface Ground {
-  /** One more process, connected to them. */
+  /** Starts one more process, connected to them. */
   startPeer(language: 'node' | 'java'): Promise<Peer>;
-  /** A path or name for the lock of that run, with what has to stand there before. */
+  /** Returns a path or name for the lock of that run, after creating what has to exist before. */
   prepare(recipe: Recipe, run: number): Promise<string>;
-  /** Looks at what that process holds of the lock now, afterwards tells whether the servers have ended all of it. */
+  /** Checks what that process holds of the lock now; the result then reports whether the servers have ended all of it. */
   holdsOf(peer: Peer, path: string): Promise<() => Promise<boolean>>;
-  /** Takes away what was prepared, as far as nothing else hangs on it. */
+  /** Removes what was prepared, as far as nothing else depends on it. */
   clear(): Promise<void>;
-  /** What locks have left on the servers, as a text to compare. */
+  /** What locks left on the servers, as a text to compare. */
   traces(): Promise<string>;
-  /** Ends what it started; the servers stay. */
+  /** Stops what it started; the servers stay. */
   close(): Promise<void>;
 }

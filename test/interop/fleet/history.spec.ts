@@ -8,7 +8,7 @@ describe('The history of a fleet', () => {
   const of = (recipe = mutex, locks = ['l', 'l', 'l', 'l']) =>
     new History(recipe!, new Map(locks.map((lock, n) => [`w${n}`, lock])));
 
-  it('finds no fault with holders who come one after the other', () => {
+  it('finds no fault with successive holders', () => {
     const history = of();
     history.begin('w0', 1);
     history.end('w0');
@@ -19,14 +19,14 @@ describe('The history of a fleet', () => {
     expect(Object.fromEntries(history.grants)).toEqual({ w0: 1, w1: 1 });
   });
 
-  it('sees two holders of a mutex', () => {
+  it('detects two holders of a mutex', () => {
     const history = of();
     history.begin('w0', 1);
     history.begin('w1', 2);
     expect(history.faults).toEqual(['w1 came in where w0 was']);
   });
 
-  it('sees a mutex that is granted out of order', () => {
+  it('detects a mutex that is granted out of order', () => {
     const history = of();
     history.begin('w0', 2);
     history.end('w0');
@@ -34,7 +34,7 @@ describe('The history of a fleet', () => {
     expect(history.faults).toEqual(['w1 with number 1 came behind 2']);
   });
 
-  it('sees a writer beside readers, and a reader beside a writer', () => {
+  it('detects a writer beside readers, and a reader beside a writer', () => {
     const history = of(readWrite, ['read:/', 'read:/', 'write:/', 'read:/']);
     history.begin('w0', 1);
     history.begin('w1', 2);
@@ -47,7 +47,7 @@ describe('The history of a fleet', () => {
     expect(history.faults.slice(1)).toEqual(['w3 came in where w2 was']);
   });
 
-  it('sees the fourth holder of three permits', () => {
+  it('detects the fourth holder of three permits', () => {
     const history = of(semaphore);
     for (const worker of ['w0', 'w1', 'w2']) history.begin(worker, 1);
     expect(history.faults).toEqual([]);
@@ -55,7 +55,7 @@ describe('The history of a fleet', () => {
     expect(history.faults).toEqual(['w3 came in where w0,w1,w2 was']);
   });
 
-  it('sees a worker who begins a round that others have not come to', () => {
+  it('detects a worker that begins a round before others have ended the last', () => {
     const rounds: Recipe = {
       name: 'r',
       isOrdered: false,
@@ -75,7 +75,7 @@ describe('The history of a fleet', () => {
     expect(history.faults).toEqual(['w1 began a round before all had ended the last']);
   });
 
-  it('takes a hold for ended when the servers do, and wants the holder to know', () => {
+  it('treats a hold as ended when the servers do, and expects the holder to know', () => {
     const history = of();
     history.begin('w0', 1);
     history.holdEnded('w0');
@@ -85,7 +85,7 @@ describe('The history of a fleet', () => {
     expect(history.losses).toBe(1);
   });
 
-  it('sees a holder who does not know that its hold has ended', () => {
+  it('detects a holder that does not know that its hold has ended', () => {
     const history = of();
     history.begin('w0', 1);
     history.holdEnded('w0');

@@ -1,25 +1,25 @@
 import type { Inside, Recipe } from './recipe.js';
 
 /**
- * Who was inside of the lock when, in the order in which the workers tell it: `begin` after a grant, `end` before the
- * release, and each of them waits until that is written down. So whoever is granted the lock rightly begins after the end
- * of whom it excludes, and an overlap in here is one of the lock. None can hide either: between its begin and its end a
+ * The holders of the lock over time, in the order in which the workers report it: `begin` after a grant, `end` before the
+ * release, and each of them waits until that is recorded. So a worker that is granted the lock correctly begins after the end
+ * of those that it excludes, and an overlap in here is one of the lock. None can hide either: between its begin and its end a
  * worker holds the lock.
  */
 export class History {
-  /** In words; empty when all went well. */
+  /** As text; empty if there were none. */
   readonly faults: string[] = [];
   readonly grants = new Map<string, number>();
-  /** How often a holder was told by its lease that the lock was lost. */
+  /** How often a lease reported to its holder that the lock was lost. */
   losses = 0;
   private inside: Inside[] = [];
-  /** Workers whose hold the servers have ended, and who do not know yet. */
+  /** Workers of which the servers have ended the hold, and that do not know yet. */
   private readonly ended = new Set<string>();
   /** How often each of them has left. */
   private readonly left = new Map<string, number>();
   private lastSequence = -1;
 
-  /** @param locks what each worker takes */
+  /** @param locks the lock that each worker acquires */
   constructor(
     private readonly recipe: Recipe,
     private readonly locks: ReadonlyMap<string, string>,
@@ -56,14 +56,14 @@ export class History {
     this.leave(worker);
   }
 
-  /** Has each of the workers been granted the lock once more than `then`? */
+  /** Whether each of the workers was granted the lock more often than in `then`. */
   hasServedAll(then: ReadonlyMap<string, number> = new Map()): boolean {
     return [...this.locks.keys()].every(
       (worker) => (this.grants.get(worker) ?? 0) > (then.get(worker) ?? 0),
     );
   }
 
-  /** Has everybody ended so many rounds? */
+  /** Whether all workers have ended that many rounds. */
   private hasEndedRound(round: number): boolean {
     return [...this.locks.keys()].every((worker) => (this.left.get(worker) ?? 0) >= round);
   }

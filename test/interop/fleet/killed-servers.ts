@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.js';
 import type { Accident } from './accident.js';
 import type { ZooKeeperGround } from './zookeeper-ground.js';
 
-/** So many times a server is killed and started again, the leader and a follower in turn, one every `interval` ms. */
+/** That many times a server is killed and restarted, the leader and a follower in turn, one every `interval` ms. */
 export function killedServers(kills: number, interval: number): Accident<ZooKeeperGround> {
   return {
     name: 'killed servers',

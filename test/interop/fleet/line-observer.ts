@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** Notes down what a worker tells. The worker waits until that is over, the others do not. */
+/** Records a line of a worker. That worker waits until it resolves, the others do not. */
 export type Note = (worker: string, event: string, argument: string) => Promise<void>;
 
-/** Listens to the workers of a fleet, each of which tells its name first, then an event a line. */
+/** Listens to the workers of a fleet, each of which sends its name first, then one event per line. */
 export class LineObserver {
   private constructor(
     private readonly server: Server,
     private readonly note: Note,
   ) {
     server.on('connection', (socket) => {
-      this.listen(socket).catch(() => {}); // a worker that died: whoever started it says so
+      this.listen(socket).catch(() => {}); // a worker that died: the process that started it reports that
     });
   }
 
@@ -27,7 +27,7 @@ export class LineObserver {
     return typeof address === 'object' ? address!.port : NaN;
   }
 
-  /** Resolves when all workers have gone. */
+  /** Resolves when all workers have left. */
   async stop(): Promise<void> {
     this.server.close();
     await once(this.server, 'close');

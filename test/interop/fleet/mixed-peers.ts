@@ -31,12 +31,12 @@ export class MixedPeers {
     return this.nodes.flatMap((node, n) => [node, this.javas[n]!]);
   }
 
-  /** The Node process of that number; the fourth is the first again. */
+  /** The Node process with that number; the fourth is the first again. */
   node(n: number): Peer {
     return this.nodes[n % this.nodes.length]!;
   }
 
-  /** The Java process of that number; the fourth is the first again. */
+  /** The Java process with that number; the fourth is the first again. */
   java(n: number): Peer {
     return this.javas[n % this.javas.length]!;
   }

@@ -2,7 +2,7 @@ import type { Recipe } from './recipe.js';
 
 const isWrite = (lock: string) => lock.startsWith('write:');
 
-/** A lock that many read or one writes; of the workers of each language, one in `every` reads, the others write. */
+/** A lock with many readers or one writer; of the workers of each language, one in `every` reads, the others write. */
 export function readWriteRecipe(name: string, every: number): Recipe {
   return {
     name,

@@ -1,4 +1,4 @@
-/** One worker of the fleet that is inside of the lock. */
+/** A worker of the fleet that holds the lock. */
 export interface Inside {
   readonly worker: string;
   readonly lock: string;
@@ -7,20 +7,20 @@ export interface Inside {
 /** What the fleet contends for. */
 export interface Recipe {
   readonly name: string;
-  /** Directories that the recipe makes below the path of the lock. Default none. */
+  /** Directories that the recipe creates below the path of the lock. Default none. */
   readonly directories?: readonly string[];
-  /** How many can be inside of a semaphore that has to be there before. */
+  /** Number of permits of a semaphore that has to exist before. */
   readonly permits?: number;
-  /** Is the lock granted in the order of the holds' numbers? */
+  /** Whether the lock is granted in the order of the holds' numbers. */
   readonly isOrdered: boolean;
-  /** Do some have to wait until others rest? Default false. */
+  /** Whether some workers have to wait until others rest. Default false. */
   readonly starves?: boolean;
-  /** Is everybody granted it once a round, when all have ended the round before? Default false. */
+  /** Whether each worker is granted it once per round, after all have ended the round before. Default false. */
   readonly isInRounds?: boolean;
-  /** Can the servers not tell who holds it? Then nobody is frozen while he does. Default false. */
+  /** True if the servers do not know the holder. Then no worker is frozen while it holds. Default false. */
   readonly isAnonymous?: boolean;
-  /** The lock that the worker of that number takes. */
+  /** The lock that the worker with that number acquires. */
   lock(path: string, worker: number): string;
-  /** May a worker be granted `lock` while the others are inside? */
+  /** Whether a worker may be granted `lock` while the others hold theirs. */
   admits(lock: string, others: readonly Inside[]): boolean;
 }

@@ -41,7 +41,7 @@ export class RedisGround implements Ground {
     };
   }
 
-  /** Fencing tokens and semaphores are kept for good, and the latch of the round in which the first one went to rest. */
+  /** Fencing tokens and semaphores are kept for good, as is the latch of the round in which the first worker went to rest. */
   async clear(): Promise<void> {
     await this.command('DEL', redisNames(this.name).token);
     for (const latch of ['even', 'odd']) await this.command('DEL', `${this.name}:${latch}`);
@@ -50,7 +50,7 @@ export class RedisGround implements Ground {
       await this.command('DEL', this.name);
   }
 
-  /** All keys, and all channels that somebody listens to. */
+  /** All keys, and all channels with subscribers. */
   async traces(): Promise<string> {
     const traces = await Promise.all(
       (await this.deployment.masters()).flatMap((server) => [

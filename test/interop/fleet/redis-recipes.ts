@@ -20,7 +20,7 @@ function semaphoreRecipe(name: string, word: string): Recipe {
 const multiLock: Recipe = {
   ...exclusiveRecipe('multi-lock', '', false),
   isAnonymous: true,
-  // In one slot, so that Node takes them together.
+  // In one slot, so that Node acquires them together.
   lock: (path) => ['a', 'b', 'c'].map((part) => `lock:{${path}}:${part}`).join('+'),
 };
 
@@ -33,12 +33,12 @@ const latch: Recipe = {
   admits: () => true,
 };
 
-/** What is contended for on Redis; each of them is given its turn. */
+/** What is contended for on Redis; each of them gets its turn. */
 export const REDIS_RECIPES: readonly Recipe[] = [
   exclusiveRecipe('lock', 'lock', false),
   exclusiveRecipe('fair lock', 'fair', false),
   exclusiveRecipe('fenced lock', 'fenced', true),
-  // Readers who overlap all the time keep writers out.
+  // Readers that overlap all the time keep writers out.
   { ...readWriteRecipe('read/write lock, every other reads', 2), starves: true },
   readWriteRecipe('read/write lock, one in four reads', 4),
   exclusiveRecipe('spin lock', 'spin', false),

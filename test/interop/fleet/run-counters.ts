@@ -5,17 +5,17 @@ const COUNTERS = Array.from({ length: 8 }, (_, n) =>
   n % 2 === 0 ? `long:/counters/${n}` : `integer:/counters/${n}`,
 );
 
-/** What came of counters that Node and Java added to at the same time. */
+/** Result of counters that Node and Java incremented at the same time. */
 export interface CounterReport {
-  /** Of each counter, as Node and as Java knows it in the end. */
+  /** Value of each counter, as Node and as Java see it in the end. */
   readonly sums: readonly (readonly [string, string])[];
-  /** How often an increment did not succeed, by the libraries' own account, and was done again. */
+  /** How often an increment did not succeed, as reported by the libraries, and was repeated. */
   readonly failures: number;
   /** In ms. */
   readonly duration: number;
 }
 
-/** Has three Node and three Java processes add 1 to eight counters, to each of them `times` times in each language. */
+/** Makes three Node and three Java processes add 1 to eight counters, to each of them `times` times in each language. */
 export async function runCounters(
   ensemble: ZooKeeperEnsemble,
   times: number,
@@ -33,8 +33,8 @@ export async function runCounters(
     const duration = Math.round(performance.now() - since);
     const sums: [string, string][] = [];
     for (const [n, counter] of COUNTERS.entries()) {
-      const [node, java] = usersOf(counter, n + 1); // others than those that have added to it
-      // A read may be behind; what a change was made from is not.
+      const [node, java] = usersOf(counter, n + 1); // others than those that incremented it
+      // A read may be stale; the value that a change was based on is not.
       const ofNode = await node!.change('add', '0');
       const ofJava = await java!.change('add', '0');
       sums.push([ofNode.preValue, ofJava.preValue]);

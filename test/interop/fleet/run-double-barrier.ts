@@ -6,8 +6,8 @@ import { MixedPeers } from './mixed-peers.js';
 const PATH = '/double-barrier';
 
 /**
- * Has three Node and three Java processes enter and leave a double barrier so many times, each time another one as the last.
- * Rejects when one of them gets through before all have come, or have gone.
+ * Makes three Node and three Java processes enter and leave a double barrier that many times, each time another one as the
+ * last. Rejects when one of them gets through before all have entered, or have left.
  */
 export async function runDoubleBarrier(ensemble: ZooKeeperEnsemble, rounds: number): Promise<void> {
   const peers = await MixedPeers.start(ensemble);
@@ -16,7 +16,7 @@ export async function runDoubleBarrier(ensemble: ZooKeeperEnsemble, rounds: numb
     for (let round = 0; round < rounds; round++) {
       const { all } = peers;
       const order = all.map((_, n) => all[(n + round) % all.length]!);
-      // A member of Curator is good for one round.
+      // A Curator member works for one round only.
       const members = order.map((peer, n) =>
         peer.barrier(`doubleBarrier#${order.length}#${round}-${n}:${PATH}`),
       );

@@ -1,4 +1,4 @@
-// npm run test:fleet: the mixed fleets at full length, with every recipe and every accident; a line each. With an argument
+// npm run test:fleet: the mixed fleets at full length, with every recipe and every accident; one line each. With an argument
 // only that part: `zookeeper`, `redis`, `election`, `counters`, `barrier`.
 import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
 import { REDIS_DEPLOYMENTS, type RedisDeploymentKind } from '../support/redis-deployment.js';

@@ -3,7 +3,7 @@ import type { FleetObserver } from './fleet-observer.js';
 import type { Ground } from './ground.js';
 import type { History } from './history.js';
 
-/** What accidents happen to. */
+/** What accidents affect. */
 export interface Scene<G extends Ground = Ground> {
   readonly ground: G;
   /** The processes of the fleet, by the names of their workers. */

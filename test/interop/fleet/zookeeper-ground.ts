@@ -40,7 +40,7 @@ export class ZooKeeperGround implements Ground {
 
   async prepare({ directories = [] }: Recipe, run: number): Promise<string> {
     const path = `${ROOT}/${run}`;
-    // They stay until the end: had they been collected while empty, the numbers would begin anew.
+    // They stay until the end: if they were collected while empty, the numbers would restart.
     this.directories = [path, ...directories.map((name) => `${path}/${name}`)];
     for (const directory of this.directories) await this.makeDirectory(directory);
     return path;
@@ -62,13 +62,13 @@ export class ZooKeeperGround implements Ground {
 
   async clear(): Promise<void> {
     for (const directory of this.directories.toReversed())
-      await this.stranger.connection.delete(directory).catch(() => {}); // not empty: that is seen
+      await this.stranger.connection.delete(directory).catch(() => {}); // not empty: that is reported
   }
 
   /** All znodes, and how many watches the servers keep. */
   async traces(): Promise<string> {
     const { connection } = this.stranger;
-    // After a server was killed, the others may be done sooner than it is back, and than the stranger has found another one.
+    // After a server was killed, the others may be done before it is back, and before `stranger` has found another one.
     const isCalm = async () => connection.isConnected && (await this.ensemble.isWhole());
     await eventually('all servers serve, and the stranger is connected', isCalm, {
       within: 30_000,

@@ -11,7 +11,7 @@ const semaphore: Recipe = {
   admits: (_, others) => others.length < PERMITS,
 };
 
-/** What is contended for on ZooKeeper; each of them is given its turn. */
+/** What is contended for on ZooKeeper; each of them gets its turn. */
 export const ZOOKEEPER_RECIPES: readonly Recipe[] = [
   exclusiveRecipe('mutex', 'mutex', true),
   readWriteRecipe('read/write', 2),

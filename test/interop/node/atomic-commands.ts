@@ -16,7 +16,7 @@ interface AtomicNumber<N> {
   initialize(value: N): Promise<boolean>;
 }
 
-/** What can be asked of a distributed atomic number. */
+/** The commands of a distributed atomic number. */
 export class AtomicCommands<N extends number | bigint> implements CommandedActor {
   constructor(
     private readonly number: AtomicNumber<N>,
@@ -49,7 +49,7 @@ export class AtomicCommands<N extends number | bigint> implements CommandedActor
     }
   }
 
-  /** Adds 1 so many times; resolves with how often that did not succeed, and was done again. */
+  /** Adds 1 that many times; resolves to how often that did not succeed, and was repeated. */
   private async count(times: number): Promise<number> {
     let failures = 0;
     for (let n = 0; n < times; n++)

@@ -2,7 +2,7 @@ import type { DistributedBarrier } from '../../../lib/zookeeper/barriers/distrib
 import { isGranted } from '../redis-node/is-granted.js';
 import type { CommandedActor } from './listen.js';
 
-/** What can be asked of a barrier. */
+/** The commands of a barrier. */
 export class BarrierCommands implements CommandedActor {
   constructor(private readonly barrier: DistributedBarrier) {}
 

@@ -5,7 +5,7 @@ import { ObserverConnection } from './observer-connection.js';
 
 const CLAIM_EVERY = 5;
 
-/** A member of a fleet that stands for election: as long as its latch leads, it claims so every few ms, with its token. */
+/** A member of a fleet that stands for election: while its latch leads, it sends a claim every few ms, with its token. */
 export class Candidate {
   private hasClaimed = false;
 
@@ -14,7 +14,7 @@ export class Candidate {
     private readonly observer: ObserverConnection,
   ) {}
 
-  /** Starts the latch, and tells the observer on that port under that name; resolves when the latch is closed. */
+  /** Starts the latch, and reports to the observer on that port under that name; resolves when the latch is closed. */
   static async stand(latch: LeaderLatch, port: number, name: string): Promise<void> {
     const observer = await ObserverConnection.open(port, name);
     latch.start();

@@ -8,10 +8,10 @@ import type { Locks } from './locks.js';
 import type { Recipes } from './recipes.js';
 import { Worker } from './worker.js';
 
-/** What one actor can be asked to do; the answers are single lines. */
+/** The commands of one actor; the answers are single lines. */
 export class Commands implements CommandedActor {
   private readonly held = new HeldLeases();
-  /** Of each lease, those that nobody was told of. */
+  /** Revocations of each lease that were not reported yet. */
   private readonly revocations = new Map<Lease, number>();
 
   constructor(
@@ -82,7 +82,7 @@ export class Commands implements CommandedActor {
   }
 }
 
-/** Number of the node by which the lease is held. */
+/** Number of the node that the lease is held by. */
 function sequence(lease: Lease): number {
   return Number((lease as ZooKeeperLease).paths[0]!.slice(-10));
 }

@@ -1,10 +1,10 @@
 import type { SharedCount } from '../../../lib/zookeeper/shared/shared-count.js';
 import type { CommandedActor } from './listen.js';
 
-/** What can be asked of a shared count. */
+/** The commands of a shared count. */
 export class CountCommands implements CommandedActor {
   private count?: SharedCount;
-  /** What its listener was told since it has started: Curator does not tell of the first look either. */
+  /** What its listener received since it has started: Curator does not report the initial value either. */
   private readonly heard: number[] = [];
 
   constructor(private readonly make: (seed: number) => SharedCount) {}

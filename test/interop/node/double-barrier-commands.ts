@@ -2,7 +2,7 @@ import type { DistributedDoubleBarrier } from '../../../lib/zookeeper/barriers/d
 import { isGranted } from '../redis-node/is-granted.js';
 import type { CommandedActor } from './listen.js';
 
-/** What can be asked of a member of a double barrier. */
+/** The commands of a member of a double barrier. */
 export class DoubleBarrierCommands implements CommandedActor {
   constructor(private readonly barrier: DistributedDoubleBarrier) {}
 

@@ -3,10 +3,10 @@ import type { Lease } from '../../../lib/core/lease.js';
 
 /** What one actor holds, by the specifications of the locks. */
 export class HeldLeases {
-  /** The innermost last. */
+  /** The innermost lease last. */
   private readonly held: { readonly lock: string; readonly lease: Lease }[] = [];
 
-  /** Takes the lock inside of the leases that it holds, as a thread in Java does; false when the wait is over. */
+  /** Acquires the lock in the scope of the leases that it holds, as a thread in Java does; false when the wait is over. */
   async acquire(lock: string, acquire: () => Promise<Lease | undefined>): Promise<boolean> {
     const inside = this.held.reduceRight(
       (inner, { lease }) =>
@@ -29,7 +29,7 @@ export class HeldLeases {
     return this.find(lock).lease;
   }
 
-  /** Gives back what was acquired last of that lock. */
+  /** Releases the most recently acquired lease of that lock. */
   async release(lock: string): Promise<void> {
     const found = this.find(lock);
     this.held.splice(this.held.indexOf(found), 1);

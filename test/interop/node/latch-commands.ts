@@ -4,7 +4,7 @@ import { Candidate } from './candidate.js';
 import type { CommandedActor } from './listen.js';
 import { participantsText } from './participants-text.js';
 
-/** What can be asked of a leader latch. */
+/** The commands of a leader latch. */
 export class LatchCommands implements CommandedActor {
   private readonly events: string[] = [];
 

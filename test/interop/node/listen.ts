@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 
-/** One owner of locks. */
+/** An owner of locks. */
 export interface CommandedActor {
   /**
    * @param words the command and its arguments
@@ -10,8 +10,8 @@ export interface CommandedActor {
 }
 
 /**
- * Passes on what standard input tells each actor, one command a line, and answers on standard output, one line each. An actor
- * does its commands one after the other. Resolves when the input ends.
+ * Passes the commands on standard input to the actors, one command per line, and answers on standard output, one line each. An
+ * actor executes its commands one after the other. Resolves when the input ends.
  */
 export async function listen(makeActor: () => CommandedActor): Promise<void> {
   const actors = new Map<string, { readonly actor: CommandedActor; last: Promise<void> }>();

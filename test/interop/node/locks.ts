@@ -36,7 +36,7 @@ export class Locks {
     }
   }
 
-  /** From now on the shared count at that path is known here. */
+  /** Starts the shared count at that path in this process. */
   async startCount(path: string, seed: number): Promise<void> {
     const count = this.client.sharedCount(path, seed);
     await count.start();

@@ -1,4 +1,4 @@
-// A process that takes locks with this library as it is told on standard input, one command a line, and answers on standard
+// A process that acquires locks with this library on commands from standard input, one per line, and answers on standard
 // output, one line each. Arguments: connect string, session timeout in ms. It ends with its input.
 import { TestClient } from '../../integration/support/test-client.js';
 import { Commands } from './commands.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** Connection to the process that watches the fleet. It has written down what it is told when the promise resolves. */
+/** Connection to the process that observes the fleet, which has recorded a line when the promise resolves. */
 export class ObserverConnection {
   private readonly answers: AsyncIterator<string>;
 
@@ -10,7 +10,7 @@ export class ObserverConnection {
     this.answers = createInterface({ input: socket })[Symbol.asyncIterator]();
   }
 
-  /** @param name of the worker that it hears from */
+  /** @param name of the worker that reports */
   static async open(port: number, name: string): Promise<ObserverConnection> {
     const socket = connect(port, '127.0.0.1').setNoDelay();
     await once(socket, 'connect');

@@ -9,9 +9,8 @@ import { SelectorCommands } from './selector-commands.js';
 import { ValueCommands } from './value-commands.js';
 
 /**
- * What this process has that is no lock, by specification: `latch#id:/a`, `selector#id:/a`, `count:/a`, `value:/a`,
- * `long:/a`, `integer:/a`, `barrier:/a`, `doubleBarrier#3#member:/a` for three. The same specification is the same object,
- * for all actors.
+ * What this process has other than locks, by specification: `latch#id:/a`, `selector#id:/a`, `count:/a`, `value:/a`, `long:/a`,
+ * `integer:/a`, `barrier:/a`, `doubleBarrier#3#member:/a` for three. The same specification is the same object, for all actors.
  */
 export class Recipes {
   private readonly recipes = new Map<string, CommandedActor>();

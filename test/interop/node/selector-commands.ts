@@ -4,10 +4,10 @@ import { eventually } from '../../support/eventually.js';
 import type { CommandedActor } from './listen.js';
 import { participantsText } from './participants-text.js';
 
-/** What can be asked of a leader selector, which leads until it is told to `yield`. */
+/** The commands of a leader selector, which leads until the command `yield`. */
 export class SelectorCommands implements CommandedActor {
   private readonly selector: LeaderSelector;
-  /** Terms that have begun, and nobody was told of. */
+  /** Terms that have begun, and were not reported yet. */
   private begun = 0;
   private over = new Deferred();
 

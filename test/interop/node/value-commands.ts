@@ -1,10 +1,10 @@
 import type { SharedValue } from '../../../lib/zookeeper/shared/shared-value.js';
 import type { CommandedActor } from './listen.js';
 
-/** What can be asked of a shared value, whose bytes are text. */
+/** The commands of a shared value with bytes that are text. */
 export class ValueCommands implements CommandedActor {
   private value?: SharedValue;
-  /** What its listener was told since it has started: Curator does not tell of the first look either. */
+  /** What its listener received since it has started: Curator does not report the initial value either. */
   private readonly heard: string[] = [];
 
   constructor(private readonly make: (seed: Uint8Array) => SharedValue) {}

@@ -8,7 +8,7 @@ const LONGEST_HOLD = 5;
 /** Number of a hold; below 0 where the lock does not number them. */
 export type Sequence<H> = (hold: H) => number | Promise<number>;
 
-/** One member of the fleet: takes the lock, holds it for 0 to 5 ms, gives it back, again and again. */
+/** A member of the fleet: acquires the lock, holds it for 0 to 5 ms, releases it, again and again. */
 export class Worker<H extends WorkerHold> {
   private static isOver = false;
   private failures = 0;
@@ -19,7 +19,7 @@ export class Worker<H extends WorkerHold> {
     private readonly sequence: Sequence<H>,
   ) {}
 
-  /** Works until there is rest, and tells the observer on that port; resolves with how often an acquire was rejected. */
+  /** Works until it has to rest, and reports to the observer on that port; resolves to how often an acquire was rejected. */
   static async work<H extends WorkerHold>(
     lock: WorkerLock<H>,
     port: number,
@@ -58,7 +58,7 @@ export class Worker<H extends WorkerHold> {
     if (hold.isHeld) {
       await this.observer.tell(`begin ${await this.sequence(hold)}`);
       await delay(Math.floor(Math.random() * (LONGEST_HOLD + 1)));
-      // Before the release: nobody else may be granted the lock until then.
+      // Before the release: no other worker may be granted the lock until then.
       await this.observer.tell(hold.isHeld ? 'end' : 'lost');
     }
     await hold.release();

@@ -4,7 +4,7 @@ import { isGranted } from './is-granted.js';
 import { waitOf } from './wait-of.js';
 import { Waiters } from './waiters.js';
 
-/** What can be asked of a count-down latch. */
+/** The commands of a count-down latch. */
 export class LatchCommands implements CommandedActor {
   constructor(private readonly latch: RedisCountDownLatch) {}
 

@@ -9,7 +9,7 @@ import { redisLockOf } from './redis-lock-of.js';
 import { waitOf } from './wait-of.js';
 import { Waiters } from './waiters.js';
 
-/** What can be asked of locks. */
+/** The commands of locks. */
 export class LockCommands implements CommandedActor {
   private readonly held = new HeldLeases();
 

@@ -1,5 +1,5 @@
-// A process that takes locks on Redis with this library as it is told on standard input, one command a line, and answers on
-// standard output, one line each. Arguments: how long renewed leases last at a time in ms, then the URL of one server, or those
+// A process that acquires locks on Redis with this library on commands from standard input, one per line, and answers on
+// standard output, one line each. Arguments: watchdog timeout of renewed leases in ms, then the URL of one server, or those
 // of several nodes of a cluster. It ends with its input.
 import { Cluster, Redis } from 'ioredis';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';

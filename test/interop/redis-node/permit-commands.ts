@@ -6,9 +6,9 @@ import { Worker } from '../node/worker.js';
 import { waitOf } from './wait-of.js';
 import { Waiters } from './waiters.js';
 
-/** What can be asked of a semaphore whose permits have ids and leases. */
+/** The commands of a semaphore that has permits with ids and leases. */
 export class PermitCommands implements CommandedActor {
-  /** The last one is given back first. */
+  /** The last one is released first. */
   private readonly held: RedisLease[] = [];
 
   constructor(private readonly semaphore: RedisPermitExpirableSemaphore) {}

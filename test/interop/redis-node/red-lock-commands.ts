@@ -4,7 +4,7 @@ import { HeldLeases } from '../node/held-leases.js';
 import type { CommandedActor } from '../node/listen.js';
 import { waitOf } from './wait-of.js';
 
-/** What can be asked of locks on several servers, by their names. */
+/** The commands of locks on several servers, by their names. */
 export class RedLockCommands implements CommandedActor {
   private readonly held = new HeldLeases();
 

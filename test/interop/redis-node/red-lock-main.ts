@@ -1,5 +1,5 @@
-// A process that takes locks on several Redis servers, none of which knows of the others; it is told as `main.ts` is.
-// Arguments: how long renewed leases last at a time in ms, then the URLs of the servers.
+// A process that acquires locks on several Redis servers that know nothing of each other; its commands are those of `main.ts`.
+// Arguments: watchdog timeout of renewed leases in ms, then the URLs of the servers.
 import { createRedLockClient } from '../../../lib/redis/red-lock/create-red-lock-client.js';
 import { listen } from '../node/listen.js';
 import { RedLockCommands } from './red-lock-commands.js';

@@ -8,10 +8,10 @@ import { RoundCommands } from './round-commands.js';
 import { SemaphoreCommands } from './semaphore-commands.js';
 import { Waiters } from './waiters.js';
 
-/** What one actor can be asked to do; the answers are single lines. */
+/** The commands of one actor; the answers are single lines. */
 export class RedisCommands implements CommandedActor {
   private readonly locks: LockCommands;
-  /** All that are no locks, by their specifications. */
+  /** Everything other than locks, by specification. */
   private readonly others = new Map<string, CommandedActor>();
 
   constructor(private readonly client: RedisLockClient) {

@@ -4,12 +4,12 @@ import type { WorkerHold } from '../node/worker-hold.js';
 import { Worker } from '../node/worker.js';
 import { isGranted } from './is-granted.js';
 
-/** How long it waits before it looks whether it is time to rest, in ms. */
+/** How long it waits before it checks whether it is time to rest, in ms. */
 const PATIENCE = 2_000;
 
 /**
- * A member of the fleet that meets all others at a latch, round after round. There are two latches: who is late to leave one
- * still finds it open when others have closed the next.
+ * A member of the fleet that meets all others at a latch, round after round. There are two latches: a member that is late to
+ * leave one still finds it open when others have closed the next.
  */
 export class RoundCommands implements CommandedActor {
   private readonly latches;

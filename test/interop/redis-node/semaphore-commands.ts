@@ -6,7 +6,7 @@ import { isGranted } from './is-granted.js';
 import { waitOf } from './wait-of.js';
 import { Waiters } from './waiters.js';
 
-/** What can be asked of a semaphore whose permits nobody owns. */
+/** The commands of a semaphore that has permits without owners. */
 export class SemaphoreCommands implements CommandedActor {
   constructor(private readonly semaphore: RedisSemaphore) {}
 

@@ -1,4 +1,4 @@
-/** The actors of this process who wait for something. */
+/** The waiting actors of this process. */
 export class Waiters {
   private static count = 0;
 
@@ -7,7 +7,7 @@ export class Waiters {
     return Waiters.count;
   }
 
-  /** Counts one more until that settles. */
+  /** Counts one more until that promise settles. */
   static async during<T>(wait: () => Promise<T>): Promise<T> {
     Waiters.count += 1;
     try {

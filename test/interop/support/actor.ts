@@ -1,17 +1,17 @@
 /** How an actor acquires. */
 export interface ActorAcquireOptions {
-  /** In ms, or for ever. Default 20,000. */
+  /** In ms, or forever. Default 20,000. */
   readonly wait?: number | 'forever';
   /** Default 1. */
   readonly permits?: number;
 }
 
 /**
- * One owner of locks in a peer: a thread in Java and Python, a chain of leases in Node. It does its commands one after the
+ * An owner of locks in a peer: a thread in Java and Python, a chain of leases in Node. It executes its commands one after the
  * other.
  *
- * Locks are named by recipe and path: `mutex:/a`, `read:/a`, `write:/a`, `semaphore#3:/a`, `semaphore#/n:/a` (as many
- * permits as the shared count at `/n` says), `semaphoreMutex:/a`, and `mutex:/a+write:/b` for a multi-lock.
+ * Locks are named by recipe and path: `mutex:/a`, `read:/a`, `write:/a`, `semaphore#3:/a`, `semaphore#/n:/a` (as many permits
+ * as the shared count at `/n` has), `semaphoreMutex:/a`, and `mutex:/a+write:/b` for a multi-lock.
  */
 export class Actor {
   constructor(private readonly ask: (...words: (string | number)[]) => Promise<string>) {}
@@ -23,38 +23,38 @@ export class Actor {
     return outcome === 'granted';
   }
 
-  /** Gives back what it acquired last of that lock. */
+  /** Releases the most recent acquire of that lock. */
   async release(lock: string): Promise<void> {
     await this.ask('release', lock);
   }
 
-  /** Paths of the nodes that stand for the lock, the holders first. */
+  /** Paths of the nodes that represent the lock, the holders first. */
   async participants(lock: string): Promise<string[]> {
     const paths = await this.ask('participants', lock);
     return paths.split(' ').filter(Boolean);
   }
 
-  /** Has revocations listened for: in Java before an acquire, in Node of a held lease. */
+  /** Adds a listener for revocations: in Java before an acquire, in Node to a held lease. */
   async makeRevocable(lock: string): Promise<void> {
     await this.ask('makeRevocable', lock);
   }
 
-  /** Waits for the next revocation of the lock that nobody was told of; false when none comes within `wait` ms. */
+  /** Waits for the next unreported revocation of the lock; false when none arrives within `wait` ms. */
   async revoked(lock: string, wait = 10_000): Promise<boolean> {
     return (await this.ask('revoked', lock, wait)) === 'revoked';
   }
 
-  /** Asks the holder of that node to give up. */
+  /** Asks the holder of that node to release. */
   async revoke(participant: string): Promise<void> {
     await this.ask('revoke', participant);
   }
 
-  /** Keeps up with the shared count at that path, made with that number where there is none yet. */
+  /** Follows the shared count at that path, created with that number if there is none yet. */
   async startCount(path: string, seed: number): Promise<void> {
     await this.ask('startCount', path, seed);
   }
 
-  /** Sets a shared count that its process keeps up with. */
+  /** Sets a shared count that its process follows. */
   async setCount(path: string, value: number): Promise<void> {
     await this.ask('setCount', path, value);
   }
@@ -65,8 +65,8 @@ export class Actor {
   }
 
   /**
-   * Takes the lock, holds it for 0 to 5 ms, gives it back, again and again until another actor of its process is told to
-   * `rest`. It tells the observer on that port under that name. Resolves with how often the library failed it.
+   * Acquires the lock, holds it for 0 to 5 ms, releases it, again and again until another actor of its process gets the command
+   * `rest`. It reports to the observer on that port under that name. Resolves to how often the library failed.
    */
   async work(lock: string, port: number, name: string): Promise<number> {
     return Number(await this.ask('work', lock, port, name));

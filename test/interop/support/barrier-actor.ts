@@ -1,4 +1,4 @@
-/** One user of a barrier in a peer, or one member of a double barrier. It does its commands one after the other. */
+/** A user of a barrier in a peer, or a member of a double barrier. It executes its commands one after the other. */
 export class BarrierActor {
   constructor(
     /** `barrier:/a`, or `doubleBarrier#3#member:/a` for three. */
@@ -14,17 +14,17 @@ export class BarrierActor {
     await this.ask('remove');
   }
 
-  /** Whether it was open within so many ms. */
+  /** Whether it was open within that many ms. */
   async wait(wait = 20_000): Promise<boolean> {
     return (await this.ask('wait', wait)) === 'true';
   }
 
-  /** Whether all had come within so many ms. */
+  /** Whether all had entered within that many ms. */
   async enter(wait = 20_000): Promise<boolean> {
     return (await this.ask('enter', wait)) === 'true';
   }
 
-  /** Whether all had gone within so many ms. */
+  /** Whether all had left within that many ms. */
   async leave(wait = 20_000): Promise<boolean> {
     return (await this.ask('leave', wait)) === 'true';
   }

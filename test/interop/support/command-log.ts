@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 import { eventually } from '../../support/eventually.js';
 import type { RedisServer } from '../../support/redis-server.js';
 
-/** The commands that a server carries out, those inside of scripts included. */
+/** The commands that a server executes, including those inside scripts. */
 export class CommandLog {
-  /** As `MONITOR` tells them: `+1339518083.107412 [0 127.0.0.1:60866] "publish" "channel" "0"`. */
+  /** As `MONITOR` prints them: `+1339518083.107412 [0 127.0.0.1:60866] "publish" "channel" "0"`. */
   private readonly lines: string[] = [];
 
   private constructor(
@@ -21,20 +21,20 @@ export class CommandLog {
     // By hand: ioredis rejects when a command comes in the same packet as the reply to MONITOR.
     const socket = connect(server.port, server.host);
     await once(socket, 'connect');
-    socket.on('error', () => {}); // it has ended: what is waited for does not come
+    socket.on('error', () => {}); // it has ended: the awaited reply does not come
     socket.write('MONITOR\r\n');
     const log = new CommandLog(server, socket);
     await eventually('the log begins', () => log.lines.includes('+OK'));
     return log;
   }
 
-  /** The commands carried out until now that have `part` in theirs, as `MONITOR` tells them. */
+  /** The commands executed until now that contain `part`, as `MONITOR` prints them. */
   async commands(part: string): Promise<string[]> {
     await this.catchUp();
     return this.lines.filter((line) => line.includes(part));
   }
 
-  /** Has somebody subscribed to a channel that begins so, and asked for a lock with `name` in its own after that? */
+  /** Whether a client has subscribed to a channel with that prefix, and asked for a lock with `name` in its own after that. */
   hasAskedAfterSubscribing(channel: string, name: string): boolean {
     const subscription = this.lines.findLastIndex(
       (line) => /subscribe" /i.test(line) && line.includes(`"${channel}`),
@@ -56,7 +56,7 @@ export class CommandLog {
     this.socket.destroy();
   }
 
-  /** The server tells of its commands in their order: so whatever came before this one is known then. */
+  /** The server reports its commands in their order: so everything before this one is known then. */
   private async catchUp(): Promise<void> {
     const mark = randomUUID();
     await this.server.command('ECHO', mark);

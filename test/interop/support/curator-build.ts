@@ -12,7 +12,7 @@ export const CURATOR_RELEASES = ['5.9.0', '5.4.0'] as const;
 
 export type CuratorRelease = (typeof CURATOR_RELEASES)[number];
 
-/** File that holds the class path of the libraries; there once the peer was built. */
+/** File with the class path of the libraries; it exists once the peer was built. */
 export function classPathFile(release: CuratorRelease): string {
   return fileURLToPath(new URL(`${release}/classpath`, TARGET));
 }

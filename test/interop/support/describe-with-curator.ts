@@ -4,8 +4,8 @@ import { Stage } from './stage.js';
 import { startCuratorPeer } from './start-curator-peer.js';
 
 /**
- * Describes what `name` does together with Java, once for each release of Curator. Where the Java peer was not built, its
- * tests are skipped, and `npm run test:interop` has said why.
+ * Describes what `name` does together with Java, once for each release of Curator. Where the Java peer was not built, its tests
+ * are skipped, which `npm run test:interop` has reported.
  */
 export function describeWithCurator(
   name: string,

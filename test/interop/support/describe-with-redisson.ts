@@ -5,7 +5,7 @@ import { redissonClassPath } from './redisson-build.js';
 import { startRedisNodePeer } from './start-redis-node-peer.js';
 import { startRedissonPeer } from './start-redisson-peer.js';
 
-/** Who meets Redisson. */
+/** The peer of Redisson. */
 export interface Guest {
   readonly title: string;
   readonly start: StartPeer;
@@ -15,7 +15,7 @@ const NODE: Guest = { title: 'Node', start: (urls) => startRedisNodePeer(urls) }
 
 /**
  * Describes what `name` does together with Java, once on one server and once on a cluster. Where the Java peer was not built,
- * its tests are skipped, and `npm run test:interop` has said why.
+ * its tests are skipped, which `npm run test:interop` has reported.
  *
  * @param guest the first process of the stage; the other one is Java. Default: Node, with this library
  */

@@ -4,8 +4,8 @@ import type { TestClient } from '../../integration/support/test-client.js';
 import type { BarrierActor } from './barrier-actor.js';
 
 /**
- * Has all members of a double barrier enter and leave, the last one each time only when all others are known to wait for it.
- * Rejects when anybody is in before all have come, or out before all have gone.
+ * Makes all members of a double barrier enter and leave, the last one each time only when all others are known to wait for it.
+ * Rejects when a member is in before all have entered, or out before all have left.
  *
  * @param path where their nodes are
  */
@@ -32,7 +32,7 @@ export async function doubleBarrierRound(
 
   through.length = 0;
   const left = others.map((member) => go(member, 'leave'));
-  // The node of the last one stays, and the lowest, which waits for it.
+  // The node of the last member stays, and the lowest, which waits for it.
   const othersWait = async () => {
     const nodes = (await stranger.children(path)).filter((name) => name !== 'ready');
     return nodes.length <= 2;

@@ -1,6 +1,6 @@
 import type { Participant } from '../../../lib/core/election/election-backend.js';
 
-/** One candidate of an election in a peer: a leader latch, or a leader selector. It does its commands one after the other. */
+/** A candidate of an election in a peer: a leader latch, or a leader selector. It executes its commands one after the other. */
 export class ElectionActor {
   constructor(
     /** `latch#id:/a` or `selector#id:/a`; no `id`: Curator's default, none. */
@@ -17,7 +17,7 @@ export class ElectionActor {
     await this.ask('close', mode);
   }
 
-  /** Whether it led within so many ms: a latch now, a selector in a term that nobody was told of. */
+  /** Whether it led within that many ms: a latch now, a selector in a term that was not reported yet. */
   async leads(wait = 20_000): Promise<boolean> {
     return (await this.ask('awaitLeadership', wait)) === 'leader';
   }
@@ -26,7 +26,7 @@ export class ElectionActor {
     return (await this.ask('hasLeadership')) === 'true';
   }
 
-  /** All of them as this one sees them, the leader first. */
+  /** All of them as this candidate sees them, the leader first. */
   async participants(): Promise<Participant[]> {
     const words = (await this.ask('electionParticipants')).split(' ').filter(Boolean);
     return words.map((word) => {
@@ -35,17 +35,17 @@ export class ElectionActor {
     });
   }
 
-  /** Id of who leads, as this one sees it; empty when nobody does. */
+  /** Id of the leader, as this candidate sees it; empty when there is none. */
   leader(): Promise<string> {
     return this.ask('leader');
   }
 
-  /** What the listener of a latch has been told: `isLeader`, `notLeader`. */
+  /** The events that the listener of a latch received: `isLeader`, `notLeader`. */
   async events(): Promise<string[]> {
     return (await this.ask('events')).split(' ').filter(Boolean);
   }
 
-  /** Ends the term of a selector as it wants to. */
+  /** Ends the term of a selector regularly. */
   async yield(): Promise<void> {
     await this.ask('yield');
   }
@@ -55,13 +55,13 @@ export class ElectionActor {
     await this.ask('interrupt');
   }
 
-  /** Has a selector stand once more; false when it does already. */
+  /** Requeues a selector; false when it is queued already. */
   async requeue(): Promise<boolean> {
     return (await this.ask('requeue')) === 'true';
   }
 
   /**
-   * Starts a latch that, as long as it leads, claims so every few ms, and tells the observer on that port under that name.
+   * Starts a latch that, while it leads, sends a claim every few ms, and reports to the observer on that port under that name.
    * Resolves when another actor has closed the latch.
    */
   async stand(port: number, name: string): Promise<void> {

@@ -1,21 +1,21 @@
 import { expect, it } from '@jest/globals';
 import type { Stage } from './stage.js';
 
-/** A lock that one holds at a time. */
+/** A lock with one holder at a time. */
 export interface ExcludingLock {
   lock(path: string): string;
-  /** Where those who wait have their nodes. */
+  /** Where the waiters have their nodes. */
   queue(path: string): string;
   /** How many nodes a holder has there. */
   readonly nodesOfHolder: 0 | 1;
 }
 
-/** What such a lock has to keep, whichever language comes first. */
+/** What such a lock promises, whichever language comes first. */
 export function excludingSuite(stage: Stage, recipe: ExcludingLock): void {
   const waiting = (count: number) =>
     stage.stranger.queue(recipe.queue(stage.path), recipe.nodesOfHolder + count);
 
-  it.each(stage.ways)('is kept from all others while $title', async ({ first, second }) => {
+  it.each(stage.ways)('excludes all others while $title', async ({ first, second }) => {
     const lock = recipe.lock(stage.path);
     const [holder, waiter] = [first().actor(), second().actor()];
     expect(await holder.acquire(lock)).toBe(true);

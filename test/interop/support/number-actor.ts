@@ -1,11 +1,11 @@
-/** What came of a change of an atomic number. */
+/** Result of a change of an atomic number. */
 export interface AtomicOutcome {
   readonly succeeded: boolean;
   readonly preValue: string;
   readonly postValue: string;
 }
 
-/** One user of a distributed atomic number in a peer. It does its commands one after the other. */
+/** A user of a distributed atomic number in a peer. It executes its commands one after the other. */
 export class NumberActor {
   constructor(
     /** `long:/a` or `integer:/a`. */
@@ -36,7 +36,7 @@ export class NumberActor {
     return (await this.ask('initialize', value)) === 'true';
   }
 
-  /** Adds 1 so many times; resolves with how often that did not succeed, and was done again. */
+  /** Adds 1 that many times; resolves to how often that did not succeed, and was repeated. */
   async count(times: number): Promise<number> {
     return Number(await this.ask('count', times));
   }

@@ -13,8 +13,8 @@ import { RedisSemaphoreActor } from './redis-semaphore-actor.js';
 import { ValueActor } from './value-actor.js';
 
 /**
- * A process in some language that takes locks as it is told: one command a line on its standard input, one answer a line
- * on its standard output. It ends with its input, so it does not outlive this process, unless it is frozen.
+ * A process in some language that executes commands: one command per line on its standard input, one answer per line on its
+ * standard output. It ends with its input, so it does not outlive this process, unless it is frozen.
  */
 export class Peer {
   private readonly child: ChildProcess;
@@ -26,7 +26,7 @@ export class Peer {
     this.child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
     let errors = '';
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (errors += text));
-    this.child.stdin!.on('error', () => {}); // it has ended: `ended` says so
+    this.child.stdin!.on('error', () => {}); // it has ended: `ended` reports it
     this.ended = once(this.child, 'close').then(([code, signal]) => {
       throw new Error(`${command} has ended (${code ?? signal}): ${errors}`);
     });
@@ -73,12 +73,12 @@ export class Peer {
     return new RedisActor(this.asking());
   }
 
-  /** One more user of that semaphore on Redis, whose permits nobody owns, in that process. */
+  /** One more user of that semaphore on Redis, with permits without owners, in that process. */
   redisSemaphore(name: string): RedisSemaphoreActor {
     return new RedisSemaphoreActor(name, this.asking());
   }
 
-  /** One more user of that semaphore on Redis, whose permits have leases, in that process. */
+  /** One more user of that semaphore on Redis, with leased permits, in that process. */
   redisPermits(name: string): RedisPermitActor {
     return new RedisPermitActor(name, this.asking());
   }
@@ -88,23 +88,23 @@ export class Peer {
     return new RedisLatchActor(name, this.asking());
   }
 
-  /** SIGSTOP: it keeps its connections and does nothing. */
+  /** Sends SIGSTOP: it keeps its connections and does nothing. */
   freeze(): void {
     this.child.kill('SIGSTOP');
   }
 
-  /** SIGCONT: it goes on where it was. */
+  /** Sends SIGCONT: it continues where it was. */
   thaw(): void {
     this.child.kill('SIGCONT');
   }
 
-  /** Ends it by force. */
+  /** Kills it. */
   async stop(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.ended.catch(() => {});
   }
 
-  /** Asks a new actor. */
+  /** Sends a command to a new actor. */
   private asking(): (...words: (string | number)[]) => Promise<string> {
     const name = `actor${++this.actors}`;
     return (...words) => this.ask(name, words);
@@ -118,7 +118,7 @@ export class Peer {
     return Promise.race([answer.promise, this.ended]);
   }
 
-  /** The answers to one actor come in the order of its commands. */
+  /** The answers of one actor come in the order of its commands. */
   private hear(line: string): void {
     const [, actor = '', outcome, text = ''] = /^(\S+) ?(\S*) ?(.*)$/.exec(line) ?? [];
     const answer = this.pending.get(actor)?.shift();

@@ -1,6 +1,6 @@
 import type { RedisServer } from '../../support/redis-server.js';
 
-/** The ways in which Redis is run here. */
+/** The ways in which Redis is deployed here. */
 export const REDIS_DEPLOYMENTS = ['standalone', 'cluster'] as const;
 
 export type RedisDeploymentKind = (typeof REDIS_DEPLOYMENTS)[number];
@@ -8,7 +8,7 @@ export type RedisDeploymentKind = (typeof REDIS_DEPLOYMENTS)[number];
 /** The Redis that peers share. */
 export interface RedisDeployment {
   readonly kind: RedisDeploymentKind;
-  /** Of the one server, or of several nodes of the cluster. */
+  /** URL of the one server, or of several nodes of the cluster. */
   readonly urls: readonly string[];
   /** The servers that own keys. */
   masters(): Promise<readonly RedisServer[]>;

@@ -1,26 +1,26 @@
 import { expect, it } from '@jest/globals';
 import type { RedisStage } from './redis-stage.js';
 
-/** In ms. None of the long leases ends during a test, so whoever is granted the lock was told of its release. */
+/** In ms. None of the long leases ends during a test, so a waiter that is granted the lock was notified of its release. */
 const LONG = 3_600_000;
 const SHORT = 2_000;
 
-/** A lock that one holds at a time. */
+/** A lock with one holder at a time. */
 export interface ExclusiveRedisLock {
   /** `lock`, `fair`, … */
   readonly kind: string;
-  /** What the channel of who waits begins with. */
+  /** What the channel of a waiter begins with. */
   channel(): string;
   /** What stays on the server for good. */
   kept?(): string[];
 }
 
-/** What such a lock has to keep, whichever process comes first. */
+/** What such a lock promises, whichever process comes first. */
 export function redisExclusionSuite(stage: RedisStage, exclusive: ExclusiveRedisLock): void {
   const { kind, channel, kept = () => [] } = exclusive;
   const lockOf = () => `${kind}:${stage.name}`;
 
-  it.each(stage.ways)('is kept from all others while $title', async ({ first, second }) => {
+  it.each(stage.ways)('excludes all others while $title', async ({ first, second }) => {
     const lock = lockOf();
     const [holder, another] = [first().redisActor(), second().redisActor()];
     expect(await holder.acquire(lock, { lease: LONG })).toBe(true);
@@ -33,7 +33,7 @@ export function redisExclusionSuite(stage: RedisStage, exclusive: ExclusiveRedis
     expect(await holder.tryAcquire(lock)).toBe(false);
   });
 
-  it.each(stage.ways)('wakes who waits for it while $title', async ({ first, second }) => {
+  it.each(stage.ways)('wakes a waiter while $title', async ({ first, second }) => {
     const lock = lockOf();
     const [holder, waiter] = [first().redisActor(), second().redisActor()];
     await holder.acquire(lock, { lease: LONG });
@@ -61,15 +61,18 @@ export function redisExclusionSuite(stage: RedisStage, exclusive: ExclusiveRedis
     expect(await another.tryAcquire(lock)).toBe(true);
   });
 
-  it.each(stage.ways)('is free when the lease ends by which $title', async ({ first, second }) => {
-    const lock = lockOf();
-    await first().redisActor().acquire(lock, { lease: SHORT });
-    const waiter = second().redisActor();
-    expect(await waiter.tryAcquire(lock)).toBe(false);
-    expect(await waiter.acquire(lock)).toBe(true);
-  });
+  it.each(stage.ways)(
+    'is free when the lease ends with which $title',
+    async ({ first, second }) => {
+      const lock = lockOf();
+      await first().redisActor().acquire(lock, { lease: SHORT });
+      const waiter = second().redisActor();
+      expect(await waiter.tryAcquire(lock)).toBe(false);
+      expect(await waiter.acquire(lock)).toBe(true);
+    },
+  );
 
-  it('is granted to all who wait, and leaves no key and no subscription', async () => {
+  it('is granted to all waiters, and leaves no key and no subscription', async () => {
     const lock = lockOf();
     const turns = stage.owners(8).map(async (owner) => {
       await owner.acquire(lock, { lease: SHORT });

@@ -1,11 +1,11 @@
-/** One user of a count-down latch. It does its commands one after the other. */
+/** A user of a count-down latch. It executes its commands one after the other. */
 export class RedisLatchActor {
   constructor(
     private readonly name: string,
     private readonly tell: (...words: (string | number)[]) => Promise<string>,
   ) {}
 
-  /** Whether it was open, and now is closed. */
+  /** Whether it was open, and is closed now. */
   async trySetCount(count: number): Promise<boolean> {
     return (await this.ask('trySetCount', count)) === 'true';
   }
@@ -18,7 +18,7 @@ export class RedisLatchActor {
     return Number(await this.ask('count'));
   }
 
-  /** Whether it opened within so many ms; default: it waits for ever. */
+  /** Whether it opened within that many ms; default: it waits forever. */
   async await(wait = -1): Promise<boolean> {
     return (await this.ask('await', wait)) === 'open';
   }

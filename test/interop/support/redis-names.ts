@@ -5,16 +5,16 @@ export function redisNames(name: string) {
     /** Of a lock, a fair lock's holder, or a read/write lock. */
     hash: name,
     token: `redisson_lock_token:${tagged}`,
-    /** Those who wait for a fair lock, in order, and until when they count. */
+    /** The waiters of a fair lock, in order, and their deadlines. */
     queue: `redisson_lock_queue:${tagged}`,
     timeouts: `redisson_lock_timeout:${tagged}`,
-    /** Ids of the permits that are out, and when they come back. */
+    /** Ids of the held permits, and when they expire. */
     permitTimeouts: `${tagged}:timeout`,
-    /** There as long as the `n`th hold of a reader. */
+    /** Exists as long as the `n`th hold of a reader. */
     readHold: (holder: string, n: number) => `${tagged}:${holder}:rwlock_timeout:${n}`,
 
     channel: `redisson_lock__channel:${tagged}`,
-    /** Of one that waits for a fair lock. */
+    /** Channel of a waiter for a fair lock. */
     waiterChannel: (holder: string) => `redisson_lock__channel:${tagged}:${holder}`,
     semaphoreChannel: `redisson_sc:${tagged}`,
     latchChannel: `redisson_countdownlatch__channel__{${name}}`,

@@ -1,7 +1,7 @@
-/** What a peer on Redis is set to. */
+/** Settings of a peer on Redis. */
 export interface RedisPeerOptions {
-  /** How long its renewed leases last at a time, in ms. Default 30,000. */
+  /** Duration of its renewed leases, in ms. Default 30,000. */
   readonly watchdogTimeout?: number;
-  /** Are the servers independent, so that each lock is one on a majority of them? Default false. */
+  /** Whether the servers are independent, so that each lock is one on a majority of them. Default false. */
   readonly isRedLock?: boolean;
 }

@@ -2,13 +2,13 @@
 export interface RedisPermitOptions {
   /** Default 1. */
   readonly permits?: number;
-  /** In ms, or for ever. Default for ever. */
+  /** In ms, or forever. Default forever. */
   readonly wait?: number | 'forever';
-  /** In ms. Default: until it is released; renewed meanwhile in Node, without an end in Java. */
+  /** In ms. Default: until it is released; renewed meanwhile in Node, without expiry in Java. */
   readonly lease?: number;
 }
 
-/** One user of a semaphore whose permits have ids and leases. It does its commands one after the other. */
+/** A user of a semaphore that has permits with ids and leases. It executes its commands one after the other. */
 export class RedisPermitActor {
   constructor(
     private readonly name: string,
@@ -23,17 +23,17 @@ export class RedisPermitActor {
     return outcome === 'granted' ? ids : undefined;
   }
 
-  /** Gives back what it acquired last. */
+  /** Releases the most recent acquire. */
   async release(): Promise<void> {
     await this.ask('release');
   }
 
-  /** Gives these permits back, whoever acquired them; whether all of them were out. */
+  /** Releases these permits, whichever actor acquired them; whether all of them were held. */
   async releaseIds(ids: readonly string[]): Promise<boolean> {
     return (await this.ask('releaseIds', ...ids)) === 'true';
   }
 
-  /** Whether it holds what it acquired last, as far as it knows; Node only. */
+  /** Whether it holds its most recent acquire, as far as it knows; Node only. */
   async isHeld(): Promise<boolean> {
     return (await this.ask('isHeld')) === 'true';
   }
@@ -44,7 +44,7 @@ export class RedisPermitActor {
     return (await Promise.all(answers)).map(Number);
   }
 
-  /** Whether it was not there before. */
+  /** Whether it did not exist before. */
   async trySetPermits(permits: number): Promise<boolean> {
     return (await this.ask('trySetPermits', permits)) === 'true';
   }
@@ -57,12 +57,12 @@ export class RedisPermitActor {
     await this.ask('addPermits', permits);
   }
 
-  /** What that permit has left, in ms; -1 when it does not end. */
+  /** Remaining time of that permit, in ms; -1 when it does not expire. */
   async leaseTime(id: string): Promise<number> {
     return Number(await this.ask('leaseTime', id));
   }
 
-  /** Whether somebody had that permit, so that it has so many ms from now. */
+  /** Whether that permit was held, so that it now has that many ms. */
   async updateLeaseTime(id: string, lease: number): Promise<boolean> {
     return (await this.ask('updateLeaseTime', id, lease)) === 'true';
   }

@@ -2,11 +2,11 @@
 export interface RedisSemaphoreOptions {
   /** Default 1. */
   readonly permits?: number;
-  /** In ms, or for ever. Default for ever. */
+  /** In ms, or forever. Default forever. */
   readonly wait?: number | 'forever';
 }
 
-/** One user of a semaphore whose permits nobody owns. It does its commands one after the other. */
+/** A user of a semaphore that has permits without owners. It executes its commands one after the other. */
 export class RedisSemaphoreActor {
   constructor(
     private readonly name: string,
@@ -22,7 +22,7 @@ export class RedisSemaphoreActor {
     await this.ask('release', permits);
   }
 
-  /** Whether the semaphore was there. */
+  /** Whether the semaphore existed. */
   async releaseIfExists(permits = 1): Promise<boolean> {
     return (await this.ask('releaseIfExists', permits)) === 'true';
   }
@@ -31,7 +31,7 @@ export class RedisSemaphoreActor {
     return Number(await this.ask('available'));
   }
 
-  /** Whether it was not there before. */
+  /** Whether it did not exist before. */
   async trySetPermits(permits: number): Promise<boolean> {
     return (await this.ask('trySetPermits', permits)) === 'true';
   }
@@ -40,7 +40,7 @@ export class RedisSemaphoreActor {
     await this.ask('addPermits', permits);
   }
 
-  /** How many it took. */
+  /** How many it acquired. */
   async drainPermits(): Promise<number> {
     return Number(await this.ask('drain'));
   }

@@ -18,7 +18,7 @@ export class RedisStage {
   private readonly logs: CommandLog[] = [];
   private tests = 0;
 
-  /** @param titles who the two are, for the names of tests */
+  /** @param titles the names of the two processes, for the titles of tests */
   constructor(
     readonly kind: RedisDeploymentKind,
     private readonly titles: readonly [string, string],
@@ -36,7 +36,7 @@ export class RedisStage {
     await this.deployment?.stop();
   }
 
-  /** For the next test: a name that nobody used before. */
+  /** Prepares the next test with an unused name. */
   reset(): void {
     this.tests += 1;
     for (const log of this.logs.splice(0)) log.close();
@@ -57,7 +57,7 @@ export class RedisStage {
     return this.kind === 'cluster' ? 'SPUBLISH' : 'PUBLISH';
   }
 
-  /** Has the server of this lock carry out a command. */
+  /** Has the server of this lock execute a command. */
   async command(command: string, ...args: (string | number)[]): Promise<unknown> {
     const server = await this.deployment.masterOf(this.name);
     return server.command(command, ...args);
@@ -71,25 +71,25 @@ export class RedisStage {
     return pairs;
   }
 
-  /** From now on, what the server of this lock carries out. */
+  /** From now on, what the server of this lock executes. */
   async log(): Promise<CommandLog> {
     const log = await CommandLog.open(await this.deployment.masterOf(this.name));
     this.logs.push(log);
     return log;
   }
 
-  /** All keys of this lock, but for those by which late copies are known. */
+  /** All keys of this lock, except the records that identify late copies. */
   async keys(): Promise<string[]> {
     const keys = (await this.command('KEYS', `*${this.name}*`)) as string[];
     return keys.filter((name) => !FOR_LATE_COPIES.test(name)).sort();
   }
 
   /**
-   * Resolves once so many owners in that process wait for a message on a channel that begins so, and nothing else. The log
-   * has to be older than their wait.
+   * Resolves once that many owners in that process wait for a message on a channel with that prefix, and for nothing else. The
+   * log has to be older than their wait.
    *
-   * The `1` that a writer sends wakes who is asleep in Redisson; who is on the way there sleeps over it, for as long as the
-   * lease that it saw.
+   * The `1` that a writer sends wakes sleeping waiters in Redisson; a waiter that is about to sleep misses it, for as long as
+   * the lease that it saw.
    */
   async asleep(peer: Peer, channel: string, log: CommandLog, count = 1): Promise<void> {
     const hasAsked = () => log.hasAskedAfterSubscribing(channel, this.name);
@@ -98,13 +98,13 @@ export class RedisStage {
     await eventually(`${count} sleep`, async () => (await actor.sleepers()) === count);
   }
 
-  /** Resolves once so many wait for the fair lock of this name. */
+  /** Resolves once that many wait for the fair lock of this name. */
   async queued(count: number): Promise<void> {
     const isTrue = async () => (await this.command('LLEN', this.names.queue)) === count;
     await eventually(`${count} are queued`, isTrue);
   }
 
-  /** Some owner in each of the processes, in turn. */
+  /** Owners in the two processes, alternating. */
   owners(count: number): RedisActor[] {
     return Array.from({ length: count }, (_, n) => (n % 2 ? this.other : this.one).redisActor());
   }
@@ -121,7 +121,7 @@ export class RedisStage {
     );
   }
 
-  /** Who comes first, for `it.each`; the processes are there once a test runs. */
+  /** The process that comes first, for `it.each`; the processes exist once a test runs. */
   get ways() {
     const [one, other] = this.titles;
     return [

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** Where Maven builds the Java peer. */
 const TARGET = new URL('../redisson-java/target/', import.meta.url);
 
-/** File that holds the class path of the libraries; there once the peer was built. */
+/** File with the class path of the libraries; it exists once the peer was built. */
 export const redissonClassPathFile = fileURLToPath(new URL('classpath', TARGET));
 
 /** Java class path of the peer; undefined where it was not built. */

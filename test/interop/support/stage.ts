@@ -14,7 +14,7 @@ export class Stage {
   private tests = 0;
 
   async start(startOther: (connect: string) => Promise<Peer>): Promise<void> {
-    // Empty containers stay: which of two were swept already must not tell the nodes of two locks apart.
+    // Empty containers stay: the nodes of two locks must not differ by which container was collected already.
     this.server = await ZooKeeperServer.start({ containerCheckIntervalMs: 3_600_000 });
     const { connectString } = this;
     [this.node, this.other, this.stranger] = await Promise.all([
@@ -33,7 +33,7 @@ export class Stage {
     return this.server.connectString;
   }
 
-  /** For the next test: a path that nobody used before. */
+  /** Prepares the next test with an unused path. */
   reset(): void {
     this.tests += 1;
   }
@@ -43,7 +43,7 @@ export class Stage {
     return `/interop/lock-${this.tests}`;
   }
 
-  /** Who comes first, for `it.each`; the processes are there once a test runs. */
+  /** The process that comes first, for `it.each`; the processes exist once a test runs. */
   readonly ways = [
     { title: 'Node holds it', isNode: true, first: () => this.node, second: () => this.other },
     {

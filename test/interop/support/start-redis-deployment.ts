@@ -2,7 +2,7 @@ import { RedisCluster } from '../../support/redis-cluster.js';
 import { RedisServer } from '../../support/redis-server.js';
 import type { RedisDeployment, RedisDeploymentKind } from './redis-deployment.js';
 
-/** Starts the servers; resolves when they serve. */
+/** Starts the servers; resolves when they are ready. */
 export function startRedisDeployment(kind: RedisDeploymentKind): Promise<RedisDeployment> {
   return kind === 'standalone' ? startStandalone() : startCluster();
 }

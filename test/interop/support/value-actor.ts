@@ -1,4 +1,4 @@
-/** One user of a shared value in a peer: a number, or bytes that are a word. It does its commands one after the other. */
+/** A user of a shared value in a peer: a number, or bytes that are a word. It executes its commands one after the other. */
 export class ValueActor {
   constructor(
     /** `count:/a` or `value:/a`. */
@@ -10,7 +10,7 @@ export class ValueActor {
     await this.ask('start', seed);
   }
 
-  /** What was seen last. */
+  /** The value seen last. */
   get(): Promise<string> {
     return this.ask('get');
   }
@@ -19,12 +19,12 @@ export class ValueActor {
     await this.ask('set', value);
   }
 
-  /** False when somebody has set it since it was seen last. */
+  /** False when it was set elsewhere since it was seen last. */
   async trySet(value: string): Promise<boolean> {
     return (await this.ask('trySet', value)) === 'true';
   }
 
-  /** What the listener has been told. */
+  /** What the listener has received. */
   async heard(): Promise<string[]> {
     return (await this.ask('heard')).split(' ').filter(Boolean);
   }

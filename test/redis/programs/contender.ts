@@ -1,4 +1,4 @@
-// Takes a lock for 50 ms whenever it is told to, and says when it waits for it and when it has given it back.
+// Takes a lock for 50 ms on every command, and reports when it waits for it and when it has released it.
 // Arguments: the URL of the server, the key.
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';

@@ -1,5 +1,5 @@
-// Takes locks and keeps them, until it is killed; tells whether each was granted or has to wait.
-// Arguments: options of the client as JSON, the key, what is wanted of it: 'fair', 'read' or 'write', how often.
+// Takes locks and keeps them until it is killed; reports whether each was granted or has to wait.
+// Arguments: options of the client as JSON, the key, the kind of lock: 'fair', 'read' or 'write', the number of acquires.
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 
 const [, , options, key, kind, count] = process.argv;

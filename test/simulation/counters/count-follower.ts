@@ -5,7 +5,7 @@ import { Times } from '../times.js';
 import type { World, WorldObserver } from '../world.js';
 import type { CounterJudge } from './counter-judge.js';
 
-/** What a client sees of the number as a shared count: only what was there, never anything older, and soon what is. */
+/** A client's view of the number as a shared count: only values that existed, never an older one, and soon the current one. */
 export class CountFollower implements WorldObserver {
   readonly lasting = 0;
   readonly count: SharedCount;
@@ -46,7 +46,7 @@ export class CountFollower implements WorldObserver {
     while (client.closedAt === undefined && this.#startedAt === Times.never)
       await count.start().then(
         () => (this.#startedAt = this.world.clock.now()),
-        () => client.sleep(Patience.TO_SERVE), // no answer in time: again
+        () => client.sleep(Patience.TO_SERVE), // no answer in time: try again
       );
   }
 }

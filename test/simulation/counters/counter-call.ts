@@ -7,22 +7,22 @@ export type CounterMethod = Exclude<keyof Counter, 'get'> | 'trySetCount' | 'set
 /** One way to change a number. */
 export interface CounterCall {
   readonly makes: Change['makes'];
-  /** What it says: of what it has made what; only whether; or nothing but that it was made. */
+  /** Its result: the values before and after; only whether it was made; or nothing except that it was made. */
   run(): Promise<Outcome | boolean | void>;
 }
 
 export interface CounterCallOptions {
   readonly counter: Counter;
-  /** Of the same number, where it has 32 bits. */
+  /** The same number as a shared count, where it has 32 bits. */
   readonly count?: SharedCount;
   /** What the number was when the user last saw it. */
   readonly seen: number;
-  /** Of its own: no two calls add it, or set it. */
+  /** Unique: no two calls add it, or set it. */
   readonly delta: number;
   readonly value: number;
 }
 
-/** @throws when it is a method of a shared count, and there is none */
+/** @throws if it is a method of a shared count, and there is none */
 export function counterCall(method: CounterMethod, options: CounterCallOptions): CounterCall {
   const { counter, count, seen, delta, value } = options;
   const adds = (before = 0n, now: bigint) => now - before === BigInt(delta);

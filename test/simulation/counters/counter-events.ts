@@ -1,4 +1,4 @@
-/** What has to have happened many times, or the schedules of a number show nothing. */
+/** Events that have to occur many times, or the schedules of a number prove nothing. */
 export const COUNTER_EVENTS = [
   'number changed',
   'made',

@@ -6,15 +6,15 @@ import type { Change } from './change.js';
 import type { Outcome } from './counter.js';
 
 /**
- * Sees every change of a number on the server, told by the tree itself, and holds it against what those were told who asked
- * for it. Every change that is seen was asked for, and was made once; whoever was told that it was made, or was not, was
- * told the truth; who was told neither had lost the connection. So the number is always the exact sum.
+ * Observes every change of a number on the server, through the tree itself, and compares it with the results that the callers
+ * got. Every observed change was requested, and was made once; a caller that learned that its change was made, or was not, got
+ * the truth; a caller that learned neither had lost the connection. So the number is always the exact sum.
  */
 export class CounterJudge implements WorldObserver {
   readonly lasting = 1;
   readonly #changes: Change[] = [];
   readonly #watcher: LinkListener;
-  /** By the transactions that made them. */
+  /** The values by the transactions that made them. */
   readonly values = new Map<number, bigint>();
   /** When each value was replaced by the next. */
   readonly #replacedAt: { readonly value: bigint; readonly at: number }[] = [];
@@ -34,12 +34,12 @@ export class CounterJudge implements WorldObserver {
     world.observers.push(this);
   }
 
-  /** On the server; where there is none, 0. */
+  /** Value on the server; 0 if there is none. */
   get value(): bigint {
     return this.#value ?? 0n;
   }
 
-  /** The transaction that made it. */
+  /** The transaction that made the value. */
   get zxid(): number {
     return this.#zxid;
   }
@@ -53,7 +53,7 @@ export class CounterJudge implements WorldObserver {
     return this.#changes.length + 1;
   }
 
-  /** It is about to be called. */
+  /** Called before the method is called. */
   began(about: Pick<Change, 'what' | 'client' | 'makes' | 'isRepeatable'>): Change {
     const { nextId: id } = this;
     const change: Change = { ...about, id, startedAt: this.#now };
@@ -62,7 +62,7 @@ export class CounterJudge implements WorldObserver {
     return change;
   }
 
-  /** It ended with that. */
+  /** The call ended with that outcome. */
   ended(change: Change, { succeeded, preValue, postValue }: Outcome): void {
     if (!succeeded) return this.denied(change);
     this.confirmed(change);
@@ -71,20 +71,20 @@ export class CounterJudge implements WorldObserver {
       this.#accuse(change, `made ${now} of ${before}, but says ${postValue} of ${preValue}`);
   }
 
-  /** It says that it was made. */
+  /** The call reports that the change was made. */
   confirmed(change: Change): void {
     if (!change.made) this.#accuse(change, 'says that it was made, and was not');
     this.world.history.note('made', `${change.id}`);
   }
 
-  /** It says that it was not made. */
+  /** The call reports that the change was not made. */
   denied(change: Change): void {
     if (change.made && !change.isRepeatable) this.#accuse(change, 'was made, and says that not');
     change.isDenied = true;
     this.world.history.note('not made', `${change.id}`);
   }
 
-  /** It was rejected. */
+  /** The call was rejected. */
   failed(change: Change, error: unknown): void {
     const { client, startedAt, id } = change;
     const code = codeOf(error);
@@ -97,7 +97,7 @@ export class CounterJudge implements WorldObserver {
     if (code !== 'MAYBE_DONE' && !change.isRepeatable) this.denied(change);
   }
 
-  /** Somebody has asked for it since then, and was told that. */
+  /** A read that began then has returned that value. */
   read(value: bigint, since: number): void {
     const wasSo = this.#replacedAt.some((past) => past.value === value && past.at >= since);
     if (value !== this.value && !wasSo) this.world.history.accuse(`${value} was read, out of time`);
@@ -106,7 +106,7 @@ export class CounterJudge implements WorldObserver {
 
   check(): void {}
 
-  /** The observer goes, and its watch with it. */
+  /** Removes the observer, and its watch. */
   stop(): void {
     this.world.server.tree.forget(this.#watcher);
   }
@@ -146,7 +146,7 @@ export class CounterJudge implements WorldObserver {
   }
 }
 
-/** `undefined`: none that may be. */
+/** `undefined`: an error that must not occur. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof ZooKeeperError && error.maybeDone) return 'MAYBE_DONE';
   if (error instanceof ZooKeeperError && error.isConnectionLoss) return 'CONNECTION_LOSS';

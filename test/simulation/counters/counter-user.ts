@@ -10,15 +10,15 @@ export interface CounterUserOptions {
   readonly client: SimulatedClient;
   readonly judge: CounterJudge;
   readonly dice: Dice;
-  /** Of the same number, where that has 32 bits. */
+  /** The same number as a shared count, where it has 32 bits. */
   readonly follower?: CountFollower;
 }
 
-/** More calls there are not in a schedule. */
+/** A schedule has no more calls than that. */
 const IDS = 1_024;
-/** So many times its number is what a call sets. */
+/** A call sets its own number, multiplied by this. */
 const APART = 1_000_000;
-/** What numbers of 64 bits are multiples of. */
+/** Numbers of 64 bits are multiples of this. */
 const UNIT = 2 ** 20;
 
 const METHODS: readonly CounterMethod[] = [
@@ -28,7 +28,7 @@ const METHODS: readonly CounterMethod[] = [
 const OF_A_COUNT = [...METHODS, ...(['trySetCount', 'trySetCount', 'setCount'] as const)];
 const REPEATABLE: readonly CounterMethod[] = ['forceSet', 'setCount'];
 
-/** Does what users do with a number, at random, each change with a number of its own. */
+/** Uses a number as clients do, at random; each change adds or sets a number of its own. */
 export class CounterUser {
   readonly client: SimulatedClient;
   readonly #counter: Counter;
@@ -45,7 +45,7 @@ export class CounterUser {
       : client.locks.atomicLong(judge.path, how);
   }
 
-  /** Comes again and again until that time, or until his client is closed. */
+  /** Uses the number again and again until that time, or until its client is closed. */
   async live(until: number): Promise<void> {
     const { client, dice } = this.options;
     while (client.closedAt === undefined && client.process.now() < until) {
@@ -72,7 +72,7 @@ export class CounterUser {
       counter: this.#counter,
       count: follower?.count,
       seen: this.#seen,
-      delta: unit * (dice.integer(0, 999) * IDS + judge.nextId), // no sum of others, as far as chance allows
+      delta: unit * (dice.integer(0, 999) * IDS + judge.nextId), // no sum of others, as far as randomness permits
       value: unit * APART * judge.nextId,
     });
     const isRepeatable = REPEATABLE.includes(method);

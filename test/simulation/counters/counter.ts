@@ -1,4 +1,4 @@
-/** What a change says of itself. */
+/** The outcome that a change reports. */
 export interface Outcome {
   readonly succeeded: boolean;
   readonly preValue: bigint | number;

@@ -9,7 +9,7 @@ import { CounterUser } from './counter-user.js';
 const PATH = '/locks/number';
 
 /**
- * One random schedule of a number that all clients change; one of 32 bits is a shared count, too.
+ * One random schedule of a number that all clients change; one of 32 bits is also a shared count.
  *
  * @returns how often each kind of event happened
  * @throws when a promise is broken

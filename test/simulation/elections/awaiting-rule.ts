@@ -8,13 +8,13 @@ import type { Candidate } from './candidate.js';
 export interface Awaiting {
   readonly candidate: Candidate;
   readonly startedAt: number;
-  /** When it gives up; `Infinity`: it does not. */
+  /** When it times out; `Infinity` if it does not. */
   readonly endsAt: number;
   /** When the caller's signal aborted. */
   abortedAt?: number;
 }
 
-/** Whoever waits to lead is told as soon as it does, and waits no longer than it said. */
+/** A caller that waits for leadership is notified as soon as its candidate leads, and waits no longer than requested. */
 export class AwaitingRule {
   readonly #underWay = new Set<Awaiting>();
 
@@ -30,7 +30,7 @@ export class AwaitingRule {
   elected(awaiting: Awaiting, leadership: Leadership): void {
     this.#end(awaiting);
     const { options, leadership: told } = awaiting.candidate;
-    if (leadership !== told) this.history.accuse(`${options.id} leads without having been told`);
+    if (leadership !== told) this.history.accuse(`${options.id} leads without a notification`);
     this.history.note('awaited', options.id);
   }
 
@@ -56,7 +56,9 @@ export class AwaitingRule {
       if (!process.isRunning || process.thawedAt >= this.now()) continue;
       this.#checkEnd(awaiting);
       if (candidate.isStanding && candidate.liveHold && this.now() > startedAt)
-        this.history.accuse(`${candidate.options.id} leads, and who waits for that does not know`);
+        this.history.accuse(
+          `${candidate.options.id} leads, and a caller that waits for that does not know`,
+        );
     }
   }
 

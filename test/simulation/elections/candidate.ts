@@ -5,28 +5,28 @@ import type { SimulatedClient } from '../simulated-client.js';
 import { Times } from '../times.js';
 
 export interface CandidateOptions {
-  /** What its nodes say. */
+  /** The data of its nodes. */
   readonly id: string;
   readonly client: SimulatedClient;
   readonly errorPolicy: 'standard' | 'session';
-  /** What it says of itself. */
+  /** What it reports of itself. */
   readonly hasLeadership: () => boolean;
 }
 
-/** One latch or selector, as its users and the server see it. */
+/** A latch or selector, as its users and the server see it. */
 export class Candidate {
-  /** Since when it stands for election; `Infinity`: it does not. */
+  /** Since when it stands for election; `Infinity` if it does not. */
   standsSince = Times.never;
   /** When it last began or ended anything. */
   changedAt = 0;
-  /** What it leads by, or last led by. */
+  /** The hold that it leads by, or last led by. */
   hold?: ObservedHold;
   leadership?: Leadership;
-  /** Was it told to its listeners that it leads, and not yet that it does no longer? */
+  /** True from the notification of its listeners that it leads until the one that it does not lead any more. */
   isTold = false;
-  /** Something runs that keeps its node where it is, leadership or not. */
+  /** True while work runs that keeps its node where it is, leadership or not. */
   isBusy = false;
-  /** Nodes made for it since it last gave one back. */
+  /** Nodes made for it since it last released one. */
   readonly nodes: QueuedNode[] = [];
 
   constructor(readonly options: CandidateOptions) {}
@@ -35,7 +35,7 @@ export class Candidate {
     return this.standsSince < Times.never;
   }
 
-  /** What it leads by now, as far as it has said. */
+  /** The hold that it leads by now, as far as it has reported. */
   get liveHold(): ObservedHold | undefined {
     return this.hold?.endedAt === undefined ? this.hold : undefined;
   }

@@ -1,4 +1,4 @@
-/** What has to have happened many times, or the schedules of an election show nothing. */
+/** Events that have to occur many times, or the schedules of an election prove nothing. */
 export const ELECTION_EVENTS = [
   'stands',
   'queued again',

@@ -13,7 +13,7 @@ import { Candidate, type CandidateOptions } from './candidate.js';
 import { ElectionProgress } from './election-progress.js';
 import { electionRule } from './election-rule.js';
 
-/** Is told what those see who stand for election, and holds it against what an election promises. */
+/** Receives what the candidates of an election see, and compares it with what an election promises. */
 export class ElectionJudge implements WorldObserver {
   readonly lasting = 0;
   readonly queue: LockQueue;
@@ -36,37 +36,37 @@ export class ElectionJudge implements WorldObserver {
     world.observers.push(this);
   }
 
-  /** Does anybody lead whose process lives? */
+  /** Whether there is a leader with a live process. */
   get isLed(): boolean {
     return this.#progress.isLed;
   }
 
-  /** The clients of those who lead. */
+  /** The clients of the leaders. */
   get leaders(): readonly SimulatedClient[] {
     const leading = [...this.#candidates.values()].filter(({ liveHold }) => liveHold);
     return leading.map(({ options }) => options.client);
   }
 
-  /** There is one more who may stand. */
+  /** Adds a candidate that may stand. */
   announce(options: CandidateOptions): Candidate {
     const candidate = new Candidate(options);
     this.#candidates.set(options.id, candidate);
     return candidate;
   }
 
-  /** It is about to be started, or queued again. */
+  /** The candidate is about to be started, or queued again. */
   stands(candidate: Candidate): void {
     candidate.standsSince = candidate.changedAt = this.#now;
     this.world.history.note('stands', candidate.options.id);
   }
 
-  /** It is told that it leads. */
+  /** The candidate is notified that it leads. */
   leads(candidate: Candidate, leadership: Leadership): void {
     const { client, id, errorPolicy } = candidate.options;
     const node = candidate.node ?? candidate.nodes.at(-1);
     if (node === undefined) return this.#accuse(`${id} leads without a node`);
     if (!candidate.isStanding) this.#accuse(`${id} leads although it does not stand`);
-    if (candidate.liveHold) this.#accuse(`${id} is told twice that it leads`);
+    if (candidate.liveHold) this.#accuse(`${id} is notified twice that it leads`);
     if (node.goneAt !== undefined && node.goneAt < client.connectedAt)
       this.#accuse(`${id} leads on a node that was gone before the connection was there`);
     if (errorPolicy === 'standard' && !client.connection.isConnected)
@@ -79,7 +79,7 @@ export class ElectionJudge implements WorldObserver {
       nodes: [node],
       parts: [],
       grantedAt: this.#now,
-      watched: new Set(node.writtenAt === undefined ? [node] : []), // who leads has asked the servers for its node
+      watched: new Set(node.writtenAt === undefined ? [node] : []), // a leader has asked the servers for its node
       leases: new Set([leadership as Lease]),
     };
     this.world.history.note('leads', `${id} as hold ${hold.id} on ${node.path}`);
@@ -87,15 +87,15 @@ export class ElectionJudge implements WorldObserver {
     candidate.leadership = leadership;
     this.#exclusion.granted(hold);
     this.#listen(candidate, hold, leadership as Lease);
-    if (hold.lostAt !== undefined) this.#accuse(`${id} is told that it leads when it does not`);
+    if (hold.lostAt !== undefined) this.#accuse(`${id} is notified that it leads when it does not`);
   }
 
-  /** Something runs under its leadership; the returned function ends that. */
+  /** Work starts under its leadership; the returned function ends it. */
   entered(candidate: Candidate, lease: LeaseHandle): () => void {
     const { history } = this.world;
     const hold = candidate.liveHold;
     if (!hold) {
-      this.#accuse(`${candidate.options.id} lets somebody in although it does not lead`);
+      this.#accuse(`${candidate.options.id} starts work although it does not lead`);
       return () => {};
     }
     history.note('entered', `hold ${hold.id}`);
@@ -104,7 +104,7 @@ export class ElectionJudge implements WorldObserver {
     return () => this.#gaveBack(candidate, hold, lease);
   }
 
-  /** What its leadership was for has ended. @param goesOn does it stand again by itself? */
+  /** The work of its leadership has ended. @param goesOn whether it stands again by itself */
   hasLed(candidate: Candidate, goesOn: boolean): void {
     const { hold, leadership } = candidate;
     if (hold) this.#gaveBack(candidate, hold, leadership as Lease);
@@ -113,7 +113,7 @@ export class ElectionJudge implements WorldObserver {
     if (!goesOn) candidate.standsSince = Times.never;
   }
 
-  /** Its token, and not that of another. */
+  /** Checks that it gets its own token, and not that of another. */
   async fenced(candidate: Candidate): Promise<void> {
     const { hold, leadership } = candidate;
     try {
@@ -125,7 +125,7 @@ export class ElectionJudge implements WorldObserver {
     }
   }
 
-  /** It is about to be closed; the returned function is to be called when it says that it is. */
+  /** It is about to be closed; call the returned function once it reports that it is. */
   closes(candidate: Candidate): () => void {
     const { client, id } = candidate.options;
     const closedAt = this.#now;
@@ -135,7 +135,8 @@ export class ElectionJudge implements WorldObserver {
     if (hold) this.#gaveBack(candidate, hold, leadership as Lease);
     this.world.history.note('closed', id);
     return () => {
-      if (hold && !leadership!.signal.aborted) this.#accuse(`${id} is closed, and does not tell`);
+      if (hold && !leadership!.signal.aborted)
+        this.#accuse(`${id} is closed, and does not notify its listeners`);
       const left = hold?.nodes.some(({ goneAt }) => goneAt === undefined);
       if (left && client.calmSince < closedAt) this.#accuse(`${id} is closed and leaves its node`);
       if (candidate.liveHold || candidate.isBusy)
@@ -162,7 +163,7 @@ export class ElectionJudge implements WorldObserver {
 
   #queued(node: QueuedNode): void {
     const candidate = this.#candidates.get(node.data);
-    if (!candidate) return this.#accuse(`${node.path} is nobody's`);
+    if (!candidate) return this.#accuse(`${node.path} belongs to no candidate`);
     const { nodes, options } = candidate;
     this.world.history.note(nodes.length > 0 ? 'queued again' : 'queued', node.path);
     if (nodes.some(({ goneAt, owner }) => goneAt === undefined && owner === node.owner))
@@ -170,20 +171,20 @@ export class ElectionJudge implements WorldObserver {
     nodes.push(node);
   }
 
-  /** What it says of itself, against what it was told. */
+  /** Compares what it reports of itself with its notifications. */
   #checkWord(candidate: Candidate): void {
     const { hold, leadership, options } = candidate;
     const { client, id, errorPolicy, hasLeadership } = options;
     const { isAsking, clock } = this.world;
     const { isRunning, thawedAt } = client.process;
-    if (!hold || !isRunning || !(isAsking || thawedAt < clock.now())) return; // without being asked it needs its turn first
+    if (!hold || !isRunning || !(isAsking || thawedAt < clock.now())) return; // if it is not asked, it needs a turn of its own first
     if (isAsking && hasLeadership() && !candidate.liveHold)
-      this.#accuse(`${id} says that it leads although it was told that it does not`);
+      this.#accuse(`${id} says that it leads although it was notified that it does not`);
     if (!hold.leases.has(leadership as Lease) && leadership!.isHeld)
-      this.#accuse(`${id} leads again by a leadership that it has given back`);
+      this.#accuse(`${id} leads again by a leadership that it has released`);
     const mustBeTold = candidate.isTold && candidate.isStanding;
     if (hold.lostAt !== undefined && (leadership!.isHeld || mustBeTold))
-      this.#accuse(`${id} is not told that it leads no longer`);
+      this.#accuse(`${id} is not notified that it does not lead any more`);
     if (candidate.liveHold && errorPolicy === 'standard' && !client.connection.isConnected)
       this.#accuse(`${id} leads although the connection is interrupted`);
   }

@@ -6,21 +6,21 @@ import { Timing } from '../timing.js';
 import type { World } from '../world.js';
 import type { Candidate } from './candidate.js';
 
-/** Beside the longest session timeout: how long there may be no leader when nothing is wrong any more. */
+/** How long there may be no leader once the faults are over, in addition to the longest session timeout. */
 const LONGEST_VACANCY = 1_000;
 
-/** Whoever stands comes into the queue, whose turn it is leads, and what is closed leaves: in a few latencies. */
+/** A standing candidate gets into the queue, the one in turn leads, and a closed one leaves: within a few latencies. */
 export class ElectionProgress {
   #ledAt = 0;
 
   constructor(
     private readonly world: World,
     private readonly queue: LockQueue,
-    /** By their ids. */
+    /** The candidates by their ids. */
     private readonly candidates: ReadonlyMap<string, Candidate>,
   ) {}
 
-  /** Does anybody lead whose process lives? Or keeps others from it, because something goes on under a leadership. */
+  /** Whether there is a leader with a live process, or one that blocks others because work continues under its leadership. */
   get isLed(): boolean {
     for (const { liveHold, isBusy, options } of this.candidates.values())
       if ((liveHold || isBusy) && !options.client.process.isDead) return true;
@@ -65,7 +65,7 @@ export class ElectionProgress {
       this.world.history.accuse(`${node.path} stands in the way since ${since.toFixed(1)} ms`);
   }
 
-  /** Where anybody can lead, somebody does, but for the time that the session of a dead one takes to expire. */
+  /** If any candidate can lead, one does, except for the time that the session of a dead one takes to expire. */
   #checkVacancy(): void {
     if (this.isLed) this.#ledAt = this.#now;
     const { judge, clients, history } = this.world;
@@ -76,6 +76,6 @@ export class ElectionProgress {
     if (this.#now <= since + LONGEST_VACANCY) return;
     const longestSession = Times.latest(...clients.map(({ sessionTimeout }) => sessionTimeout));
     if (this.#now > since + longestSession + LONGEST_VACANCY)
-      history.accuse(`nobody leads since ${since.toFixed(1)} ms`);
+      history.accuse(`there is no leader since ${since.toFixed(1)} ms`);
   }
 }

@@ -5,10 +5,10 @@ import type { Candidate } from './candidate.js';
 import { KEY, type User, type UserOptions } from './user.js';
 import type { Awaiting } from './awaiting-rule.js';
 
-/** Does what users do with latches, at random: waits to lead and gives up, works as the leader, closes in every way. */
+/** Uses latches as clients do, at random: waits to lead and gives up, works as the leader, closes in every way. */
 export class LatchUser implements User {
   #latches = 0;
-  /** What he has started and not waited for. */
+  /** What it has started and not awaited. */
   readonly #loose = new Set<Promise<void>>();
 
   constructor(private readonly options: UserOptions) {}
@@ -29,13 +29,13 @@ export class LatchUser implements User {
       hasLeadership: () => latch.hasLeadership,
     });
     latch.onLeadership((leadership) => {
-      if (candidate.isTold) world.history.accuse(`${id} is told twice that it leads`);
+      if (candidate.isTold) world.history.accuse(`${id} is notified twice that it leads`);
       candidate.isTold = true;
       judge.leads(candidate, leadership);
       if (dice.chance(0.3)) void judge.fenced(candidate);
     });
     latch.onLeadershipLost(() => {
-      if (!candidate.isTold) world.history.accuse(`${id} is told that it does not lead, again`);
+      if (!candidate.isTold) world.history.accuse(`${id} is notified again that it does not lead`);
       candidate.isTold = false;
     });
     if (dice.chance(0.3)) this.#start(() => this.#await(latch, candidate)); // before it stands

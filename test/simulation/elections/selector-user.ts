@@ -2,7 +2,7 @@ import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import type { Candidate } from './candidate.js';
 import { KEY, type User, type UserOptions } from './user.js';
 
-/** Does what users do with selectors, at random: leads for moments and for ages, heeds its signal or not, queues again. */
+/** Uses selectors as clients do, at random: leads briefly and for long, heeds its signal or not, queues again. */
 export class SelectorUser implements User {
   #selectors = 0;
 

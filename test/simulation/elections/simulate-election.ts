@@ -6,10 +6,10 @@ import { ElectionJudge } from './election-judge.js';
 import { KEY, type User, type UserOptions } from './user.js';
 
 /**
- * One random schedule of an election. Everybody stands until somebody leads after the last fault; then they close, one
- * after the other.
+ * One random schedule of an election. All users stand until there is a leader after the last fault; then they close, one after
+ * the other.
  *
- * @param invite makes a user who stands
+ * @param invite creates a user that stands
  * @returns how often each kind of event happened
  * @throws when a promise is broken
  */
@@ -22,7 +22,7 @@ export function simulateElection(
 
 class Election implements Play {
   readonly #judge: ElectionJudge;
-  /** Users who have not gone. */
+  /** Users that have not left. */
   readonly #inside = new Set<User>();
   #isCalm = false;
   #isOver = false;
@@ -77,7 +77,7 @@ class Election implements Play {
     }
   }
 
-  /** For how long one stands: hardly at all, or for some elections. */
+  /** How long a user stands: hardly at all, or for several elections. */
   #stay({ sessionTimeout }: SimulatedClient): number {
     const { dice } = this;
     return dice.time(

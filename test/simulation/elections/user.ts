@@ -3,13 +3,13 @@ import type { SimulatedClient } from '../simulated-client.js';
 import type { World } from '../world.js';
 import type { ElectionJudge } from './election-judge.js';
 
-/** The key that all stand for. */
+/** The key that all users stand for. */
 export const KEY = 'a';
 
-/** A user of one client, who has something stand for election. */
+/** A user of one client that runs a latch or a selector. */
 export interface User {
   readonly client: SimulatedClient;
-  /** Stands, and at some time after `isOver` no longer. */
+  /** Stands for election, until some time after `isOver`. */
   stand(isOver: () => boolean): Promise<void>;
 }
 
@@ -18,6 +18,6 @@ export interface UserOptions {
   readonly judge: ElectionJudge;
   readonly client: SimulatedClient;
   readonly dice: Dice;
-  /** Of his own. */
+  /** Random choices of its own. */
   readonly name: string;
 }

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { FollowerLink } from './follower-link.js';
 
-/** Until the mocks are restored, followers answer `sync` as they answer reads: so a read that is answered counts as a proof. */
+/** Until the mocks are restored, followers answer `sync` as they answer reads: so an answered read counts as a proof. */
 export function answerSyncBySelf(): void {
   const request = FollowerLink.prototype.request;
   jest.spyOn(FollowerLink.prototype, 'request').mockImplementation(function (

@@ -11,17 +11,17 @@ import type {
 import type { Dice } from '../dice.js';
 import { Follower } from './follower.js';
 
-/** The servers of an ensemble, as one client goes round them. */
+/** The servers of an ensemble, in the order in which one client tries them. */
 export interface ClientServers extends Servers {
-  /** The one it has tried last, if that is not the leader. */
+  /** The server that it tried last, if that is a follower. */
   follower?: Follower;
 }
 
-/** A leader and two followers, to all of which clients connect. */
+/** A leader and two followers; clients connect to all of them. */
 export class Ensemble implements Transport {
   readonly followers: readonly Follower[];
   readonly #servers: readonly Transport[];
-  /** What share each server grants of a session timeout that is asked for. */
+  /** The share of a requested session timeout that each server grants. */
   readonly #shares: number[];
 
   constructor(leader: EmbeddedServer, clock: Clock) {
@@ -31,7 +31,7 @@ export class Ensemble implements Transport {
     this.#shares = this.#servers.map(() => 1);
   }
 
-  /** For one client, which tries them in random order. */
+  /** The servers for one client, which tries them in random order. */
   servers(dice: Dice): ClientServers {
     const last = this.#servers.length - 1;
     const servers: ClientServers = {
@@ -45,7 +45,7 @@ export class Ensemble implements Transport {
     return servers;
   }
 
-  /** One of them grants that share of what is asked for, from now on. */
+  /** From now on, that server grants that share of a requested timeout. */
   configure(server: number, share: number): void {
     this.#shares[server % this.#shares.length] = share;
   }
@@ -58,7 +58,7 @@ export class Ensemble implements Transport {
 
   async close(): Promise<void> {}
 
-  /** How many watches are set on the followers. */
+  /** Number of watches set on the followers. */
   get watchCount(): number {
     return this.followers.reduce((sum, { tree }) => sum + tree.watchCount, 0);
   }

@@ -16,11 +16,11 @@ import type { Follower } from './follower.js';
 
 const READS = new Set<Request['op']>(['exists', 'getData', 'getChildren']);
 
-/** A link to a follower. Requests are answered in order: so behind one that waits for the leader, reads wait too. */
+/** A link to a follower. Requests are answered in order: so reads behind one that waits for the leader wait too. */
 export class FollowerLink implements TransportLink {
   #caller?: Caller;
   #isUp = true;
-  /** Does the first of the queue wait for the leader? */
+  /** Whether the first of the queue waits for the leader. */
   #isWaiting = false;
   readonly #queue: { readonly request: Request; readonly reply: Reply }[] = [];
   readonly #reads: RequestProcessor;
@@ -100,7 +100,7 @@ export class FollowerLink implements TransportLink {
       const outcome = follower.leader.forwarded(request, caller);
       follower.down(() => {
         this.#isWaiting = false;
-        if (outcome) this.#answer(outcome); // else its connection is closed, with that news
+        if (outcome) this.#answer(outcome); // otherwise its connection is closed, with that notification
       });
     });
   }
@@ -116,7 +116,7 @@ export class FollowerLink implements TransportLink {
     this.#next();
   }
 
-  /** Our end is closed: the owner hears nothing more but that its requests are lost. */
+  /** Our end is closed: the owner receives nothing more except that its requests are lost. */
   #leave(): void {
     if (!this.#isUp) return;
     this.#end();
@@ -135,7 +135,7 @@ export class FollowerLink implements TransportLink {
     });
   }
 
-  /** What the server says, said in a later turn. */
+  /** What the server sends is delivered in a later turn. */
   #mailed(listener: LinkListener): LinkListener {
     const { outbox } = this.follower;
     const last = (tell: () => void) => {

@@ -12,12 +12,12 @@ import { Timing } from '../timing.js';
 import { FollowerLink } from './follower-link.js';
 
 /**
- * A server of an ensemble that is not the leader: it answers reads by itself, from its own copy of the tree; writes and `sync` it
- * passes on to the leader, and answers when the leader's answer has come back, behind every commit before it. Of the sessions
- * that it has heard of it tells the leader every half tick.
+ * A server of an ensemble that is not the leader: it answers reads itself, from its own copy of the tree; it forwards writes
+ * and `sync` to the leader, and answers when the leader's answer has come back, after every commit before it. Every half tick
+ * it reports to the leader the sessions that it has heard from.
  *
- * The way between the two is without delay, or cut: then reads are answered, and grow old; what is to go up and what is to
- * come down waits, in order. So one that lags is one that was cut off for a moment.
+ * The link between the two has no delay, or is cut: then reads are answered, and become stale; messages in both directions
+ * wait, in order. So a lagging follower is one that was cut off for a moment.
  */
 export class Follower implements Transport {
   readonly tree = new ZnodeTree(() => {});
@@ -26,7 +26,7 @@ export class Follower implements Transport {
   #ups: (() => void)[] = [];
   #downs: (() => void)[] = [];
   readonly #links = new Set<FollowerLink>();
-  /** With the timeouts, as it has granted them. */
+  /** The sessions, with the timeouts that it has granted. */
   readonly #touched = new Map<string, number>();
 
   constructor(
@@ -37,7 +37,7 @@ export class Follower implements Transport {
     this.#replicate(leader.tree);
   }
 
-  /** Does it take itself for the leader? Then it answers `sync`, but cannot commit anything. */
+  /** Whether it considers itself the leader. Then it answers `sync`, but cannot commit anything. */
   get isDeposed(): boolean {
     return this.#state === 'deposed';
   }
@@ -51,19 +51,19 @@ export class Follower implements Transport {
 
   async close(): Promise<void> {}
 
-  /** To the leader: now, or when it can be reached. */
+  /** Sends to the leader: now, or when it can be reached. */
   up(message: () => void): void {
     if (this.#state === 'following') this.leader.receive(message);
     else this.#ups.push(message);
   }
 
-  /** From the leader. */
+  /** Receives from the leader. */
   down(message: () => void): void {
     if (this.#state === 'cut off' || this.#state === 'deposed') this.#downs.push(message);
     else message();
   }
 
-  /** It has heard of that session. */
+  /** It has heard from that session. */
   touched(id: string, timeout: number): void {
     if (this.#touched.size === 0) {
       const half = Timing.tick / 2;
@@ -86,7 +86,7 @@ export class Follower implements Transport {
     if (this.#state === 'following') this.#state = 'deposed';
   }
 
-  /** It gives up: it serves nobody any more, and what has not reached the leader is lost. */
+  /** It gives up: it serves no client any more, and what has not reached the leader is lost. */
   stop(): void {
     this.#ups = [];
     this.#touched.clear();
@@ -95,7 +95,7 @@ export class Follower implements Transport {
     this.#catchUp('down');
   }
 
-  /** The leader can be reached again: what has happened meanwhile comes down, then goes up what has waited. */
+  /** The leader can be reached again: what has happened meanwhile arrives, then what has waited is sent. */
   recover(): void {
     this.#catchUp('following');
     const ups = this.#ups;
@@ -118,7 +118,7 @@ export class Follower implements Transport {
     });
   }
 
-  /** Every change of the leader's tree is one of its own, as soon as it hears of it. */
+  /** Every change of the leader's tree is applied to its own, as soon as it is received. */
   #replicate(tree: ZnodeTree): void {
     for (const change of ['insert', 'remove', 'setData'] as const) {
       const make = tree[change].bind(tree) as (...args: unknown[]) => void;

@@ -5,7 +5,7 @@ import type { World } from '../world.js';
 import { mutexRule } from './mutex-rule.js';
 import { permitsRule } from './permits-rule.js';
 
-/** The semaphore of that key with as many permits as a shared count says: at most `highest`, and changed now and then. */
+/** The semaphore of that key with as many permits as a shared count has: at most `highest`, and changed occasionally. */
 export function countedSemaphore(world: World, key: string, highest: number): SimulatedLock {
   const count = new ObservedCount(world, '/count', highest);
   const queue = world.queue(

@@ -1,4 +1,4 @@
-/** What has to have happened many times, or the schedules of a lock show nothing. */
+/** Events that have to occur many times, or the schedules of a lock prove nothing. */
 export const LOCK_EVENTS = [
   'granted',
   'refused',

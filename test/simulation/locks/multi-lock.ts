@@ -11,7 +11,7 @@ const real = (locks: readonly Lock[], clock: Clock): Lock => new MultiLock(locks
  * All of those locks as one.
  *
  * @param parts in the order of their keys
- * @param make given the parts in another order. Default: the library's
+ * @param make receives the parts in another order. Default: the library's
  */
 export function multiLock(
   world: World,

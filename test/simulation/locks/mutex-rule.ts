@@ -1,6 +1,6 @@
 import type { QueueRule } from '../queue-rule.js';
 
-/** The first node holds, and nobody else. */
+/** Only the first node holds. */
 export const mutexRule: QueueRule = {
   isServed: (node, nodes) => nodes[0] === node,
   mayHoldTogether: (nodes) => nodes.length <= 1,

@@ -1,9 +1,9 @@
 import type { QueueRule } from '../queue-rule.js';
 
 /**
- * So many of the first nodes hold.
+ * The first nodes hold, as many as there are permits.
  *
- * @param permits how many there are now, and what else they may be taken for. Lowering them takes nothing away
+ * @param permits how many there are now, and what else clients may believe. Lowering them takes nothing away
  */
 export function permitsRule(permits: () => readonly [number, ...number[]]): QueueRule {
   let highest = 0;
@@ -14,6 +14,6 @@ export function permitsRule(permits: () => readonly [number, ...number[]]): Queu
       return permits().some((count) => place < count) && permits().some((count) => place >= count);
     },
     mayHoldTogether: (nodes) => nodes.length <= (highest = Math.max(highest, ...permits())),
-    mayFollow: () => true, // those who hold together are told in any order
+    mayFollow: () => true, // those that hold together are notified in any order
   };
 }

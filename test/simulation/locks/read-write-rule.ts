@@ -2,10 +2,10 @@ import type { QueueRule } from '../queue-rule.js';
 import type { QueuedNode } from '../queued-node.js';
 
 const isWriter = ({ name }: QueuedNode) => name === '__WRIT__';
-/** A writer, and a reader that has taken its number while it was there: nobody came in between. */
+/** A writer, and a reader that took its number while it held: no other node came in between. */
 const areOne = (a: QueuedNode, b: QueuedNode) => a.token === b.token;
 
-/** A writer holds when nobody stands before it; a reader when no writer does but the one that it was itself. */
+/** A writer holds when there is no node before it; a reader when there is no writer before it except its own. */
 export const readWriteRule: QueueRule = {
   isServed(node, nodes) {
     const before = nodes.slice(0, nodes.indexOf(node)).filter((other) => !areOne(node, other));
@@ -20,6 +20,6 @@ export const readWriteRule: QueueRule = {
   mayFollow(later, earlier) {
     if (isWriter(later) || isWriter(earlier))
       return later.token > earlier.token || (areOne(later, earlier) && !isWriter(later));
-    return true; // readers are told in any order
+    return true; // readers are notified in any order
   },
 };

@@ -3,7 +3,7 @@ import type { World } from '../world.js';
 import { mutexRule } from './mutex-rule.js';
 import { permitsRule } from './permits-rule.js';
 
-/** The semaphore of that key, and of so many permits. */
+/** The semaphore of that key with that many permits. */
 export function semaphore(world: World, key: string, permits: number): SimulatedLock {
   return {
     key,

@@ -7,17 +7,17 @@ import type { Findings } from './findings.js';
 import type { Ledger } from './ledger.js';
 import { PERMITS, RECIPES } from './recipes.js';
 
-/** The longest lease of the storm is over, and copies of releases have come. In ms. */
+/** Time in ms after which the longest lease of the storm is over, and copies of releases have arrived. */
 const LONGEST = 15_000;
-/** How long what the servers remember of requests and of holders may live, in ms. */
+/** Maximum lifetime of what the servers remember of requests and of holders, in ms. */
 const LONGEST_MEMORY = 16 * 60_000;
 
-/** What stays without end, as the documents say. */
+/** What is kept without expiry, as documented. */
 const COUNTERS = [/^redisson_lock_token:/, /^interlock_permits:/];
-/** What stays for some minutes, as the documents say, so that a late copy does no harm. */
+/** What is kept for some minutes, as documented, so that a late copy does no harm. */
 const MEMORIES = [/^interlock_requests?:/, /^interlock_gone:/, /^interlock_extended:/];
 
-/** Looks at what a storm has left, when all is calm and its clients are closed. */
+/** Checks what a storm has left, when all is calm and its clients are closed. */
 export class Aftermath {
   constructor(
     private readonly server: RedisServer,
@@ -50,7 +50,7 @@ export class Aftermath {
     this.findings.add('count', text, () => this.log.copies(ledger.key, zero));
   }
 
-  /** Is anything held, or waited for? Permits whose leases are over come back with the next command that takes any. */
+  /** Whether anything is held or waited for. Permits with expired leases return with the next command that acquires any. */
   async #hasLeases(numbers: readonly string[]): Promise<boolean> {
     const keys = await this.#unknownKeys(numbers);
     const isPermits = (key: string) => /^\{.*\}:timeout$/.test(key);
@@ -61,7 +61,7 @@ export class Aftermath {
     return areHeld || !keys.every(isPermits);
   }
 
-  /** Those that are not documented to stay. */
+  /** The keys that are not documented to stay. */
   async #unknownKeys(numbers: readonly string[]): Promise<string[]> {
     const isKnown = (key: string) =>
       numbers.includes(key) || [...COUNTERS, ...MEMORIES].some((name) => name.test(key));
@@ -77,14 +77,14 @@ export class Aftermath {
     }
   }
 
-  /** All is free: another client takes it at once. */
+  /** All is free: another client acquires it at once. */
   async #locks(): Promise<void> {
     const { host, port } = this.server;
     const fresh = await createRedisLockClient('fresh', { connect: { host, port } });
     await fresh.connect();
     try {
       for (const recipe of RECIPES) await this.#take(fresh, recipe.name);
-      await (await fresh.semaphore('resized').tryAcquire())?.release(); // with it come back those whose leases ran out
+      await (await fresh.semaphore('resized').tryAcquire())?.release(); // permits with expired leases return with it
     } finally {
       await fresh.close();
     }

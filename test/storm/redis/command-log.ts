@@ -1,7 +1,7 @@
 import * as scripts from '../../../lib/redis/scripts/index.js';
 import type { RespFrame } from '../../support/resp-splitter.js';
 
-/** How a command came to the server. */
+/** How a command arrived at the server. */
 export type Arrival = 'at once' | 'late' | 'again';
 
 /** A command on its way through the proxy. */
@@ -16,16 +16,16 @@ export interface LoggedCommand {
   arrivedAt?: number;
   reply?: string;
   repliedAt?: number;
-  /** When its client had the answer. */
+  /** When its client received the answer. */
   toldAt?: number;
-  /** Was the server no primary when it answered? */
+  /** True if the server was no primary when it answered. */
   isStale?: boolean;
 }
 
 const KEPT = 40_000;
 const LONGEST_TEXT = 160;
 
-/** Of each script, by its digest and by its source. */
+/** Name of each script, by its digest and by its source. */
 const NAMES = new Map(
   Object.values(scripts).flatMap(({ sha1, source, name }) => [
     [sha1, name],
@@ -43,7 +43,7 @@ export class CommandLog {
     return entry;
   }
 
-  /** Was anything about the key answered, since then, by a server that was no primary (any more)? */
+  /** Whether a command about the key was answered since then by a server that was not the primary, or no longer. */
   isStale(key: string, since: number): boolean {
     return this.#about(key).some(
       ({ isStale, repliedAt = Infinity }) => isStale === true && repliedAt >= since,
@@ -51,10 +51,10 @@ export class CommandLog {
   }
 
   /**
-   * The last commands about a key, in the order in which they came to a server.
+   * The last commands about a key, in the order in which they arrived at a server.
    *
-   * @param holders those about them are marked
-   * @param zero the time that the storm began at
+   * @param holders commands that concern them are marked
+   * @param zero the time at which the storm began
    */
   story(key: string, zero: number, holders: readonly string[] = [], most = 60): string[] {
     const about = this.#about(key).filter(({ arrivedAt }) => arrivedAt !== undefined);
@@ -64,7 +64,7 @@ export class CommandLog {
     return about.filter((entry) => shown.has(entry)).map((entry) => this.#line(entry, zero, meant));
   }
 
-  /** The commands about a key that came to a server more than once: what may have counted twice. */
+  /** The commands about a key that arrived at a server more than once, which may have counted twice. */
   copies(key: string, zero: number, most = 60): string[] {
     const same = new Map<string, LoggedCommand[]>();
     for (const entry of this.#about(key)) {
@@ -101,7 +101,7 @@ export class CommandLog {
   }
 }
 
-/** A reply in short. */
+/** A reply in short form. */
 export function replyText({ type, value }: RespFrame): string {
   const text = type === '-' ? `-${String(value)}` : JSON.stringify(value);
   return printable(text).slice(0, LONGEST_TEXT);

@@ -7,7 +7,7 @@ import type { StormClient } from './storm-client.js';
 
 const GATE_COUNT = 3;
 
-/** Does one operation after the other on a number, until it is over; resolves to how many there were. */
+/** Runs one operation after the other on a number until it is over; resolves to their number. */
 export async function keepOn(
   random: () => number,
   isOver: () => boolean,
@@ -22,7 +22,7 @@ export async function keepOn(
   return count;
 }
 
-/** Gives and takes permits that nobody owns, of which there are always enough. */
+/** Releases and acquires permits without owners, of which there are always enough. */
 export function changePool(
   pool: RedisSemaphore,
   ledger: Ledger,
@@ -36,7 +36,7 @@ export function changePool(
   return ledger.count(pool.addPermits(sign * permits), sign * permits);
 }
 
-/** Takes permits that nobody owns and are few, and gives them back; finds more taken than there are. */
+/** Acquires scarce permits without owners, and releases them; finds it when more are held than exist. */
 export class PlainVisits {
   #taken = 0;
   #most: number;
@@ -59,7 +59,7 @@ export class PlainVisits {
     this.#taken += permits;
     if (this.#taken > this.#most)
       this.findings.add('permits', `${semaphore.key}: ${this.#taken} taken of ${this.limit}`);
-    this.#most = Math.max(this.#most, this.#taken); // said once
+    this.#most = Math.max(this.#most, this.#taken); // reported once
     await delay(random() * 50);
     this.#taken -= permits;
     await this.ledger.count(semaphore.release(permits), permits);
@@ -68,12 +68,12 @@ export class PlainVisits {
 
 /**
  * Closes a latch, counts it down and goes through, again and again. After an operation of unknown outcome, which may take
- * effect later, it goes on with another latch.
+ * effect later, it continues with another latch.
  */
 export class Gates {
-  /** How often one was opened. */
+  /** How often a latch was opened. */
   opened = 0;
-  /** The latches that it has left. */
+  /** The latches that it has abandoned. */
   readonly left: string[] = [];
   #rounds = 0;
 
@@ -84,7 +84,7 @@ export class Gates {
     private readonly random: () => number,
   ) {}
 
-  /** Closes the latch that it is at, and opens it. */
+  /** Closes the current latch, and opens it. */
   async round(): Promise<void> {
     const key = `gate${this.left.length + 1}`;
     const since = performance.now();
@@ -93,12 +93,12 @@ export class Gates {
     waiting.abort();
     if (fault === undefined) return void (this.opened += 1);
     this.left.push(key);
-    if (fault === 'unknown' || this.log.isStale(key, since)) return; // what a replica answers may be out of date
+    if (fault === 'unknown' || this.log.isStale(key, since)) return; // the answer of a replica may be out of date
     const zero = performance.now() - this.findings.now;
     this.findings.add('latch', `${key} ${fault}`, () => this.log.story(key, zero, [], 25));
   }
 
-  /** What was wrong in one round, if anything was. */
+  /** What was wrong in one round, if anything. */
   async #round(key: string, signal: AbortSignal): Promise<string | undefined> {
     const outcome = <T>(operation: Promise<T>) => outcomeOf(operation, this.findings, key);
     const setter = this.clients[this.#rounds++ % this.clients.length]!.locks.countDownLatch(key);

@@ -2,10 +2,10 @@
 export interface Finding {
   /** In ms since the storm began. */
   readonly at: number;
-  /** What kind of promise: findings of one kind have one cause more often than not. */
+  /** The kind of promise: findings of one kind usually have one cause. */
   readonly kind: string;
   readonly text: string;
-  /** What led to it, line by line. */
+  /** The events that led to it, line by line. */
   readonly story: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export class Findings {
     this.all.push({ at: this.now, kind, text, story: isTold ? story() : [] });
   }
 
-  /** How many there are of each kind. */
+  /** Number of findings of each kind. */
   counts(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { kind } of this.all) counts[kind] = (counts[kind] ?? 0) + 1;

@@ -5,22 +5,22 @@ import type { Findings } from './findings.js';
 import type { PrimaryView } from './primary-view.js';
 import type { Recipe } from './recipes.js';
 
-/** A holder who does not act by its lease any more. */
+/** A holder that does not act by its lease any more. */
 interface Ended {
   readonly key: string;
   readonly holder: string;
   readonly how: 'was released' | 'ran out';
   readonly at: number;
-  /** Was it seen that the server knows of no such holder? */
+  /** Whether it was seen that the server has no such holder. */
   isGone: boolean;
 }
 
-/** Late copies come within this time, in ms. */
+/** Late copies arrive within this time, in ms. */
 const WATCHED = 20_000;
 const PREFIX_OF_PERMITS = 24;
 
 /**
- * Finds holders who come back: the server has forgotten them, and yet they hold again, although nobody acts by their leases.
+ * Finds holders that come back: the server has forgotten them, and yet they hold again, although no code acts by their leases.
  */
 export class GhostWatch {
   readonly #ended = new Map<string, Ended>();
@@ -32,7 +32,7 @@ export class GhostWatch {
     private readonly log: CommandLog,
   ) {}
 
-  /** From now on nobody acts by that lease, and nothing takes the lock for its holder. */
+  /** From now on no code acts by that lease, and nothing acquires the lock for its holder. */
   ended(lease: RedisLease, how: Ended['how']): void {
     const { key } = lease;
     const holder = lease.permitIds[0]?.slice(0, PREFIX_OF_PERMITS) ?? lease.holder;
@@ -52,7 +52,7 @@ export class GhostWatch {
     }
   }
 
-  /** `key holder` of all who hold. */
+  /** `key holder` of all holders. */
   async #holders(redis: Redis): Promise<Set<string>> {
     const found = await Promise.all(
       this.recipes.map(async ({ keys, kind }) => {
@@ -78,5 +78,5 @@ export class GhostWatch {
   }
 }
 
-/** A writer's field says that it writes. */
+/** A writer's field marks it as a writer. */
 const holderOf = (field: string) => field.replace(/:write$/, '');

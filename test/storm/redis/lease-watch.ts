@@ -5,12 +5,12 @@ import type { Findings } from './findings.js';
 import type { Visitor } from './lock-judges.js';
 import type { PrimaryView } from './primary-view.js';
 
-/** What a clock of whole milliseconds, and a stalled turn of the event loop, can make of it, in ms. */
+/** Tolerance in ms for a clock of whole milliseconds and a stalled turn of the event loop. */
 const MARGIN = 30;
 
 /**
- * Finds leases that say they are held for longer than the server keeps the lock for them: whoever comes next gets it too soon,
- * whether or not somebody comes.
+ * Finds leases that claim to be held for longer than the server keeps the lock for them: the next holder would get it too soon,
+ * whether or not there is one.
  */
 export class LeaseWatch {
   readonly #visitors = new Set<Visitor>();
@@ -25,7 +25,7 @@ export class LeaseWatch {
     this.#visitors.add(visitor);
   }
 
-  /** To be called just before it is released. */
+  /** Call it just before the release. */
   leave(visitor: Visitor): void {
     this.#visitors.delete(visitor);
   }
@@ -52,13 +52,13 @@ export class LeaseWatch {
     const zero = performance.now() - this.findings.now;
     const mark = visitor.lease.permitIds[0]?.slice(0, 24) ?? holder;
     this.findings.add('shortened', text, () => this.log.story(key, zero, [mark], 12));
-    this.#visitors.delete(visitor); // said once
+    this.#visitors.delete(visitor); // reported once
   }
 }
 
 const endOf = (lease: RedisLease) => performance.now() + lease.remaining();
 
-/** How long the server keeps the lock for that holder; below 0: it does not. */
+/** How long the server keeps the lock for that holder; below 0 if it does not. */
 async function msLeft(redis: Redis, { lease, mode }: Visitor): Promise<number> {
   const { key, holder } = lease;
   if (mode === 'permits') {

@@ -9,19 +9,19 @@ import type { Findings } from './findings.js';
 /** How an operation on a number ended: with an answer, without any effect, or without an answer. */
 export type Outcome<T> = { readonly answer: T } | 'no effect' | 'unknown';
 
-/** What ends an operation that then has no effect, or none that is not taken back. */
+/** What ends an operation that then has no effect, or only one that is undone. */
 const WITHOUT_EFFECT = [LockTimeoutError, LockAbortedError, LockClientClosedError];
 
 /**
- * What a number on the server must be, from what was told of the operations on it.
+ * What a number on the server must be, judging by the outcomes of the operations on it.
  *
- * An operation that ends with a {@link LockConnectionError} which says that its outcome is unknown may have taken effect once,
- * or not at all: it makes the interval of what is allowed wider by as much as it would have changed. All others count exactly.
+ * An operation that ends with a {@link LockConnectionError} with an unknown outcome may have taken effect once, or not at all:
+ * it widens the interval of allowed values by its change. All others count exactly.
  */
 export class Ledger {
   #lowest: number;
   #highest: number;
-  /** Operations that had an effect, and those of which that is not known. */
+  /** Operations that had an effect, and those with an unknown outcome. */
   done = 0;
   unknown = 0;
 
@@ -57,7 +57,7 @@ export class Ledger {
     return outcome;
   }
 
-  /** May it be that number, when all operations have ended? */
+  /** Whether it may be that number, when all operations have ended. */
   allows(number: number): boolean {
     return this.#lowest <= number && number <= this.#highest;
   }
@@ -70,7 +70,7 @@ export class Ledger {
   }
 }
 
-/** Settles an operation on a number. Errors that are none of the library's are findings: a caller cannot know what they mean. */
+/** Settles an operation on a number. Errors other than the library's are findings: a caller cannot know what they mean. */
 export async function outcomeOf<T>(
   operation: Promise<T>,
   findings: Findings,

@@ -2,7 +2,7 @@ import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import type { CommandLog } from './command-log.js';
 import type { Findings } from './findings.js';
 
-/** A lease that somebody acts by. */
+/** A lease that code acts by. */
 export interface Visitor {
   readonly lease: RedisLease;
   readonly client: string;
@@ -11,15 +11,15 @@ export interface Visitor {
   readonly since: number;
 }
 
-/** What watches over those who have leases of one key. */
+/** Watches over the holders of leases of one key. */
 export interface LockJudge {
   readonly key: string;
   enter(visitor: Visitor): void;
-  /** To be called just before the release. */
+  /** Call it just before the release. */
   leave(visitor: Visitor): void;
 }
 
-/** Finds two who have one lock: a lease that says it is held, at the moment of use, while another says so too. */
+/** Finds two holders of one lock: a lease that claims to be held, at the moment of use, while another one does so too. */
 export class ExclusionJudge implements LockJudge {
   readonly #inside = new Set<Visitor>();
   #highestToken = 0n;
@@ -40,7 +40,7 @@ export class ExclusionJudge implements LockJudge {
     this.#inside.delete(visitor);
   }
 
-  /** As a store does that refuses tokens that are not above the last one. */
+  /** Like a store that rejects tokens that are not above the last one. */
   present(visitor: Visitor, token: bigint): void {
     if (!visitor.lease.isHeld) return;
     if (token <= this.#highestToken)
@@ -55,7 +55,7 @@ export class ExclusionJudge implements LockJudge {
     if (valid.length < 2 || valid.every(({ mode }) => mode === 'read')) return;
     const holders = valid.map((visitor) => nameOf(visitor)).join(' and ');
     this.findings.add('overlap', `${this.key}: ${holders}`, () => this.#story(valid));
-    for (const visitor of valid.slice(0, -1)) this.#inside.delete(visitor); // said once
+    for (const visitor of valid.slice(0, -1)) this.#inside.delete(visitor); // reported once
   }
 
   #story(visitors: readonly Visitor[]): string[] {
@@ -63,7 +63,7 @@ export class ExclusionJudge implements LockJudge {
   }
 }
 
-/** Finds more permits that are held than there are. */
+/** Finds it when more permits are held than exist. */
 export class PermitsJudge implements LockJudge {
   readonly #inside = new Set<Visitor>();
 
@@ -91,7 +91,7 @@ export class PermitsJudge implements LockJudge {
     const text = `${this.key}: ${taken} permits of ${this.permits}: ${valid.map(nameOf).join(' and ')}`;
     this.findings.add('permits', text, () => storyOf(this.key, valid, this.findings, this.log));
     const [eldest] = valid;
-    this.#inside.delete(eldest!); // said once
+    this.#inside.delete(eldest!); // reported once
   }
 }
 

@@ -14,7 +14,7 @@ import { type ExclusionJudge, type LockJudge, type Visitor } from './lock-judges
 import { partsOf, PERMITS, type Recipe } from './recipes.js';
 import type { StormClient } from './storm-client.js';
 
-/** How an acquire may end in a storm, if not well. */
+/** How an acquire may fail in a storm. */
 const ENDS = [
   LockTimeoutError,
   LockAbortedError,
@@ -31,11 +31,11 @@ export interface Grounds {
   readonly ghosts: GhostWatch;
   readonly leases: LeaseWatch;
   readonly findings: Findings;
-  /** Grants of each recipe. */
+  /** Number of grants of each recipe. */
   readonly grants: Map<string, number>;
 }
 
-/** Takes one kind of lock again and again, for a while, long or short. */
+/** Acquires one kind of lock again and again, for a while, long or short. */
 export class LockVisitor {
   constructor(
     private readonly recipe: Recipe,
@@ -102,7 +102,7 @@ export class LockVisitor {
     return random() < 0.1 ? lock.tryAcquire(options) : lock.acquire(options);
   }
 
-  /** Shows the token, as to a store. */
+  /** Presents the token, as to a store. */
   async #present(visitors: readonly Visitor[]): Promise<void> {
     const { grounds, recipe } = this;
     if (!recipe.isFenced) return;
@@ -112,7 +112,7 @@ export class LockVisitor {
     }
   }
 
-  /** For a moment; or long, by a longer lease, the more so where a copy of the acquire may come late. */
+  /** Holds it for a moment; or for long, with a longer lease, more often where a copy of the acquire may come late. */
   async #stay(lease: Lease, wasInterrupted: boolean): Promise<void> {
     const { random } = this;
     const [first] = partsOf(lease);
@@ -133,7 +133,7 @@ export class LockVisitor {
     await delay(ms, undefined, { signal }).catch(() => {});
   }
 
-  /** Gives it back; or lets it run out, as those do who hold it to do something no more often than so. */
+  /** Releases it, or lets it expire, as holders do that limit how often something is done. */
   async #end(lease: Lease, visitors: readonly Visitor[], isFixed: boolean): Promise<void> {
     const runsOut = isFixed && this.random() < 0.15;
     if (runsOut) await this.#pause(lease, LONGEST_LEASE);

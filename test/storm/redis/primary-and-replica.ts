@@ -3,12 +3,12 @@ import { eventually } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { replicated } from '../../support/replicated.js';
 
-/** Longest time that writes wait for the end of a demotion, in ms. */
+/** Maximum time that writes wait for the end of a demotion, in ms. */
 const PAUSE = 8_000;
 
-/** Two servers, of which one is the primary and the other its replica. */
+/** Two servers: a primary and its replica. */
 export class PrimaryAndReplica {
-  /** Counts the demotions. */
+  /** Number of demotions. */
   epoch = 0;
   #isChanging = false;
   #primary: RedisServer;
@@ -29,7 +29,7 @@ export class PrimaryAndReplica {
     return this.#primary;
   }
 
-  /** While it changes, what is read may be out of date. */
+  /** While the primary changes, reads may be out of date. */
   get isChanging(): boolean {
     return this.#isChanging;
   }
@@ -37,8 +37,8 @@ export class PrimaryAndReplica {
   /**
    * Makes the replica the primary, and the primary a replica that keeps its clients: a planned failover of a managed Redis.
    *
-   * Invariant: no write that was answered is lost. Writes wait at the old primary until its replica has them all; those that
-   * waited are refused.
+   * Invariant: no acknowledged write is lost. Writes wait at the old primary until its replica has them all; those that waited
+   * are refused.
    */
   async demote(): Promise<void> {
     const old = this.#primary;
@@ -54,20 +54,20 @@ export class PrimaryAndReplica {
     this.#isChanging = false;
   }
 
-  /** The primary refuses to take more memory for so long. */
+  /** Makes the primary refuse more memory for that long. */
   async refuse(ms: number): Promise<void> {
     await this.#primary.command('CONFIG', 'SET', 'maxmemory', '1');
     await delay(ms);
     await this.#primary.command('CONFIG', 'SET', 'maxmemory', '0');
   }
 
-  /** The primary serves no client for so long. */
+  /** Makes the primary serve no client for that long. */
   async pause(ms: number): Promise<void> {
     await this.#primary.command('CLIENT', 'PAUSE', Math.round(ms), 'ALL');
     await delay(ms);
   }
 
-  /** The primary stands still for so long. */
+  /** Freezes the primary for that long. */
   async freeze(ms: number): Promise<void> {
     this.#primary.freeze();
     await delay(ms);

@@ -2,15 +2,15 @@ import type { Redis } from 'ioredis';
 import type { RedisServer } from '../../support/redis-server.js';
 import type { PrimaryAndReplica } from './primary-and-replica.js';
 
-/** Looks at the primary itself, past the proxy. */
+/** Reads from the primary itself, past the proxy. */
 export class PrimaryView {
   readonly #clients = new Map<RedisServer, Redis>();
-  /** How often it has seen something. */
+  /** Number of successful reads. */
   looks = 0;
 
   constructor(private readonly servers: PrimaryAndReplica) {}
 
-  /** What the primary answers; `undefined` where it does not, or where it was not the primary all the time. */
+  /** The answer of the primary; `undefined` without one, or where it was not the primary all the time. */
   async read<T>(ask: (redis: Redis) => Promise<T>): Promise<T | undefined> {
     const { servers } = this;
     const { epoch, primary, isChanging } = servers;

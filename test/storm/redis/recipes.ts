@@ -3,12 +3,12 @@ import type { RedisPermitOptions } from '../../../lib/redis/semaphores/redis-per
 import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 
-/** How many permits the semaphores have. */
+/** Number of permits of the semaphores. */
 export const PERMITS = 5;
 
-/** Something to be taken for a while. */
+/** Locks or permits to be acquired for a while. */
 export interface StormLock {
-  /** Takes it; the last one: without waiting. */
+  /** Acquires it; `tryAcquire` does so without waiting. */
   acquire(options: RedisPermitOptions): Promise<Lease>;
   tryAcquire(options: RedisPermitOptions): Promise<Lease | undefined>;
 }
@@ -16,13 +16,13 @@ export interface StormLock {
 /** A kind of lock in the storm. */
 export interface Recipe {
   readonly name: string;
-  /** Of what it takes. */
+  /** The keys that it acquires. */
   readonly keys: readonly string[];
   readonly kind: 'alone' | 'permits';
-  /** Of those who take it, so many share it. */
+  /** Share of the visitors that acquire it shared. */
   readonly readers?: number;
   readonly isFenced?: boolean;
-  /** Can its leases be of a fixed length, and be made longer? */
+  /** Whether its leases can have a fixed length, and be extended. */
   readonly hasLeases: boolean;
   of(locks: RedisLockClient, isShared: boolean): StormLock;
 }
@@ -55,7 +55,7 @@ const permits = (key: string, fair: boolean) => ({
 
 const PAIR = ['{pair}:a', '{pair}:b'] as const;
 
-/** All that lock something. Those who take a part of the multi-lock are kept out of it by those who take it whole. */
+/** All recipes that lock something. Visitors of a part of the multi-lock are excluded by visitors of the whole. */
 export const RECIPES: readonly Recipe[] = [
   { name: 'mutex', ...mutex('mutex') },
   { name: 'fenced', ...mutex('fenced', { fenced: true }) },
@@ -81,7 +81,7 @@ export const RECIPES: readonly Recipe[] = [
   { name: 'part of multi', ...mutex(PAIR[0]) },
 ];
 
-/** The leases of the single locks in that of any. */
+/** The leases of the single locks in any lease. */
 export function partsOf(lease: Lease): readonly RedisLease[] {
   return 'leases' in lease ? (lease.leases as RedisLease[]) : [lease as RedisLease];
 }

@@ -15,16 +15,16 @@ describe('All recipes on Redis, in a storm of delays, duplicates, cuts, demotion
   }, 300_000);
   afterAll(() => program.stop());
 
-  it('keep every promise, and leave nothing', () => {
+  it('keep every promise, and leave nothing behind', () => {
     expect(report.findings).toEqual([]);
   });
 
-  it('go on: each was granted', () => {
+  it('make progress: each was granted', () => {
     const idle = Object.entries(report.grants).filter(([, count]) => count === 0);
     expect(idle).toEqual([]);
   });
 
-  it('met every fault: copies came late and twice, the primary was demoted', () => {
+  it('met every fault: copies arrived late and twice, the primary was demoted', () => {
     expect(Math.min(report.late, report.again, report.faults.demotion ?? 0)).toBeGreaterThan(0);
   });
 

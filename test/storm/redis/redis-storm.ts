@@ -16,35 +16,35 @@ import { connectAll, type StormClient } from './storm-client.js';
 import { UnrulyProxy } from './unruly-proxy.js';
 import { Weather, type FaultRecord } from './weather.js';
 
-/** What a storm has shown so far. */
+/** Results of a storm so far. */
 export interface StormReport {
   readonly seed: number;
   /** In ms since the storm began. */
   readonly at: number;
-  /** How often each recipe was granted, or did what it does. */
+  /** How often each recipe was granted, or did its operation. */
   readonly grants: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
   readonly ofServers: readonly FaultRecord[];
   readonly connections: number;
-  /** Commands that came to a server after their client had given the connection up, and those that came twice. */
+  /** Commands that arrived at a server after their client had given up the connection, and those that arrived twice. */
   readonly late: number;
   readonly again: number;
-  /** Operations that ended with an error that says that their outcome is unknown. */
+  /** Operations that ended with an error with an unknown outcome. */
   readonly unknown: number;
-  /** How often the servers were looked at. */
+  /** How often the servers were checked. */
   readonly looks: number;
   readonly findings: readonly Finding[];
 }
 
-/** Visitors of one kind of lock, of each client. */
+/** Visitors of one kind of lock, per client. */
 const WORKERS = 2;
 const PLENTY = 100_000;
-/** How long what was begun may take to end after the storm, in ms. */
+/** How long operations may take to end after the storm, in ms. */
 const PATIENCE = 60_000;
 const ROUND = 10_000;
 const LOOK_EVERY = 40;
 
-/** All recipes on a primary that changes, by clients whose connections are unruly. */
+/** All recipes on a primary that changes, with clients on unruly connections. */
 export class RedisStorm {
   readonly findings = new Findings();
   readonly #grants = new Map(RECIPES.map(({ name }) => [name, 0]));
@@ -127,7 +127,7 @@ export class RedisStorm {
     };
   }
 
-  /** Resolves when the storm is over and what it has left was looked at. */
+  /** Resolves when the storm is over and its remains were checked. */
   async rage(duration: number, onRound: (report: StormReport) => void = () => {}): Promise<void> {
     const endsAt = performance.now() + duration;
     const isOver = () => performance.now() >= endsAt;
@@ -152,7 +152,7 @@ export class RedisStorm {
     }
   }
 
-  /** Ends all that it has started. */
+  /** Ends everything that it has started. */
   async stop(): Promise<void> {
     await Promise.all(this.clients.map(({ locks }) => locks.close()));
     await this.proxy.stop();
@@ -189,7 +189,7 @@ export class RedisStorm {
       .concat(keepOn(this.#random(), isOver, () => this.#gates.round()));
   }
 
-  /** One permit more or less, or one to have for a moment. */
+  /** One permit more or less, or one held for a moment. */
   async #resize({ locks }: StormClient, random: () => number): Promise<void> {
     const semaphore = locks.semaphore('resized');
     if (random() < 0.3) {
@@ -218,7 +218,7 @@ export class RedisStorm {
     ]);
   }
 
-  /** What does not end is a finding, not the end of the storm. */
+  /** An operation that does not end is a finding, and does not stop the storm. */
   async #inTime(what: string, work: Promise<unknown>): Promise<void> {
     const late = new AbortController();
     const isLate = delay(PATIENCE, 'late', { signal: late.signal }).catch(() => {});
@@ -227,7 +227,7 @@ export class RedisStorm {
     late.abort();
   }
 
-  /** A stream of chance of its own, so that one that takes more leaves the others as they are. */
+  /** A random stream of its own, so that the others stay the same when one consumer draws more. */
   #random(): () => number {
     return seededRandom(this.seed * 1_000 + (this.#streams += 1));
   }

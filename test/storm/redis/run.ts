@@ -1,7 +1,7 @@
 // npm run test:storm:redis [-- SECONDS]: ten minutes of the storm, with a row for every ten seconds.
-// REDIS_STORM_SEED=7 has the faults and the load of that seed; what meets what depends on the machine.
-// REDIS_STORM_REPLAYS=unanswered: no command comes twice whose answer its client has had.
-// Started by a process that listens, it sends its last report to it and prints nothing.
+// REDIS_STORM_SEED=7 uses the faults and the load of that seed; how they coincide depends on the machine.
+// REDIS_STORM_REPLAYS=unanswered: no command that its client saw answered arrives twice.
+// Started by a process that listens, it sends its last report to that process and prints nothing.
 import { RedisStorm, type StormReport } from './redis-storm.js';
 
 const MINUTES = 10;

@@ -5,7 +5,7 @@ interface Item<T> {
 
 /** One direction of a connection: it delivers in order, each thing after a delay, and nothing while it is held. */
 export class SlowLane<T> {
-  /** What comes in from now on is delivered so many ms later. */
+  /** What comes in from now on is delivered that many ms later. */
   latency = 0;
   #isHeld = false;
   #items: Item<T>[] = [];

@@ -9,7 +9,7 @@ export interface StormClient {
   interruptions: number;
 }
 
-/** Different in what they wait for, and in how they send again. Leases are short, so that faults can outlast them. */
+/** They differ in what they wait for, and in how they send again. Leases are short, so that faults can outlast them. */
 const KINDS = [
   { watchdogTimeout: 1_500, socketTimeout: 300, maxRetriesPerRequest: null },
   { watchdogTimeout: 2_000, socketTimeout: 500, maxRetriesPerRequest: 1 },

@@ -4,19 +4,19 @@ import { RespSplitter, type RespFrame } from '../../support/resp-splitter.js';
 import { replyText, type Arrival, type CommandLog, type LoggedCommand } from './command-log.js';
 import { SlowLane } from './slow-lane.js';
 
-/** What a connection through the proxy is made with. */
+/** Settings of a connection through the proxy. */
 export interface UnrulySettings {
   readonly number: number;
   readonly server: number;
   readonly log: CommandLog;
   readonly random: () => number;
-  /** Longest time from the end of the client's side to the arrival of what it had sent, in ms. */
+  /** Maximum time from the end of the client's side to the arrival of what it had sent, in ms. */
   readonly longestLate: number;
-  /** Of the connections that were given up, on so many commands are written a second time. */
+  /** Share of the abandoned connections on which commands are written a second time. */
   readonly replayed: number;
-  /** Those too whose answers the client has had? */
+  /** Whether that includes commands that the client saw answered. */
   readonly areAnsweredReplayed: boolean;
-  /** Is the server the primary now? */
+  /** Whether the server is the primary now. */
   isPrimary(): boolean;
 }
 
@@ -30,29 +30,30 @@ interface Answer {
   readonly to?: LoggedCommand;
 }
 
-/** So many of the last commands of a connection may be written a second time. */
+/** Maximum number of the last commands of a connection that may be written a second time. */
 const REMEMBERED = 50;
 /**
- * Answered so long before the end, in ms, a command may still be written a second time. Less than the shortest lease has left
- * then: a lease that ran out before anything was wrong with the connection leaves nothing that a copy could be told by.
+ * A command answered at most this long before the end, in ms, may still be written a second time. Less than the shortest lease
+ * has left then: a lease that expired before anything was wrong with the connection leaves nothing that a copy could be
+ * recognised by.
  */
 const REPEATED = 300;
 
 /**
- * A connection through the proxy. It outlives its client's side: what the client had sent, and the server had not got, arrives
- * some time later, as TCP goes on sending what was written to a socket that was closed since. In the same way the last
- * commands, which the server has got, may arrive once more.
+ * A connection through the proxy. It outlives its client's side: what the client had sent, and the server had not received,
+ * arrives some time later, as TCP continues to send what was written to a socket that was closed since. In the same way the
+ * last commands, which the server has received, may arrive once more.
  *
- * What arrives once more are always the last commands before the end, all of them and in their order: a network that sends
- * one packet again sends those behind it again too. They are those that the client was not answered, and by chance some
- * before them: more than TCP would do, which delivers nothing twice.
+ * The repeated commands are always the last ones before the end, all of them and in their order: a network that sends one
+ * packet again also sends those behind it again. They are those that the client got no answer to, and at random some before
+ * them: more than TCP would do, which delivers nothing twice.
  */
 export class UnrulyConnection {
   readonly requests: SlowLane<Request>;
   readonly replies: SlowLane<Answer>;
-  /** Settles when nothing more comes to the server by it. */
+  /** Settles when nothing more arrives at the server through it. */
   readonly over: Promise<void>;
-  /** How many commands came to the server late, or again. */
+  /** How many commands arrived at the server late, or again. */
   late = 0;
   again = 0;
   client = '?';
@@ -92,7 +93,7 @@ export class UnrulyConnection {
     this.far.destroy();
   }
 
-  /** From now on everything goes through at once. */
+  /** From now on everything passes at once. */
   calm(): void {
     for (const lane of [this.requests, this.replies]) {
       lane.latency = 0;
@@ -174,13 +175,13 @@ export class UnrulyConnection {
     this.again += repeated.length;
   }
 
-  /** Sooner rather than later: a copy does most harm while those are busy who wait for the same lock. */
+  /** Sooner rather than later: a copy does most harm while waiters for the same lock are active. */
   #longWait(): Promise<void> {
     const { random, longestLate } = this.settings;
     return new Promise((resolve) => setTimeout(resolve, random() ** 2 * longestLate));
   }
 
-  /** Redis forgets what a client has sent that ends before it is served: it may be paused or frozen. */
+  /** Redis drops the commands of a client that ends before it is served: the server may be paused or frozen. */
   async #allAnswered(): Promise<void> {
     const isAnswered = () => this.far.destroyed || this.#unanswered.length === 0;
     if (!this.#isSubscriber) await eventually('it is answered', isAnswered).catch(() => {});

@@ -10,8 +10,8 @@ const REPLAYED = 0.5;
 const ARE_ANSWERED_REPLAYED = process.env.REDIS_STORM_REPLAYS !== 'unanswered';
 
 /**
- * The name that clients know the primary by: who connects gets to the server that is the primary then, and stays with it.
- * What becomes of its connections, see {@link UnrulyConnection}.
+ * The name that clients know the primary by: a client that connects reaches the server that is the primary then, and stays with
+ * it. For the life of its connections, see {@link UnrulyConnection}.
  */
 export class UnrulyProxy {
   readonly host = '127.0.0.1';
@@ -42,12 +42,12 @@ export class UnrulyProxy {
     return (this.#listener.address() as AddressInfo).port;
   }
 
-  /** Those whose clients have not given them up. */
+  /** The connections that their clients have not given up. */
   get open(): UnrulyConnection[] {
     return [...this.#connections].filter(({ isOpen }) => isOpen);
   }
 
-  /** How many connections it took, and how many commands came to a server late, or again. */
+  /** How many connections it accepted, and how many commands arrived at a server late, or again. */
   get counts(): { connections: number; late: number; again: number } {
     return { connections: this.#accepted, late: this.#late, again: this.#again };
   }
@@ -59,7 +59,7 @@ export class UnrulyProxy {
     await Promise.all(givenUp.map(({ over }) => over));
   }
 
-  /** Waits until the clients, which are closed, have ended their connections, and the last copies of commands have come. */
+  /** Waits until the closed clients have ended their connections, and the last copies of commands have arrived. */
   async drained(): Promise<void> {
     await eventually('the connections are closed', () => this.open.length === 0);
     await this.calm();

@@ -12,11 +12,11 @@ export interface FaultRecord {
 
 type ServerFault = readonly [what: string, strike: (servers: PrimaryAndReplica) => Promise<void>];
 
-/** What happens to the connections and to the servers, by chance, until it is over. */
+/** What happens to the connections and to the servers, at random, until it is over. */
 export class Weather {
-  /** Of the servers: they are few, and all connections feel them. */
+  /** Faults of the servers: they are few, and affect all connections. */
   readonly ofServers: FaultRecord[] = [];
-  /** How many of each kind there were, those of connections too. */
+  /** Number of faults of each kind, including those of connections. */
   readonly counts: Record<string, number> = {};
 
   constructor(
@@ -26,7 +26,7 @@ export class Weather {
     private readonly random: () => number,
   ) {}
 
-  /** Resolves when it is over, and all is well again. */
+  /** Resolves when it is over, and everything has recovered. */
   async rage(isOver: () => boolean): Promise<void> {
     await Promise.all([this.#ofConnections(isOver), this.#ofServers(isOver)]);
     await this.proxy.calm();
