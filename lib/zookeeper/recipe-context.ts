@@ -8,8 +8,7 @@ import type { Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
 import type { AclEntry, ZooKeeperConnection } from './connection/zookeeper-connection.js';
 import type { LockPathSettings } from './lock-path.js';
-import { DelayedWatches } from './locks/lock-hold.js';
-import { ServedNodeShortcut, SoleChildShortcut } from './locks/listing-shortcuts.js';
+import { DelayedWatches, ServedNodeShortcut, SoleChildShortcut } from './locks/saved-requests.js';
 import { ContainerParents } from './nodes/container-parents.js';
 import { GuaranteedDelete } from './nodes/guaranteed-delete.js';
 

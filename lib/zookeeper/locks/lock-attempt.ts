@@ -9,7 +9,7 @@ import { listChildren, untilConnected } from '../nodes/node-requests.js';
 import { OwnedNode, ProtectedNode } from '../nodes/protected-node.js';
 import { createMissingParents, type RetryBounds, RetryLoop } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
-import type { SoleChildEntry } from './listing-shortcuts.js';
+import type { SoleChildEntry } from './saved-requests.js';
 import type { LockInternalsDriver, Turn } from './lock-drivers.js';
 import type { LockHold } from './lock-hold.js';
 

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../core/clock.js';
+import type { Timer } from '../../core/clock.js';
 import type { ErrorPolicy } from '../../core/election/election-backend.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { LockIdentity } from '../../core/lock.js';
@@ -6,6 +6,7 @@ import type { Session } from '../connection/session.js';
 import type { ConnectionState } from '../connection/zookeeper-connection.js';
 import { type NodeOwner, OwnedNode, type ProtectedNode } from '../nodes/protected-node.js';
 import type { RecipeContext } from '../recipe-context.js';
+import type { WatchableHold } from './saved-requests.js';
 
 /** Parameters of a granted lock. */
 interface Grant {
@@ -138,52 +139,5 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     delayedWatches.remove(this);
     const areGone = await Promise.all(removed);
     if (areGone.every(Boolean)) this.grant.onRemoved?.();
-  }
-}
-
-/** A hold to be watched once it has lasted long enough. */
-export interface WatchableHold {
-  /** Time of the grant, by the client's clock. */
-  readonly heldSince: number;
-  watch(): void;
-}
-
-/**
- * Watches the holds that last longer than `after` milliseconds; shorter ones are spared the request.
- *
- * One timer serves all holds: starting and stopping one for every hold would cost more than the rest of an acquire.
- */
-export class DelayedWatches {
-  /** Holds not yet watched, the oldest first. */
-  readonly #waiting = new Set<WatchableHold>();
-  #isTicking = false;
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly after: number,
-  ) {}
-
-  add(hold: WatchableHold): void {
-    this.#waiting.add(hold);
-    if (!this.#isTicking) this.#tickIn(this.after);
-  }
-
-  remove(hold: WatchableHold): void {
-    this.#waiting.delete(hold);
-  }
-
-  #tickIn(ms: number): void {
-    this.#isTicking = true;
-    this.clock.setTimer(() => this.#tick(), ms, true);
-  }
-
-  #tick(): void {
-    this.#isTicking = false;
-    for (const hold of this.#waiting) {
-      const remaining = hold.heldSince + this.after - this.clock.now();
-      if (remaining > 0) return this.#tickIn(remaining);
-      this.#waiting.delete(hold);
-      hold.watch();
-    }
   }
 }

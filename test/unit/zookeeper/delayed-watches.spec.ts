@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { DelayedWatches, type WatchableHold } from '../../../lib/zookeeper/locks/lock-hold.js';
+import { DelayedWatches, type WatchableHold } from '../../../lib/zookeeper/locks/saved-requests.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
 describe('Holds that last', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { Lease } from '../../../lib/core/lease.js';
-import { ServedNodeShortcut } from '../../../lib/zookeeper/locks/listing-shortcuts.js';
+import { ServedNodeShortcut } from '../../../lib/zookeeper/locks/saved-requests.js';
 import { Client } from '../../contract/client.js';
 import { EmbeddedBackend } from '../../contract/embedded-backend.js';
 import { eventually } from '../../support/eventually.js';
