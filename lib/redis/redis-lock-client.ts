@@ -1,6 +1,6 @@
 import { clientActivity, clientStatus } from '../core/internal/client-activity.js';
 import { LockClientClosedError, LockKeyError } from '../core/errors/index.js';
-import { releaseAll, measurePing } from '../core/internal/client-lifecycle.js';
+import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
 import { validateLeaderId, type LeaderOptions } from '../core/election/election-backend.js';
 import { LeaderLatch } from '../core/election/leader-latch.js';
 import {
@@ -15,7 +15,6 @@ import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
 import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
 import { validateLockKey, validatePermits } from '../core/internal/validation.js';
-import { settleWithin } from '../core/internal/timers.js';
 import { connectToRedis } from './make-connection.js';
 import { hashTag } from './connection/cluster-slots.js';
 import { LockName } from './connection/lock-name.js';
@@ -51,7 +50,7 @@ export class RedisLockClient implements LockClient {
   readonly #context: RecipeContext;
   readonly #kinds: KeyUses;
   readonly #permits: DeclaredPermits;
-  #closing?: Promise<void>;
+  readonly #lifecycle: ClientLifecycle;
 
   constructor(private readonly settings: RedisLockClientSettings) {
     const { name, options } = settings;
@@ -59,6 +58,14 @@ export class RedisLockClient implements LockClient {
     this.#kinds = new KeyUses(name);
     this.#permits = new DeclaredPermits(name, 'none, and set them with `setPermits`');
     this.#context = makeRecipeContext(settings);
+    const { releases } = this.#context;
+    this.#lifecycle = new ClientLifecycle(this.#context, {
+      drained: () => releases.drained(),
+      disconnect: () => {
+        releases.close();
+        settings.connection.close();
+      },
+    });
     this[LOCK_INSPECTION] = new RedisInspection(this.#context, options.prefix ?? '');
   }
 
@@ -159,8 +166,7 @@ export class RedisLockClient implements LockClient {
     const { watchdogTimeout, clock, connection } = this.#context;
     const { state, suspendedAt } = connection;
     const isOver = clock.now() - suspendedAt > watchdogTimeout; // everything that was held is over, too
-    const told = state === 'SUSPENDED' && isOver ? 'LOST' : state;
-    return clientStatus(this.#closing ? 'CLOSED' : told, this.#context);
+    return clientStatus(state === 'SUSPENDED' && isOver ? 'LOST' : state, this.#context);
   }
 
   activity(): LockActivity[] {
@@ -168,9 +174,7 @@ export class RedisLockClient implements LockClient {
   }
 
   async ping(timeout = 1_000): Promise<number> {
-    const { name, connection } = this.settings;
-    if (this.#closing) throw new LockClientClosedError({ client: name });
-    return await measurePing(this.#context, timeout, () => connection.read('ping'));
+    return await measurePing(this.#context, timeout, () => this.settings.connection.read('ping'));
   }
 
   async connect(): Promise<void> {
@@ -181,30 +185,11 @@ export class RedisLockClient implements LockClient {
   }
 
   refuse(): void {
-    this.#admit('reentrant');
+    this.#lifecycle.refuse();
   }
 
   close(timeout = 5_000): Promise<void> {
-    this.#closing ??= this.#close(timeout);
-    return this.#closing;
-  }
-
-  /** Ends the current waits and rejects further acquires; with `'reentrant'`, all but re-entries. */
-  #admit(whom: 'reentrant' | 'none'): void {
-    if (this.#context.accepts !== 'none') this.#context.accepts = whom;
-    for (const wait of this.#context.waits) wait.close();
-  }
-
-  async #close(timeout: number): Promise<void> {
-    this.#admit('none');
-    await settleWithin(timeout, this.settings.clock, this.#giveEverythingBack());
-    this.#context.releases.close();
-    this.settings.connection.close();
-  }
-
-  async #giveEverythingBack(): Promise<void> {
-    await releaseAll(this.#context);
-    await this.#context.releases.drained();
+    return this.#lifecycle.close(timeout);
   }
 
   #mutex(key: string, recipe: 'mutex' | 'semaphoreMutex', fair: boolean, fenced: boolean) {

@@ -1,5 +1,4 @@
 import { clientActivity, clientStatus } from '../core/internal/client-activity.js';
-import { LockClientClosedError } from '../core/errors/index.js';
 import { validateLeaderId, type LeaderOptions } from '../core/election/election-backend.js';
 import { LeaderLatch } from '../core/election/leader-latch.js';
 import {
@@ -13,8 +12,9 @@ import type { LockEvents } from '../core/lock-events.js';
 import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
 import { refuseLease, validatePermits } from '../core/internal/validation.js';
-import { measurePing } from '../core/internal/client-lifecycle.js';
-import { ClientLifecycle } from './client-lifecycle.js';
+import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
+import { settleWithin } from '../core/internal/timers.js';
+import { connectToZooKeeper } from './connect-to-zookeeper.js';
 import { ZooKeeperInspection } from './inspection/zookeeper-inspection.js';
 import { lockPath, type LockSettings, nodeData, type NodeOptions, PathUses } from './lock-path.js';
 import {
@@ -60,11 +60,14 @@ export class ZooKeeperLockClient implements LockClient {
   readonly #lifecycle: ClientLifecycle;
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
-    const { name, connection, events, chroot = '' } = settings;
+    const { name, connection, events, clock, chroot = '' } = settings;
     this.name = name;
     this.#kinds = new PathUses(name);
     this.#context = makeRecipeContext(settings);
-    this.#lifecycle = new ClientLifecycle(settings, this.#context);
+    this.#lifecycle = new ClientLifecycle(this.#context, {
+      drained: () => this.#context.removals.drained(),
+      disconnect: (ms) => settleWithin(ms, clock, connection.close()),
+    });
     this[LOCK_INSPECTION] = new ZooKeeperInspection(this.#context, chroot, settings);
     connection.onStateChange((state, reason) => events.emit('connection', { state, reason }));
   }
@@ -187,7 +190,7 @@ export class ZooKeeperLockClient implements LockClient {
   status(): LockClientStatus {
     const { state, session } = this.settings.connection;
     return {
-      ...clientStatus(this.#lifecycle.isClosing ? 'CLOSED' : state, this.#context),
+      ...clientStatus(state, this.#context),
       sessionId: session?.isAlive ? session.id : undefined,
     };
   }
@@ -197,13 +200,12 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   async ping(timeout = 1_000): Promise<number> {
-    const { name, connection, chroot } = this.settings;
-    if (this.#lifecycle.isClosing) throw new LockClientClosedError({ client: name });
+    const { connection, chroot } = this.settings;
     return await measurePing(this.#context, timeout, () => connection.exists(chroot || '/'));
   }
 
   connect(): Promise<void> {
-    return this.#lifecycle.connect();
+    return connectToZooKeeper(this.settings, this.#context);
   }
 
   refuse(): void {

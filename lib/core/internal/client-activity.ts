@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { LockActivity, LockClientStatus } from '../lock-client.js';
+import type { WaitContext } from './acquire.js';
 import type { ClientHold } from './hold.js';
 import type { SwapRemoveSet } from './swap-remove-set.js';
 import type { WaitScope } from './wait-scope.js';
@@ -66,14 +67,20 @@ function waitingActivity({
   });
 }
 
-/** Status of a client with one connection that is in `state`. */
+/** Status of a client with one connection that is in `connectionState`; of a closing one, `CLOSED`. */
 export function clientStatus(
-  state: string,
+  connectionState: string,
   {
     holds,
     waits,
-  }: { readonly holds: SwapRemoveSet<ClientHold>; readonly waits: SwapRemoveSet<WaitScope> },
+    accepts,
+  }: {
+    readonly holds: SwapRemoveSet<ClientHold>;
+    readonly waits: SwapRemoveSet<WaitScope>;
+    readonly accepts: WaitContext['accepts'];
+  },
 ): LockClientStatus {
+  const state = accepts === 'none' ? 'CLOSED' : connectionState;
   const held = [...holds].filter(({ isLive }) => isLive).length;
   const waiting = [...waits].filter(({ subject }) => subject !== undefined).length;
   return { health: healthOf(state), state, held, waiting };

@@ -7,15 +7,66 @@ import {
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
 import type { SwapRemoveSet } from './swap-remove-set.js';
+import { settleWithin } from './timers.js';
 import { WaitScope } from './wait-scope.js';
 
-/** Revokes and frees all locks of a closing client; resolves when its acquires are over, too. */
-export async function releaseAll(context: {
-  readonly holds: SwapRemoveSet<Hold>;
+/** What a client ends when it closes. */
+interface ClosableContext extends Pick<WaitContext, 'client' | 'clock'> {
+  /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
+  accepts: WaitContext['accepts'];
+  /** Acquires under way. */
   readonly waits: SwapRemoveSet<WaitScope>;
-}): Promise<void> {
-  const freed = [...context.holds].map((hold) => hold.revoke('the client was closed'));
-  await Promise.all([...freed, ...[...context.waits].map((wait) => wait.ended())]);
+  /** Locks held. */
+  readonly holds: SwapRemoveSet<Hold>;
+}
+
+/** The part of a shutdown that is of one backend. */
+interface ClosableBackend {
+  /** Resolves when no release is under way, not even in the background. */
+  drained(): Promise<void>;
+  /** Closes the connection within `ms` milliseconds. */
+  disconnect(ms: number): Promise<void> | void;
+}
+
+/** Implements `refuse` and `close` of `LockClient`. */
+export class ClientLifecycle {
+  #closing?: Promise<void>;
+
+  constructor(
+    private readonly context: ClosableContext,
+    private readonly backend: ClosableBackend,
+  ) {}
+
+  refuse(): void {
+    this.#admit('reentrant');
+  }
+
+  close(timeout: number): Promise<void> {
+    this.#closing ??= this.#close(timeout);
+    return this.#closing;
+  }
+
+  /** Ends all pending waits, and limits which acquires are accepted from now on. */
+  #admit(accepted: 'reentrant' | 'none'): void {
+    if (this.context.accepts !== 'none') this.context.accepts = accepted;
+    for (const wait of this.context.waits) wait.close();
+  }
+
+  async #close(timeout: number): Promise<void> {
+    const { clock } = this.context;
+    const endsAt = clock.now() + timeout;
+    this.#admit('none');
+    await settleWithin(timeout, clock, this.#releaseAll());
+    await this.backend.disconnect(Math.max(0, endsAt - clock.now()));
+  }
+
+  /** Revokes and frees all locks; resolves when the acquires are over, too. */
+  async #releaseAll(): Promise<void> {
+    const { holds, waits } = this.context;
+    const freed = [...holds].map((hold) => hold.revoke('the client was closed'));
+    await Promise.all([...freed, ...[...waits].map((wait) => wait.ended())]);
+    await this.backend.drained();
+  }
 }
 
 /**
@@ -25,10 +76,11 @@ export async function releaseAll(context: {
  * client closes, and with `LockOptionsError` when `timeout` is out of range.
  */
 export async function measurePing(
-  { client, clock, waits }: Pick<WaitContext, 'client' | 'clock' | 'waits'>,
+  { client, clock, waits, accepts }: WaitContext,
   timeout: number,
   ask: () => Promise<unknown>,
 ): Promise<number> {
+  if (accepts === 'none') throw new LockClientClosedError({ client });
   if (!(Number.isFinite(timeout) && timeout > 0))
     throw new LockOptionsError('timeout', timeout, 'milliseconds above 0', { client });
   const wait = new WaitScope({ client, clock, open: waits }, { wait: timeout });

@@ -8,7 +8,7 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../core/errors/index.js';
-import { releaseAll, measurePing } from '../../core/internal/client-lifecycle.js';
+import { ClientLifecycle, measurePing } from '../../core/internal/client-lifecycle.js';
 import { validateLeaderId, type LeaderOptions } from '../../core/election/election-backend.js';
 import { LeaderLatch } from '../../core/election/leader-latch.js';
 import {
@@ -24,7 +24,6 @@ import { KeyUses } from '../../core/internal/key-uses.js';
 import { LOCK_INSPECTION, type LockInspection } from '../../core/lock-inspection.js';
 import { MultiLock } from '../../core/multi-lock.js';
 import { WaitScope } from '../../core/internal/wait-scope.js';
-import { settleWithin } from '../../core/internal/timers.js';
 import { RedLockInspection } from './red-lock-inspection.js';
 import { LocalQueues } from '../locks/local-queue.js';
 import { RedisElection } from '../locks/redis-election.js';
@@ -49,7 +48,7 @@ export class RedLockClient implements LockClient {
   readonly [LOCK_INSPECTION]: LockInspection;
   readonly #context: RedLockContext;
   readonly #kinds: KeyUses;
-  #closing?: Promise<void>;
+  readonly #lifecycle: ClientLifecycle;
 
   constructor(private readonly settings: RedLockClientSettings) {
     const { name, nodes, events, clock, options } = settings;
@@ -71,6 +70,10 @@ export class RedLockClient implements LockClient {
       holds: new SwapRemoveSet(),
       lines: new LocalQueues(),
     };
+    this.#lifecycle = new ClientLifecycle(this.#context, {
+      drained: async () => {}, // the clients of the servers wait for their releases
+      disconnect: (ms) => nodes.close(ms),
+    });
     const parts = nodes.clients.map((client) => client[LOCK_INSPECTION]);
     this[LOCK_INSPECTION] = new RedLockInspection(this.#context, parts);
   }
@@ -121,7 +124,7 @@ export class RedLockClient implements LockClient {
   status(): LockClientStatus {
     const { states, majority } = this.settings.nodes;
     const connected = states.filter((state) => state === 'CONNECTED').length;
-    const status = clientStatus(this.#closing ? 'CLOSED' : states[majority - 1]!, this.#context);
+    const status = clientStatus(states[majority - 1]!, this.#context);
     const whole = connected === states.length ? 'up' : 'degraded';
     const health = status.health === 'up' ? whole : 'down';
     return { ...status, health, servers: { connected, total: states.length } };
@@ -132,8 +135,7 @@ export class RedLockClient implements LockClient {
   }
 
   async ping(timeout = 1_000): Promise<number> {
-    const { name, nodes } = this.settings;
-    if (this.#closing) throw new LockClientClosedError({ client: name });
+    const { nodes } = this.settings;
     return await measurePing(this.#context, timeout, () => nodes.ping(timeout));
   }
 
@@ -159,25 +161,11 @@ export class RedLockClient implements LockClient {
   }
 
   refuse(): void {
-    this.#admit('reentrant');
+    this.#lifecycle.refuse();
   }
 
   close(timeout = 5_000): Promise<void> {
-    this.#closing ??= this.#close(timeout);
-    return this.#closing;
-  }
-
-  #admit(whom: 'reentrant' | 'none'): void {
-    if (this.#context.accepts !== 'none') this.#context.accepts = whom;
-    for (const wait of this.#context.waits) wait.close();
-  }
-
-  async #close(timeout: number): Promise<void> {
-    const { clock, nodes } = this.settings;
-    const endsAt = clock.now() + timeout;
-    this.#admit('none');
-    await settleWithin(timeout, clock, releaseAll(this.#context));
-    await nodes.close(Math.max(0, endsAt - clock.now()));
+    return this.#lifecycle.close(timeout);
   }
 
   #mutex(key: string, recipe: LockRecipe, kind: string) {
