@@ -9,6 +9,7 @@ import {
   LockTimeoutError,
 } from '../core/index.js';
 import { LeaseHandle } from '../core/internal/lease-handle.js';
+import { onAbort } from '../core/internal/timers.js';
 import type { LeaderElection } from '../elections/leader-election.js';
 import type { LeaderElections } from '../elections/leader-elections.js';
 import type { LeaderTarget, LockPlan } from '../interfaces/lock-plan.interface.js';
@@ -38,10 +39,9 @@ function limitRunTime(
   hold.revokeAfter(atMost, `it was held for its \`atMost\` of ${atMost} ms`);
   const warn = () => {
     const { message } = signal.reason as LockLostError;
-    logger.warn(`${method} is still running, and others may run it now: ${message}`);
+    logger.warn(`${method} is still running, and other callers may run it now: ${message}`);
   };
-  if (signal.aborted) warn();
-  else signal.addEventListener('abort', warn, { once: true });
+  onAbort(signal, warn);
 }
 
 /** The leadership of the app as a lock: it is acquired at once or not at all. */

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Lease, LockLostError } from '../core/index.js';
 import { lossReason, runWithLease } from '../core/internal/lease-handle.js';
+import { onAbort } from '../core/internal/timers.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 
 const logger = new Logger('LockModule');
@@ -17,10 +18,9 @@ function notifyOnLoss(
   const { signal } = lease;
   // Async, so that an error of the callback is logged and does not crash the process.
   const tell = async () => onLost(signal.reason as LockLostError, ...(args as never[]));
-  const onAbort = () =>
+  const logged = () =>
     void tell().catch((error) => logger.error(`onLost of ${method} failed`, error));
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
+  onAbort(signal, logged);
   return async () => {
     try {
       return await proceed();
@@ -60,15 +60,13 @@ async function useUnlessLost(lease: Lease, proceed: () => unknown): Promise<unkn
 /** Settles as `work` does, or rejects as soon as `lease` is lost; the work is then no longer awaited. */
 async function rejectOnLoss<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
   const { signal } = lease;
-  let onAbort: (() => void) | undefined;
+  let stop!: () => void;
   const lost = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as LockLostError);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
+    stop = onAbort(signal, () => reject(signal.reason as LockLostError));
   });
   try {
     return await Promise.race([lost, work()]);
   } finally {
-    signal.removeEventListener('abort', onAbort!);
+    stop();
   }
 }

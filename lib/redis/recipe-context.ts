@@ -61,8 +61,6 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
   const { wait = 'forever', connectTimeout = 15_000, replicas } = options;
   const { watchdogTimeout = 30_000, fairLockWaitTimeout = 300_000 } = options;
   const releases = new GuaranteedRelease(connection, clock, warnOnRefusedRelease(name));
-  const renewal = new Watchdog(connection, clock);
-  connection.onReady(() => renewal.renewAll());
   return {
     client: name,
     connection,
@@ -73,7 +71,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     watchdogTimeout,
     fairLockWaitTimeout,
     replicas,
-    renewal,
+    renewal: new Watchdog(connection, clock),
     releases,
     lines: new LocalQueues(),
     requests: new RequestRecords(),
@@ -93,7 +91,7 @@ function warnOnRefusedRelease(client: string): (error: Error) => void {
     if (told.has(refusal)) return;
     told.add(refusal);
     process.emitWarning(
-      `Redis refused lock client "${client}" to release a lock, or to wake who waits for it; it may stay taken until its lease is over: ${refusal}. Check the permissions of the user, those on channels too.`,
+      `Redis did not allow lock client "${client}" to release a lock, or to wake its waiters; the lock may stay taken until its lease expires: ${refusal}. Check the permissions of the user, also those on channels.`,
     );
   };
 }

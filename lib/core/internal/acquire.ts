@@ -85,22 +85,22 @@ export interface AcquireContext extends WaitContext {
  *
  * Rejects with `LockClientClosedError` when the client does not accept the request.
  *
- * @param work resolves to the grant, or to `undefined`; it calls `contended` when it starts to wait for others
+ * @param work resolves to the grant, or to `undefined`; it calls `wait.contended` when it starts to wait for others
  */
 export async function runAcquire<T>(
   context: AcquireContext,
   request: AcquireRequest,
-  work: (wait: WaitScope, contended: () => void) => Promise<T | undefined>,
+  work: (wait: WaitScope) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { events } = context;
   const wait = openWait(context, request);
   let wasContended = false;
-  const contended = () => {
+  wait.contended = () => {
     if (!wasContended) emit(events, 'contended', request, () => ({}));
     wasContended = true;
   };
   try {
-    const granted = await work(wait, contended);
+    const granted = await work(wait);
     if (granted !== undefined)
       emit(events, 'acquired', request, () => ({ waitedMs: wait.elapsed }));
     return granted;

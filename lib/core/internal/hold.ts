@@ -70,7 +70,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Why the hold is lost, if it is; each read checks the clock first. */
   get lost(): LockLostError | undefined {
     if (this.#lost === undefined && this.#freed === undefined && !this.backend.isExclusive())
-      this.markLost('its session or its lease may be over on the servers');
+      this.markLost('its session or its lease may have expired on the servers');
     return this.#lost;
   }
 

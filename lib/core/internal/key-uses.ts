@@ -20,7 +20,7 @@ export class DeclaredPermits {
       throw new LockOptionsError(
         'permits',
         permits,
-        `what this client gives that semaphore elsewhere, or ${this.remedy}`,
+        `the number that this client gives that semaphore elsewhere, or ${this.remedy}`,
         { key, client: this.client },
       );
     this.#permits.set(name, permits);
@@ -53,7 +53,7 @@ export class KeyUses {
     if (other !== undefined)
       throw new LockKeyError(
         key,
-        `this client uses ${name} for a ${other}, and a ${kind} does not go together with that; give each lock a key of its own`,
+        `this client already uses ${name} for a ${other}, and a ${kind} cannot share that name; give each lock a key of its own`,
         { client: this.client },
       );
     this.#kinds.set(name, kind);

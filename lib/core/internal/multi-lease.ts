@@ -3,6 +3,7 @@ import type { Lease } from '../lease.js';
 import { isSameLock, type Lock, type LockIdentity } from '../lock.js';
 import { Hold, type HoldBackend } from './hold.js';
 import { LeaseHandle } from './lease-handle.js';
+import { onAbort } from './timers.js';
 
 /** Several leases held as one: lost as soon as one of them is, released together. */
 export class MultiHold implements HoldBackend {
@@ -46,9 +47,7 @@ function onLost(lease: Lease, tell: () => void): () => void {
     return lease.hold.onLost(tell);
   }
   const { signal } = lease; // a lease of another copy of this package; the branch above saves an AbortController
-  if (signal.aborted) tell();
-  else signal.addEventListener('abort', tell, { once: true });
-  return () => signal.removeEventListener('abort', tell);
+  return onAbort(signal, tell);
 }
 
 /**

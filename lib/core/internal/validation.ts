@@ -22,7 +22,11 @@ export function validateLockKey(key: unknown, context?: LockErrorContext): asser
   if (!key.isWellFormed()) throw new LockKeyError(key, 'it contains a lone surrogate', context);
   const bytes = Buffer.byteLength(key);
   if (bytes > MAX_BYTES)
-    throw new LockKeyError(key, `it takes ${bytes} bytes, the most is ${MAX_BYTES}`, context);
+    throw new LockKeyError(
+      key,
+      `it takes ${bytes} bytes, and the maximum is ${MAX_BYTES}`,
+      context,
+    );
 }
 
 const MOST = 2 ** 31 - 1;
@@ -58,7 +62,7 @@ export function refuseLease(lease: number, client: string): never {
   throw new LockOptionsError(
     'lease',
     lease,
-    'none: on this backend the session is the lease, and `sessionTimeout` its length',
+    'none: on this backend the session is the lease, and `sessionTimeout` is its length',
     { client },
   );
 }

@@ -29,6 +29,8 @@ export class WaitScope {
   readonly startedAt: number;
   /** Returns the server-side id of this waiter, once queued. */
   waiterId?: () => string | undefined;
+  /** Called each time the acquire begins to wait for others. */
+  contended: () => void = () => {};
   #error?: LockError;
   readonly #enders = new Set<(error: LockError) => void>();
   readonly #leave: () => void;

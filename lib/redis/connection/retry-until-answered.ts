@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LockError, LockTimeoutError } from '../../core/errors/index.js';
+import { sleep } from '../../core/internal/timers.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 
@@ -42,10 +43,7 @@ export async function retryUntilAnswered<T>(
 export function asLongAs(clock: Clock, isWanted: () => boolean): RetryBound {
   return {
     until: (answer) => answer,
-    sleep: (ms) =>
-      isWanted()
-        ? new Promise<void>((resolve) => void clock.setTimer(resolve, ms, true))
-        : Promise.reject(new LockTimeoutError(ms)),
+    sleep: (ms) => (isWanted() ? sleep(clock, ms) : Promise.reject(new LockTimeoutError(ms))),
   };
 }
 

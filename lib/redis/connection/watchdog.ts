@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
+import { sleep } from '../../core/internal/timers.js';
 import { lockRenew } from '../scripts/index.js';
 import { slotOf } from './cluster-slots.js';
 import type { RedisConnection } from './redis-connection.js';
@@ -31,6 +32,7 @@ export class Watchdog {
     private readonly clock: Clock,
   ) {
     this.#due = new RenewalSchedule(clock, (holds) => this.#renew(holds));
+    connection.onReady(() => this.#renewAll());
   }
 
   add(hold: Renewable): void {
@@ -45,7 +47,7 @@ export class Watchdog {
   }
 
   /** Renews all holds now: after a reconnect the server may be another one, or may have lost them. */
-  renewAll(): void {
+  #renewAll(): void {
     for (const hold of this.#registered) hold.registration?.unschedule?.();
     this.#renew([...this.#registered]);
   }
@@ -92,7 +94,7 @@ export class Watchdog {
         return;
       }
       const end = nextEnd - this.clock.now();
-      if (end > 0) await this.#sleep(Math.min(RETRY_AFTER, end));
+      if (end > 0) await sleep(this.clock, Math.min(RETRY_AFTER, end));
     }
   }
 
@@ -154,10 +156,6 @@ export class Watchdog {
     } finally {
       timer?.cancel();
     }
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.clock.setTimer(() => resolve(), ms, true));
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.js';
 import { LockConnectionError } from '../../core/errors/index.js';
-import { settleWithin } from '../../core/internal/timers.js';
+import { settleWithin, sleep } from '../../core/internal/timers.js';
 import type { PeerReports } from '../../core/lock-inspection.js';
 import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -77,7 +77,7 @@ export class RedisReports implements PeerReports {
       // In a cluster with plain channels, the number of listeners is not known.
       const isAll = connection.isCluster ? false : answers.length >= others;
       if (isAll || clock.now() >= deadline) return answers;
-      await new Promise<void>((resolve) => clock.setTimer(resolve, LOOK_AGAIN_AFTER, true));
+      await sleep(clock, LOOK_AGAIN_AFTER);
     }
   }
 

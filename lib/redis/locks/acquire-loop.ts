@@ -60,7 +60,6 @@ export class AcquireLoop {
     private readonly request: LockRequest,
     private readonly wait: WaitScope,
     private readonly key: string,
-    private readonly contended: () => void,
   ) {}
 
   /**
@@ -99,7 +98,7 @@ export class AcquireLoop {
       const answer = await this.#ask();
       if (typeof answer === 'object') return answer;
       if (!mayWait) return undefined;
-      this.contended();
+      this.wait.contended();
       if (await myTurn?.()) continue;
       if (delay) await this.wait.sleep(Math.min(delay(), this.#longestSleep(answer)));
       else if (this.#channel === undefined || this.#taken !== listenedFor) await this.#listen();
@@ -158,7 +157,7 @@ export class AcquireLoop {
     const about = { key: this.key, client, cause };
     if (this.#wasAnswered || !isReply(cause)) return new LockTimeoutError(error.waitedMs, about);
     return new LockConnectionError(
-      `Redis refused to grant lock "${this.key}" of client "${client}" for all of ${error.waitedMs} ms: ${replyText(cause)}. Look after the server; whether others hold the lock is not known.`,
+      `Redis refused to grant lock "${this.key}" of client "${client}" throughout the wait of ${error.waitedMs} ms: ${replyText(cause)}. Check the server; it is not known whether another client holds the lock.`,
       about,
     );
   }
@@ -223,7 +222,7 @@ export class AcquireLoop {
     const message = `Lock "${this.key}" of client "${client}" was acknowledged by ${acknowledged} of ${policy.atLeast} replicas: a failover may forget it.`;
     if (policy.otherwise !== 'warn')
       throw new LockConnectionError(
-        `${message} It was given back. Check the replicas, or lower \`replicas.atLeast\`.`,
+        `${message} It was released. Check the replicas, or lower \`replicas.atLeast\`.`,
         { key: this.key, client },
       );
     process.emitWarning(message);
@@ -236,14 +235,14 @@ export class AcquireLoop {
     const about = { key: this.key, client };
     if (error instanceof LockError || !connection.hasEnded) throw lockErrorOf(error, about);
     throw new LockConnectionError(
-      `The connection of lock client "${client}" was closed. Let its \`retryStrategy\` connect again for as long as locks are wanted.`,
+      `The connection of lock client "${client}" was closed. Let its \`retryStrategy\` connect again for as long as locks are needed.`,
       { ...about, cause: error },
     );
   }
 
   #tooSlow(): LockConnectionError {
     return new LockConnectionError(
-      `Redis answers so late that a lease of ${this.request.lease} ms is half over. Give lock "${this.key}" a longer lease, or look after the server.`,
+      `Redis answers so late that a lease of ${this.request.lease} ms is half over. Give lock "${this.key}" a longer lease, or check the server.`,
       { key: this.key, client: this.context.client },
     );
   }

@@ -107,16 +107,13 @@ export class BaseLock {
     const { key, recipe } = settings;
     const wait = mayWait ? context.wait : context.connectTimeout;
     const request = { key, recipe, options, wait, isInside };
-    return runAcquire(context, request, (scope, contended) =>
-      this.#contend(options, mayWait, scope, contended, holder),
-    );
+    return runAcquire(context, request, (scope) => this.#contend(options, mayWait, scope, holder));
   }
 
   async #contend(
     options: RedisAcquireOptions,
     mayWait: boolean,
     wait: WaitScope,
-    contended: () => void,
     givenHolder?: string,
   ): Promise<RedisLease | undefined> {
     const { context } = this;
@@ -137,7 +134,6 @@ export class BaseLock {
         takeBack: (contention) => this.takeBack(contention, holder, lease),
       },
       wait,
-      contended,
     );
   }
 

@@ -34,10 +34,9 @@ export async function contend<T>(
   context: RecipeContext,
   contest: Contest<T>,
   wait: WaitScope,
-  contended: () => void,
 ): Promise<T | undefined> {
   const { key, commands, request, lines } = contest;
-  const contention = new AcquireLoop(context, commands, request, wait, key, contended);
+  const contention = new AcquireLoop(context, commands, request, wait, key);
   const places: LocalQueuePlace[] = [];
   let result: T | undefined;
   try {
@@ -46,7 +45,7 @@ export async function contend<T>(
       places.push(place);
       if (place.isFirst) continue;
       if (!request.mayWait) return undefined;
-      contended();
+      wait.contended();
       await wait.until(place.first());
     }
     const grant = await contention.run(() => firstOf(places, wait));

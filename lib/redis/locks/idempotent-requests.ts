@@ -62,7 +62,7 @@ export class IdempotentRequests {
   #unknownOutcome(cause: unknown): LockConnectionError {
     const { key, client } = this.about;
     return new LockConnectionError(
-      `Redis has not answered for "${key}" of client "${client}" within ${this.context.connectTimeout} ms: the outcome is unknown, it may have been done, or be done yet. Look at what is there before it is done again.`,
+      `Redis did not answer a request for "${key}" of client "${client}" within ${this.context.connectTimeout} ms: the outcome is unknown, as the request may have been carried out, or may still be. Check the state on the server before you repeat it.`,
       { ...this.about, cause },
     );
   }

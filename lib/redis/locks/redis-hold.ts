@@ -142,7 +142,7 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   gone(): void {
-    this.#lose('the server does not know of it any more: it was removed by force, or forgotten');
+    this.#lose('it is no longer on the server: it was removed by force, or forgotten');
   }
 
   expired(): void {

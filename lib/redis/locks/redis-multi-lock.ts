@@ -76,8 +76,8 @@ function take(
   const wait = mayWait ? context.wait : context.connectTimeout;
   const keys = locks.map(({ key }) => key);
   const request = { key: keys.join(' + '), keys, recipe: 'mutex', options, wait } as const;
-  return runAcquire(context, request, (scope, contended) =>
-    contendForAll(context, locks, options, mayWait, scope, contended),
+  return runAcquire(context, request, (scope) =>
+    contendForAll(context, locks, options, mayWait, scope),
   );
 }
 
@@ -87,7 +87,6 @@ function contendForAll(
   options: RedisAcquireOptions,
   mayWait: boolean,
   wait: WaitScope,
-  contended: () => void,
 ): Promise<RedisLease[] | undefined> {
   const bases = locks.map(({ base }) => base);
   const each = bases.map((base) => base.settings.commands);
@@ -113,7 +112,6 @@ function contendForAll(
       },
     },
     wait,
-    contended,
   );
 }
 

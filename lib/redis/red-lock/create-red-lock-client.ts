@@ -25,7 +25,7 @@ export async function createRedLockClient(
   const { nodes = [] } = options;
   if (nodes.length % 2 === 0)
     process.emitWarning(
-      `Lock client "${name}" has ${nodes.length} Redis servers: with one less, as many of them may fail. Give it an odd number.`,
+      `Lock client "${name}" has ${nodes.length} Redis servers: with one server fewer, the same number of servers may fail. Give it an odd number.`,
     );
   const clock = new TimerWheelClock(systemClock);
   const made = nodes.map(async (node): Promise<RedLockNode> => {

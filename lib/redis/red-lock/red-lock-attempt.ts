@@ -50,10 +50,10 @@ export class RedLockAttempt {
   }
 
   /** Resolves to the ballot that was won. */
-  run(contended: () => void): Promise<Ballot> {
+  run(): Promise<Ballot> {
     return this.#unlessSilent(async () => {
       for (;;) {
-        const ballot = (await this.#ask()) ?? (await this.#later(contended));
+        const ballot = (await this.#ask()) ?? (await this.#later());
         if (ballot) return ballot;
       }
     });
@@ -104,10 +104,10 @@ export class RedLockAttempt {
     return failures.filter((error) => error instanceof LockError).filter((it) => !mayPass(it));
   }
 
-  async #later(contended: () => void): Promise<Ballot | undefined> {
+  async #later(): Promise<Ballot | undefined> {
     const { answered } = this.#ballot!;
     if (this.#isSilent) return void (await this.#pause());
-    contended();
+    this.wait.contended();
     return await this.#queue(this.parts.find((part) => answered.includes(part))!);
   }
 
@@ -162,7 +162,7 @@ export class RedLockAttempt {
   #tooFew(cause: unknown = this.#ballot?.failures[0]): LockConnectionError {
     const { client, majority, servers } = this.context;
     return new LockConnectionError(
-      `Fewer than ${majority} of the ${servers} servers of client "${client}" answered in time, so lock "${this.key}" was not granted. Look after the servers, or raise \`nodeTimeout\`.`,
+      `Fewer than ${majority} of the ${servers} servers of client "${client}" answered in time, so lock "${this.key}" was not granted. Check the servers, or raise \`nodeTimeout\`.`,
       { key: this.key, client, cause },
     );
   }

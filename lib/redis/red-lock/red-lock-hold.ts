@@ -108,7 +108,9 @@ export class RedLockHold implements HoldBackend {
   #check(): void {
     const { majority, servers } = this.context;
     if (this.isExclusive()) return;
-    this.hold.markLost(`fewer than ${majority} of the ${servers} servers still hold it for us`);
+    this.hold.markLost(
+      `fewer than ${majority} of the ${servers} servers still hold it for this client`,
+    );
   }
 
   async #ofMajority<T>(ask: (lease: RedisLease) => Promise<T>): Promise<T[]> {
@@ -118,7 +120,7 @@ export class RedLockHold implements HoldBackend {
     if (lost) throw lost;
     if (answers.length >= majority) return answers;
     throw new LockConnectionError(
-      `Fewer than ${majority} servers told the fencing token of lock "${this.key}" of client "${client}". Ask again.`,
+      `Fewer than ${majority} servers reported the fencing token of lock "${this.key}" of client "${client}". Request it again.`,
       { key: this.key, client },
     );
   }

@@ -135,7 +135,7 @@ export async function majorityHolders(
   if (leader !== undefined) return [leader];
   if (answers.length >= majority) return [];
   throw new LockConnectionError(
-    `Fewer than ${majority} of the ${servers} servers of client "${client}" told in time who leads in ${JSON.stringify(key)}. Look after the servers, or raise \`nodeTimeout\`.`,
+    `Fewer than ${majority} of the ${servers} servers of client "${client}" reported the leader of ${JSON.stringify(key)} in time. Check the servers, or raise \`nodeTimeout\`.`,
     { key, client, cause },
   );
 }

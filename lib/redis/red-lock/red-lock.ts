@@ -80,18 +80,18 @@ export class RedLock implements Mutex {
     const { wait = byDefault, lease, maxHold, minLease, method } = options;
     const { recipe } = this.identity;
     const endsAt = typeof wait === 'number' ? context.clock.now() + wait : Infinity;
-    return await runAcquire(context, { key, recipe, options, wait }, async (scope, contended) => {
+    return await runAcquire(context, { key, recipe, options, wait }, async (scope) => {
       const line = new LocalQueuePlace(context.lines, this.#commands, mayWait);
       let ballot: Ballot | undefined;
       try {
         if (!line.isFirst) {
           if (!mayWait) return undefined;
-          contended();
+          scope.contended();
           await scope.until(line.first());
         }
         const terms = { lease, maxHold, minLease, method };
         const attempt = new RedLockAttempt(context, this.parts, key, terms, scope, endsAt);
-        ballot = await (mayWait ? attempt.run(contended) : attempt.once());
+        ballot = await (mayWait ? attempt.run() : attempt.once());
       } finally {
         if (ballot === undefined) line.leave();
       }

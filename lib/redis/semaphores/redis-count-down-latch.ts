@@ -72,9 +72,7 @@ export class RedisCountDownLatch {
       granted: () => true,
       takeBack: () => {},
     };
-    await runWait(context, { key, options }, (scope) =>
-      contend(readOnly, contest, scope, () => {}),
-    );
+    await runWait(context, { key, options }, (scope) => contend(readOnly, contest, scope));
   }
 
   #change(script: Script, ...args: number[]): Promise<number> {

@@ -123,8 +123,7 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     for (const id of ids) validatePermitId(id, this.base.about);
     if (ids.length === 0) return true; // the server would record that there are 0 permits
     const released = (await this.#change(permitReleaseIds, ...ids.map(bytesOf))) === 1;
-    if (released)
-      this.base.loseHold('its permit was given back by its id', (hold) => has(hold, ids));
+    if (released) this.base.loseHold('its permit was released by its id', (hold) => has(hold, ids));
     return released;
   }
 
@@ -185,7 +184,7 @@ export function validatePermitId(id: unknown, context: LockErrorContext): void {
   throw new LockOptionsError(
     'permitId',
     id,
-    'the id of a permit, 32 hexadecimal digits, as `permitIds` of a lease tells it',
+    'the id of a permit, 32 hexadecimal digits, as in `permitIds` of a lease',
     context,
   );
 }

@@ -76,7 +76,7 @@ export class RedisSemaphore {
     } finally {
       await this.release(options.permits).catch((error: Error) =>
         process.emitWarning(
-          `Permits of semaphore "${this.key}" may not have been given back: ${error.message}`,
+          `Permits of semaphore "${this.key}" may not have been released: ${error.message}`,
         ),
       );
     }
@@ -144,7 +144,7 @@ export class RedisSemaphore {
     };
     try {
       const isTaken = await runWait(context, { key, options }, (wait) =>
-        contend(context, contest, wait, () => {}),
+        contend(context, contest, wait),
       );
       return isTaken === true;
     } finally {

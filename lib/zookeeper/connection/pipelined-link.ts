@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../core/clock.js';
+import { sleep } from '../../core/internal/timers.js';
 import type { Session } from './session.js';
 import type { Answers, Reply, Request, TransportLink } from './transport.js';
 import { ReturnCode, ZooKeeperError } from './zookeeper-error.js';
@@ -85,7 +86,7 @@ export class PipelinedLink {
       } catch (error) {
         if (!ZooKeeperError.is(error, ReturnCode.THROTTLEDOP)) throw error;
       }
-      await new Promise<void>((resolve) => this.clock.setTimer(resolve, BUSY_PAUSE, true));
+      await sleep(this.clock, BUSY_PAUSE);
     }
   }
 

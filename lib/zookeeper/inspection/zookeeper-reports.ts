@@ -3,6 +3,7 @@ import type { PeerReports } from '../../core/lock-inspection.js';
 import { CreateMode, type WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { listChildren, nextStateChange } from '../nodes/node-requests.js';
+import { sleep } from '../../core/internal/timers.js';
 import type { RecipeContext } from '../recipe-context.js';
 
 const EMPTY = Buffer.alloc(0);
@@ -43,7 +44,7 @@ export class ZooKeeperReports implements PeerReports {
       const isComplete = answers.every((answer) => answer !== undefined);
       if (isComplete || clock.now() >= deadline)
         return answers.filter((answer) => answer !== undefined);
-      await this.#sleep(LOOK_AGAIN_AFTER);
+      await sleep(this.context.clock, LOOK_AGAIN_AFTER);
     }
   }
 
@@ -103,7 +104,7 @@ export class ZooKeeperReports implements PeerReports {
       } catch (error) {
         if (!(error instanceof ZooKeeperError)) throw error;
         this.#stop?.();
-        if (connection.isConnected) await this.#sleep(TRY_AGAIN_AFTER);
+        if (connection.isConnected) await sleep(this.context.clock, TRY_AGAIN_AFTER);
         else await this.#untilStateChange();
       }
   }
@@ -124,10 +125,6 @@ export class ZooKeeperReports implements PeerReports {
     const closed = new Promise<void>((resolve) => (this.#stop = resolve));
     await Promise.race([changed, closed]);
     stop();
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.context.clock.setTimer(resolve, ms, true));
   }
 }
 

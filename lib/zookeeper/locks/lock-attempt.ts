@@ -24,8 +24,6 @@ export interface Acquisition extends RetryBounds {
   readonly mayWait: boolean;
   /** Name of the caller, for operators (see `AcquireOptions.method`). */
   readonly method?: string;
-  /** Called when others are ahead and the wait begins. */
-  contended(): void;
   /** Called when the servers have answered: the next failure starts a new series of retries. */
   answered(): void;
 }
@@ -42,13 +40,12 @@ export function runAcquisition(
 ): Promise<LockHold | undefined> {
   const { key, mayWait, options } = request;
   const { client, retryPolicy } = context;
-  return runAcquire(context, request, (wait, contended) => {
+  return runAcquire(context, request, (wait) => {
     let retry: RetryLoop | undefined;
     return work({
       wait,
       mayWait,
       method: options.method,
-      contended,
       answered: () => (retry = undefined),
       get retry() {
         return (retry ??= new RetryLoop(retryPolicy, wait, { key, client }));
@@ -133,7 +130,7 @@ export class LockAttempt {
         if (!this.node.isInOrder) throw this.acquisition.retry.outOfNumbers(this.directory);
         if (turn.blocker !== undefined) {
           if (!this.acquisition.mayWait) return 'busy';
-          this.acquisition.contended();
+          this.#wait.contended();
           const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`);
           if (!isGone || !this.#isNext(turn)) continue;
         } else this.#lookBack(children);

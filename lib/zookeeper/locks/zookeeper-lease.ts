@@ -50,7 +50,7 @@ export class ZooKeeperLease extends LeaseHandle<LockHold> {
 export async function attemptRevoke(context: RecipeContext, participant: string): Promise<boolean> {
   const isPath = typeof participant === 'string' && isCanonicalPath(participant);
   if (!isPath || participant === '/')
-    throw new LockKeyError(participant, 'it is no participant; take one from `participants()`', {
+    throw new LockKeyError(participant, 'it is not a participant; take one from `participants()`', {
       client: context.client,
     });
   try {

@@ -112,7 +112,7 @@ export class ContainerParents {
   #takenOver(path: string, cause: Error): LockConnectionError {
     const { client } = this;
     return new LockConnectionError(
-      `Lock client "${client}" has made the ZooKeeper node ${path}, but somebody else has set its access control list first. Find out who can reach the servers, delete the node, and make it beforehand with a list that gives you all permissions.`,
+      `Lock client "${client}" has created the ZooKeeper node ${path}, but another client has set its access control list first. Find the clients that can reach the servers, delete the node, and create it beforehand with a list that grants you all permissions.`,
       { client, cause },
     );
   }

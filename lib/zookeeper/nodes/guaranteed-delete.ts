@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.js';
+import { sleep } from '../../core/internal/timers.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { nextStateChange } from './node-requests.js';
@@ -65,7 +66,7 @@ export class GuaranteedDelete {
         this.onRefused(outcome);
       }
       if (!outcome.isConnectionLoss) {
-        await this.#sleep(pause);
+        await sleep(this.clock, pause);
         pause = Math.min(2 * pause, LONGEST_PAUSE);
       }
       const { connection } = this;
@@ -92,9 +93,5 @@ export class GuaranteedDelete {
       if (!(error instanceof ZooKeeperError)) throw error;
       return error.rc === ReturnCode.NONODE ? 'gone' : error;
     }
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.clock.setTimer(resolve, ms, true));
   }
 }

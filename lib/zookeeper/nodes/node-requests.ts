@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.js';
+import { sleep } from '../../core/internal/timers.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Watcher, ZooKeeperConnection } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
@@ -27,8 +28,7 @@ export async function afterTransient(
   error: ZooKeeperError,
 ): Promise<void> {
   if (!connection.isConnected) await nextStateChange(connection).changed;
-  else if (!error.isConnectionLoss)
-    await new Promise<void>((resolve) => clock.setTimer(resolve, BUSY_PAUSE, true));
+  else if (!error.isConnectionLoss) await sleep(clock, BUSY_PAUSE);
 }
 
 /** Resolves as soon as requests can be sent. Rejects as soon as `wait` has ended. */

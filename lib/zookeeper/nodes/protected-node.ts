@@ -179,7 +179,7 @@ export class OwnedNode {
 
   /** Arms the watch, across lost connections; resolves when it is set, or when the node is lost or `stop` was called. */
   keepWatching(): Promise<void> {
-    if (this.isGone) this.#owner?.nodeLost('somebody deleted its node');
+    if (this.isGone) this.#owner?.nodeLost('its node was deleted by another client');
     this.#keeping ??= this.#keepArmed().finally(() => (this.#keeping = undefined));
     return this.#keeping;
   }

@@ -51,7 +51,7 @@ export class RetryLoop {
   /** The error for a directory with an exhausted counter: new nodes in it cannot be ordered. */
   outOfNumbers(directory: string): LockConnectionError {
     return new LockConnectionError(
-      `The ZooKeeper directory ${directory} has given out all of its 2^31 numbers, so nobody can queue there any more. Delete it while nobody holds the lock.`,
+      `The ZooKeeper directory ${directory} has used all of its 2^31 sequence numbers, so no client can queue there any more. Delete it while no client holds the lock.`,
       this.context,
     );
   }

@@ -96,7 +96,7 @@ export class LeaseAttempt {
         if (turn && this.#mayGrant) return 'granted';
         if (turn) continue;
         if (!this.acquisition.mayWait) return 'busy';
-        this.acquisition.contended();
+        this.#wait.contended();
         if (isListening) await this.#wait.until(changed);
         else void gate?.keepWatching(); // then list again, listening from before that
         isListening = true;

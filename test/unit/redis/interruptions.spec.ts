@@ -19,20 +19,20 @@ describe('The interruptions of a connection', () => {
   it('are counted from the start, each time that it closes', () => {
     const node = new FakeNode();
     const connection = connectionOf(node, new VirtualClock());
-    expect(connection.interruptions).toBe(0);
+    expect(connection.interruptions.count).toBe(0);
     node.becomes('ready');
-    expect(connection.interruptions).toBe(0);
+    expect(connection.interruptions.count).toBe(0);
     node.becomes('close');
-    expect(connection.interruptions).toBe(1);
+    expect(connection.interruptions.count).toBe(1);
     node.becomes('ready');
     node.becomes('close');
-    expect(connection.interruptions).toBe(2);
+    expect(connection.interruptions.count).toBe(2);
   });
 
   it('are known before a command that is rejected because of them', async () => {
     const node = new FakeNode();
     const connection = connectionOf(node, new VirtualClock());
-    const counted = connection.read('get', 'a').catch(() => connection.interruptions);
+    const counted = connection.read('get', 'a').catch(() => connection.interruptions.count);
     node.becomes('close');
     node.last.fail();
     expect(await counted).toBe(1);
@@ -42,15 +42,15 @@ describe('The interruptions of a connection', () => {
     const { cluster, nodes } = clusterOf(2);
     const connection = connectionOf(cluster, new VirtualClock());
     nodes[1]!.becomes('close');
-    expect(connection.interruptions).toBe(1);
+    expect(connection.interruptions.count).toBe(1);
 
     const another = new FakeNode();
     cluster.emit('+node', another);
-    expect(connection.interruptions).toBe(1);
+    expect(connection.interruptions.count).toBe(1);
     another.becomes('close');
-    expect(connection.interruptions).toBe(2);
+    expect(connection.interruptions.count).toBe(2);
 
     cluster.emit('-node', nodes[0]);
-    expect(connection.interruptions).toBe(3);
+    expect(connection.interruptions.count).toBe(3);
   });
 });

@@ -273,7 +273,8 @@ describe('Renewal', () => {
   it('of all, after a reconnect, is sent at once, also where one is on the way', async () => {
     const [first, second] = [hold('first'), hold('second', 3 * LEASE)];
     await clock.runUntil(() => node.sent.length === 1);
-    renewal.renewAll();
+    node.becomes('close');
+    node.becomes('ready');
     expect(node.sent.map(fieldsOf)).toEqual([['first'], ['first', 'second']]);
     node.sent[1]!.answer([1, 0]);
     await clock.advance(0);
