@@ -129,7 +129,7 @@ export class LockUpgradeError extends LockError {
   constructor(context: LockErrorContext = {}) {
     super(
       'LOCK_UPGRADE',
-      `The write lock of ${contextText(context)} was asked for while this very call holds its read lock, so it would wait for itself. Release the read lock before, or take the write lock first: reading inside of that is allowed.`,
+      `The write lock of ${contextText(context)} was requested while this call holds its read lock, so it would wait for itself. Release the read lock first, or acquire the write lock before it: reading inside the write lock is allowed.`,
       context,
     );
   }
@@ -147,11 +147,14 @@ export class LockTimeoutError extends LockError {
 
   constructor(waitedMs: number, context: LockErrorContext = {}) {
     const { cause } = context;
-    const why = cause instanceof Error ? ` (${cause.message})` : '';
+    // The time-out of one of several locks: other callers held that one, and nothing else was wrong.
+    const part = cause instanceof LockTimeoutError && cause.cause === undefined ? cause : undefined;
+    const reason = cause instanceof Error ? ` (${cause.message})` : '';
+    const why = part ? ` (other callers hold ${contextText(part)})` : reason;
     const advice =
-      cause === undefined
+      cause === undefined || part
         ? 'Retry later, raise `wait`, or hold the lock for a shorter time.'
-        : 'The last question was not answered: look after the servers.';
+        : 'The last request was not answered or was rejected. Check the servers.';
     super(
       'LOCK_TIMEOUT',
       `${contextText(context)} was not granted within ${waitedMs} ms${why}. ${advice}`,

@@ -61,6 +61,8 @@ describe('A multi-lock', () => {
       waitedMs: 1_000,
       key: 'a + b + c',
       cause,
+      message:
+        'lock "a + b + c" was not granted within 1000 ms (other callers hold lock "b"). Retry later, raise `wait`, or hold the lock for a shorter time.',
     });
   });
 
