@@ -33,7 +33,7 @@ export class LockClientRegistry {
     if (!this.#clients.has(name)) throw new LockClientUnknownError(name, this.names, method);
     const who = method === undefined ? '' : ` when ${method} was called`;
     throw new LockConnectionError(
-      `Lock client "${name}" was not connected yet${who}. Lock from onModuleInit on, or inject the client where it is needed earlier.`,
+      `Lock client "${name}" was not connected yet${who}. Acquire locks from onModuleInit on, or inject the client where it is needed earlier.`,
       { client: name },
     );
   }

@@ -80,7 +80,7 @@ export class LockOrchestrator implements BeforeApplicationShutdown, OnApplicatio
       await client.connect();
       if ((options.backend ?? 'embedded') === 'embedded')
         this.#logger.log(
-          `Lock client "${name}" is embedded: it excludes inside this process only. For several processes, choose a backend.`,
+          `Lock client "${name}" is embedded: its locks exclude only callers in this process. For several processes, choose another backend.`,
         );
       return client;
     });

@@ -73,7 +73,7 @@ function refuseUnlessSingleton(wrapper: InstanceWrapper, { decorator, method }: 
   throw new LockDecoratorTargetError(
     decorator,
     method,
-    'it is not of a singleton, but of a class that is transient, or request-scoped by itself or by what it injects',
+    'its class is not a singleton: it is transient, or request-scoped by itself or by what it injects',
     'Move it to a singleton provider or controller.',
     'call',
   );

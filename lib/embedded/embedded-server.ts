@@ -97,7 +97,7 @@ export class EmbeddedServer {
     const { credentials, sessionTimeout, auth } = options;
     const unknown = auth.find(({ scheme }) => scheme !== 'digest');
     if (unknown) {
-      listener.onDisconnected(`the embedded tree knows no auth scheme "${unknown.scheme}"`);
+      listener.onDisconnected(`the embedded server has no auth scheme "${unknown.scheme}"`);
       return undefined;
     }
     const session = credentials ? this.#sessions.find(credentials) : this.#openSession();

@@ -32,14 +32,15 @@ export const ANSWERED_ERRORS = [
   {
     type: LockLostError,
     ...CONFLICT,
-    message: 'The lock of the resource was lost meanwhile. See what was done before you try again.',
+    message:
+      'The lock of the resource was lost meanwhile. Check what was done before you try again.',
   },
   {
     type: LockNotHeldError,
     ...CONFLICT,
-    message: 'The lock of the resource had been given back before.',
+    message: 'The lock of the resource was already released.',
   },
-  { type: LockUpgradeError, ...CONFLICT, message: 'The resource is being read by this very call.' },
+  { type: LockUpgradeError, ...CONFLICT, message: 'This call is already reading the resource.' },
   {
     type: LockConnectionError,
     ...UNAVAILABLE,

@@ -33,7 +33,7 @@ function answerHttp(response: HttpResponse, { status, retryAfter, body }: LockEr
  *
  * - `LockTimeoutError`, `LockAbortedError`: 423 Locked, with `Retry-After`.
  * - `LockLostError`, `LockNotHeldError`, `LockUpgradeError`: 409 Conflict.
- * - `LockConnectionError`, `LockClientClosedError`: 503 Service Unavailable, with `Retry-After`.
+ * - `LockConnectionError`, `LockClientClosedError`, `ElectionClosedError`: 503 Service Unavailable, with `Retry-After`.
  *
  * Other lock errors are programming errors and left to Nest: 500. In microservices it leaves all errors to Nest. It is not for
  * gateways, which global filters do not cover.
@@ -61,7 +61,7 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
     const context = host.getType<string>();
     if (context === 'ws')
       return this.#logger.error(
-        `${error.message} The client of the gateway is told nothing: take LockExceptionFilter off the gateway, then Nest does it.`,
+        `${error.message} The client of the gateway gets no answer. Remove LockExceptionFilter from the gateway, then Nest answers.`,
       );
     if (context !== 'http' && context !== 'graphql') return;
     const answer = lockErrorAnswer(error, this.#options);

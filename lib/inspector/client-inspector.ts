@@ -40,7 +40,7 @@ export class ClientInspector {
     );
     const reports = this.#with(answers ?? []);
     const surveyed = await answerWithin(PATIENCE, this.#locks(reports)).catch(
-      explain('The servers did not tell who holds'),
+      explain('The servers did not report the holders'),
     );
     const { health, state } = this.client.status();
     const keyOf = (name: string) => this.#survey?.keyOf(name) ?? name;

@@ -55,10 +55,10 @@ interface PageResponse {
 }
 
 const LOOK = new DenyGuard(
-  'Give LockInspectorModule.forRoot() the option `guards`: who may see the locks.',
+  'Give LockInspectorModule.forRoot() the option `guards`: they decide which requests may see the locks.',
 );
 const RELEASE = new DenyGuard(
-  'Give LockInspectorModule.forRoot() a guard: who may release locks by force.',
+  'Give LockInspectorModule.forRoot() a guard: it decides which requests may release locks by force.',
 );
 
 /** Creates the controller of the page, protected by the guards of the options. */

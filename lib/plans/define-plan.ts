@@ -39,7 +39,7 @@ export function validateLockMethodOptions(options: LockMethodOptions): void {
   demand(
     wait !== 'forever' || onBusy === undefined || onBusy === 'throw',
     'wait',
-    'a number of milliseconds, as a wait for ever is never busy, or no `onBusy`',
+    'a number of milliseconds, as `onBusy` has no effect on an unbounded wait, or no `onBusy`',
   );
   demand(
     onLost === undefined || POLICIES.includes(onLost) || typeof onLost === 'function',

@@ -51,7 +51,7 @@ export const promiseMethod: MethodKind = {
   mismatch(method, returns) {
     const tag = builtinTag(method);
     if (tag === 'AsyncFunction') return undefined;
-    if (tag !== 'Function') return 'it is a generator, whose body runs after the call';
+    if (tag !== 'Function') return 'it is a generator, and its body runs after the call';
     return mayBePromise(returns) ? undefined : 'it does not return a promise';
   },
 
@@ -63,7 +63,7 @@ export const promiseMethod: MethodKind = {
       proceed,
     );
     if (!isLazy(result)) return result;
-    const why = 'it gave a stream, whose work would be done without the lock';
+    const why = 'it returned a stream, and the stream would do its work without the lock';
     throw new LockDecoratorTargetError(plan.decorator, plan.method, why, advice);
   },
 };

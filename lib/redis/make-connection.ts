@@ -28,7 +28,7 @@ async function makeClient(name: string, options: RedisLockOptions): Promise<Redi
   if (client) {
     if (isClosed(client))
       throw new LockConnectionError(
-        `The Redis client of lock client "${name}" was closed before. Hand over one that is open.`,
+        `The Redis client of lock client "${name}" was already closed. Hand over one that is open.`,
         { client: name },
       );
     return duplicateOf(client, defaults, isRedisCluster(client) ? OURS_OF_CLUSTERS : OURS);

@@ -90,7 +90,8 @@ export interface RedisLockOptions {
    */
   readonly nodeTimeout?: number;
   /**
-   * Bound on the first connection, and on a `tryAcquire` without a `wait` that finds no connection.
+   * Bound on the first connection, on a `tryAcquire` without a `wait` that finds no connection, and on requests that must not
+   * take effect twice, such as those of a latch.
    *
    * @default 15000
    */

@@ -33,13 +33,13 @@ function validateSources(
       refuse(
         'keyPrefix',
         keyPrefix,
-        'none to ioredis, which leaves out the names that a script makes, and `prefix` to the lock client instead',
+        'none to ioredis, which would not prefix the names that a script builds, and `prefix` to the lock client instead',
       );
     if (autoResendUnfulfilledCommands === false)
       refuse(
         'autoResendUnfulfilledCommands',
         false,
-        'true to ioredis: without it, it forgets commands when the connection breaks, and a lock would wait for the answer for ever (ours may be sent twice)',
+        'true to ioredis: otherwise it drops commands when the connection breaks, and a lock would wait forever for the answer (the commands of this library may be sent twice)',
       );
   }
 }

@@ -113,7 +113,7 @@ export class TestingClient {
   async loseLease(key: string): Promise<void> {
     if (this.#isSuspended)
       throw new Error(
-        `Lock client "${this.name}" is suspended, so nobody would hear of the loss of "${key}". Call \`resume()\` first.`,
+        `Lock client "${this.name}" is suspended, so no holder would learn of the loss of "${key}". Call \`resume()\` first.`,
       );
     await this.clock.advance(0);
     const held = this.locks.activity().filter(({ state }) => state === 'held');
@@ -121,7 +121,7 @@ export class TestingClient {
     if (nodes.length === 0) {
       const keys = [...new Set(held.map((lock) => `"${lock.key}"`))].join(', ') || 'nothing';
       throw new Error(
-        `Nobody holds "${key}" of lock client "${this.name}"; held is ${keys}. Wait until it is held, with \`await advance(0)\`.`,
+        `No caller holds "${key}" of lock client "${this.name}"; the client holds ${keys}. Wait until it is held, with \`await advance(0)\`.`,
       );
     }
     for (const node of nodes) this.#server.remove(node);

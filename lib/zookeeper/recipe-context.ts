@@ -74,7 +74,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     parents: new ContainerParents(connection, name, acl),
     removals: new GuaranteedDelete(connection, clock, (error) =>
       process.emitWarning(
-        `Lock client "${name}" may not remove a lock node, so the lock stays taken: ${error.message}. It tries again for as long as its session lives; closing the client ends that.`,
+        `Lock client "${name}" is not allowed to remove a lock node, so the lock stays taken: ${error.message}. It tries again for as long as its session lives; closing the client ends the session.`,
       ),
     ),
     soleChildren: new SoleChildShortcut(connection),

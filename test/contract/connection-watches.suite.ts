@@ -121,7 +121,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
     await connection.getData(`${root}/a`, again);
     for (let change = 1; change <= 3; change++) {
       await other.setData(`${root}/a`, EMPTY);
-      await eventually('told', () => heard.length === change);
+      await eventually('the watch fires', () => heard.length === change);
       await allHeard(); // and the new one is set: its request went out before this one
     }
     expect(heard).toEqual(['changed /a', 'changed /a', 'changed /a']);
@@ -217,7 +217,7 @@ export function connectionWatchesSuite(environment: () => ConnectionEnvironment)
       await connection.getChildren(root, watcher);
       connection.unwatch(`${root}/a`, watcher);
       await other.delete(`${root}/a`);
-      await eventually('told', () => heard.length > 0);
+      await eventually('the watch fires', () => heard.length > 0);
       await loseConnection();
       expect(heard).toEqual(['child ']);
     });

@@ -87,7 +87,7 @@ export function leaderElectionLatchesSuite(stage: () => LockStage): void {
       expect(await latch.leader()).toEqual(leader);
     }
     await Promise.all([first!.close(), second!.close()]);
-    await eventually('nobody leads', async () => (await second!.leader()) === undefined);
+    await eventually('no participant leads', async () => (await second!.leader()) === undefined);
   });
 
   it('loses its leader when the client of the leader closes, and gets another one', async () => {

@@ -28,7 +28,7 @@ export function leaderElectionSelectorsSuite(stage: () => LockStage): void {
       expect(selectors.filter(({ hasLeadership }) => hasLeadership)).toHaveLength(1);
       reign.end();
     }
-    await eventually('nobody leads', async () => (await stage().contenders()).length === 0);
+    await eventually('no participant leads', async () => (await stage().contenders()).length === 0);
     expect([...reign.leaders].sort()).toEqual(['0', '1', '2']);
     expect(reign.most).toBe(1);
     expect(scopes).toEqual(reign.leaderships);

@@ -65,7 +65,7 @@ describe('Leader latches on an ensemble that loses a server', () => {
   it('keep the leader when its client knows the other servers', async () => {
     const victim = await serverWhich('follower');
     const all = `${victim.connectString},${ensemble.connectString}`;
-    const latch = await eventually('one whose client is on that server', async () => {
+    const latch = await eventually('a latch of a client on that server', async () => {
       const candidate = await queued(all);
       const { session } = clients.at(-1)!.connection;
       if ((await ensemble.serverOf(session!.id)) === victim) return candidate;

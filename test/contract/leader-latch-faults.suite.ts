@@ -20,7 +20,7 @@ export function leaderLatchFaultsSuite(stage: () => Stage): void {
     const [node, second] = await latches.areQueued(2);
     await stranger.delete(node!);
     const next = await other.awaitLeadership();
-    await eventually('it is told', () => told.length > 0);
+    await eventually('its listener is called', () => told.length > 0);
     expect([leadership!.isHeld, leader.hasLeadership]).toEqual([false, false]);
     expect(signal.reason).toBeInstanceOf(LockLostError);
     expect(await next.fencingToken()).toBeGreaterThan(token);

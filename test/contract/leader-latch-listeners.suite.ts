@@ -75,7 +75,11 @@ export function leaderLatchListenersSuite(stage: () => Stage): void {
     await stranger.delete(node!);
     const error = await ended.promise;
     expect(error).toBeInstanceOf(LockLostError);
-    expect(error).toMatchObject({ key, client: 'contract', why: 'somebody deleted its node' });
+    expect(error).toMatchObject({
+      key,
+      client: 'contract',
+      why: 'its node was deleted by another client',
+    });
     expect(signal.reason).toBe(error);
     await latch.awaitLeadership(); // by another node
   });
@@ -91,12 +95,12 @@ export function leaderLatchListenersSuite(stage: () => Stage): void {
     latch.onLeadership(() => told.push('second leads'));
     latch.onLeadershipLost(() => told.push('second lost'));
     await evict();
-    await eventually('it is told', () => told.includes('second leads'));
+    await eventually('the listeners are called', () => told.includes('second leads'));
     expect(told).toEqual(['first lost', 'second lost', 'first leads', 'second leads']);
     for (const stop of stops) stop();
     told.length = 0;
     await evict();
-    await eventually('it is told again', () => told.includes('second leads'));
+    await eventually('the second listener is called again', () => told.includes('second leads'));
     expect(told).toEqual(['second lost', 'second leads']);
   });
 

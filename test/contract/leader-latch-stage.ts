@@ -54,7 +54,7 @@ export class LeaderLatchStage {
   /** Resolves to the one that leads, when one does. */
   async leaderOf(latches: readonly LeaderLatch[]): Promise<LeaderLatch> {
     const leaders = await eventually(
-      'somebody leads',
+      'one of the latches leads',
       () => {
         const found = latches.filter(({ hasLeadership }) => hasLeadership);
         return found.length > 0 && found;

@@ -44,7 +44,7 @@ export function lockInternalsFaultsSuite(stage: () => Stage): void {
         await expect(failure).rejects.toBeInstanceOf(LockConnectionError);
         await expect(failure).rejects.toThrow(/getChildren/);
         await stage().caughtUp(mine);
-        expect(warn).toHaveBeenCalledWith(expect.stringMatching(/may not remove.*NOAUTH/));
+        expect(warn).toHaveBeenCalledWith(expect.stringMatching(/not allowed to remove.*NOAUTH/));
       } finally {
         warn.mockRestore();
         await permit(Permission.ALL);

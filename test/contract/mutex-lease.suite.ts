@@ -104,7 +104,7 @@ export function mutexLeaseSuite(stage: () => LockStage): void {
         });
         expect(result).toBe('done');
         expect(warn).toHaveBeenCalledWith(
-          expect.stringMatching(/may not remove.*NOAUTH|refused .* to release/),
+          expect.stringMatching(/not allowed to remove.*NOAUTH|did not allow .* to release/),
         );
       } finally {
         warn.mockRestore();
@@ -134,9 +134,9 @@ export function mutexLeaseSuite(stage: () => LockStage): void {
       const { lease: waiting } = await stage().queue(theirs);
       await stage().evict();
       stage().makeSure(mine);
-      await eventually('the holder is told', () => signal.aborted);
+      await eventually('the signal of the holder aborts', () => signal.aborted);
       expect((signal.reason as Error).message).toMatch(
-        /somebody deleted its node|removed by force|its part .* lost|fewer than \d+ of/,
+        /its node was deleted by another client|removed by force|its part .* lost|fewer than \d+ of/,
       );
       expectLost(lease);
       await lease.release();

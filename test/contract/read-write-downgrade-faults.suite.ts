@@ -27,7 +27,7 @@ export function readWriteDowngradeFaultsSuite(stage: () => LockStage): void {
     await stage().evict();
     await using next = await queued;
     stage().makeSure(mine);
-    await eventually('the reader is told', () => reader.signal.aborted);
+    await eventually('the signal of the reader aborts', () => reader.signal.aborted);
     expect([reader.isHeld, next.isHeld]).toEqual([false, true]);
     await reader.release();
   });

@@ -55,10 +55,10 @@ export function readWriteFaultsSuite(stage: () => LockStage, isFair = true): voi
       await stage().evict();
       await using next = await waiting;
       stage().makeSure(mine);
-      await eventually('the holder is told', () => signal.aborted);
+      await eventually('the signal of the holder aborts', () => signal.aborted);
       expectLost(lease);
       expect((signal.reason as Error).message).toMatch(
-        /somebody deleted its node|removed by force/,
+        /its node was deleted by another client|removed by force/,
       );
       expect(next.isHeld).toBe(true);
       await lease.release();

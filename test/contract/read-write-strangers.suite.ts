@@ -35,7 +35,7 @@ export function readWriteStrangersSuite(stage: () => Stage): void {
     const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
     const { signal } = writer;
     await stranger.delete(writer.paths[0]!);
-    await eventually('the writer is told', () => signal.aborted);
+    await eventually('the signal of the writer aborts', () => signal.aborted);
     await stage().caughtUp(theirs);
     expect([writer.isHeld, reader.isHeld, await isSettled(queued)]).toEqual([false, true, false]);
     await Promise.all([writer.release(), reader.release()]);

@@ -162,7 +162,7 @@ export class RedLockStage implements LockStage {
 
   async down(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.kill()));
-    await eventually('nobody is connected', () => !this.#all.some(isUp));
+    await eventually('no client is connected', () => !this.#all.some(isUp));
   }
 
   async up(): Promise<void> {

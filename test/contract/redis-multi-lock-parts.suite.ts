@@ -77,7 +77,7 @@ export function redisMultiLockPartsSuite(stage: () => RedisStage): void {
       const { signal } = lease;
       await theirs.locks.mutex(keys()[1]!).forceUnlock();
       stage().makeSure(mine);
-      await eventually('the holder is told', () => signal.aborted);
+      await eventually('the signal of the holder aborts', () => signal.aborted);
       expect((signal.reason as Error).message).toContain(`its part "${keys()[1]}"`);
       expectLost(lease);
       for (const part of [0, 2]) expect(await isFree(part)).toBe(false);

@@ -166,7 +166,7 @@ export class RedisStage implements LockStage {
 
   async down(): Promise<void> {
     await Promise.all(this.backend.servers.map((server) => server.kill()));
-    await eventually('nobody is connected', () => !this.#all.some(isUp));
+    await eventually('no client is connected', () => !this.#all.some(isUp));
   }
 
   async up(): Promise<void> {

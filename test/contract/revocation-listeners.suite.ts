@@ -13,7 +13,7 @@ export function revocationListenersSuite(stage: () => Stage): void {
     await using second = await lock.acquire();
     const [toldFirst, toldSecond] = [revocationsOf(first), revocationsOf(second)];
     await theirs.locks.revoke(second.paths[0]!);
-    await eventually('the second is told', () => toldSecond.length === 1);
+    await eventually('the second listener is called', () => toldSecond.length === 1);
     await stage().caughtUp(mine);
     expect(toldFirst).toEqual([]);
   });
@@ -24,10 +24,10 @@ export function revocationListenersSuite(stage: () => Stage): void {
     const inner = await outer.run(() => mine.mutex(key).acquire());
     const [toldOuter, toldInner] = [revocationsOf(outer), revocationsOf(inner)];
     await theirs.locks.revoke(outer.paths[0]!);
-    await eventually('both are told', () => toldOuter.length + toldInner.length === 2);
+    await eventually('both listeners are called', () => toldOuter.length + toldInner.length === 2);
     await inner.release();
     await theirs.locks.revoke(outer.paths[0]!);
-    await eventually('the outer is told', () => toldOuter.length === 2);
+    await eventually('the outer listener is called', () => toldOuter.length === 2);
     await stage().caughtUp(mine);
     expect(toldInner).toHaveLength(1);
     await outer.release();
@@ -39,14 +39,14 @@ export function revocationListenersSuite(stage: () => Stage): void {
     const first = await lock.acquire();
     const told = revocationsOf(first);
     await theirs.locks.revoke(first.paths[0]!);
-    await eventually('it is told', () => told.length === 1);
+    await eventually('its listener is called', () => told.length === 1);
     await first.release();
     await using second = await lock.acquire();
     const toldSecond = revocationsOf(second);
     await stage().caughtUp(mine);
     expect([told.length, toldSecond.length]).toEqual([1, 0]);
     await theirs.locks.revoke(second.paths[0]!);
-    await eventually('the second is told', () => toldSecond.length === 1);
+    await eventually('the second listener is called', () => toldSecond.length === 1);
     expect(told).toHaveLength(1);
   });
 
@@ -67,7 +67,7 @@ export function revocationListenersSuite(stage: () => Stage): void {
       const told = revocationsOf(lease);
       for (const times of [1, 2]) {
         await theirs.locks.revoke(lease.paths[0]!);
-        await eventually('the other is told', () => told.length === times);
+        await eventually('the other listener is called', () => told.length === times);
         await eventually('a warning', () => warn.mock.calls.length === times);
       }
       expect(warn).toHaveBeenCalledWith(expect.stringMatching(/revocation.*no time/));

@@ -41,7 +41,7 @@ export function revocationSuite(stage: () => Stage): void {
     const told = revocationsOf(lease);
     for (const [place, node] of lease.paths.entries()) {
       expect(await theirs.locks.revoke(node)).toBe(true);
-      await eventually('it is told', () => told.length === place + 1);
+      await eventually('its listener is called', () => told.length === place + 1);
     }
     expect(told).toEqual([lease, lease, lease]);
   });
@@ -53,7 +53,7 @@ export function revocationSuite(stage: () => Stage): void {
     writer.makeRevocable(() => told.push('writer'));
     reader.makeRevocable(() => told.push('reader'));
     await theirs.locks.revoke(reader.paths[0]!);
-    await eventually('the reader is told', () => told.length > 0);
+    await eventually('the listener of the reader is called', () => told.length > 0);
     await stage().caughtUp(mine);
     expect(told).toEqual(['reader']);
     await Promise.all([writer.release(), reader.release()]);
@@ -64,7 +64,7 @@ export function revocationSuite(stage: () => Stage): void {
     await using lease = await mine.mutex(key).acquire();
     const told = revocationsOf(lease);
     await theirs.locks.revoke(lease.paths[0]!);
-    await eventually('it is told', () => told.length === 1);
+    await eventually('its listener is called', () => told.length === 1);
     expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
     expect(await theirs.mutex(key).tryAcquire()).toBeUndefined();
   });
@@ -75,7 +75,7 @@ export function revocationSuite(stage: () => Stage): void {
       await using lease = await mine.mutex(key).acquire();
       const told = revocationsOf(lease);
       await theirs.locks.revoke(lease.paths[0]!);
-      await eventually('it is told', () => told.length === 1);
+      await eventually('its listener is called', () => told.length === 1);
       await stage().caughtUp(mine);
       await stranger.sync(path);
       const { data, stat } = await stranger.getData(lease.paths[0]!);
@@ -94,7 +94,7 @@ export function revocationSuite(stage: () => Stage): void {
         expect(told).toEqual([]);
       }
       await stranger.setData(lease.paths[0]!, REVOKE);
-      await eventually('it is told', () => told.length === 1);
+      await eventually('its listener is called', () => told.length === 1);
     });
   });
 
@@ -104,9 +104,9 @@ export function revocationSuite(stage: () => Stage): void {
       await using lease = await mine.mutex(key).acquire();
       expect(await theirs.locks.revoke(lease.paths[0]!)).toBe(true);
       const told = revocationsOf(lease);
-      await eventually('it is told', () => told.length === 1);
+      await eventually('its listener is called', () => told.length === 1);
       const alsoTold = revocationsOf(lease);
-      await eventually('the second listener is told', () => alsoTold.length === 1);
+      await eventually('the second listener is called', () => alsoTold.length === 1);
       await stage().caughtUp(mine);
       expect(told).toHaveLength(1);
     });
@@ -118,7 +118,7 @@ export function revocationSuite(stage: () => Stage): void {
         const revoking = theirs.locks.revoke(lease.paths[0]!);
         const told = revocationsOf(lease);
         expect(await revoking).toBe(true);
-        await eventually('it is told', () => told.length === 1);
+        await eventually('its listener is called', () => told.length === 1);
         await lease.release();
       }
     });
@@ -137,7 +137,7 @@ export function revocationSuite(stage: () => Stage): void {
       await holder.release();
       await using lease = await waiting;
       const told = revocationsOf(lease);
-      await eventually('it is told', () => told.length === 1);
+      await eventually('its listener is called', () => told.length === 1);
       expect(lease.isHeld).toBe(true);
     });
 
@@ -147,7 +147,7 @@ export function revocationSuite(stage: () => Stage): void {
       const told = revocationsOf(lease);
       for (const times of [1, 2, 3]) {
         expect(await theirs.locks.revoke(lease.paths[0]!)).toBe(true);
-        await eventually('it is told', () => told.length === times);
+        await eventually('its listener is called', () => told.length === times);
         await stage().caughtUp(mine);
         expect(told).toHaveLength(times);
       }
@@ -161,7 +161,7 @@ export function revocationSuite(stage: () => Stage): void {
       const revoking = theirs.locks.revoke(lease.paths[0]!);
       await stage().up();
       expect(await revoking).toBe(true);
-      await eventually('it is told', () => told.length > 0);
+      await eventually('its listener is called', () => told.length > 0);
       await stage().caughtUp(mine);
       expect(told).toHaveLength(1);
     });
@@ -171,13 +171,13 @@ export function revocationSuite(stage: () => Stage): void {
       await using lease = await mine.mutex(key).acquire();
       const told = revocationsOf(lease);
       await theirs.locks.revoke(lease.paths[0]!);
-      await eventually('it is told', () => told.length === 1);
+      await eventually('its listener is called', () => told.length === 1);
       await stage().down();
       await stage().up();
       await stage().caughtUp(mine); // it has read its node again
       expect(told).toHaveLength(1);
       await theirs.locks.revoke(lease.paths[0]!);
-      await eventually('it is told of another', () => told.length === 2);
+      await eventually('its listener is called again', () => told.length === 2);
     });
   });
 

@@ -87,9 +87,9 @@ export function semaphoreLeaseSuite(stage: () => LockStage, semaphores: Semaphor
       await using next = await waiting;
       expect(next.isHeld).toBe(true);
       stage().makeSure(mine);
-      await eventually('the holder is told', () => signal.aborted);
+      await eventually('the signal of the holder aborts', () => signal.aborted);
       expect((signal.reason as Error).message).toMatch(
-        /somebody deleted its node|removed by force/,
+        /its node was deleted by another client|removed by force/,
       );
       expectLost(lease);
       await lease.release();
@@ -107,7 +107,7 @@ export function semaphoreLeaseSuite(stage: () => LockStage, semaphores: Semaphor
       const { signal } = lost;
       await semaphores.evict(lost);
       stage().makeSure(mine);
-      await eventually('the holder is told', () => signal.aborted);
+      await eventually('the signal of the holder aborts', () => signal.aborted);
       expect([lost.isHeld, kept.isHeld]).toEqual([false, true]);
       await Promise.all([lost.release(), kept.release()]);
     });

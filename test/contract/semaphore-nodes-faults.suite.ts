@@ -150,7 +150,7 @@ export function semaphoreNodesFaultsSuite(stage: () => Stage): void {
       const [, node] = await semaphores.leases();
       await stranger.delete(`${path}/leases/${node}`);
       await using next = await waiting;
-      await eventually('the holder is told', () => !lost.isHeld);
+      await eventually('the holder learns of the loss', () => !lost.isHeld);
       expect([kept.isHeld, next.isHeld]).toEqual([true, true]);
     });
   });

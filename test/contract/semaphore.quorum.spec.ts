@@ -54,7 +54,7 @@ describe('A semaphore on an ensemble that loses its quorum', () => {
 
     const [first, second] = ensemble.servers;
     await Promise.all([first!.kill(), second!.kill()]);
-    await eventually('nobody is connected', () =>
+    await eventually('no client is connected', () =>
       clients.every(({ connection }) => !connection.isConnected),
     );
     await expect(semaphores.of(third, 3).acquire({ wait: 100 })).rejects.toBeInstanceOf(

@@ -178,10 +178,10 @@ export function sharedCountSuite(name: string, makeBackend: () => Promise<Backen
         });
         count.onChange((value) => told.push(value));
         await writer.setCount(1);
-        await eventually('it is told', () => told.length === 1);
+        await eventually('its listener is called', () => told.length === 1);
         await count.setCount(2);
         await writer.setCount(3);
-        await eventually('it is told of everything', () => told.length === 3);
+        await eventually('its listener is called for each change', () => told.length === 3);
         expect(told).toEqual([1, 2, 3]);
         expect(warn).toHaveBeenCalledWith(expect.stringContaining('no paper'));
       } finally {

@@ -127,7 +127,7 @@ export class Stage implements LockStage {
   async down(): Promise<void> {
     const connections = this.#connections();
     await this.backend.kill(connections.map(({ session }) => session!));
-    await eventually('nobody is connected', () => connections.every((it) => !it.isConnected));
+    await eventually('no client is connected', () => connections.every((it) => !it.isConnected));
   }
 
   /** Ends `down`; resolves when all clients are connected again. */

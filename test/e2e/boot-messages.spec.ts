@@ -134,7 +134,7 @@ describe('An app with a wrong option says which, and what to give:', () => {
 describe('An app says how to name its clients', () => {
   it('when it has two without a name', async () => {
     expect(await complaintOf(app({}, {}))).toBe(
-      "LockClientDuplicateError: Two lock clients are called \"default\". LockModule is global: import it once per client, and name every further one: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').",
+      "LockClientDuplicateError: Two lock clients are called \"default\". LockModule is global: import it once per client, and name each additional client: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').",
     );
   });
 

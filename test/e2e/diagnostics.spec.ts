@@ -99,7 +99,7 @@ describe('The diagnostics channels of an app', () => {
     const paying = app.get(Orders).pay('8');
     await room.entered.promise;
     await (clientOf(app, 'orders') as RedisLockClient).mutex('order:8').forceUnlock();
-    await eventually('it is told', () =>
+    await eventually('the loss is reported', () =>
       messages.find(({ kind, key }) => kind === 'lost' && key === 'order:8'),
     );
     room.open();
@@ -136,7 +136,7 @@ describe('The diagnostics channels of an app', () => {
       await first.close();
       await second.awaitLeadership();
       await second.close();
-      await eventually('it is all told', () => story().length === 5);
+      await eventually('all events are reported', () => story().length === 5);
 
       expect(story().slice(0, 2)).toEqual([
         ['acquired', 'web-1'],
@@ -165,7 +165,7 @@ describe('The diagnostics channels of an app', () => {
       const app = await boot({ backend: 'redis', nodes });
       await app.get(Orders).pay('9');
       expect(ofLock('order:9').map(({ kind }) => kind)).toEqual(['acquired', 'released']);
-      await eventually('it is told of all connections', () => {
+      await eventually('all connections are reported', () => {
         const connected = messages.filter(({ state }) => state === 'CONNECTED');
         return [1, 2, 3].every((n) => connected.some(({ server }) => server === n));
       });

@@ -82,7 +82,7 @@ describe('The log of LockExceptionFilter', () => {
     socket.send(JSON.stringify({ event: 'fail', data: 'LOCK_TIMEOUT' }));
     await eventually('it says so', () => lines.length > 0);
     expect(lines).toEqual([
-      expect.stringMatching(/^error: .* take LockExceptionFilter off the gateway/),
+      expect.stringMatching(/^error: .* Remove LockExceptionFilter from the gateway/),
     ]);
 
     const answer = once(socket, 'message');

@@ -89,7 +89,7 @@ describe.each(LOCK_KINDS)('The key of a method with @$decorator', (kind) => {
     ['order:[object Object]', 'a value is missing or is an object'],
     ['a\0b', 'it contains a NUL character'],
     ['\ud800', 'it contains a lone surrogate'],
-    ['é'.repeat(257), 'it takes 514 bytes, the most is 512'],
+    ['é'.repeat(257), 'it takes 514 bytes, and the maximum is 512'],
   ])('is refused when its function gives %j', async (id, why) => {
     const error = await errorOf(orders.asIs({ id }));
     expect(error).toBeInstanceOf(LockKeyError);

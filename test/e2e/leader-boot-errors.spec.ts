@@ -30,7 +30,7 @@ describe('An app does not start', () => {
     );
   const advice = 'Move it to a singleton provider or controller.';
   const why =
-    'it is not of a singleton, but of a class that is transient, or request-scoped by itself or by what it injects';
+    'its class is not a singleton: it is transient, or request-scoped by itself or by what it injects';
 
   @Injectable({ scope: Scope.REQUEST })
   class OfRequests extends Mailer {}

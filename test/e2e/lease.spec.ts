@@ -48,7 +48,7 @@ describe.each(LOCK_KINDS)('The option `lease` of @$decorator', (kind) => {
       option: 'lease',
       value: LEASE,
       client: 'default',
-      message: `Option \`lease\` is ${LEASE}. Give none: on this backend the session is the lease, and \`sessionTimeout\` its length, to @${kind.decorator} of Import.untilLost.`,
+      message: `Option \`lease\` is ${LEASE}. Give none: on this backend the session is the lease, and \`sessionTimeout\` is its length, to @${kind.decorator} of Import.untilLost.`,
     });
   });
 });

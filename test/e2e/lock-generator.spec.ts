@@ -115,7 +115,7 @@ describe('@LockStream on an async generator', () => {
   }
   const contention = () => new Promise((resolve) => client.on('contended', resolve));
   const nobodyQueues = () =>
-    eventually('nobody queues', async () => {
+    eventually('no caller queues', async () => {
       return (await client.mutex('export').participants()).length === 1;
     });
   /** Its session ends; comes back when the lock is known to be lost. */

@@ -187,7 +187,7 @@ describe('@LockStream holds the lock over the whole stream', () => {
     const subscription = reports.follow().subscribe();
     await contended;
     subscription.unsubscribe();
-    await eventually('nobody queues', async () => {
+    await eventually('no caller queues', async () => {
       const queue = await client.mutex('report:1').participants();
       return queue.length === 1;
     });

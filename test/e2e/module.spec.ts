@@ -79,7 +79,7 @@ describe('LockModule', () => {
     );
     expect(logger.lines).toEqual([
       expect.stringMatching(/^log: Lock client "default": CONNECTED \(session 0x.+\)$/),
-      'log: Lock client "default" is embedded: it excludes inside this process only. For several processes, choose a backend.',
+      'log: Lock client "default" is embedded: its locks exclude only callers in this process. For several processes, choose another backend.',
       'debug: Mapped {Orders.pay, mutex, default}',
     ]);
   });
@@ -156,7 +156,7 @@ describe('LockModule', () => {
     expect(error).toBeInstanceOf(LockClientDuplicateError);
     expect(error).toMatchObject({ code: 'LOCK_CLIENT_DUPLICATE', client: name });
     expect(error?.message).toBe(
-      `Two lock clients are called "${name}". LockModule is global: import it once per client, and name every further one: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').`,
+      `Two lock clients are called "${name}". LockModule is global: import it once per client, and name each additional client: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').`,
     );
   });
 
@@ -300,7 +300,7 @@ describe('A locked method', () => {
       code: 'LOCK_CONNECTION',
       client: 'archive',
       message:
-        'Lock client "archive" was not connected yet when Archive.store was called. Lock from onModuleInit on, or inject the client where it is needed earlier.',
+        'Lock client "archive" was not connected yet when Archive.store was called. Acquire locks from onModuleInit on, or inject the client where it is needed earlier.',
     });
   });
 

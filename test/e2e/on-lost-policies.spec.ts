@@ -45,7 +45,7 @@ describe.each(LOCK_KINDS)('When the session of a @$decorator method expires, its
     await room.entered.promise;
     const { signal } = service.lease!;
     server.expire(client.status().sessionId!);
-    await eventually('the loss is told', () => signal.aborted);
+    await eventually('the loss is reported', () => signal.aborted);
     return signal.reason as LockLostError;
   }
 

@@ -87,7 +87,7 @@ describe.each(LOCK_KINDS)('A method, when an operator takes its @$decorator lock
     const call = loader.load('sales.csv');
     await room.entered.promise;
     await takeAway();
-    await eventually('the loss is told', () => losses.length > 0);
+    await eventually('the loss is reported', () => losses.length > 0);
 
     const [[error, file]] = losses as [[LockLostError, string]];
     expect(error).toBeInstanceOf(LockLostError);
@@ -116,7 +116,7 @@ describe.each(LOCK_KINDS)('A method, when an operator takes its @$decorator lock
     const call = loader.loadCarelessly();
     await room.entered.promise;
     await takeAway();
-    await eventually('the loss is told', () => losses.length > 0);
+    await eventually('the loss is reported', () => losses.length > 0);
     room.open();
     expect(await call).toBe('loaded');
     expect(logger.lines).toContain('error: onLost of Import.loadCarelessly failed');

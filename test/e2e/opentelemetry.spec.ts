@@ -433,7 +433,7 @@ describe('Elections in an app with LockTelemetryModule', () => {
     await second.awaitLeadership();
     expect(await now()).toEqual({ held: one, waiting: none, leading: one });
     await second.close();
-    await eventually('nobody leads', () => clientOf(app).status().held === 0);
+    await eventually('no participant leads', () => clientOf(app).status().held === 0);
     expect(await now()).toEqual({ held: none, waiting: none, leading: none });
   });
 
@@ -464,7 +464,7 @@ describe('Elections in an app with LockTelemetryModule', () => {
     const [first, second] = await twoLeaders(app);
     await Promise.all([first.close(), second.close()]);
     expect(await series('lock.contended')).toEqual([{ attributes: ofElection, value: 1 }]);
-    await eventually('its end is told', async () => {
+    await eventually('its end is reported', async () => {
       const held = await series('lock.hold');
       expect(held).toEqual([{ attributes: ofElection, value: expect.any(Number) }]);
       return true;

@@ -237,7 +237,7 @@ describe.each(['a connection of its own', 'a client of the user'] as const)(
       const { signal } = orders.lease!;
       expect(signal.aborted).toBe(false);
       await client.readWriteLock('prices').forceUnlock('write');
-      await eventually('the loss is told', () => signal.aborted);
+      await eventually('the loss is reported', () => signal.aborted);
       expect(signal.reason).toBeInstanceOf(LockLostError);
       room.open();
       await expect(call).rejects.toBe(signal.reason);

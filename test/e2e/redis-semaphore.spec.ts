@@ -143,7 +143,7 @@ describe('A method with @Semaphore on Redis', () => {
     const call = renderer.lose(until.promise);
     const lease = await eventually('it runs', () => renderer.lease);
     await user.del('{lossy}:timeout'); // as a server that has forgotten
-    await eventually('the loss is told', () => losses.length > 0);
+    await eventually('the loss is reported', () => losses.length > 0);
     expect(losses).toEqual([expect.any(LockLostError)]);
     expect([lease.isHeld, lease.signal.aborted]).toEqual([false, true]);
     until.resolve();

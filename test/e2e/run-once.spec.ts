@@ -179,7 +179,7 @@ describe.each(['embedded', 'redis', 'several redis'] as const)('@RunOnce (%s)', 
     const call = reports.hanging();
     await room.entered.promise;
     const { signal } = reports.lease!;
-    await eventually('it is told', () => signal.aborted);
+    await eventually('its signal aborts', () => signal.aborted);
     expect(signal.reason).toBeInstanceOf(LockLostError);
     await eventually('others may run', () => isFree('hanging'));
     expect(logger.lines).toContainEqual(
@@ -197,7 +197,7 @@ describe.each(['embedded', 'redis', 'several redis'] as const)('@RunOnce (%s)', 
       server!.freeze();
       await expect(reports.slow()).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', waitedMs: 5_000 });
       server!.thaw();
-      await eventually('nobody keeps the others out', () => isFree('slow'));
+      await eventually('no call excludes the others', () => isFree('slow'));
       expect(runs()).toEqual([]);
     });
 

@@ -77,7 +77,7 @@ describe('The ticket office', () => {
         await using page = new TicketOfficeProcess(redis);
         const url = await eventually('it serves', () => page.url, { within: RUN_TIMEOUT });
         const answer = rush(url, true);
-        await eventually('somebody holds it', async () => (await look(url)).queue.length === 1);
+        await eventually('one call holds it', async () => (await look(url)).queue.length === 1);
         expect((await answer).ok).toBe(true);
         page.interrupt();
         expect(await page.exitCode()).toBe(0);
@@ -97,7 +97,7 @@ describe('The ticket office', () => {
       expect(await (await fetch(url)).text()).toContain('<title>Ticket office</title>');
 
       const answer = rush(url, true);
-      const seen = await eventually('somebody waits', async () => {
+      const seen = await eventually('one call waits', async () => {
         const view = await look(url);
         return view.queue.length > 1 && view;
       });

@@ -148,7 +148,7 @@ describe('The inspector, of processes that report nothing to it,', () => {
         expect(client!.locks).toMatchObject([{ key: 'mine', holders: [{ method: 'Mine.do' }] }]);
         return client!.problems.join();
       });
-      expect(problem).toContain('The servers did not tell who holds');
+      expect(problem).toContain('The servers did not report the holders');
       await Promise.all([other.close(100), mine.release(), waiting]);
     } finally {
       await other.close(100);

@@ -62,7 +62,7 @@ describe('The inspectors of two apps', () => {
       await shown(one, 'both are there', both);
 
       await server.kill();
-      await shown(one, 'it knows of nobody else', ({ processes, problems }) => {
+      await shown(one, 'it knows of no other process', ({ processes, problems }) => {
         return processes.length === 1 && problems.length > 0;
       });
       await server.restart();

@@ -37,7 +37,7 @@ describe('11,000 acquires, 1,000 timeouts and 1,000 aborts on Redis', () => {
       const keys = (await server.command('keys', '*')) as string[];
       return keys.every((key) => KEPT.test(key));
     });
-    await eventually('nobody listens', async () => {
+    await eventually('no client listens', async () => {
       const channels = (await server.command('pubsub', 'channels')) as string[];
       return channels.length === 0;
     });

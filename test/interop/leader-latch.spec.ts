@@ -90,7 +90,10 @@ describeWithCurator('A leader latch', (stage) => {
       const [first, second] = [way.first(), way.second()];
       const [noted, silent] = [first.election(latch('a')), second.election(latch('b'))];
       const isTold = async (of: typeof noted, ...events: string[]) => {
-        await eventually('all is told', async () => (await of.events()).length >= events.length);
+        await eventually(
+          'all events are reported',
+          async () => (await of.events()).length >= events.length,
+        );
         expect(await of.events()).toEqual(events);
       };
       await noted.start();

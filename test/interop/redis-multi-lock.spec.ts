@@ -98,5 +98,5 @@ describeWithRedisson('A multi-lock', (stage) => {
 /** Resolves when an actor of that process waits. */
 async function hasSleeper(peer: Peer): Promise<void> {
   const actor = peer.redisActor();
-  await eventually('somebody waits', async () => (await actor.sleepers()) === 1);
+  await eventually('one thread waits', async () => (await actor.sleepers()) === 1);
 }

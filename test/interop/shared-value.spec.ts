@@ -14,7 +14,10 @@ for (const { kind, values } of KINDS)
     const sees = (actor: ValueActor, value: string) =>
       eventually(`it is ${value}`, async () => (await actor.get()) === value);
     const hears = async (actor: ValueActor, told: readonly string[]) => {
-      await eventually('all is told', async () => (await actor.heard()).length >= told.length);
+      await eventually(
+        'all changes are reported',
+        async () => (await actor.heard()).length >= told.length,
+      );
       expect(await actor.heard()).toEqual(told);
     };
 

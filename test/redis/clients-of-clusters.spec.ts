@@ -99,7 +99,7 @@ describe.each([
       const waiting = mutex.acquire({ wait: 20_000 });
       await lease.release();
       await (await waiting).release();
-      await expect(connected({ client })).rejects.toThrow(/was closed before/);
+      await expect(connected({ client })).rejects.toThrow(/was already closed/);
     },
   );
 

@@ -132,7 +132,7 @@ describe('Redis, sent no more commands than needed,', () => {
       });
       await eventually('all wait', () => contended === processes * each);
       const asked = 1 + 2 * processes; // the holder once; one waiter of each client before and after it subscribes
-      await eventually('nobody asks any more', () => scriptsOf(key) === asked);
+      await eventually('no waiter asks any more', () => scriptsOf(key) === asked);
 
       const from = performance.now();
       await count();

@@ -89,7 +89,7 @@ describe('A primary that is demoted and keeps its connections, as in a managed R
     await promote();
     const before = address.connections;
     const waiting = client.mutex('wanted').acquire();
-    await eventually('it is told', () => client.status().state === 'REFUSED');
+    await eventually('the refusal is reported', () => client.status().state === 'REFUSED');
     expect(client.status().health).toBe('degraded');
     await eventually('it was looked for three times', () => address.connections >= before + 3);
     expect(states).toEqual(['CONNECTED', 'SUSPENDED', 'RECONNECTED', 'REFUSED']);

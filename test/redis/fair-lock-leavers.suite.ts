@@ -177,7 +177,7 @@ export function fairLockLeaversSuite(stage: () => RedisStage): void {
     await killed.stop();
     const log = await stage().log();
     await lease.release();
-    await eventually('it was told', async () =>
+    await eventually('the waiter is notified', async () =>
       (await log.published(stage().key)).some((message) => message.includes(':redisson:1 0')),
     );
     expect(await redisson.acquire('redisson:1')).toBe(true);

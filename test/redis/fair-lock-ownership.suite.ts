@@ -110,7 +110,10 @@ export function fairLockOwnershipSuite(stage: () => RedisStage): void {
 
     expect(await mutex.forceUnlock()).toBe(true);
     const next = await waiting;
-    await eventually('the holder was told, at its next renewal', () => lease.signal.aborted);
+    await eventually(
+      'the signal of the holder aborts, at its next renewal',
+      () => lease.signal.aborted,
+    );
     await next.release();
     expect([await mutex.forceUnlock(), await mutex.isLocked()]).toEqual([false, false]);
     await lease.release();

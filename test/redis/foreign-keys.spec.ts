@@ -61,7 +61,7 @@ describe('A key that is used for something else', () => {
         const refusal = await ask().catch((error: unknown) => error);
         expect(refusal).toBeInstanceOf(LockKeyError);
         expect(refusal).toMatchObject({ key: KEY, client: 'foreign' });
-        expect(String(refusal)).toContain('something else than a lock');
+        expect(String(refusal)).toContain('something other than a lock');
       }
       await client.close(); // its background work is done then
       expect(await server.command('keys', '*')).toEqual([KEY]);

@@ -80,7 +80,7 @@ describe('A late copy does not count:', () => {
       await aborted;
       const copy = proxy.strand(stage().isScript);
       proxy.resume();
-      await eventually('it is given back', () => copy.count);
+      await eventually('it is released', () => copy.count);
       copy.giveUp();
       await eventually('they are back', async () => (await free()) === '3');
       await stage().arrive(copy);

@@ -17,7 +17,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
     const endsHere = Date.now() + lease.remaining();
     const endsThere = Number(await stage().command('PEXPIRETIME', key)); // by the same clock: it runs on this machine
     expect(endsHere).toBeLessThan(endsThere);
-    await eventually('its holder is told', () => lease.signal.aborted);
+    await eventually('the signal of its holder aborts', () => lease.signal.aborted);
     expect(lease.signal.reason).toMatchObject({ message: expect.stringContaining('1000 ms') });
     expectLost(lease);
     await eventually('it is over on the server', async () => (await pttl()) === -2);
@@ -114,7 +114,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
       const { mine, theirs, key } = stage();
       const lease = await mine.mutex(key).acquire({ lease: 600_000 });
       await lease.extend(200);
-      await eventually('its holder is told', () => lease.signal.aborted);
+      await eventually('the signal of its holder aborts', () => lease.signal.aborted);
       await using next = await theirs.mutex(key).acquire({ wait: 5_000 });
       expect([next.isHeld, lease.isHeld]).toEqual([true, false]);
     });
@@ -183,7 +183,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
       const client = await stage().client({ watchdogTimeout: 1_500 });
       const startedAt = performance.now();
       const lease = await client.mutex(key).acquire({ maxHold: 1_900 });
-      await eventually('its holder is told', () => lease.signal.aborted);
+      await eventually('the signal of its holder aborts', () => lease.signal.aborted);
       expect(performance.now() - startedAt).toBeGreaterThanOrEqual(earliest(1_900));
       expect(lease.signal.reason).toMatchObject({ message: expect.stringContaining('1900 ms') });
       expectLost(lease);
@@ -196,7 +196,7 @@ export function lockLeaseSuite(stage: () => RedisStage): void {
       const { mine, theirs, key } = stage();
       const lease = await mine.mutex(key).acquire({ maxHold: 50 });
       const { lease: waiting } = await stage().queue(theirs);
-      await eventually('its holder is told', () => lease.signal.aborted);
+      await eventually('the signal of its holder aborts', () => lease.signal.aborted);
       await lease.release();
       await using next = await waiting;
       expect(next.isHeld).toBe(true);

@@ -133,7 +133,10 @@ export function lockOwnershipSuite(stage: () => RedisStage): void {
     expect(await mine.mutex(key).forceUnlock()).toBe(true);
     await using next = await waiting;
     expect(next.isHeld).toBe(true);
-    await eventually('the holder was told, at its next renewal', () => lease.signal.aborted);
+    await eventually(
+      'the signal of the holder aborts, at its next renewal',
+      () => lease.signal.aborted,
+    );
   });
 
   it('does not admit a nested acquire where it is not reentrant (Redisson: RedissonNonReentrantLockTest testSameThreadReacquireThrows)', async () => {

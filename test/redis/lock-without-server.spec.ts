@@ -16,7 +16,7 @@ describe('A mutex on a Redis that is gone', () => {
       const timeout = { wait: 300 };
       await expect(theirs.mutex(key).acquire(timeout)).rejects.toBeInstanceOf(LockTimeoutError);
       await expect(theirs.mutex(key).tryAcquire(timeout)).rejects.toBeInstanceOf(LockTimeoutError);
-      await eventually('its holder is told', () => lease.signal.aborted);
+      await eventually('the signal of its holder aborts', () => lease.signal.aborted);
       expectLost(lease);
       await lease.release(); // does not wait for the server, and does not throw
     } finally {

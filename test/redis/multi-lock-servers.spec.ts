@@ -120,7 +120,7 @@ describe('A multi-lock of three independent Redis servers', () => {
       const late = multiOf(clients).acquire({ wait: 400 });
       await expect(late).rejects.toBeInstanceOf(LockTimeoutError);
       for (const server of servers.slice(0, 2))
-        await eventually('what was taken is given back', async () => {
+        await eventually('what was taken is released', async () => {
           const keys = await locksOn(server);
           return keys.length === 0;
         });

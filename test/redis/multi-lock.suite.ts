@@ -56,7 +56,7 @@ export function multiLockSuite(kind: RedisDeploymentKind): void {
       const client = await stage().client({ watchdogTimeout: 600 });
       const lease = await multiOf(client).acquire();
       await stage().command('DEL', keys()[1]!);
-      await eventually('its holder is told', () => lease.signal.aborted);
+      await eventually('the signal of its holder aborts', () => lease.signal.aborted);
       expect(lease.isHeld).toBe(false);
       await lease.release();
     });

@@ -77,7 +77,7 @@ export function readWriteLockLeasesSuite(stage: () => RedisStage): void {
     const { mine, theirs, key } = stage();
     const writer = await writeLock(mine).acquire({ lease: 300 });
     const reader = await writer.run(() => mine.readWriteLock(key).readLock().acquire());
-    await eventually('the writer was told', () => writer.signal.aborted);
+    await eventually('the signal of the writer aborts', () => writer.signal.aborted);
     const { lease: waiting } = await stage().queue(theirs, theirs.readWriteLock(key).readLock());
     expect(reader.isHeld).toBe(true);
     await reader.release();

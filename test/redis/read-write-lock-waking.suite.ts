@@ -58,7 +58,7 @@ export function readWriteLockWakingSuite(stage: () => RedisStage): void {
       const lease = await halves(client)[half].acquire();
       expect(await mine.readWriteLock(key).forceUnlock(half)).toBe(true);
       await using _ = await halves(mine)[half].acquire(); // the holder is not mistaken for this one
-      await eventually('it was told', () => lease.signal.aborted);
+      await eventually('its signal aborts', () => lease.signal.aborted);
       await lease.release();
     }
   });

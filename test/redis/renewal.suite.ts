@@ -74,7 +74,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     const keys = ['a', 'b', 'c'].map((each) => `{${key}}:${each}`);
     const [first, gone, last] = await Promise.all(keys.map((each) => client.mutex(each).acquire()));
     await stage().command('DEL', keys[1]!);
-    await eventually('its holder is told', () => gone!.signal.aborted);
+    await eventually('the signal of its holder aborts', () => gone!.signal.aborted);
     expect(gone!.signal.reason).toMatchObject({
       message: expect.stringContaining('removed by force'),
     });
@@ -93,7 +93,7 @@ export function renewalSuite(stage: () => RedisStage): void {
     const lease = await client.mutex(key).acquire();
     await stage().command('DEL', key);
     const next = await theirs.mutex(key).acquire({ lease: 5_000 });
-    await eventually('the old holder is told', () => lease.signal.aborted);
+    await eventually('the signal of the old holder aborts', () => lease.signal.aborted);
     expect(await stage().command('PTTL', key)).toBeGreaterThan(1_000);
     await stage().command('PEXPIRE', key, 200);
     await eventually('it ends', async () => (await stage().command('EXISTS', key)) === 0);

@@ -17,7 +17,7 @@ describe('A spin lock on a Redis that is gone', () => {
       const spin = theirs.spinLock(key);
       await expect(spin.acquire(timeout)).rejects.toBeInstanceOf(LockTimeoutError);
       await expect(spin.tryAcquire(timeout)).rejects.toBeInstanceOf(LockTimeoutError);
-      await eventually('its holder is told', () => lease.signal.aborted);
+      await eventually('the signal of its holder aborts', () => lease.signal.aborted);
       expectLost(lease);
       await lease.release(); // does not wait for the server, and does not throw
     } finally {

@@ -83,7 +83,7 @@ describe('A client of a user', () => {
     await eventually('it is closed', () => user.status === 'end');
     const refusal = await connected({ client: user }).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(LockConnectionError);
-    expect(String(refusal)).toMatch(/was closed before\. Hand over one that is open/);
+    expect(String(refusal)).toMatch(/was already closed\. Hand over one that is open/);
   });
 
   it('that is closed later leaves the locks alone', async () => {

@@ -34,7 +34,7 @@ export class ExclusionRule {
     this.#holds.add(hold);
     for (const node of nodes) {
       if (!node.wasServed)
-        this.history.accuse(`hold ${id} was granted to a node whose turn it never was`);
+        this.history.accuse(`hold ${id} was granted to a node that never had its turn`);
       if (node.owner !== client.connection.session?.id)
         this.history.accuse(`hold ${id} was granted to a node of another session`);
     }

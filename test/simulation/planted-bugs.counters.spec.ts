@@ -53,7 +53,7 @@ describe('The simulation of counters catches', () => {
       ) {
         return setData.call(this, path, data);
       });
-      expect(await firstAccusation(run, /nobody has made/)).toBeDefined();
+      expect(await firstAccusation(run, /no client has made/)).toBeDefined();
     });
   });
 

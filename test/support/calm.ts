@@ -7,5 +7,5 @@ const LONGER_THAN_A_SLEEP = 600;
 export async function calm(asked: () => number | Promise<number>): Promise<void> {
   let before = -1;
   const isCalm = async () => before === (before = await asked());
-  await eventually('nobody asks any more', isCalm, { every: LONGER_THAN_A_SLEEP });
+  await eventually('no client asks any more', isCalm, { every: LONGER_THAN_A_SLEEP });
 }

@@ -113,7 +113,7 @@ export class ZooKeeperServer {
     const sessions = /^SessionTracker dump:$(.*)^ephemeral nodes dump:$/ms.exec(dump)?.[1];
     if (sessions === undefined)
       throw new Error(
-        `ZooKeeper on ${this.connectString} told no sessions: ${dump || 'no answer'}`,
+        `ZooKeeper on ${this.connectString} reported no sessions: ${dump || 'no answer'}`,
       );
     return sessions.includes(`0x${id}`);
   }

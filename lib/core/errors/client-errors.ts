@@ -20,7 +20,7 @@ export class LockClientDuplicateError extends LockError {
   constructor(client: string) {
     super(
       'LOCK_CLIENT_DUPLICATE',
-      `Two lock clients are called "${client}". LockModule is global: import it once per client, and name every further one: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').`,
+      `Two lock clients are called "${client}". LockModule is global: import it once per client, and name each additional client: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').`,
       { client },
     );
   }

@@ -22,7 +22,7 @@ export class ElectionClosedError extends LockError {
     const { key, client } = context;
     super(
       'LOCK_ELECTION_CLOSED',
-      `This one has left the election ${JSON.stringify(key)} of client "${client}": it was closed, or its client was. Make a new one to take part again.`,
+      `This participant has left the election ${JSON.stringify(key)} of client "${client}": it was closed, or its client was closed. Make a new one to take part again.`,
       context,
     );
   }
@@ -55,7 +55,7 @@ export class BarrierStateError extends LockError {
     const { key, client } = context;
     super(
       'LOCK_BARRIER_STATE',
-      `The double barrier ${JSON.stringify(key)} of client "${client}" cannot be ${refused}: this member ${why}. Await \`enter()\`, then \`leave()\`, in turn; one object is one member, so make another for each.`,
+      `The double barrier ${JSON.stringify(key)} of client "${client}" cannot be ${refused}: this member ${why}. Await \`enter()\`, then \`leave()\`, in turn; one object is one member, so make one object for each member.`,
       context,
     );
   }

@@ -54,7 +54,7 @@
   const release = async (client, lock, party) => {
     const asker = party.participant || party.method;
     const who = `${asker ? `${asker} on ` : ''}${whereOf(party)}`;
-    const warning = 'It may still be at work, and somebody else gets the lock.';
+    const warning = 'It may still be at work, and another client gets the lock.';
     if (!confirm(`Take "${lock.key}" from ${who}? ${warning}`)) return;
     try {
       const response = await fetch(`${base}/release`, {
@@ -64,7 +64,7 @@
       });
       const answer = await response.json();
       if (!response.ok) tell(`Not released: ${answer.message ?? response.status}`);
-      else tell(answer.released ? '' : 'It did not hold that lock any more.');
+      else tell(answer.released ? '' : 'It no longer held that lock.');
     } catch (error) {
       tell(`Not released: ${error.message}`);
     }

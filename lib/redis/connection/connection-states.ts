@@ -68,7 +68,7 @@ export class ConnectionStates {
   ) {
     this.refusals = new Refusals(settings.clock, {
       refused: (error) => this.#tell('REFUSED', replyText(error)),
-      over: () => this.#isReady && this.#tell('CONNECTED', 'the server refuses nothing any more'),
+      over: () => this.#isReady && this.#tell('CONNECTED', 'the server accepts commands again'),
     });
     this.#listen('ready', () => this.ready());
     this.#listen('close', () => this.#suspended());

@@ -75,22 +75,22 @@ export function lockErrorOf(
   if (kind !== undefined)
     return new LockKeyError(
       context.key,
-      `on the server it is ${kind} already, and neither would keep out the holders of the other; give each lock a key of its own`,
+      `on the server it is ${kind} already, and neither lock would exclude the holders of the other; give each lock a key of its own`,
       { ...context, cause: error },
     );
   if (isOtherType(error))
     return new LockKeyError(
       context.key,
-      'on the server there is something else than a lock under that name; choose another key, or give the client a `prefix`',
+      'on the server there is something other than a lock under that name; choose another key, or give the client a `prefix`',
       { ...context, cause: error },
     );
   if (OF_CLUSTER.test(message))
     return new LockConnectionError(
-      `This Redis server is a node of a cluster, and the lock is a matter of another one (${replyText(error)}). Name the nodes as the option \`cluster\`, or hand over an ioredis \`Cluster\`.`,
+      `This Redis server is a node of a cluster, and the lock belongs to another node (${replyText(error)}). Name the nodes as the option \`cluster\`, or hand over an ioredis \`Cluster\`.`,
       { ...context, cause: error },
     );
   return new LockConnectionError(
-    `Redis refused a command of the lock: ${replyText(error)}. Check the permissions of the user, and that it is Redis 6.2 or newer.`,
+    `Redis refused a command of the lock: ${replyText(error)}. Check the permissions of the user, and that the server is Redis 6.2 or newer.`,
     { ...context, cause: error },
   );
 }

@@ -27,7 +27,7 @@ export function multiLockContract(runner: ContractRunner, options: ContractOptio
       for (const name of ['a', 'b']) await (await stage().take(part(name))).release();
     });
 
-    it('holds none where one is taken', async () => {
+    it('holds none of its parts if one is taken', async () => {
       const { mine } = stage();
       const taken = await stage().take(part('b'));
       equal(await multi(mine, 'a', 'b', 'c').tryAcquire(), undefined);
@@ -70,7 +70,7 @@ export function multiLockContract(runner: ContractRunner, options: ContractOptio
       equal(await stage().soon('it is entered', nested), 'inside');
     });
 
-    it('needs parts: LockOptionsError', async () => {
+    it('rejects an empty list of parts: LockOptionsError', async () => {
       throws(() => stage().mine.multiLock([]), LockOptionsError);
     });
   });

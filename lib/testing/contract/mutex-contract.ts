@@ -56,16 +56,16 @@ function mutexExclusionContract(
     deepEqual([room.visits, room.mostAtOnce], [visits.length, 1]);
   });
 
-  it('a second caller of the same client, until the first lets go', async () => {
+  it('a second caller of the same client, until the first releases it', async () => {
     await secondIsKeptOut(stage().mine);
   });
 
   if (isShared)
-    it('another client, until the first lets go', async () => {
+    it('another client, until the first releases it', async () => {
       await secondIsKeptOut(stage().theirs);
     });
 
-  it('nobody from another key', async () => {
+  it('no caller of another key', async () => {
     const { mine, key } = stage();
     const door = await stage().take(mine.mutex(key));
     const window = await stage().take(mine.mutex(`${key}-window`));
@@ -115,14 +115,14 @@ function mutexExclusionContract(
 
 /** Re-entry follows the async call tree: it is an acquire inside a live lease of the same lock. */
 function mutexReentryContract({ it }: ContractRunner, stage: () => ContractStage): void {
-  it('inside of `using`, as deep as one likes', async () => {
+  it('inside `using`, to any depth', async () => {
     const { mine, key } = stage();
     const mutex = mine.mutex(key);
     const depth = mutex.using(() => mutex.using(() => mine.mutex(key).using(async () => 3)));
     equal(await stage().soon('three have entered', depth), 3);
   });
 
-  it('inside of `run`, and not outside', async () => {
+  it('inside `run`, and not outside', async () => {
     const { mine, key } = stage();
     const lease = await stage().take(mine.mutex(key));
     equal(await mine.mutex(key).tryAcquire(), undefined);
@@ -145,7 +145,7 @@ function mutexReentryContract({ it }: ContractRunner, stage: () => ContractStage
     await (await stage().take(mutex)).release();
   });
 
-  it('not by siblings, who exclude each other', async () => {
+  it('not by siblings, which exclude each other', async () => {
     const { mine, key } = stage();
     const mutex = mine.mutex(key);
     const story: string[] = [];
@@ -165,7 +165,7 @@ function mutexReentryContract({ it }: ContractRunner, stage: () => ContractStage
     ]);
   });
 
-  it('not where it is a semaphoreMutex', async () => {
+  it('not if it is a semaphoreMutex', async () => {
     const { mine, key } = stage();
     const mutex = mine.semaphoreMutex(key);
     const nested = mutex.using(async () => {
@@ -179,7 +179,7 @@ function mutexReentryContract({ it }: ContractRunner, stage: () => ContractStage
 
 /** Events that a client emits to its listeners, and the state that it reports to operators. */
 function mutexEventsContract({ it }: ContractRunner, stage: () => ContractStage): void {
-  it('for each step of whoever waits, and none for re-entry', async () => {
+  it('for each step of each caller, and none for re-entry', async () => {
     const { mine, key } = stage();
     const story: string[] = [];
     for (const event of ['contended', 'acquired', 'released', 'failed'] as const)
@@ -208,7 +208,7 @@ function mutexEventsContract({ it }: ContractRunner, stage: () => ContractStage)
     equal(heard, 1);
   });
 
-  it('and shows who holds and who waits', async () => {
+  it('and shows its holder and its waiters', async () => {
     const { mine, key } = stage();
     const lease = await stage().take(mine.mutex(key), { method: 'holder' });
     const { lease: next } = await stage().queue(mine, mine.mutex(key), { method: 'waiter' });

@@ -12,7 +12,7 @@ import type { ContractOptions, ContractRunner, ContractStage } from './contract-
 
 /** The lease, which is the handle of the holder. */
 export function mutexLeaseContract({ it }: ContractRunner, stage: () => ContractStage): void {
-  it('that says what it is, and whether it is held', async () => {
+  it('that has its key, and reports whether it is held', async () => {
     const { mine, key } = stage();
     const lease = await stage().take(mine.mutex(key));
     const { signal } = lease;
@@ -28,7 +28,7 @@ export function mutexLeaseContract({ it }: ContractRunner, stage: () => Contract
     equal(signal.aborted, false, 'a release is no loss');
   });
 
-  it('that is released once: again takes nothing from who came next', async () => {
+  it('that is released once: a second release takes nothing from the next holder', async () => {
     const { mine, key } = stage();
     const first = await stage().take(mine.mutex(key));
     await Promise.all([first.release(), first.release()]);
@@ -88,7 +88,7 @@ export function mutexWaitContract({ it }: ContractRunner, stage: () => ContractS
     await (await stage().take(mine.mutex(key))).release(); // the waiter has left nothing behind
   });
 
-  it('by those behind one that gives up', async () => {
+  it('by the waiters behind one that gives up', async () => {
     const { mine, key } = stage();
     const holder = await stage().take(mine.mutex(key));
     const stop = new AbortController();
@@ -118,14 +118,14 @@ export function mutexWaitContract({ it }: ContractRunner, stage: () => ContractS
     await (await stage().take(mine.mutex(key))).release();
   });
 
-  it('not at all with a signal that has aborted before', async () => {
+  it('not at all with a signal that is already aborted', async () => {
     const { mine, key } = stage();
     const acquire = mine.mutex(key).acquire({ signal: AbortSignal.abort() });
     await stage().soon('it is refused', rejects(acquire, LockAbortedError));
     await (await stage().take(mine.mutex(key))).release();
   });
 
-  it('not by tryAcquire, which has it or leaves', async () => {
+  it('not by tryAcquire, which acquires it or returns at once', async () => {
     const { mine, key } = stage();
     const mutex = mine.mutex(key);
     const lease = await stage().soon('an attempt ends', mutex.tryAcquire());
@@ -162,14 +162,14 @@ export function mutexClosingContract(
     await holder.release();
   });
 
-  it('is taken from its holder, who is told, and refused to all others', async () => {
+  it('is lost by its holder, as its signal reports, and refused to all others', async () => {
     const { mine, key } = stage();
     const holder = await stage().take(mine.mutex(key));
     const { signal } = holder;
     const { lease } = await stage().queue(mine, mine.mutex(key));
     const refused = rejects(lease, LockClientClosedError);
     await stage().soon('it is closed', Promise.all([mine.close(), mine.close()]));
-    ok(signal.reason instanceof LockLostError, 'the holder was not told of its loss');
+    ok(signal.reason instanceof LockLostError, 'the signal of the holder did not report the loss');
     equal(holder.isHeld, false);
     await refused;
     await rejects(mine.mutex(key).acquire(), LockClientClosedError);

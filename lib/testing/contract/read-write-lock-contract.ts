@@ -53,7 +53,7 @@ export function readWriteLockContract(runner: ContractRunner, options: ContractO
       equal(await stage().soon('all have entered', readers), 'deep');
     });
 
-    it('goes on as a read lock where the writer reads and lets go of the write lock', async () => {
+    it('stays held as a read lock if the writer reads and releases the write lock', async () => {
       const { mine } = stage();
       const writer = await stage().take(write(mine));
       const reader = await writer.run(() => stage().take(read(mine)));
@@ -65,7 +65,7 @@ export function readWriteLockContract(runner: ContractRunner, options: ContractO
       await (await stage().take(write(mine))).release();
     });
 
-    it('refuses to write inside of reading, where it would wait for itself: LockUpgradeError', async () => {
+    it('rejects the write lock inside the read lock, where it would wait for itself: LockUpgradeError', async () => {
       const { mine } = stage();
       await read(mine).using(async () => {
         await stage().soon('it is refused', rejects(write(mine).acquire(), LockUpgradeError));
@@ -74,7 +74,7 @@ export function readWriteLockContract(runner: ContractRunner, options: ContractO
     });
 
     function sharing(whose: string, second: () => LockClient): void {
-      it(`is shared by readers of ${whose}, and by nobody with a writer`, async () => {
+      it(`is shared by readers of ${whose}, and never with a writer`, async () => {
         const { mine } = stage();
         const readers = [await stage().take(read(mine)), await stage().take(read(second()))];
         deepEqual(

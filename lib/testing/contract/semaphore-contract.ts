@@ -33,7 +33,7 @@ export function semaphoreContract(runner: ContractRunner, options: ContractOptio
       await available(3);
     });
 
-    it('gives several permits together or none', async () => {
+    it('grants several permits together or none', async () => {
       const { mine } = stage();
       const two = await stage().soon('two are granted', pool(mine).acquire({ permits: 2 }));
       equal(await pool(mine).tryAcquire({ permits: 2 }), undefined);
@@ -45,7 +45,7 @@ export function semaphoreContract(runner: ContractRunner, options: ContractOptio
       await available(3);
     });
 
-    it('gives another permit to whoever asks inside of one', async () => {
+    it('grants another permit to a caller that already holds one', async () => {
       const { mine } = stage();
       await pool(mine).using(() => pool(mine).using(() => available(1)));
     });
@@ -59,7 +59,7 @@ export function semaphoreContract(runner: ContractRunner, options: ContractOptio
       await available(3);
     });
 
-    it('takes a release once', async () => {
+    it('counts a release once', async () => {
       const { mine } = stage();
       const [first, second] = [await stage().take(pool(mine)), await stage().take(pool(mine))];
       await Promise.all([first.release(), first.release()]);
@@ -67,7 +67,7 @@ export function semaphoreContract(runner: ContractRunner, options: ContractOptio
       await available(2);
     });
 
-    it('refuses numbers that are none, and more permits than it has: LockOptionsError', async () => {
+    it('rejects invalid numbers of permits, and more permits than it has: LockOptionsError', async () => {
       const { mine } = stage();
       for (const permits of [0, -1, 1.5, NaN]) throws(() => pool(mine, permits), LockOptionsError);
       for (const permits of [0, 4])

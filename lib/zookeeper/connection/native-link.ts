@@ -69,7 +69,7 @@ export class NativeLink implements TransportLink {
       ZooKeeperError.isTransport(rc) ? this.#failed(this.#failure, rc) : this.#connected(),
     );
     // An attempt that fails in the call itself leaves a handle that never does or reports anything.
-    if (handle.state === NOT_CONNECTED) this.#gone('there is no way to this address');
+    if (handle.state === NOT_CONNECTED) this.#gone('this address cannot be reached');
   }
 
   request(request: Request, reply: Reply): void {
@@ -98,7 +98,8 @@ export class NativeLink implements TransportLink {
   }
 
   #hear(event: string, detail: unknown): void {
-    if (event === 'connect') this.#failure = 'the server hung up before it took our credentials';
+    if (event === 'connect')
+      this.#failure = 'the server closed the connection before it accepted the credentials';
     if (event === 'connecting') return void setImmediate(() => this.#disconnected());
     if (event === 'close') return void setImmediate(() => this.#ended(Number(detail)));
     const type = WATCH_EVENTS.find((known) => known === event);

@@ -190,6 +190,6 @@ export function noNumberError(
  * (ZOOKEEPER-4743), and a set would not depend on what was seen.
  */
 export function anyVersionError({ key, path }: LockSettings, client: string): LockKeyError {
-  const why = `the version of ${path} has come round to -1, which the servers take for any; set it once whatever it is, and it goes on`;
+  const why = `the version of ${path} has wrapped around to -1, which the servers take for any version; set the value once unconditionally, and the version goes on`;
   return new LockKeyError(key, why, { client });
 }

@@ -35,7 +35,7 @@ describe('A mutex, when another client deletes nodes in its directory,', () => {
   describe('is taken from a holder', () => {
     /** Resolves when the loss is reported; the next one may be granted the lock at the same time, which cannot be prevented. */
     async function expectLost(lease: Lease): Promise<void> {
-      await eventually('the holder is told', () => lease.signal.aborted);
+      await eventually('the signal of the holder aborts', () => lease.signal.aborted);
       expect(lease.signal.reason).toBeInstanceOf(LockLostError);
       expect(lease.isHeld).toBe(false);
       expect(() => lease.assertHeld()).toThrow(LockLostError);

@@ -36,7 +36,7 @@ describe('In a cluster, when the lock moves to another master', () => {
   /** Waits until those of the servers that run have one subscriber of the lock. */
   async function listening(...servers: RedisServer[]): Promise<void> {
     const running = servers.filter((server) => server.running);
-    await eventually('who waits listens there', async () => {
+    await eventually('the waiter listens there', async () => {
       const asked = running.map((server) => server.command('PUBSUB', 'SHARDNUMSUB', channel()));
       const answers = (await Promise.all(asked)) as [string, number][];
       return answers.reduce((sum, [, count]) => sum + count, 0) === 1;

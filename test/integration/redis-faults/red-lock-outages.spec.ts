@@ -48,7 +48,7 @@ describe('Of five servers', () => {
     expect(performance.now() - startedAt).toBeLessThan(3_000);
     expect(refusal).toBeInstanceOf(LockConnectionError);
     expect(refusal).toMatchObject({ key: stage().key, client: 'test' });
-    expect(String(refusal)).toMatch(/Fewer than 3 of the 5 servers .* Look after the servers/);
+    expect(String(refusal)).toMatch(/Fewer than 3 of the 5 servers .* Check the servers/);
 
     await expect(mutex.tryAcquire()).rejects.toBeInstanceOf(LockConnectionError);
     await expect(mutex.tryAcquire({ wait: 1_000 })).rejects.toBeInstanceOf(LockConnectionError);
@@ -69,7 +69,7 @@ describe('Of five servers', () => {
     expect(await lost).toBeLessThan(ends);
     expect(lease.signal.reason).toBeInstanceOf(LockLostError);
     expect([lease.isHeld, lease.remaining()]).toEqual([false, 0]);
-    await eventually('the rest is given back', async () => {
+    await eventually('the rest is released', async () => {
       const rest = await Promise.all([3, 4].map((i) => servers.all[i]!.command('EXISTS', key)));
       return rest.every((exists) => exists === 0);
     });

@@ -70,7 +70,7 @@ export class ElectionFleet {
   }
 
   private async strike(strikes: number): Promise<ElectionReport> {
-    await eventually('somebody leads', () => this.leader, PATIENCE);
+    await eventually('one worker leads', () => this.leader, PATIENCE);
     let next = performance.now();
     for (let n = 0; n < strikes; n++) {
       next = Math.max(next + INTERVAL, performance.now());
@@ -157,7 +157,7 @@ export class ElectionFleet {
   /** Resolves when another worker leads after that term, and records how long that took. */
   private async vacancyAfter(leader: Term): Promise<void> {
     const since = performance.now();
-    await eventually('somebody else leads', () => this.leader !== leader, PATIENCE);
+    await eventually('another worker leads', () => this.leader !== leader, PATIENCE);
     this.vacancies.push(Math.round(performance.now() - since));
   }
 

@@ -28,7 +28,7 @@ export const ELECTIONS = {
       [
         `ZooKeeper, election, sessions of ${SESSION_TIMEOUT} ms: ${kills} killed, ${freezes} frozen`,
         `${terms.length} terms (${terms.map(({ worker }) => worker).join(' ')})`,
-        `${claims} claims, ${unknowing} of Java processes just thawed that only the token tells`,
+        `${claims} claims, ${unknowing} of Java processes just thawed that only the token shows`,
         `${faults.length} faults${faults.map((fault) => `\n  ${fault}`).join('')}`,
         `a new leader after ${vacancies.join(', ')} ms, at worst ${worst}`,
         report.isWhole ? 'all stand in the end' : 'NOT ALL STAND',

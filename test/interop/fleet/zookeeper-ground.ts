@@ -70,7 +70,7 @@ export class ZooKeeperGround implements Ground {
     const { connection } = this.stranger;
     // After a server was killed, the others may be done before it is back, and before `stranger` has found another one.
     const isCalm = async () => connection.isConnected && (await this.ensemble.isWhole());
-    await eventually('all servers serve, and the stranger is connected', isCalm, {
+    await eventually('all servers serve, and the other client is connected', isCalm, {
       within: 30_000,
     });
     await connection.sync(ROOT);

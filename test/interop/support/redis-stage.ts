@@ -93,7 +93,7 @@ export class RedisStage {
    */
   async asleep(peer: Peer, channel: string, log: CommandLog, count = 1): Promise<void> {
     const hasAsked = () => log.hasAskedAfterSubscribing(channel, this.name);
-    await eventually(`somebody waits for ${channel}`, hasAsked);
+    await eventually(`a client waits for ${channel}`, hasAsked);
     const actor = peer.redisActor();
     await eventually(`${count} sleep`, async () => (await actor.sleepers()) === count);
   }

@@ -127,7 +127,7 @@ export class CounterJudge implements WorldObserver {
     const before = this.#value;
     const now = BigInt(this.bits === 32 ? node.data.readInt32BE() : node.data.readBigInt64BE());
     const change = this.#authorOf(before, now);
-    if (!change) history.accuse(`nobody has made ${now} of ${before}`);
+    if (!change) history.accuse(`no client has made ${now} of ${before}`);
     else if (change.isDenied) this.#accuse(change, 'is made after it said that it was not');
     else if (change.made && !change.isRepeatable) this.#accuse(change, 'is made twice');
     if (change) change.made = { before: before ?? 0n, now };

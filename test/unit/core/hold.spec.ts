@@ -22,13 +22,13 @@ describe('A hold', () => {
     ledger.isExclusiveNow = false;
     expect(told).toEqual([]);
     expect(hold.isLive).toBe(false);
-    expect(told).toEqual([expect.stringContaining('its session or its lease may be over')]);
+    expect(told).toEqual([expect.stringContaining('its session or its lease may have expired')]);
   });
 
   it('stays lost for the first reason, whatever comes', () => {
     const { hold, ledger } = granted();
     hold.markLost('its session ended');
-    hold.markLost('somebody deleted its node');
+    hold.markLost('its node was deleted by another client');
     ledger.isExclusiveNow = true;
     expect(hold.isLive).toBe(false);
     expect(hold.lost).toBeInstanceOf(LockLostError);

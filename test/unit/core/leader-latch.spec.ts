@@ -98,7 +98,7 @@ describe('A leader latch', () => {
     election.answer = answer.promise;
     latch.start();
     const { hold, ledger } = await election.electNow();
-    hold.markLost('somebody deleted its node');
+    hold.markLost('its node was deleted by another client');
     answer.resolve();
     await settle();
     expect([latch.hasLeadership, told, ledger.freed]).toEqual([false, [], 1]);
@@ -124,7 +124,7 @@ describe('A leader latch', () => {
     ledger.isExclusiveNow = false;
     expect([told, signal.aborted]).toEqual([['leads'], false]); // no caller has looked
     expect([latch.hasLeadership, latch.enter()]).toEqual([false, undefined]);
-    expect(told).toEqual(['leads', expect.stringMatching(/^lost: .+may be over/)]);
+    expect(told).toEqual(['leads', expect.stringMatching(/^lost: .+may have expired/)]);
     expect(signal.reason).toBeInstanceOf(LockLostError);
   });
 

@@ -25,10 +25,13 @@ describe('A term', () => {
   it('is lost with what was elected, for the same reason', async () => {
     const { term, hold } = begun();
     const { signal } = term.lease;
-    hold.markLost('somebody deleted its node');
+    hold.markLost('its node was deleted by another client');
     expect([term.lease.isHeld, signal.aborted]).toEqual([false, true]);
     expect(signal.reason).toBeInstanceOf(LockLostError);
-    expect(signal.reason).toMatchObject({ why: 'somebody deleted its node', key: 'door' });
+    expect(signal.reason).toMatchObject({
+      why: 'its node was deleted by another client',
+      key: 'door',
+    });
     await term.over;
   });
 

@@ -20,8 +20,8 @@ describe('A key', () => {
     ['a\0b', '"a\\u0000b"', 'it contains a NUL character'],
     ['a\ud800b', '"a\\ud800b"', 'it contains a lone surrogate'],
     ['\udc00', '"\\udc00"', 'it contains a lone surrogate'],
-    ['x'.repeat(513), 'xxx', 'it takes 513 bytes, the most is 512'],
-    ['€'.repeat(171), '€€€', 'it takes 513 bytes, the most is 512'],
+    ['x'.repeat(513), 'xxx', 'it takes 513 bytes, and the maximum is 512'],
+    ['€'.repeat(171), '€€€', 'it takes 513 bytes, and the maximum is 512'],
   ])('may not be %p', (key, shown, why) => {
     const error = refusal(key);
     expect(error).toBeInstanceOf(LockKeyError);

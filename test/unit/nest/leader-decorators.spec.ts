@@ -93,7 +93,7 @@ describe.each(DECORATORS)('@%s at class definition', (name, decorator, does, adv
     ['', 'it is empty'],
     ['jobs:{0}', 'it is the name of one election, so it has no placeholders'],
     ['a\0', 'it contains a NUL character'],
-    ['k'.repeat(513), 'it takes 513 bytes, the most is 512'],
+    ['k'.repeat(513), 'it takes 513 bytes, and the maximum is 512'],
   ])('refuses the name %j', (election, why) => {
     const error = defining(election);
     expect(error).toBeInstanceOf(LockKeyError);

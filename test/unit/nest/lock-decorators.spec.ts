@@ -103,7 +103,7 @@ describe.each(DECORATORS)('A class is refused at its definition when @%s locks',
         }
         return Orders;
       },
-      `@${name} cannot lock Orders.pay: it is a generator, whose body runs after the call. ${elsewhere}`,
+      `@${name} cannot lock Orders.pay: it is a generator, and its body runs after the call. ${elsewhere}`,
     ],
     [
       'an async generator',
@@ -114,7 +114,7 @@ describe.each(DECORATORS)('A class is refused at its definition when @%s locks',
         }
         return Orders;
       },
-      `@${name} cannot lock Orders.pay: it is a generator, whose body runs after the call. ${elsewhere}`,
+      `@${name} cannot lock Orders.pay: it is a generator, and its body runs after the call. ${elsewhere}`,
     ],
     [
       'an Observable as if it were a promise',
@@ -154,7 +154,7 @@ describe.each(DECORATORS)('A class is refused at its definition when @%s locks',
     [{ client: 7 }, 'Option `client` is 7. Give the name of a lock client, to'],
     [
       { wait: 'forever', onBusy: 'skip' },
-      'Option `wait` is "forever". Give a number of milliseconds, as a wait for ever is never busy, or no `onBusy`, to',
+      'Option `wait` is "forever". Give a number of milliseconds, as `onBusy` has no effect on an unbounded wait, or no `onBusy`, to',
     ],
   ])('with the options %j', (options, message) => {
     const error = errorOf(() => {
@@ -179,7 +179,7 @@ describe.each(DECORATORS)('A class is refused at its definition when @%s locks',
     ['[object Object]', 'an object was turned into text; build the key from its fields'],
     ['a\0', 'it contains a NUL character'],
     ['\ud800', 'it contains a lone surrogate'],
-    ['k'.repeat(513), 'it takes 513 bytes, the most is 512'],
+    ['k'.repeat(513), 'it takes 513 bytes, and the maximum is 512'],
   ])('with the key %j', (key, why) => {
     const error = errorOf(() => {
       class Orders {

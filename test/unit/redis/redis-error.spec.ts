@@ -101,7 +101,7 @@ describe('An answer of a server', () => {
 
   it.each([
     ['LOCKKIND a mutex', /on the server it is a mutex already/],
-    ['WRONGTYPE Operation against a key', /something else than a lock/],
+    ['WRONGTYPE Operation against a key', /something other than a lock/],
   ])('about the key is an error of the key (%s)', (message, why) => {
     const cause = reply(message);
     const error = lockErrorOf(cause, ABOUT);

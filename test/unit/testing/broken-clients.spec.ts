@@ -33,26 +33,26 @@ const BROKEN: readonly BrokenClient[] = [
     flaw: (client) => ({ mutex: (key) => client.mutex(`${key}-${++strangers}`) }),
     caught: [
       'A mutex excludes all but one at a time',
-      'A mutex excludes a second caller of the same client, until the first lets go',
+      'A mutex excludes a second caller of the same client, until the first releases it',
     ],
   },
   {
     what: 'with mutexes that are not reentrant',
     contract: mutexContract,
     flaw: (client) => ({ mutex: (key) => client.semaphoreMutex(key) }),
-    caught: ['A mutex is re-entered inside of `using`, as deep as one likes'],
+    caught: ['A mutex is re-entered inside `using`, to any depth'],
   },
   {
     what: 'with semaphore mutexes that are reentrant',
     contract: mutexContract,
     flaw: (client) => ({ semaphoreMutex: (key) => client.mutex(key) }),
-    caught: ['A mutex is re-entered not where it is a semaphoreMutex'],
+    caught: ['A mutex is re-entered not if it is a semaphoreMutex'],
   },
   {
     what: 'that has one lock for all keys',
     contract: mutexContract,
     flaw: (client) => ({ mutex: () => client.mutex('all') }),
-    caught: ['A mutex excludes nobody from another key'],
+    caught: ['A mutex excludes no caller of another key'],
   },
   {
     what: 'that knows no deadlines',
@@ -75,8 +75,8 @@ const BROKEN: readonly BrokenClient[] = [
     contract: mutexContract,
     flaw: () => ({ on: () => () => {}, activity: () => [] }),
     caught: [
-      'A mutex has events for each step of whoever waits, and none for re-entry',
-      'A mutex has events and shows who holds and who waits',
+      'A mutex has events for each step of each caller, and none for re-entry',
+      'A mutex has events and shows its holder and its waiters',
     ],
   },
   {
@@ -96,7 +96,7 @@ const BROKEN: readonly BrokenClient[] = [
         return { key, writeLock, readLock: writeLock };
       },
     }),
-    caught: ['A read/write lock is shared by readers of one client, and by nobody with a writer'],
+    caught: ['A read/write lock is shared by readers of one client, and never with a writer'],
   },
   {
     what: 'with writers that share',
@@ -108,7 +108,7 @@ const BROKEN: readonly BrokenClient[] = [
       },
     }),
     caught: [
-      'A read/write lock is shared by readers of one client, and by nobody with a writer',
+      'A read/write lock is shared by readers of one client, and never with a writer',
       'A read/write lock loses no update of writers, with readers in between',
     ],
   },
@@ -129,7 +129,7 @@ const BROKEN: readonly BrokenClient[] = [
     flaw: (client) => ({ multiLock: (locks) => client.multiLock(locks.slice(0, 1)) }),
     caught: [
       'A multi-lock holds all of its parts until it is released',
-      'A multi-lock holds none where one is taken',
+      'A multi-lock holds none of its parts if one is taken',
     ],
   },
 ];

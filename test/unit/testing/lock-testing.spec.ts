@@ -134,10 +134,10 @@ describe('LockTesting', () => {
 
     it('says what is held when that key has no holder', async () => {
       await expect(testing.loseLease('door')).rejects.toThrow(
-        'Nobody holds "door" of lock client "default"; held is nothing.',
+        'No caller holds "door" of lock client "default"; the client holds nothing.',
       );
       await using _ = await client.mutex('window').acquire();
-      await expect(testing.loseLease('door')).rejects.toThrow('held is "window".');
+      await expect(testing.loseLease('door')).rejects.toThrow('the client holds "window".');
     });
 
     it('is refused while the client could not learn of it', async () => {

@@ -44,7 +44,9 @@ describe('A directory with a counter that comes to its end', () => {
     for (let i = 0; i < 10; i++) {
       const refusal = mutex.acquire();
       await expect(refusal).rejects.toThrow(LockConnectionError);
-      await expect(refusal).rejects.toThrow('/locks/busy has given out all of its 2^31 numbers');
+      await expect(refusal).rejects.toThrow(
+        '/locks/busy has used all of its 2^31 sequence numbers',
+      );
       await expect(mutex.tryAcquire()).rejects.toThrow(LockConnectionError);
     }
 

@@ -28,7 +28,7 @@ describe('A revocation while the holder alone has lost its connection', () => {
       for (let time = 0; time < 3; time++)
         expect(await theirs.locks.revoke(lease.paths[0]!)).toBe(true);
     });
-    await eventually('it is told', () => told.length > 0);
+    await eventually('its listener is called', () => told.length > 0);
     await away(async () => {});
     await mine.connection.exists('/'); // answered behind its look at the node
     expect(told).toEqual([lease]);
@@ -43,7 +43,7 @@ describe('A revocation while the holder alone has lost its connection', () => {
       await theirs.locks.revoke(lease.paths[0]!);
       expect(told).toEqual([]);
     });
-    await eventually('it is told', () => told.length > 0);
+    await eventually('its listener is called', () => told.length > 0);
     await mine.connection.exists('/');
     expect(told).toEqual([lease]);
   });
@@ -61,7 +61,7 @@ describe('A revocation while the holder alone has lost its connection', () => {
     });
     const lease = await waiting;
     const told = revocationsOf(lease);
-    await eventually('it is told', () => told.length > 0);
+    await eventually('its listener is called', () => told.length > 0);
     expect(lease.paths).toEqual([waiter]);
   });
 

@@ -89,7 +89,9 @@ describe('Requests that the servers refuse', () => {
     await clock.runUntil(second.release());
     await clock.advance(10_000);
     expect(warn).toHaveBeenCalledTimes(1);
-    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/may not remove .*\/first\/.*NOAUTH/));
+    expect(warn).toHaveBeenCalledWith(
+      expect.stringMatching(/not allowed to remove .*\/first\/.*NOAUTH/),
+    );
   });
 
   it('do not hold up the closing of the client, which ends the session', async () => {

@@ -1,6 +1,6 @@
 -- Takes the lock in the order of the queue, and queues where others are ahead. Layout and arithmetic of Redisson's
--- RFairLock: a list of holders, and the deadline of each (ms, wall clock) in a sorted set. A sorted set of our own tells
--- how long each of our waiters lives without being heard of.
+-- RFairLock: a list of holders, and the deadline of each (ms, wall clock) in a sorted set. Another sorted set, of this library,
+-- has the time until which each of its waiters is taken to live without a sign of life.
 -- Idempotent: sent again it only makes the lease longer, or keeps the place in the queue and moves its deadlines on.
 -- KEYS lock, queue, timeouts, alive, [token]
 -- ARGV lease (ms), holder, about, wait (ms), life of a waiter (ms), 1: queue, PUBLISH or SPUBLISH, channel, tombstone
@@ -44,7 +44,7 @@ end
 
 local ttl = redis.call('pttl', lock)
 if ARGV[6] == '1' then
-  -- Whoever takes the lock subtracts its own wait from the deadlines of all: so one wait for each who is ahead.
+  -- A new holder subtracts its own wait from the deadlines of all: so one wait for each waiter that is ahead.
   if head == holder then
     ahead = 0
   elseif not ahead then

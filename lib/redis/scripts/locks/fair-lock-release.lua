@@ -1,4 +1,4 @@
--- Gives the lock back, or the place in its queue, and wakes the first who waits.
+-- Releases the lock, or the place in its queue, and wakes the first waiter.
 -- KEYS lock, queue, timeouts, alive  ARGV holder, PUBLISH or SPUBLISH, channel, wait (ms), tombstone or ''
 -- -> how many were woken; -1: it neither held nor waited
 local lock, queue, timeouts, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]

@@ -1,4 +1,4 @@
--- Leaves the tombstone of a holder whose lease has run out, so that a late copy of its acquire takes nothing.
+-- Leaves the tombstone of a holder with an expired lease, so that a late copy of its acquire takes nothing.
 -- KEYS lock  ARGV tombstone  -> 1
 -- include gone
 bury(ARGV[1])

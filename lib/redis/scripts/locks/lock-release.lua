@@ -1,4 +1,4 @@
--- Gives locks of one holder back and wakes the waiters.
+-- Releases locks of one holder and wakes the waiters.
 -- KEYS lock...
 -- ARGV holder, PUBLISH or SPUBLISH or '': wakes none; for each lock its channel, and a tombstone to leave or ''
 -- -> how many listen; -1: it held none of them

@@ -1,5 +1,5 @@
--- Ends one hold of a reader; the last one wakes who waits. The hash lives as long as the longest hold that is left; holds
--- whose lease is over are removed from it.
+-- Ends one hold of a reader; the last one wakes the waiters. The hash lives as long as the longest hold that is left; expired
+-- holds are removed from it.
 -- KEYS lock, hold
 -- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
 -- -> how many listen; -1: it was not held

@@ -1,4 +1,4 @@
--- Takes the lock from all who hold it in that mode, and wakes the waiters, as the releases do.
+-- Takes the lock from all its holders in that mode, and wakes the waiters, as the releases do.
 -- KEYS lock, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel, mode  -> 1: it was held so
 -- include requests
 local answered = earlier(KEYS[2])

@@ -1,4 +1,4 @@
--- Sees to it that a counter of fencing tokens is not below a token that was given out elsewhere, for who holds the lock.
+-- Raises a counter of fencing tokens to at least a token that was issued elsewhere, for the holder of the lock.
 -- KEYS lock, token  ARGV field of the holder, token  -> 1, or 0 when it does not hold
 if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
   return 0

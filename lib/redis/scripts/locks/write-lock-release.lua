@@ -1,4 +1,4 @@
--- Ends the hold of the writer and wakes all who wait; where it reads too, it stays as a reader.
+-- Ends the hold of the writer and wakes all waiters; a writer that reads too stays as a reader.
 -- KEYS lock, hold, writers
 -- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
 -- -> how many listen; -1: it neither held nor waited

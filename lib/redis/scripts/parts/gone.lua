@@ -1,6 +1,6 @@
--- A copy of an acquire may arrive after its holder has given the lock back or stopped waiting for it. A release leaves a
+-- A copy of an acquire may arrive after its holder has released the lock or stopped waiting for it. A release leaves a
 -- tombstone where that may be, and an acquire takes nothing for a holder that has one. Called by `pcall`: what cannot be read
--- or written in a slot under migration must not keep a lock from being taken or given back. A server without memory refuses it
+-- or written in a slot under migration must not keep a lock from being acquired or released. A server without memory refuses it
 -- only to the first write of a script: that one is a `del`.
 local function isGone(tombstone)
   return redis.pcall('exists', tombstone) == 1

@@ -1,8 +1,8 @@
--- Takes permits, all or none. Layout of Redisson's RPermitExpirableSemaphore: how many are free, and a sorted set of the ids
--- of all others with the time (ms) at which each comes back by itself. Ours are: how many permits our clients last wanted
--- there to be; for waiters who are fair a list in their order, and until when each of them is known to live.
+-- Acquires permits, all or none. Layout of Redisson's RPermitExpirableSemaphore: how many are free, and a sorted set of the ids
+-- of all others with the time (ms) at which each expires. Keys of this library: the number of permits that its clients declared
+-- last; for fair waiters a list in their order, and until when each of them is known to live.
 -- Safe to arrive twice and late: permits that the holder has are only held longer, a place in the queue is kept, and for a
--- holder that has gone nothing is taken.
+-- holder that has gone nothing is acquired.
 -- KEYS free, timeouts, wanted, queue, alive
 -- ARGV lease (ms), holder (12 bytes, and how many permits in 4), holder as text, wanted or '', PUBLISH or SPUBLISH,
 --      1: it waits, 1: in the order of coming, life of a waiter (ms), channel, tombstone

@@ -1,4 +1,4 @@
--- Tells which permits are held: each id as four numbers of 32 bits. Changes nothing.
+-- Returns the permits that are held: each id as four numbers of 32 bits. Changes nothing.
 -- KEYS timeouts  ARGV most of them  -> {{number, number, number, number}...}
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -1,4 +1,4 @@
--- Gives the permits with these ids back, all or none, and wakes the waiters.
+-- Releases the permits with these ids, all or none, and wakes the waiters.
 -- KEYS free, timeouts, queue, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel, id...
 -- -> 1: done; 0: one of them is unknown or over
 -- include clock

@@ -1,4 +1,4 @@
--- Gives permits back, or the place in the queue for them, and wakes the waiters.
+-- Releases permits, or the place in the queue for them, and wakes the waiters.
 -- KEYS free, timeouts, queue, alive, number of the last extension
 -- ARGV holder (12 bytes, and how many permits in 4), holder as text, PUBLISH or SPUBLISH, channel, tombstone to leave or ''
 -- -> how many listen; -1: it had none

@@ -1,5 +1,5 @@
--- The next fencing token, for who has a permit.
--- KEYS timeouts, token  ARGV id of the permit  -> token, or nil when nobody has it
+-- The next fencing token, for the holder of a permit.
+-- KEYS timeouts, token  ARGV id of the permit  -> token, or nil when it is not held
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local deadline = redis.call('zscore', KEYS[1], ARGV[1])

@@ -1,4 +1,4 @@
--- Changes the number of permits that nobody owns, and wakes the waiters.
+-- Changes the number of permits without an owner, and wakes the waiters.
 -- Modes: 'release' and 'add' so many, 'release-if-exists', 'try' where there is none yet, 'drain' to 0.
 -- KEYS permits, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel, mode, how many, [life (ms)]
 -- -> 1: done, 0: not done; how many there were when they are drained

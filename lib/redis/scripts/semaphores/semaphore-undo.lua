@@ -1,4 +1,4 @@
--- Gives back what a request has taken that no caller waits for any more; a copy of it that arrives later takes nothing.
+-- Releases what a request has taken if no caller waits for it any more; a copy of it that arrives later takes nothing.
 -- KEYS permits, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel
 -- -> how many listen; -1: it had taken none
 -- include requests
