@@ -137,7 +137,7 @@ export class LockUpgradeError extends LockError {
 
 /**
  * The wait ran out before the lock was granted. Nothing of the attempt is left in the queue. Its `cause` is set if the
- * servers did not answer the last request, or rejected it.
+ * servers did not answer the last request, or rejected it; for a multi-lock it is the time-out of the lock that it waited for.
  */
 export class LockTimeoutError extends LockError {
   static override readonly code = 'LOCK_TIMEOUT';
