@@ -11,6 +11,7 @@ import type { ReplicaPolicy } from './connection/replica-policy.js';
 import { Watchdog } from './connection/watchdog.js';
 import { GuaranteedRelease } from './locks/guaranteed-release.js';
 import { LocalQueues } from './locks/local-queue.js';
+import type { HolderIds } from './locks/lock-holders.js';
 import { RequestRecords } from './locks/request-numbers.js';
 import type { RedisLockOptions } from './redis-options.js';
 
@@ -43,10 +44,7 @@ export interface RecipeContext {
   /** Time that each waiter of a fair lock adds to the deadlines of those behind it. */
   readonly fairLockWaitTimeout: number;
   readonly replicas?: ReplicaPolicy;
-  /** UUID of the client, with which the ids of its holders begin. */
-  readonly id: string;
-  /** Number of holder ids given out. */
-  holderCount: number;
+  readonly holderIds: HolderIds;
   /** Which acquires are granted: from shutdown on only re-entries into held locks, in the end none. */
   accepts: 'all' | 'reentrant' | 'none';
   /** Acquires under way. */
@@ -75,8 +73,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     releases,
     lines: new LocalQueues(),
     requests: new RequestRecords(),
-    id: randomUUID(),
-    holderCount: 0,
+    holderIds: { client: randomUUID(), last: 0 },
     accepts: 'all',
     waits: new SwapRemoveSet(),
     holds: new SwapRemoveSet(),

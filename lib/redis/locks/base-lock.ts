@@ -5,6 +5,7 @@ import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isSameLock, type LockIdentity, type LockRecipe } from '../../core/lock.js';
+import { isReply } from '../connection/redis-error.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { AcquireLoop, Granted } from './acquire-loop.js';
 import { contend } from './contend.js';
@@ -119,7 +120,7 @@ export class BaseLock {
     const { context } = this;
     const { commands, key } = this.settings;
     const { minLease = 0, lease = Math.max(context.watchdogTimeout, minLease) } = options;
-    const holder = givenHolder ?? newHolder(context);
+    const holder = givenHolder ?? newHolder(context.holderIds);
     const about = holderInfo(options.method);
     wait.waiterId = () => holder;
     return await contend(
@@ -175,9 +176,14 @@ export class BaseLock {
     const { releases, clock } = this.context;
     const { commands } = this.settings;
     const until = clock.now() + lease;
-    const settled = contention.inFlight.catch(() => {});
-    const release = () =>
-      commands.release(holder, contention.mayFollow ? commands.tombstoneOf(holder) : '');
-    void releases.run(settled.then(release), until);
+    // A request that ended without an answer may be sent again, whatever the connection has done since.
+    const mayFollow = contention.inFlight.then(
+      () => contention.mayFollow,
+      (error) => contention.mayFollow || !isReply(error),
+    );
+    const release = mayFollow.then((it) =>
+      commands.release(holder, it ? commands.tombstoneOf(holder) : ''),
+    );
+    void releases.run(release, until);
   }
 }

@@ -17,9 +17,17 @@ export interface LockHolder {
   readonly since?: Date;
 }
 
+/** The ids of one client's holders: one object for the client, so that no id is given out twice. */
+export interface HolderIds {
+  /** UUID of the client, with which they begin. */
+  readonly client: string;
+  /** Number of the last one. */
+  last: number;
+}
+
 /** Creates the id of a holder, `<uuid of the client>:<number>`, never the same twice. */
-export function newHolder(client: { readonly id: string; holderCount: number }): string {
-  return `${client.id}:${(client.holderCount += 1)}`;
+export function newHolder(ids: HolderIds): string {
+  return `${ids.client}:${(ids.last += 1)}`;
 }
 
 const US = JSON.stringify({ host: hostname(), pid: process.pid });

@@ -91,7 +91,7 @@ function contendForAll(
   const bases = locks.map(({ base }) => base);
   const each = bases.map((base) => base.settings.commands);
   const { method, lease = context.watchdogTimeout } = options;
-  const holder = newHolder(context);
+  const holder = newHolder(context.holderIds);
   return contend(
     context,
     {

@@ -97,6 +97,17 @@ describe('A grant', () => {
     expect(lastSent(lockRelease).args).toContain(holder);
   });
 
+  it('that is not answered after the wait was over leaves a record of its holder, as it may be sent again', async () => {
+    const acquiring = client.mutex('door').acquire({ wait: 1_000 });
+    const late = expect(acquiring).rejects.toBeInstanceOf(LockTimeoutError);
+    await clock.advance(1_000);
+    await late;
+    lastSent(lockAcquire).fail();
+    await settle();
+    const holder = lastSent(lockAcquire).args[4];
+    expect(lastSent(lockRelease).args.at(-1)).toBe(`interlock_gone:{door}:${holder}`);
+  });
+
   it('that fails on the way is asked for again by the same holder, which does not hold twice', async () => {
     const acquiring = client.mutex('door').acquire();
     await settle();
