@@ -19,7 +19,10 @@ export interface HoldBackend {
   readonly clock?: Clock;
 }
 
-/** The client of a hold: the hold registers there, and emits its events `lost` and `released`. */
+/**
+ * The client of a hold. The hold registers there until it is freed, as the client frees the lost ones too when it closes, and
+ * emits its events `lost` and `released`.
+ */
 interface HoldClient {
   readonly clock: Clock;
   readonly events: LockEventEmitter;
@@ -88,7 +91,6 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     // Listeners run outside any lease scope: the loss may be detected inside the scope of another lease.
     LeaseScope.runOutside(() => {
       this.backend.lost();
-      this.#unregister?.();
       if (this.client?.events.isHeard('lost'))
         this.client.events.emit('lost', { ...this.subject, heldMs: this.#heldMs, error });
       for (const tell of losers) tell(error);
@@ -108,6 +110,11 @@ export class Hold<B extends HoldBackend = HoldBackend> {
       throw error;
     });
     return this.#token;
+  }
+
+  /** Takes it out of the holds of its client, which then does not free it when it closes. */
+  unregister(): void {
+    this.#unregister?.();
   }
 
   /** Removes a lease; the last one frees the lock. */
@@ -135,7 +142,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   }
 
   async #release(wasLost: boolean): Promise<void> {
-    this.#unregister?.();
+    this.unregister();
     await this.backend.free(wasLost);
     if (wasLost || !this.client?.events.isHeard('released')) return;
     this.client.events.emit('released', Object.assign(this.subject, { heldMs: this.#heldMs }));

@@ -155,6 +155,7 @@ export class RedisHold implements HoldBackend, Renewable {
 
   lost(): void {
     this.#stop();
+    this.hold.unregister(); // what is left of it ends with its lease
     this.#bury();
     this.grant.place.leave();
   }

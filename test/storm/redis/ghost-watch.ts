@@ -13,6 +13,8 @@ interface Ended {
   readonly at: number;
   /** Whether it was seen that the server has no such holder. */
   isGone: boolean;
+  /** Whether it was seen to hold again at the last look. */
+  isBack: boolean;
 }
 
 /** Late copies arrive within this time, in ms. */
@@ -36,7 +38,8 @@ export class GhostWatch {
   ended(lease: RedisLease, how: Ended['how']): void {
     const { key } = lease;
     const holder = lease.permitIds[0]?.slice(0, PREFIX_OF_PERMITS) ?? lease.holder;
-    this.#ended.set(`${key} ${holder}`, { key, holder, how, at: performance.now(), isGone: false });
+    const at = performance.now();
+    this.#ended.set(`${key} ${holder}`, { key, holder, how, at, isGone: false, isBack: false });
   }
 
   async look(): Promise<void> {
@@ -46,8 +49,11 @@ export class GhostWatch {
     for (const [name, ended] of this.#ended) {
       if (ended.at >= startedAt) continue;
       const isThere = holders.has(name);
-      if (isThere && ended.isGone) this.#tell(ended);
-      if ((isThere && ended.isGone) || startedAt - ended.at > WATCHED) this.#ended.delete(name);
+      // Seen once, it may be between the copy of its acquire and that of its release, which arrive one after the other.
+      const isGhost = isThere && ended.isBack;
+      if (isGhost) this.#tell(ended);
+      if (isGhost || startedAt - ended.at > WATCHED) this.#ended.delete(name);
+      ended.isBack = isThere && ended.isGone;
       if (!isThere) ended.isGone = true;
     }
   }

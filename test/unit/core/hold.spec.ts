@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../lib/core/clock.js';
 import { LockLostError } from '../../../lib/core/errors/index.js';
+import { type ClientHold, Hold } from '../../../lib/core/internal/hold.js';
+import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
+import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
 import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { granted } from './granted.js';
 
@@ -34,6 +38,17 @@ describe('A hold', () => {
     expect(hold.lost).toBeInstanceOf(LockLostError);
     expect(hold.lost).toMatchObject({ key: 'door', client: 'unit', code: 'LOCK_LOST' });
     expect(hold.lost!.message).toContain('its session ended');
+  });
+
+  it('stays among the holds of its client until it is freed, also when it is lost', async () => {
+    const holds = new SwapRemoveSet<ClientHold>();
+    const client = { clock: systemClock, events: new LockEventEmitter(), holds };
+    const { identity, ledger } = granted();
+    const hold = new Hold(identity, { key: 'door' }, ledger, undefined, client);
+    hold.markLost('its session ended');
+    expect([...holds]).toEqual([hold]);
+    await hold.revoke('the client was closed');
+    expect([[...holds], ledger.freed]).toEqual([[], 1]);
   });
 
   it('notifies its backend of the loss, once, and not of one that comes after it was freed', async () => {
