@@ -13,8 +13,11 @@ export interface HoldBackend {
   fencingToken(): Promise<bigint>;
   /** Called at most once, when another client may hold the lock from now on, before any listener learns of it. */
   lost(): void;
-  /** Releases the lock, but not before `atLeast` of its hold; called at most once, and never rejects. */
-  free(wasLost: boolean): Promise<void>;
+  /**
+   * Releases the lock, but not before `atLeast` of its hold; called at most once, and never rejects. Resolves to `kept` if it
+   * will call `Hold.emitReleased` itself, when that time is over.
+   */
+  free(wasLost: boolean): Promise<void | 'kept'>;
   /** @default the clock of the machine */
   readonly clock?: Clock;
 }
@@ -117,6 +120,12 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     this.#unregister?.();
   }
 
+  /** Emits `released`: the lock is free now. */
+  emitReleased(): void {
+    if (!this.client?.events.isHeard('released')) return;
+    this.client.events.emit('released', Object.assign(this.subject, { heldMs: this.#heldMs }));
+  }
+
   /** Removes a lease; the last one frees the lock. */
   release(): Promise<void> {
     this.#leases -= 1;
@@ -143,9 +152,8 @@ export class Hold<B extends HoldBackend = HoldBackend> {
 
   async #release(wasLost: boolean): Promise<void> {
     this.unregister();
-    await this.backend.free(wasLost);
-    if (wasLost || !this.client?.events.isHeard('released')) return;
-    this.client.events.emit('released', Object.assign(this.subject, { heldMs: this.#heldMs }));
+    const outcome = await this.backend.free(wasLost);
+    if (!wasLost && outcome !== 'kept') this.emitReleased();
   }
 
   get #clock(): Clock {

@@ -112,16 +112,22 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     this.hold.markLost(why);
     if (this.#kept === undefined) return;
     this.#kept.cancel();
-    void this.#remove();
+    void this.#endKeeping();
   }
 
   lost(): void {}
 
-  async free(wasLost: boolean): Promise<void> {
+  async free(wasLost: boolean): Promise<void | 'kept'> {
     const { clock } = this.context;
     const rest = wasLost ? 0 : this.hold.heldSince + this.hold.atLeast - clock.now();
     if (rest <= 0) return await this.#remove();
-    this.#kept = clock.setTimer(() => void this.#remove(), rest, true);
+    this.#kept = clock.setTimer(() => void this.#endKeeping(), rest, true);
+    return 'kept';
+  }
+
+  async #endKeeping(): Promise<void> {
+    await this.#remove();
+    this.hold.emitReleased();
   }
 
   /** The session and its nodes may survive: the nodes are deleted, as the lease has ended, unless the lock is being kept. */

@@ -169,14 +169,18 @@ describe('When the connection is lost for a moment', () => {
       await clock.runUntil(lease.release());
     });
 
-    it('what is kept after its release stays until its time is over', async () => {
+    it('what is kept after its release stays until its time is over, and counts as released then', async () => {
+      const released: number[] = [];
+      strict.locks.on('released', ({ heldMs }) => void released.push(heldMs));
       const lease = await clock.runUntil(strict.locks.mutex('door').acquire());
       lease.hold.atLeast = 30_000;
       await clock.runUntil(lease.release());
       await interrupt(strict);
       expect(lease.paths.filter((path) => server.tree.get(path))).toEqual(lease.paths);
+      expect(released).toEqual([]);
       await clock.advance(30_000);
       expect(lease.paths.filter((path) => server.tree.get(path))).toEqual([]);
+      expect(released).toEqual([expect.closeTo(30_000, -2)]);
     });
 
     it('an election goes on as it does everywhere', async () => {
