@@ -1,4 +1,4 @@
-import { LockAbortedError, LockOptionsError } from '../../core/errors/index.js';
+import { LockAbortedError, LockError, LockOptionsError } from '../../core/errors/index.js';
 import { runAcquire } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
@@ -99,13 +99,14 @@ export class BaseLock {
   }
 
   #acquire(
-    options: RedisAcquireOptions,
+    given: RedisAcquireOptions,
     mayWait: boolean,
     isInside: boolean,
     holder?: string,
   ): Promise<RedisLease | undefined> {
     const { context, settings } = this;
     const { key, recipe } = settings;
+    const options = { ...given }; // the caller may change its object while this waits
     const wait = mayWait ? context.wait : context.connectTimeout;
     const request = { key, recipe, options, wait, isInside };
     return runAcquire(context, request, (scope) => this.#contend(options, mayWait, scope, holder));
@@ -179,7 +180,7 @@ export class BaseLock {
     // A request that ended without an answer may be sent again, whatever the connection has done since.
     const mayFollow = contention.inFlight.then(
       () => contention.mayFollow,
-      (error) => contention.mayFollow || !isReply(error),
+      (error) => contention.mayFollow || !(isReply(error) || error instanceof LockError),
     );
     const release = mayFollow.then((it) =>
       commands.release(holder, it ? commands.tombstoneOf(holder) : ''),

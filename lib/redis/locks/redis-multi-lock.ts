@@ -70,9 +70,10 @@ const isPart = (context: RecipeContext, lock: Lock) =>
 function take(
   context: RecipeContext,
   locks: readonly RedisLock[],
-  options: RedisAcquireOptions,
+  given: RedisAcquireOptions,
   mayWait: boolean,
 ): Promise<RedisLease[] | undefined> {
+  const options = { ...given }; // the caller may change its object while this waits
   const wait = mayWait ? context.wait : context.connectTimeout;
   const keys = locks.map(({ key }) => key);
   const request = { key: keys.join(' + '), keys, recipe: 'mutex', options, wait } as const;

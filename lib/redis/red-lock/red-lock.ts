@@ -68,11 +68,9 @@ export class RedLock implements Mutex {
     return await runWithLease(await this.acquire(options), fn);
   }
 
-  async #acquire(
-    options: RedisAcquireOptions,
-    mayWait: boolean,
-  ): Promise<RedLockLease | undefined> {
+  async #acquire(given: RedisAcquireOptions, mayWait: boolean): Promise<RedLockLease | undefined> {
     const { context, key } = this;
+    const options = { ...given }; // the caller may change its object while this waits
     this.#validate(options);
     const held = this.#reenter(options);
     if (held) return new RedLockLease(held);

@@ -97,6 +97,17 @@ describe('A grant', () => {
     expect(lastSent(lockRelease).args).toContain(holder);
   });
 
+  it('has the options that it was requested with, whatever becomes of their object', async () => {
+    const options: { lease?: number } = {};
+    const acquiring = client.mutex('door').acquire(options);
+    options.lease = 1_000;
+    await settle();
+    lastSent(lockAcquire).answer(GRANTED);
+    expect((await acquiring).isHeld).toBe(true);
+    await clock.advance(LEASE / 3);
+    expect(sent(lockRenew)).toHaveLength(1);
+  });
+
   it('that is not answered after the wait was over leaves a record of its holder, as it may be sent again', async () => {
     const acquiring = client.mutex('door').acquire({ wait: 1_000 });
     const late = expect(acquiring).rejects.toBeInstanceOf(LockTimeoutError);
