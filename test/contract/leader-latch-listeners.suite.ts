@@ -78,7 +78,7 @@ export function leaderLatchListenersSuite(stage: () => Stage): void {
     expect(error).toMatchObject({
       key,
       client: 'contract',
-      why: 'its node was deleted by another client',
+      why: 'its node was deleted',
     });
     expect(signal.reason).toBe(error);
     await latch.awaitLeadership(); // by another node

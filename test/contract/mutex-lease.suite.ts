@@ -136,7 +136,7 @@ export function mutexLeaseSuite(stage: () => LockStage): void {
       stage().makeSure(mine);
       await eventually('the signal of the holder aborts', () => signal.aborted);
       expect((signal.reason as Error).message).toMatch(
-        /its node was deleted by another client|removed by force|its part .* lost|fewer than \d+ of/,
+        /its node was deleted|removed by force|its part .* lost|fewer than \d+ of/,
       );
       expectLost(lease);
       await lease.release();

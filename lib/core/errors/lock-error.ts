@@ -147,10 +147,10 @@ export class LockTimeoutError extends LockError {
 
   constructor(waitedMs: number, context: LockErrorContext = {}) {
     const { cause } = context;
-    // The time-out of one of several locks: other callers held that one, and nothing else was wrong.
+    // The time-out of one of several locks, for which the same holds as if it were the only one.
     const part = cause instanceof LockTimeoutError && cause.cause === undefined ? cause : undefined;
     const reason = cause instanceof Error ? ` (${cause.message})` : '';
-    const why = part ? ` (other callers hold ${contextText(part)})` : reason;
+    const why = part ? ` (it waited for ${contextText(part)})` : reason;
     const advice =
       cause === undefined || part
         ? 'Retry later, raise `wait`, or hold the lock for a shorter time.'

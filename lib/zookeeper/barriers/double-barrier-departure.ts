@@ -52,7 +52,7 @@ export class BarrierDeparture {
     const { name } = this.member;
     const { members, isOpen } = await this.bounds.wait.until(this.directory.look());
     const isThere = members.includes(name);
-    if (!isThere) this.#gone('its node was deleted by another client');
+    if (!isThere) this.#gone('its node was deleted');
     if (this.#round === undefined || isOpen) this.#round = new Set(members);
     const others = members.filter((other) => other !== name && this.#round!.has(other));
     if (others.length === 0) {

@@ -130,7 +130,7 @@ export interface NodeOwner {
 export class OwnedNode {
   /** Whether the watch is set on the server, as far as we know. */
   isArmed = false;
-  /** True if the node was deleted by another client. */
+  /** True if the node is gone although it was not removed here. */
   isGone = false;
   /** The transaction that created the node, once read: the fencing token. */
   czxid?: bigint;
@@ -179,7 +179,7 @@ export class OwnedNode {
 
   /** Arms the watch, across lost connections; resolves when it is set, or when the node is lost or `stop` was called. */
   keepWatching(): Promise<void> {
-    if (this.isGone) this.#owner?.nodeLost('its node was deleted by another client');
+    if (this.isGone) this.#owner?.nodeLost('its node was deleted');
     this.#keeping ??= this.#keepArmed().finally(() => (this.#keeping = undefined));
     return this.#keeping;
   }

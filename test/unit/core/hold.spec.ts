@@ -32,7 +32,7 @@ describe('A hold', () => {
   it('stays lost for the first reason, whatever comes', () => {
     const { hold, ledger } = granted();
     hold.markLost('its session ended');
-    hold.markLost('its node was deleted by another client');
+    hold.markLost('its node was deleted');
     ledger.isExclusiveNow = true;
     expect(hold.isLive).toBe(false);
     expect(hold.lost).toBeInstanceOf(LockLostError);

@@ -98,7 +98,7 @@ describe('A leader latch', () => {
     election.answer = answer.promise;
     latch.start();
     const { hold, ledger } = await election.electNow();
-    hold.markLost('its node was deleted by another client');
+    hold.markLost('its node was deleted');
     answer.resolve();
     await settle();
     expect([latch.hasLeadership, told, ledger.freed]).toEqual([false, [], 1]);

@@ -25,11 +25,11 @@ describe('A term', () => {
   it('is lost with what was elected, for the same reason', async () => {
     const { term, hold } = begun();
     const { signal } = term.lease;
-    hold.markLost('its node was deleted by another client');
+    hold.markLost('its node was deleted');
     expect([term.lease.isHeld, signal.aborted]).toEqual([false, true]);
     expect(signal.reason).toBeInstanceOf(LockLostError);
     expect(signal.reason).toMatchObject({
-      why: 'its node was deleted by another client',
+      why: 'its node was deleted',
       key: 'door',
     });
     await term.over;

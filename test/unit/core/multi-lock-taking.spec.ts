@@ -62,7 +62,7 @@ describe('A multi-lock', () => {
       key: 'a + b + c',
       cause,
       message:
-        'lock "a + b + c" was not granted within 1000 ms (other callers hold lock "b"). Retry later, raise `wait`, or hold the lock for a shorter time.',
+        'lock "a + b + c" was not granted within 1000 ms (it waited for lock "b"). Retry later, raise `wait`, or hold the lock for a shorter time.',
     });
   });
 
