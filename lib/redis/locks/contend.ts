@@ -56,9 +56,8 @@ export async function contend<T>(
     throw contention.explained(error);
   } finally {
     contention.end();
-    places.forEach((place, i) => {
+    for (const [i, place] of places.entries())
       if (result === undefined || lines[i]!.localQueue !== 'exclusive') place.leave();
-    });
     if (result === undefined && contention.mayBeOnServer) contest.takeBack(contention);
   }
 }
