@@ -57,7 +57,10 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
         const told = latches.toldBy(latch);
         const [node, second] = await latches.areQueued(2);
         await stage().expire(mine);
-        expect(told).toEqual(['lost']);
+        // An attempt to end the session may come too late: with `standard` it has then lost, and got back, its leadership.
+        const ended = told.splice(0);
+        expect(ended.at(-1)).toBe('lost');
+        if (errorPolicy !== 'standard') expect(ended).toEqual(['lost']);
         await other.awaitLeadership();
         const queue = await eventually('it stands again', async () => {
           const found = await latches.areQueued(2);
@@ -66,7 +69,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
         expect(queue[0]).toBe(second);
         await other.close();
         await latch.awaitLeadership();
-        expect(told).toEqual(['lost', 'leads']);
+        expect(told).toEqual(['leads']);
       },
       PATIENCE,
     );
