@@ -89,7 +89,7 @@ export interface ZooKeeperLockOptions {
    * barriers. Existing nodes keep theirs. It prevents unauthorized clients from queueing, listing, deleting, and changing
    * numbers; the lock nodes in the directories are open, as the driver can create no others.
    *
-   * @default open to everybody
+   * @default open to all
    */
   readonly acl?: readonly AclEntry[];
 }

@@ -25,7 +25,7 @@ class Renderer {
     return 'rendered';
   }
 
-  @Semaphore('render', { permits: 3, wait: 20 })
+  @Semaphore('render', { permits: 3, wait: 1_000 })
   async nested(depth: number): Promise<number> {
     return depth > 1 ? this.nested(depth - 1) : depth;
   }
