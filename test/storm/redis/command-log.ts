@@ -64,6 +64,14 @@ export class CommandLog {
     return about.filter((entry) => shown.has(entry)).map((entry) => this.#line(entry, zero, meant));
   }
 
+  /** When a server first received the tombstone of a holder whose lease ran out; `Infinity` if it has not. */
+  buriedAt(holder: string): number {
+    const isBurial = (entry: LoggedCommand) =>
+      NAMES.get(entry.command[1]!) === 'lock-bury' && mentions(entry, holder);
+    const arrivals = this.#entries.filter(isBurial).map(({ arrivedAt = Infinity }) => arrivedAt);
+    return Math.min(Infinity, ...arrivals);
+  }
+
   /** The commands about a key that arrived at a server more than once, which may have counted twice. */
   copies(key: string, zero: number, most = 60): string[] {
     const same = new Map<string, LoggedCommand[]>();

@@ -11,8 +11,8 @@ interface Ended {
   readonly holder: string;
   readonly how: 'was released' | 'ran out';
   readonly at: number;
-  /** Whether it was seen that the server has no such holder. */
-  isGone: boolean;
+  /** When it was last seen that the server has no such holder. */
+  goneAt?: number;
   /** Whether it was seen to hold again at the last look. */
   isBack: boolean;
 }
@@ -38,8 +38,7 @@ export class GhostWatch {
   ended(lease: RedisLease, how: Ended['how']): void {
     const { key } = lease;
     const holder = lease.permitIds[0]?.slice(0, PREFIX_OF_PERMITS) ?? lease.holder;
-    const at = performance.now();
-    this.#ended.set(`${key} ${holder}`, { key, holder, how, at, isGone: false, isBack: false });
+    this.#ended.set(`${key} ${holder}`, { key, holder, how, at: performance.now(), isBack: false });
   }
 
   async look(): Promise<void> {
@@ -51,11 +50,19 @@ export class GhostWatch {
       const isThere = holders.has(name);
       // Seen once, it may be between the copy of its acquire and that of its release, which arrive one after the other.
       const isGhost = isThere && ended.isBack;
-      if (isGhost) this.#tell(ended);
+      if (isGhost && this.#isKnownToBeOver(ended)) this.#tell(ended);
       if (isGhost || startedAt - ended.at > WATCHED) this.#ended.delete(name);
-      ended.isBack = isThere && ended.isGone;
-      if (!isThere) ended.isGone = true;
+      ended.isBack = isThere && ended.goneAt !== undefined;
+      if (!isThere) ended.goneAt = startedAt;
     }
+  }
+
+  /**
+   * Whether the server knew of the end of its lease while it was gone. A client that is cut off when a lease runs out leaves the
+   * tombstone later: a copy of the acquire that comes before that takes the lock, for one lease.
+   */
+  #isKnownToBeOver({ how, holder, goneAt }: Ended): boolean {
+    return how === 'was released' || this.log.buriedAt(holder) < goneAt!;
   }
 
   /** `key holder` of all holders. */
