@@ -46,6 +46,20 @@ describe('A late copy of an acquire takes nothing for a holder that is gone:', (
       await isFree();
     });
 
+    it('whose lease ran out', async () => {
+      const { mine, key } = stage();
+      await warm(of, mine);
+      const [lease, copy] = await stage().late(() => of(mine, key).acquire({ lease: 1_500 }));
+      await eventually('its lease is over', () => !lease.isHeld);
+      await mine.close(); // leaves the tombstone before
+      await eventually(
+        'the server has forgotten it',
+        async () => (await stage().leaseLeft()) < 0 || (await stage().left()).length === 0,
+      );
+      await stage().arrive(copy);
+      expect(await rival(stage().theirs, key).tryAcquire()).toMatchObject({ isHeld: true });
+    });
+
     it('that was released after its grant was lost', async () => {
       const { mine, key, proxy } = stage();
       await warm(of, mine);
