@@ -126,8 +126,7 @@ export class MultiLock implements Lock {
 
   /** Replaces the timeout of a part, which knows only its remaining `wait`. */
   #asWhole(error: unknown, { wait }: AcquireOptions): unknown {
-    const isOfPart = error instanceof LockTimeoutError && error.key !== this.key;
-    if (!isOfPart || typeof wait !== 'number') return error;
+    if (!(error instanceof LockTimeoutError) || typeof wait !== 'number') return error;
     return new LockTimeoutError(wait, { key: this.key, cause: error });
   }
 }

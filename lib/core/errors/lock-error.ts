@@ -150,7 +150,8 @@ export class LockTimeoutError extends LockError {
     // The time-out of one of several locks, for which the same holds as if it were the only one.
     const part = cause instanceof LockTimeoutError && cause.cause === undefined ? cause : undefined;
     const reason = cause instanceof Error ? ` (${cause.message})` : '';
-    const why = part ? ` (it waited for ${contextText(part)})` : reason;
+    const awaited = part && part.key !== context.key ? ` (it waited for ${contextText(part)})` : '';
+    const why = part ? awaited : reason;
     const advice =
       cause === undefined || part
         ? 'Retry later, raise `wait`, or hold the lock for a shorter time.'
