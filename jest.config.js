@@ -6,7 +6,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/test/nest11/'],
   transform: { '^.+\\.ts$': ['ts-jest', { useESM: true, diagnostics: false }] },
   testMatch: ['<rootDir>/test/**/*.spec.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/interop/'], // npm run test:interop
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/interop/', '\\.long\\.spec\\.ts$'],
   testTimeout: 30_000,
   globalSetup: '<rootDir>/test/support/provide-servers.mjs',
   reporters: ['default', '<rootDir>/test/support/total-reporter.mjs'],

@@ -1,0 +1,10 @@
+import base from '../jest.config.js';
+
+process.env.TEST_TIER = 'long';
+
+/** Everything, in full: each case on each deployment, thousands of schedules, leaks, repeated kills. */
+export default {
+  ...base,
+  rootDir: '..',
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/interop/'],
+};

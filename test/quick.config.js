@@ -1,0 +1,15 @@
+import base from '../jest.config.js';
+
+process.env.TEST_TIER = 'quick';
+
+/** What needs neither a server nor the native driver. */
+export default {
+  ...base,
+  rootDir: '..',
+  testPathIgnorePatterns: [
+    ...base.testPathIgnorePatterns,
+    '<rootDir>/test/(redis|faults|storm)/',
+    '\\.servers\\.spec\\.ts$',
+  ],
+  globalSetup: undefined,
+};
