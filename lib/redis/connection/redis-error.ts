@@ -86,7 +86,7 @@ export function lockErrorOf(
     );
   if (OF_CLUSTER.test(message))
     return new LockConnectionError(
-      `This Redis server is a node of a cluster, and the lock belongs to another node (${replyText(error)}). Name the nodes as the option \`cluster\`, or hand over an ioredis \`Cluster\`.`,
+      `This Redis server is a node of a cluster, and this client is one of a single server (${replyText(error)}). Name the nodes as the option \`cluster\`, or hand over an ioredis \`Cluster\`.`,
       { ...context, cause: error },
     );
   return new LockConnectionError(

@@ -3,6 +3,7 @@
 -- -> 1: done; 0: one of them is unknown or over
 -- include clock
 -- include requests
+-- include wake
 local free, timeouts, queue, channel = KEYS[1], KEYS[2], KEYS[3], ARGV[5]
 local answered = earlier(KEYS[4])
 if answered then
@@ -18,12 +19,5 @@ local released = 0
 for i = 6, #ARGV do
   released = released + redis.call('zrem', timeouts, ARGV[i])
 end
-local available = redis.call('incrby', free, released)
-if available > 0 then
-  redis.call(ARGV[4], channel, available)
-  local first = redis.call('lindex', queue, 0)
-  if first then
-    redis.call(ARGV[4], channel .. ':' .. first, '1')
-  end
-end
+wake(queue, ARGV[4], channel, redis.call('incrby', free, released))
 return remember(KEYS[4], 1)

@@ -3,6 +3,7 @@
 -- KEYS free, timeouts, queue, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel, mode, how many
 -- -> 1: done, 0: not done
 -- include requests
+-- include wake
 local free, timeouts, queue, channel = KEYS[1], KEYS[2], KEYS[3], ARGV[5]
 local mode, more = ARGV[6], tonumber(ARGV[7])
 local answered = earlier(KEYS[4])
@@ -19,12 +20,5 @@ end
 if mode == 'set' then
   more = more - available - redis.call('zcard', timeouts)
 end
-available = redis.call('incrby', free, more)
-if available > 0 then
-  redis.call(ARGV[4], channel, available)
-  local first = redis.call('lindex', queue, 0)
-  if first then
-    redis.call(ARGV[4], channel .. ':' .. first, '1')
-  end
-end
+wake(queue, ARGV[4], channel, redis.call('incrby', free, more))
 return remember(KEYS[4], 1)
