@@ -1,24 +1,20 @@
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
-import { Program } from '../integration/support/program.js';
+import { Program } from '../faults/support/program.js';
 import { RedisServer } from '../support/redis-server.js';
 import { BareLocks } from './redis/bare-locks.js';
-import { buildRedissonPeer } from './redis/build-redisson-peer.js';
-import { contenders } from './redis/contenders.js';
-import { crowd } from './redis/crowd.js';
-import { deadWaiters } from './redis/dead-waiters.js';
-import { handOff } from './redis/hand-off.js';
-import type { Library } from './redis/library.js';
-import type { LockMaker } from './redis/lock-maker.js';
-import { installPeers } from './redis/install-peers.js';
-import { NodeContestant } from './redis/node-contestant.js';
-import { ourLibrary } from './redis/our-library.js';
-import { peerLibraries } from './redis/peer-libraries.js';
-import { recipes } from './redis/recipes.js';
+import {
+  buildRedissonPeer,
+  type LockMaker,
+  NodeContestant,
+  type RedisContestant,
+  type RedisContestants,
+  RedissonContestant,
+} from './redis/contestants.js';
+import { contenders, crowd, handOff } from './redis/contention.js';
+import { deadWaiters, renewals } from './redis/upkeep.js';
+import { installPeers, type Library, ourLibrary, peerLibraries } from './redis/libraries.js';
+import { recipes, uncontended } from './redis/cycles.js';
 import { redLock } from './redis/red-lock.js';
-import type { RedisContestant, RedisContestants } from './redis/redis-contestant.js';
-import { RedissonContestant } from './redis/redisson-contestant.js';
-import { renewals } from './redis/renewals.js';
-import { uncontended } from './redis/uncontended.js';
 import type { Row } from './row.js';
 
 /** All that is measured on one real server, in one run. */

@@ -1,6 +1,6 @@
 // npm run benchmark -- NAME [--json]
 import { decorator } from './decorator.js';
-import { printRows } from './print-rows.js';
+import { printRows } from './row.js';
 import { redis } from './redis.js';
 import { zookeeper } from './zookeeper.js';
 

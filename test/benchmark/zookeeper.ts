@@ -1,15 +1,14 @@
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
-import { BareDriver } from './bare-driver.js';
-import { BareQueue } from './bare-queue.js';
-import { buildCuratorPeer } from './build-curator-peer.js';
-import type { Contestant } from './contestant.js';
-import { CuratorContestant } from './curator-contestant.js';
-import { handOff } from './hand-off.js';
-import { OurContestant } from './our-contestant.js';
-import { queues } from './queues.js';
-import { recipes } from './recipes.js';
+import { BareDriver, BareQueue } from './bare-driver.js';
+import {
+  buildCuratorPeer,
+  type Contestant,
+  CuratorContestant,
+  OurContestant,
+} from './contestants.js';
+import { handOff, uncontended } from './above-the-driver.js';
+import { queues, recipes } from './beside-curator.js';
 import type { Row } from './row.js';
-import { uncontended } from './uncontended.js';
 
 /** All that is measured on one real server, in one run. */
 export async function zookeeper(): Promise<Row[]> {

@@ -1,14 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   type ConnectionState,
   CreateMode,
   type ZooKeeperConnection,
 } from '../../lib/zookeeper/connection/zookeeper-connection.js';
-import { eventually } from '../support/eventually.js';
-import { connected } from './connected.js';
-import type { ConnectionEnvironment } from './connection-environment.js';
-import type { NetworkFaults } from './network-faults.js';
+import { eventually } from '../support/time.js';
+import {
+  connected,
+  type ConnectionEnvironment,
+  type NetworkFaults,
+} from './backends/connection.js';
 
 const { PERSISTENT, EPHEMERAL } = CreateMode;
 const EMPTY = Buffer.alloc(0);

@@ -1,9 +1,12 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { AsyncResource } from 'node:async_hooks';
-import { LockNotHeldError } from '../../lib/core/errors/index.js';
-import { eventually } from '../support/eventually.js';
-import { expectLost } from './expect-lost.js';
-import type { LockStage } from './lock-stage.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { LockLostError, LockNotHeldError, LockTimeoutError } from '../../lib/core/errors/index.js';
+import { currentLease } from '../../lib/core/internal/lease-scope.js';
+import type { Lease } from '../../lib/core/lease.js';
+import type { LockEvents } from '../../lib/core/lock-events.js';
+import { Deferred, earliest, eventually } from '../support/time.js';
+import { eventsOf, expectLost } from './backends/leases.js';
+import { type LockStage, nextEvent } from './backends/stage.js';
 
 /** The handle on a granted lock. */
 export function mutexLeaseSuite(stage: () => LockStage): void {
@@ -112,7 +115,10 @@ export function mutexLeaseSuite(stage: () => LockStage): void {
       }
     });
   });
+}
 
+/** What becomes of a lease on the servers. */
+export function mutexLossSuite(stage: () => LockStage): void {
   describe('is lost', () => {
     it('when the servers forget it, and another client gets the lock (Curator: testKilledSession)', async () => {
       const { mine, theirs, key } = stage();
@@ -171,5 +177,281 @@ export function mutexLeaseSuite(stage: () => LockStage): void {
       for (const [i, token] of tokens.entries())
         if (i > 0) expect(token).toBeGreaterThan(tokens[i - 1]!);
     }
+  });
+}
+
+/** Re-entry follows the async call tree: an acquire inside of a live lease of the same lock. */
+export function mutexReentrySuite(stage: () => LockStage): void {
+  it('goes three deep without asking the servers (Curator: testReentrant)', async () => {
+    const { mine, theirs, key } = stage();
+    const mutex = mine.lock(key);
+    await mutex.using(async (lease) => {
+      await lease.fencingToken(); // the one thing that a lease asks for once
+      const asked = mine.requests.length;
+      const depth = await mutex.using(() => mutex.using(() => mutex.using(async () => 3)));
+      expect(depth).toBe(3);
+      expect(mine.requests).toHaveLength(asked);
+      expect(await theirs.lock(key).tryAcquire()).toBeUndefined();
+    });
+    expect(await stage().contenders()).toEqual([]);
+  });
+
+  it('also goes through another mutex object of the key', async () => {
+    const { mine, key } = stage();
+    await using lease = await mine.lock(key).acquire();
+    await lease.run(async () => {
+      await using again = await mine.lock(key).tryAcquire();
+      expect(again?.isHeld).toBe(true);
+    });
+  });
+
+  it('is not for siblings, which exclude each other', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.lock(key);
+    const story: string[] = [];
+    const work = (name: string) =>
+      mutex.using(async () => {
+        story.push(`${name} enters`);
+        await mutex.using(async () => {});
+        story.push(`${name} leaves`);
+      });
+    await Promise.all([work('a'), work('b')]);
+    expect(story).toEqual(['a enters', 'a leaves', 'b enters', 'b leaves']);
+  });
+
+  it('does not go through another client', async () => {
+    const { mine, theirs, key } = stage();
+    await mine.lock(key).using(async () => {
+      expect(await theirs.lock(key).tryAcquire()).toBeUndefined();
+    });
+  });
+
+  it('needs the scope of the lease, which is a handle, not an ambient state', async () => {
+    const { mine, key } = stage();
+    await using lease = await mine.lock(key).acquire();
+    expect(currentLease()).toBeUndefined();
+    expect(await mine.lock(key).tryAcquire()).toBeUndefined();
+    await lease.run(async () => expect(currentLease()).toBe(lease));
+  });
+
+  it('is not for work that was started inside and goes on after the release', async () => {
+    const { mine, theirs, key } = stage();
+    const gate = new Deferred();
+    let detached!: Promise<Lease | undefined>;
+    await mine.lock(key).using(async () => {
+      detached = gate.promise.then(() => mine.lock(key).tryAcquire());
+    });
+    await using _ = await theirs.lock(key).acquire();
+    gate.resolve();
+    expect(await detached).toBeUndefined();
+  });
+
+  it('keeps the lock held until the work that came in has let go too', async () => {
+    const { mine, theirs, key } = stage();
+    const mutex = mine.lock(key);
+    const inner = await mutex.using(() => mutex.acquire());
+    expect(inner.isHeld).toBe(true);
+    expect(await theirs.lock(key).tryAcquire()).toBeUndefined();
+    await inner.release();
+    await using after = await theirs.lock(key).tryAcquire();
+    expect(after?.isHeld).toBe(true);
+  });
+
+  it('never revives a lost lease: the nested call queues anew', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.lock(key);
+    await mutex.using(async (lost) => {
+      const token = await lost.fencingToken();
+      await stage().expire(mine);
+      await using fresh = await mutex.acquire();
+      expect([lost.isHeld, fresh.isHeld]).toEqual([false, true]);
+      expect(await fresh.fencingToken()).toBeGreaterThan(token);
+      expect(() => lost.assertHeld()).toThrow(LockLostError);
+      await expect(lost.run(async () => 'never')).rejects.toBeInstanceOf(LockLostError);
+    });
+    expect(await stage().contenders()).toEqual([]);
+  });
+
+  it('counts each handle once, however often it is released', async () => {
+    const { mine, theirs, key } = stage();
+    const outer = await mine.lock(key).acquire();
+    const inner = await outer.run(() => mine.lock(key).acquire());
+    await inner.release();
+    await inner.release();
+    expect([outer.isHeld, inner.isHeld]).toEqual([true, false]);
+    expect(() => inner.assertHeld()).toThrow(LockNotHeldError);
+    expect(await theirs.lock(key).tryAcquire()).toBeUndefined();
+    await outer.release();
+  });
+
+  it('works with tryAcquire too', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.lock(key);
+    await mutex.using(async () => {
+      await using again = await mutex.tryAcquire();
+      expect(again?.isHeld).toBe(true);
+    });
+  });
+
+  it('is allowed after refuse(), so that what is held may end', async () => {
+    const { mine, key } = stage();
+    const held = await mine.lock(key).acquire();
+    mine.locks.refuse();
+    expect(await held.run(() => mine.lock(key).using(async () => 'done'))).toBe('done');
+    await held.release();
+  });
+
+  it('emits no events: only the first acquire is reported as acquired, and only the last release as released', async () => {
+    const { mine, key } = stage();
+    const heard: string[] = [];
+    for (const kind of ['acquired', 'released'] as const)
+      mine.locks.on(kind, ({ key: about }) => heard.push(`${kind} ${about}`));
+    const mutex = mine.lock(key);
+    await mutex.using(async () => {
+      const sofar = [...heard];
+      await mutex.using(async () => {});
+      expect(heard).toEqual(sofar);
+    });
+    expect(heard).toHaveLength(new Set(heard).size);
+  });
+
+  it('shares the loss among all handles', async () => {
+    const { mine, key } = stage();
+    const outer = await mine.lock(key).acquire();
+    const inner = await outer.run(() => mine.lock(key).acquire());
+    await stage().expire(mine);
+    expectLost(outer);
+    expectLost(inner);
+    await Promise.all([outer.release(), inner.release()]);
+  });
+
+  it('shares the fencing token, which fits 64 bits', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.lock(key);
+    await mutex.using(async (outer) => {
+      await using inner = await mutex.acquire();
+      const token = await inner.fencingToken();
+      expect(await outer.fencingToken()).toBe(token);
+      expect(BigInt.asIntN(64, token)).toBe(token);
+    });
+  });
+}
+
+/** What sets a semaphore mutex apart. */
+export function mutexNonReentrantSuite(stage: () => LockStage): void {
+  it('a nested acquire waits for itself', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.lock(key);
+    await mutex.using(async (lease) => {
+      expect(currentLease()).toBe(lease);
+      await expect(mutex.acquire({ wait: 30 })).rejects.toBeInstanceOf(LockTimeoutError);
+      expect(await mutex.tryAcquire()).toBeUndefined();
+      expect(lease.isHeld).toBe(true);
+    });
+  });
+}
+
+/** What a client reports to its listeners. */
+export function mutexEventsSuite(stage: () => LockStage): void {
+  it('report that it is acquired and released', async () => {
+    const { mine, key } = stage();
+    const heard = eventsOf(mine);
+    await mine.lock(key).using(async () => {});
+    expect(heard).toEqual([
+      {
+        kind: 'acquired',
+        recipe: mine.lock(key).identity.recipe,
+        key,
+        waitedMs: expect.any(Number),
+      },
+      { kind: 'released', recipe: mine.lock(key).identity.recipe, key, heldMs: expect.any(Number) },
+    ]);
+  });
+
+  it('report the method that asked for it', async () => {
+    const { mine, key } = stage();
+    const heard = eventsOf(mine);
+    await mine.lock(key).using(async () => {}, { method: 'Seats.take' });
+    expect(heard).toMatchObject([{ method: 'Seats.take' }, { method: 'Seats.take' }]);
+  });
+
+  it('report once that it is waited for, although it has to wait for two others, one after the other', async () => {
+    const { mine, theirs, key } = stage();
+    const holder = await mine.lock(key).acquire();
+    const leave = new AbortController();
+    await stage().queue(mine, { signal: leave.signal });
+    const heard = eventsOf(theirs);
+    const { lease } = await stage().queue(theirs);
+    expect(heard).toEqual([{ kind: 'contended', recipe: mine.lock(key).identity.recipe, key }]);
+
+    leave.abort();
+    await eventually('it has left', async () => (await stage().contenders()).length === 2);
+    await stage().caughtUp(theirs); // it has looked again, and waits again
+    await holder.release();
+    await (await lease).release();
+    expect(heard.map(({ kind }) => kind)).toEqual(['contended', 'acquired', 'released']);
+  });
+
+  it('report an acquire that failed, with its error', async () => {
+    const { mine, theirs, key } = stage();
+    await using _ = await mine.lock(key).acquire();
+    const heard = eventsOf(theirs);
+    const error: unknown = await theirs
+      .lock(key)
+      .acquire({ wait: 300 })
+      .catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(heard).toEqual([
+      { kind: 'contended', recipe: mine.lock(key).identity.recipe, key },
+      {
+        kind: 'failed',
+        recipe: mine.lock(key).identity.recipe,
+        key,
+        waitedMs: expect.any(Number),
+        error,
+      },
+    ]);
+    expect((heard[1] as unknown as LockEvents['failed']).waitedMs).toBeGreaterThanOrEqual(
+      earliest(300),
+    );
+  });
+
+  it('report nothing when tryAcquire finds it taken', async () => {
+    const { mine, theirs, key } = stage();
+    await using _ = await mine.lock(key).acquire();
+    const heard = eventsOf(theirs);
+    await theirs.lock(key).tryAcquire();
+    expect(heard).toEqual([]);
+  });
+
+  it('report that it is lost, with the error of its signal, and then not that it is released', async () => {
+    const { mine, key } = stage();
+    const lease = await mine.lock(key).acquire();
+    const heard = eventsOf(mine);
+    const { signal } = lease;
+    await stage().expire(mine);
+    await lease.release();
+    expect(signal.reason).toBeInstanceOf(LockLostError);
+    expect(heard).toEqual([
+      {
+        kind: 'lost',
+        recipe: mine.lock(key).identity.recipe,
+        heldMs: expect.any(Number),
+        key,
+        error: signal.reason as unknown,
+      },
+    ]);
+  });
+
+  it('do not reach a listener that was taken off', async () => {
+    const { mine, key } = stage();
+    const told: string[] = [];
+    const stop = mine.locks.on('acquired', ({ key: acquired }) => told.push(acquired));
+    const next = nextEvent(mine.locks, 'released');
+    await mine.lock(key).using(async () => {});
+    await next;
+    stop();
+    await mine.lock(key).using(async () => {});
+    expect(told).toEqual([key]);
   });
 }

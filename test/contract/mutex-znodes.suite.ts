@@ -1,9 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
 import { isIP } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
 import { LockKeyError } from '../../lib/core/errors/index.js';
 import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
-import type { Client } from './client.js';
-import type { Stage } from './stage.js';
+import type { Client, Stage } from './backends/zookeeper.js';
 
 const EMPTY = Buffer.alloc(0);
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
@@ -190,4 +189,28 @@ export function mutexZnodesSuite(stage: () => Stage): void {
       return client.requests.slice(before).map(({ op }) => op);
     }
   });
+}
+
+/** What a mutex on ZooKeeper asks for, and what not, where its nodes would not show it. */
+export function mutexRequestsSuite(stage: () => Stage): void {
+  it('remove the nodes of 20 waiters before the client closes, though its session would take them along', async () => {
+    const { mine, theirs, key } = stage();
+    await using _ = await theirs.lock(key).acquire();
+    const waiters = await Promise.all(Array.from({ length: 20 }, () => stage().queue(mine)));
+    await mine.locks.close();
+    expect(mine.requests.filter(({ op }) => op === 'delete')).toHaveLength(nodesMadeBy(mine));
+    await Promise.allSettled(waiters.map(({ lease }) => lease));
+  });
+
+  it('watch nothing for a tryAcquire', async () => {
+    const { mine, theirs, key } = stage();
+    await using _ = await theirs.lock(key).acquire();
+    expect(await mine.lock(key).tryAcquire()).toBeUndefined();
+    expect(mine.requests.filter((request) => 'watch' in request && request.watch)).toEqual([]);
+  });
+
+  /** How many lock nodes it has asked for. */
+  const nodesMadeBy = ({ requests }: Client) =>
+    requests.filter((it) => it.op === 'create' && it.mode === CreateMode.EPHEMERAL_SEQUENTIAL)
+      .length;
 }

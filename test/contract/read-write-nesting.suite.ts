@@ -1,9 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import {
+  LockClientClosedError,
+  LockTimeoutError,
+  LockUpgradeError,
+} from '../../lib/core/errors/index.js';
 import { currentLease } from '../../lib/core/internal/lease-scope.js';
-import { LockTimeoutError, LockUpgradeError } from '../../lib/core/errors/index.js';
+import type { Lease } from '../../lib/core/lease.js';
 import type { Lock } from '../../lib/core/lock.js';
-import { eventually } from '../support/eventually.js';
-import type { LockStage } from './lock-stage.js';
+import { isSettled } from '../support/time.js';
+import { downgrade } from './backends/leases.js';
+import { contendersBecome, type LockStage, type StageClient } from './backends/stage.js';
 
 /** What a holder of one half gets of the same lock, inside of its lease and outside. */
 export function readWriteNestingSuite(stage: () => LockStage): void {
@@ -33,7 +39,7 @@ export function readWriteNestingSuite(stage: () => LockStage): void {
         await using _ = await mine.half(held, key).acquire();
         expect(await outcomeOf(mine.half(wanted, key))).toBe(outcome); // not in its scope
         expect(await outcomeOf(theirs.half(wanted, key))).toBe(outcome);
-        await eventually('nothing is left', async () => (await stage().contenders()).length === 1);
+        await contendersBecome(stage(), 1);
       },
     );
 
@@ -149,5 +155,217 @@ async function outcomeOf(lock: Lock): Promise<'enters' | 'waits' | 'is refused'>
     if (error instanceof LockUpgradeError) return 'is refused';
     if (error instanceof LockTimeoutError) return 'waits';
     throw error;
+  }
+}
+
+/** The read lock taken inside of the held write lock: no other client comes in between. */
+export function readWriteDowngradeSuite(stage: () => LockStage): void {
+  it('goes on when the write lock is released (Curator: testDowngrading)', async () => {
+    const { mine, theirs, key } = stage();
+    const { writer, reader } = await downgrade(mine, key);
+    expect([writer.isHeld, reader.isHeld]).toEqual([true, true]);
+    expect(await theirs.readLock(key).tryAcquire()).toBeUndefined();
+
+    await writer.release();
+    expect([writer.isHeld, reader.isHeld, reader.signal.aborted]).toEqual([false, true, false]);
+    const other = await theirs.readLock(key).tryAcquire();
+    expect(other?.isHeld).toBe(true);
+    await other!.release();
+    expect(await theirs.writeLock(key).tryAcquire()).toBeUndefined();
+    expect(await mine.writeLock(key).tryAcquire()).toBeUndefined();
+
+    await reader.release();
+    await using next = await theirs.writeLock(key).tryAcquire();
+    expect(next?.isHeld).toBe(true);
+  });
+
+  it('leaves the writer alone when it ends first', async () => {
+    const { mine, theirs, key } = stage();
+    const { writer, reader } = await downgrade(mine, key);
+    await reader.release();
+    expect(writer.isHeld).toBe(true);
+    expect(await stage().contenders()).toHaveLength(1);
+    expect(await theirs.readLock(key).tryAcquire()).toBeUndefined();
+    await using again = await writer.run(() => mine.readLock(key).tryAcquire());
+    expect(again?.isHeld).toBe(true);
+    await writer.release();
+  });
+
+  it.each(['before', 'after'])(
+    'keeps out a writer that queued %s it, until the read ends (Curator: testContendingDowngrading)',
+    async (when) => {
+      const { mine, theirs, key } = stage();
+      const queue = () => stage().queueFor(theirs.writeLock(key), theirs);
+      const writer = await mine.writeLock(key).acquire();
+      const early = when === 'before' ? await queue() : undefined;
+      const reader = await writer.run(() => mine.readLock(key).acquire());
+      const { lease: queued } = early ?? (await queue());
+
+      await writer.release();
+      await stage().caughtUp(theirs);
+      expect(await isSettled(queued)).toBe(false);
+      expect(reader.isHeld).toBe(true);
+
+      await reader.release();
+      await using next = await queued;
+      expect(next.isHeld).toBe(true);
+    },
+  );
+
+  it('is seen also by a client that knows the directory so well that it needs no list', async () => {
+    const { mine, key } = stage();
+    for (let cycle = 0; cycle < 3; cycle++) await mine.writeLock(key).using(async () => {});
+    const { writer, reader } = await downgrade(mine, key);
+    await writer.release();
+    expect(await mine.writeLock(key).tryAcquire()).toBeUndefined();
+    await reader.release();
+  });
+
+  it('lets in a reader that is first in the queue, when the write lock is released', async () => {
+    const { mine, theirs, key } = stage();
+    const { writer, reader } = await downgrade(mine, key);
+    const { lease: queued } = await stage().queueFor(theirs.readLock(key), theirs);
+    await writer.release();
+    await using other = await queued;
+    expect([reader.isHeld, other.isHeld]).toEqual([true, true]);
+    await reader.release();
+  });
+
+  it('is there for every call inside: siblings share, and nested ones re-enter', async () => {
+    const { mine, theirs, key } = stage();
+    const read = mine.readLock(key);
+    const writer = await mine.writeLock(key).acquire();
+    const siblings = await writer.run(() => Promise.all([read.acquire(), read.acquire()]));
+    await writer.release();
+    await siblings[0].release();
+    expect(await theirs.writeLock(key).tryAcquire()).toBeUndefined();
+    await siblings[1].run(async () => {
+      const asked = mine.requests.length;
+      await using nested = await read.acquire();
+      expect(nested.isHeld).toBe(true);
+      expect(mine.requests).toHaveLength(asked);
+    });
+    await siblings[1].release();
+  });
+
+  it('is not granted where the write lock was released before: the read lock queues', async () => {
+    const { mine, theirs, key } = stage();
+    const writer = await mine.writeLock(key).acquire();
+    const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
+    await writer.run(async () => {
+      await writer.release();
+      await using _ = await queued;
+      expect(await mine.readLock(key).tryAcquire()).toBeUndefined();
+    });
+  });
+
+  describe('while the client shuts down', () => {
+    it('is still granted after refuse(), so that running work can end', async () => {
+      const { mine, key } = stage();
+      await mine.writeLock(key).using(async (writing) => {
+        mine.locks.refuse();
+        await using reading = await mine.readLock(key).acquire();
+        expect([writing.isHeld, reading.isHeld]).toEqual([true, true]);
+      });
+      await expect(mine.readLock(key).acquire()).rejects.toBeInstanceOf(LockClientClosedError);
+    });
+
+    it('is refused after refuse() where the write lock was released: that would be a newcomer', async () => {
+      const { mine, key } = stage();
+      const writing = await mine.writeLock(key).acquire();
+      await writing.run(async () => {
+        await writing.release();
+        mine.locks.refuse();
+        await expect(mine.readLock(key).acquire()).rejects.toBeInstanceOf(LockClientClosedError);
+      });
+    });
+
+    it('is refused after close()', async () => {
+      const { mine, key } = stage();
+      await mine.writeLock(key).using(async () => {
+        const closed = mine.locks.close();
+        await expect(mine.readLock(key).acquire()).rejects.toBeInstanceOf(LockClientClosedError);
+        await closed;
+      });
+    });
+  });
+
+  describe('has the fencing token', () => {
+    it('of its writer', async () => {
+      const { mine, key } = stage();
+      const { writer, reader } = await downgrade(mine, key);
+      const token = await writer.fencingToken();
+      await writer.release();
+      expect(await reader.fencingToken()).toBe(token);
+      await reader.release();
+    });
+
+    it('that the next owner exceeds, and so on from grant to grant', async () => {
+      const { mine, theirs, key } = stage();
+      const tokens: bigint[] = [];
+      const note = async (lease: Lease) => void tokens.push(await lease.fencingToken());
+      for (const client of [mine, theirs, mine]) {
+        await client.writeLock(key).using(async (writer) => {
+          await note(writer);
+          await client.readLock(key).using(note);
+        });
+        await client.readLock(key).using(note);
+      }
+      expect(tokens).toHaveLength(9);
+      for (let turn = 0; turn < 9; turn += 3) {
+        expect(tokens[turn + 1]).toBe(tokens[turn]);
+        expect(tokens[turn + 2]).toBeGreaterThan(tokens[turn + 1]!);
+        if (turn > 0) expect(tokens[turn]).toBeGreaterThan(tokens[turn - 1]!);
+      }
+    });
+  });
+}
+
+/** What a client reports of both halves of a lock. */
+export function readWriteEventsSuite(stage: () => LockStage): void {
+  it('report each half that is granted and released; a downgrade is a grant, a re-entry none', async () => {
+    const { mine, key } = stage();
+    const heard = eventsOf(mine);
+    const { writer, reader } = await downgrade(mine, key);
+    await reader.run(() => mine.readLock(key).using(async () => {}));
+    expect(heard).toEqual(['acquired', 'acquired']);
+    await Promise.all([writer.release(), reader.release()]);
+    expect(heard).toEqual(['acquired', 'acquired', 'released', 'released']);
+  });
+
+  it('report that a reader waits for a writer, and that it is served', async () => {
+    const { mine, theirs, key } = stage();
+    const writer = await mine.writeLock(key).acquire();
+    const heard = eventsOf(theirs);
+    const { lease } = await stage().queueFor(theirs.readLock(key), theirs);
+    await writer.release();
+    await (await lease).release();
+    expect(heard).toEqual(['contended', 'acquired', 'released']);
+  });
+
+  it('report that both are lost, writer and reader, and then not that they are released', async () => {
+    const { mine, key } = stage();
+    const { writer, reader } = await downgrade(mine, key);
+    const heard = eventsOf(mine);
+    await stage().expire(mine);
+    await Promise.all([writer.release(), reader.release()]);
+    expect(heard).toEqual(['lost', 'lost']);
+  });
+
+  it('report nothing of an upgrade, which sends nothing to the servers', async () => {
+    const { mine, key } = stage();
+    await mine.readLock(key).using(async () => {
+      const heard = eventsOf(mine);
+      await expect(mine.writeLock(key).acquire()).rejects.toBeInstanceOf(LockUpgradeError);
+      expect(heard).toEqual([]);
+    });
+  });
+
+  /** The kinds of the events that the client emits for the key from now on. */
+  function eventsOf({ locks }: StageClient): string[] {
+    const heard: string[] = [];
+    for (const kind of ['acquired', 'contended', 'released', 'lost', 'failed'] as const)
+      locks.on(kind, ({ key }) => key === stage().key && heard.push(kind));
+    return heard;
   }
 }

@@ -1,52 +1,28 @@
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Injectable, type ModuleMetadata } from '@nestjs/common';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { of, type Observable } from 'rxjs';
 import {
-  LockInterceptorMissingError,
+  LockClientUnknownError,
+  LockKeyError,
   LockModule,
+  LockOptionsError,
+  LockStream,
+  ReadLock,
+  Semaphore,
+  WithMultiLock,
   WithMutex,
+  WriteLock,
   type LockModuleOptions,
 } from '../../lib/index.js';
-import { freePorts } from '../support/free-ports.js';
-import { Apps } from './support/apps.js';
-import { RecordingLogger } from './support/recording-logger.js';
+import { RecordingLogger, useApps } from './support/apps.js';
 
-const DRIVERS = ['ioredis', 'zookeeper'];
+const apps = useApps();
 const host = '127.0.0.1';
 
-@Injectable()
-class Orders {
-  @WithMutex('orders')
-  async pay(): Promise<void> {}
-}
-
-@Injectable()
-class Archive {
-  @WithMutex('archive', { client: 'archive' })
-  async store(): Promise<void> {}
-}
-
-const apps = new Apps();
-let ports: number[];
-
-beforeAll(async () => void (ports = await freePorts(3, host)));
-afterEach(() => apps.close());
-
-/** The first line of what a boot fails with; ports by their names. */
-async function complaintOf(metadata: ModuleMetadata): Promise<string> {
-  const booting = apps.boot(metadata, (builder) => builder.setLogger(new RecordingLogger()));
-  const { name, message } = await booting.then(
-    () => new Error('it boots'),
-    (error: Error) => error,
-  );
-  const line = `${name}: ${message.split('\n')[0]}`;
-  return ports.reduce((text, port, i) => text.replaceAll(`${port}`, `<port ${i + 1}>`), line);
-}
-
-const app = (...options: object[]): ModuleMetadata => ({
-  imports: options.map((each) => LockModule.forRoot(each as LockModuleOptions)),
-});
+const bootError = (...clients: object[]) => apps.bootError({ clients });
 
 describe('An app without the package of its backend says', () => {
+  const DRIVERS = ['ioredis', 'zookeeper'];
   // The packed package is tried without them, too; here they are taken away from Jest's modules.
   const remove = (driver: string) =>
     jest.unstable_mockModule(driver, () => {
@@ -56,121 +32,216 @@ describe('An app without the package of its backend says', () => {
   it.each([
     [
       { backend: 'redis', connect: { host } },
-      'LockConnectionError: The backend "redis" needs the package `ioredis`, which could not be loaded. Run `npm install ioredis`, or hand a client over as the option `client`.',
+      'The backend "redis" needs the package `ioredis`, which could not be loaded. Run `npm install ioredis`, or hand a client over as the option `client`.',
     ],
     [
       { backend: 'zookeeper', connect: host },
-      'LockConnectionError: The backend "zookeeper" needs the package `zookeeper`, which could not be loaded. Run `npm install zookeeper` (on Linux it compiles, so it needs make, g++ and python3, and install scripts must be allowed).',
+      'The backend "zookeeper" needs the package `zookeeper`, which could not be loaded. Run `npm install zookeeper` (on Linux it compiles, so it needs make, g++ and python3, and install scripts must be allowed).',
     ],
   ])('%j', async (options, message) => {
     DRIVERS.forEach(remove);
     try {
-      expect(await complaintOf(app(options))).toBe(message);
+      const error = await apps.bootError({
+        clients: [options as LockModuleOptions],
+        logger: new RecordingLogger(),
+      });
+      expect([error.name, error.message.split('\n')[0]]).toEqual(['LockConnectionError', message]);
     } finally {
       for (const driver of DRIVERS) jest.unstable_unmockModule(driver);
     }
   });
 });
 
-describe('An app that cannot reach its servers', () => {
-  const redis = (port?: number) => ({ host, port, disconnectTimeout: 0 });
-  const connectTimeout = 1_500; // a stalled machine gets to the first attempt, too
+const backends = "Give 'zookeeper', 'redis' or 'embedded'.";
+const SERVERS =
+  "Give servers as 'host:port,host:port', with a chroot such as '/app' behind them if there is one.";
 
-  it('names them, and says for how long it has tried, and why that failed', async () => {
-    const apart = [
-      { name: 'a', backend: 'zookeeper', connect: `${host}:${ports[0]}`, connectTimeout },
-      { name: 'b', backend: 'redis', connect: redis(ports[0]), connectTimeout },
-      { name: 'c', backend: 'redis', nodes: ports.map(redis), connectTimeout },
-    ];
-    expect(await Promise.all(apart.map((options) => complaintOf(app(options))))).toEqual([
-      'LockConnectionError: Lock client "a" could not connect within 1500 ms (127.0.0.1:<port 1>: no connection, -4). Check `connect` and that the servers run, or raise `connectTimeout`.',
-      'LockConnectionError: Lock client "b" could not connect to Redis within 1500 ms (Error: connect ECONNREFUSED 127.0.0.1:<port 1>). Check `connect` and that the server runs, or raise `connectTimeout`.',
-      expect.stringMatching(
-        /^LockConnectionError: Lock client "c" could not connect to 2 of its 3 Redis servers within 1500 ms \(.*connect ECONNREFUSED 127\.0\.0\.1:<port \d>.*\)\. Check `nodes` and that the servers run, or raise `connectTimeout`\.$/,
-      ),
-    ]);
-  });
-});
-
-describe('An app with a wrong option says which, and what to give:', () => {
+describe('LockModule refuses to boot', () => {
   it.each([
+    [{ backend: 'postgres' }, `Option \`backend\` is "postgres". ${backends}`],
+    [{ client: {} }, `Option \`backend\` is undefined. ${backends}`],
+    [{ backend: '' }, `Option \`backend\` is "". ${backends}`],
+    [{ backend: undefined }, `Option \`backend\` is undefined. ${backends}`],
+    [{ connect: 'zk1:2181' }, `Option \`backend\` is undefined. ${backends}`],
+    [{ name: '' }, 'Option `name` is "". Give a name that is not empty, or none.'],
+    [{ name: 7 }, 'Option `name` is 7. Give a name that is not empty, or none.'],
+    [{ shutdownTimeout: 0 }, 'Option `shutdownTimeout` is 0. Give milliseconds above 0.'],
+    [{ shutdownTimeout: NaN }, 'Option `shutdownTimeout` is NaN. Give milliseconds above 0.'],
+    [{ shutdownTimeout: '5s' }, 'Option `shutdownTimeout` is "5s". Give milliseconds above 0.'],
     [
-      { backend: 'postgres' },
-      "LockOptionsError: Option `backend` is \"postgres\". Give 'zookeeper', 'redis' or 'embedded'.",
+      { wait: '5s' },
+      'Option `wait` is "5s". Give milliseconds above 0, or \'forever\' (tryAcquire does not wait).',
     ],
-    [
-      { connect: 'zk1:2181' },
-      "LockOptionsError: Option `backend` is undefined. Give 'zookeeper', 'redis' or 'embedded'.",
-    ],
-    [
-      { backend: 'zookeeper' },
-      "LockOptionsError: Option `connect` is undefined. Give servers as 'host:port,host:port', with a chroot such as '/app' behind them if there is one.",
-    ],
+    [{ backend: 'zookeeper' }, `Option \`connect\` is undefined. ${SERVERS}`],
     [
       { backend: 'zookeeper', connect: 'zk1:2181', sessionTimeout: '30s' },
-      'LockOptionsError: Option `sessionTimeout` is "30s". Give milliseconds above 0 and below 2^31.',
+      'Option `sessionTimeout` is "30s". Give milliseconds above 0 and below 2^31.',
     ],
     [
       { backend: 'redis', connect: { host }, watchdogTimeout: '30s' },
-      'LockOptionsError: Option `watchdogTimeout` is "30s". Give whole milliseconds from 100 to 2^31 - 1.',
+      'Option `watchdogTimeout` is "30s". Give whole milliseconds from 100 to 2^31 - 1.',
     ],
-    [
-      { wait: '5s' },
-      'LockOptionsError: Option `wait` is "5s". Give milliseconds above 0, or \'forever\' (tryAcquire does not wait).',
-    ],
-    [
-      { shutdownTimeout: 0 },
-      'LockOptionsError: Option `shutdownTimeout` is 0. Give milliseconds above 0.',
-    ],
-    [
-      { name: '' },
-      'LockOptionsError: Option `name` is "". Give a name that is not empty, or none.',
-    ],
-  ])('%j', async (options, message) => {
-    expect(await complaintOf(app(options))).toBe(message);
-  });
-});
-
-describe('An app says how to name its clients', () => {
-  it('when it has two without a name', async () => {
-    expect(await complaintOf(app({}, {}))).toBe(
-      "LockClientDuplicateError: Two lock clients are called \"default\". LockModule is global: import it once per client, and name each additional client: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').",
-    );
+  ])('with the options %j, and says what to give', async (options, message) => {
+    const error = await bootError(options);
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error).toMatchObject({ code: 'LOCK_OPTIONS', name: 'LockOptionsError', message });
   });
 
-  it('when a method asks for one that does not exist', async () => {
-    expect(await complaintOf({ ...app({}), providers: [Archive] })).toBe(
-      'LockClientUnknownError: There is no lock client "archive", which Archive.store asks for; registered: "default". Register it with LockModule.forRoot({ name: \'archive\' }), or name one of those.',
-    );
-  });
-});
-
-describe('An app without LockModule', () => {
   it.each([
-    ['provider', { providers: [Orders] }],
-    ['controller', { controllers: [Orders] }],
+    [{ backend: 'redis' }, 'Option `connect` is undefined.'],
+    [{ wait: -1 }, 'Option `wait` is -1.'],
+    [{ wait: Infinity }, 'Option `wait` is Infinity.'],
+    [{ basePath: 'locks/' }, 'Option `basePath` is "locks/".'],
+    [{ backend: 'zookeeper', connect: 'zk1:port' }, 'Option `connect` is "zk1:port".'],
+    [{ backend: 'zookeeper', connect: 'zk1', sessionTimeout: 0 }, 'Option `sessionTimeout` is 0.'],
+    [{ backend: 'constructor' }, 'Option `backend` is "constructor".'],
+    [
+      { conect: 'zk1:2181' },
+      'Option `conect` is "zk1:2181". Give an option that the backend \'embedded\' has: `name`, `backend`,',
+    ],
+    [
+      { sessionTimeout: 5_000 },
+      "Option `sessionTimeout` is 5000. Give an option that the backend 'embedded' has",
+    ],
+    [
+      { backend: 'redis', connect: 'redis://127.0.0.1', sesionTimeout: 1 },
+      "Option `sesionTimeout` is 1. Give an option that the backend 'redis' has",
+    ],
+    [
+      { backend: 'zookeeper', connect: 'zk1', prefix: 'a' },
+      'Option `prefix` is "a". Give an option that the backend \'zookeeper\' has',
+    ],
+  ])('with the options %j', async (options, message) => {
+    const error = await bootError(options);
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error).toMatchObject({ code: 'LOCK_OPTIONS' });
+    expect(error.message).toContain(message);
+  });
+
+  it.each([
+    [undefined, 'Option `options` is undefined. Give an object; `{}` means the embedded backend.'],
+    [null, 'Option `options` is null. Give an object; `{}` means the embedded backend.'],
+    [{ name: 'b' }, 'Option `name` is "b". Give it to forRootAsync, beside the factory.'],
+    [{ backend: undefined }, `Option \`backend\` is undefined. ${backends}`],
+  ])('with a factory that gives %j', async (options, message) => {
+    const useFactory = () => Promise.resolve(options as LockModuleOptions);
+    const imports = [LockModule.forRootAsync({ name: 'a', useFactory })];
+    const error = await apps.bootError({ clients: [], imports });
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error).toMatchObject({ code: 'LOCK_OPTIONS', client: 'a', message });
+  });
+
+  it('with the error of the factory itself', async () => {
+    const error = new Error('no configuration');
+    const useFactory = () => Promise.reject<LockModuleOptions>(error);
+    const imports = [LockModule.forRootAsync({ useFactory })];
+    expect(await apps.bootError({ clients: [], imports })).toBe(error);
+  });
+});
+
+describe('LockModule.forRootAsync', () => {
+  it('refuses options that do not say where the options come from', () => {
+    const forRootAsync = () => LockModule.forRootAsync({});
+    expect(forRootAsync).toThrow(LockOptionsError);
+    expect(forRootAsync).toThrow(
+      'Option `useFactory` is undefined. Give it, `useClass` or `useExisting`.',
+    );
+  });
+});
+
+describe('An app with several locked methods', () => {
+  type Decorator = ReturnType<typeof WithMutex>;
+
+  /** The parts of an app with a class for each of the decorators. */
+  const partsWith = (...decorators: Decorator[]) => ({
+    clients: [{ literalPaths: true }, { name: 'archive' }],
+    providers: decorators.map((lock) => {
+      @Injectable()
+      class Orders {
+        @lock
+        async pay(): Promise<void> {}
+      }
+      return Orders;
+    }),
+  });
+  const bootErrorOf = (...decorators: Decorator[]) => apps.bootError(partsWith(...decorators));
+
+  it.each<[string, Decorator, Decorator]>([
+    ['a mutex and a write lock', WithMutex('a'), WriteLock('a')],
+    ['a read lock and a mutex', ReadLock('a'), WithMutex('a')],
+    ['a read lock and a semaphore', ReadLock('a'), Semaphore('a', { permits: 1 })],
+    ['a semaphore and a mutex', Semaphore('a', { permits: 1 }), WithMutex('a')],
+    [
+      'a mutex and a read lock of a multi-lock',
+      WithMutex('a'),
+      WithMultiLock(['b', { key: 'a', recipe: 'readLock' }]),
+    ],
+    ['a write lock and a mutex of a multi-lock', WriteLock('a'), WithMultiLock(['a', 'b'])],
+    ['two spellings of one path', WithMutex('a'), WriteLock('/locks/a')],
+  ])('does not boot where one key stands for %s', async (_, first, second) => {
+    const error = await bootErrorOf(first, second);
+    expect(error).toBeInstanceOf(LockKeyError);
+    expect(error.message).toContain('(it is the key of Orders.pay)');
+  });
+
+  it('does not boot where a semaphore has two numbers of permits', async () => {
+    const error = await bootErrorOf(Semaphore('a', { permits: 2 }), Semaphore('a', { permits: 3 }));
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error.message).toContain('Option `permits` is 3.');
+    expect(error.message).toContain(', to @Semaphore of Orders.pay.');
+  });
+
+  it('does not boot where a multi-lock would wait for itself', async () => {
+    const error = await bootErrorOf(
+      WithMultiLock([
+        { key: 'a', recipe: 'readLock' },
+        { key: 'a', recipe: 'writeLock' },
+      ]),
+    );
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error.message).toContain(', to @WithMultiLock of Orders.pay.');
+  });
+
+  it.each<[string, Decorator]>([
+    ['literal', WithMultiLock(['a', { key: 'b', client: 'moon' }])],
+    ['made of arguments', WithMultiLock(['a', { key: () => 'b', client: 'moon' }])],
   ])(
-    'asks for it, by the name of the class, when a %s has a locked method',
-    async (_, metadata) => {
-      expect(await complaintOf(metadata)).toBe(
-        'Error: Nest can\'t resolve dependencies of the Orders. Please make sure that the "Symbol(nestjs-interlock:interceptor (is LockModule.forRoot() imported?))" property is available in the current context.',
-      );
+    'does not boot where a multi-lock asks for an unknown client, its key %s',
+    async (_, decorator) => {
+      const error = await bootErrorOf(decorator);
+      expect(error).toBeInstanceOf(LockClientUnknownError);
+      expect(error).toMatchObject({ client: 'moon' });
+      expect(error.message).toContain('which Orders.pay asks for');
     },
   );
 
-  it('refuses the call of a locked method of an instance that Nest did not make', async () => {
-    const orders = new Orders();
-    await apps.boot({ providers: [{ provide: Orders, useValue: orders }] });
-    const error = await orders.pay().catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(LockInterceptorMissingError);
-    expect((error as Error).message).toBe(
-      'Orders.pay was not run: its instance has no LockInterceptor to take the lock. Let Nest create the instance, in an app or TestingModule that imports LockModule, and call the method on it.',
-    );
+  it('does not boot where a stream has a mutex and a method a write lock', async () => {
+    @Injectable()
+    class Reports {
+      @LockStream('a')
+      follow(): Observable<number> {
+        return of(1);
+      }
+
+      @WriteLock('a')
+      async write(): Promise<void> {}
+    }
+    expect(await apps.bootError({ providers: [Reports] })).toBeInstanceOf(LockKeyError);
   });
 
-  it('says that it takes forRoot to import it', async () => {
-    expect(await complaintOf({ imports: [LockModule] })).toContain(
-      'import LockModule.forRoot() once in the root module; LockModule itself cannot be imported',
+  it('boots where the kinds of lock go together', async () => {
+    await apps.boot(
+      partsWith(
+        WithMutex('a'),
+        WithMutex('a', { wait: 20 }),
+        WithMultiLock(['a', 'b']),
+        ReadLock('c'),
+        WriteLock('c'),
+        WithMultiLock([{ key: 'c', recipe: 'writeLock' }]),
+        Semaphore('d', { permits: 2 }),
+        Semaphore('d', { permits: 2, onBusy: 'throw' }),
+        ReadLock('a', { client: 'archive' }),
+      ),
     );
   });
 });

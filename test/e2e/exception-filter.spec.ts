@@ -1,28 +1,56 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  Controller,
-  Get,
-  Injectable,
-  Param,
-  Res,
-  UseFilters,
-  type INestApplication,
-  type ModuleMetadata,
-} from '@nestjs/common';
+import { once } from 'node:events';
+import { describe, expect, it } from '@jest/globals';
+import { Controller, Get, Injectable, Param, Res, UseFilters, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { Args, Query, Resolver } from '@nestjs/graphql';
+import { ClientProxyFactory, MessagePattern } from '@nestjs/microservices';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { Test } from '@nestjs/testing';
+import { WsAdapter } from '@nestjs/platform-ws';
+import { MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
+import { lastValueFrom } from 'rxjs';
 import request from 'supertest';
 import {
+  ElectionClosedError,
+  LockAbortedError,
+  LockClientClosedError,
+  LockConnectionError,
   LockExceptionFilter,
-  LockModule,
+  LockInterceptorMissingError,
+  LockKeyError,
+  LockLostError,
+  LockNotHeldError,
   LockOptionsError,
   LockTimeoutError,
+  LockUpgradeError,
   WithMutex,
+  type LockError,
 } from '../../lib/index.js';
-import { clientOf } from './support/apps.js';
-import { lockFailures } from './support/lock-failures.js';
+import { eventually } from '../support/time.js';
+import { useCleanup } from '../support/fixtures.js';
+import { clientOf, errorOf, RecordingLogger, useApp, useApps } from './support/apps.js';
+import { ask, execute, graphql, openSocket, tcpService } from './support/transports.js';
+
+const about = { key: 'patient:secret', client: 'default' };
+
+/** Errors of a lock with a secret key, by their codes. */
+const FAILURES: Readonly<Record<string, LockError>> = {
+  LOCK_TIMEOUT: new LockTimeoutError(2_400, about),
+  LOCK_ABORTED: new LockAbortedError(about),
+  LOCK_LOST: new LockLostError('its session is over', about),
+  LOCK_NOT_HELD: new LockNotHeldError(about),
+  LOCK_UPGRADE: new LockUpgradeError(about),
+  LOCK_CONNECTION: new LockConnectionError('secret.example:2181 does not answer.', about),
+  LOCK_CLIENT_CLOSED: new LockClientClosedError(about),
+  LOCK_ELECTION_CLOSED: new ElectionClosedError(about),
+  LOCK_KEY: new LockKeyError('', 'it is empty', about),
+  LOCK_OPTIONS: new LockOptionsError('wait', -1, 'milliseconds above 0', about),
+  LOCK_INTERCEPTOR_MISSING: new LockInterceptorMissingError('Seats.book'),
+};
+
+function fail(code: string): never {
+  throw FAILURES[code]!;
+}
 
 @Injectable()
 class Seats {
@@ -49,7 +77,7 @@ class SeatController {
 
   @Get('fail/:code')
   fail(@Param('code') code: string): never {
-    throw lockFailures[code]!;
+    fail(code);
   }
 
   @Get('started')
@@ -68,22 +96,18 @@ class SeatController {
 const filtered = { provide: APP_FILTER, useClass: LockExceptionFilter };
 const TOLD_BY_NEST = { statusCode: 500, message: 'Internal server error' };
 
-const apps: INestApplication[] = [];
-afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
-
 describe.each([
   ['Express', () => new ExpressAdapter()],
   ['Fastify', () => new FastifyAdapter()],
 ])('An app on %s with LockExceptionFilter', (_, adapter) => {
-  const serve = async (providers: ModuleMetadata['providers'] = [filtered]) => {
-    const module = await Test.createTestingModule({
-      imports: [LockModule.forRoot()],
+  const apps = useApps();
+  const serve = async (providers: Provider[] = [filtered]) => {
+    const app = await apps.serve({
       controllers: [SeatController],
       providers: [Seats, ...providers],
-    }).compile();
-    const app = module.createNestApplication(adapter(), { logger: false });
-    apps.push(app);
-    await app.listen(0, '127.0.0.1');
+      adapter: adapter(),
+      logger: new RecordingLogger(),
+    });
     const get = (path: string) => request(app.getHttpServer()).get(path);
     return { app, get };
   };
@@ -163,5 +187,165 @@ describe.each([
 describe('LockExceptionFilter', () => {
   it.each([0, -1, 1.5, NaN])('refuses to let callers wait for %d s', (retryAfter) => {
     expect(() => new LockExceptionFilter({ retryAfter })).toThrow(LockOptionsError);
+  });
+});
+
+describe('A GraphQL app with LockExceptionFilter', () => {
+  @Resolver()
+  class SeatResolver extends Seats {
+    @Query(() => String)
+    override async book(@Args('seat') seat: string): Promise<string> {
+      return super.book(seat);
+    }
+
+    @Query(() => String)
+    fail(@Args('code') code: string): string {
+      return fail(code);
+    }
+  }
+
+  const app = useApp(() => ({
+    imports: [graphql()],
+    providers: [SeatResolver, filtered],
+    logger: new RecordingLogger(),
+  }));
+
+  /** Its errors, and the headers of the response. */
+  async function failing(query: string) {
+    const { errors = [], headers } = await execute(app.nest, query);
+    const told = errors.map(({ message, extensions }) => {
+      const rest = { ...extensions };
+      delete rest.stacktrace; // of development only
+      return { message, ...rest };
+    });
+    return { errors: told, retryAfter: headers.get('retry-after') };
+  }
+
+  it('answers with a code and when to try again, while the lock is held', async () => {
+    const lease = await app.client.mutex('seat:7').acquire();
+    expect(await failing('{ book(seat: "7") }')).toEqual({
+      errors: [
+        {
+          message: 'The resource is locked. Try again later.',
+          code: 'LOCK_TIMEOUT',
+          statusCode: 423,
+          retryAfter: 1,
+        },
+      ],
+      retryAfter: '1',
+    });
+    await lease.release();
+    expect(await failing('{ book(seat: "7") }')).toEqual({ errors: [], retryAfter: undefined });
+  });
+
+  it.each([
+    ['LOCK_LOST', 409, undefined],
+    ['LOCK_CONNECTION', 503, 5],
+  ])(
+    'reports %s with its status, %i, and without the key',
+    async (code, statusCode, retryAfter) => {
+      const { errors } = await failing(`{ fail(code: "${code}") }`);
+      expect(errors).toEqual([{ message: expect.any(String), code, statusCode, retryAfter }]);
+      expect(JSON.stringify(errors)).not.toContain('secret');
+    },
+  );
+
+  it('leaves mistakes in the program to Nest', async () => {
+    const { errors } = await failing('{ fail(code: "LOCK_KEY") }');
+    expect(errors).toEqual([
+      { message: FAILURES.LOCK_KEY!.message, code: 'INTERNAL_SERVER_ERROR' },
+    ]);
+  });
+});
+
+describe('A microservice with LockExceptionFilter', () => {
+  const apps = useApps();
+  const cleanup = useCleanup();
+
+  @Controller()
+  class SeatService {
+    @MessagePattern('fail')
+    async fail(code: string): Promise<never> {
+      fail(code);
+    }
+  }
+
+  it.each([
+    ['without it', []],
+    ['with it as a global filter', [filtered]],
+  ])('answers as Nest does, %s', async (_, providers) => {
+    const service = await tcpService();
+    const app = await apps.boot({
+      clients: [],
+      controllers: [SeatService],
+      providers,
+      logger: new RecordingLogger(),
+      prepare: (nest) => nest.connectMicroservice(service, { inheritAppConfig: true }),
+    });
+    await app.startAllMicroservices();
+    const client = cleanup(ClientProxyFactory.create(service), (each) => each.close());
+    expect(await errorOf(lastValueFrom(client.send('fail', 'LOCK_TIMEOUT')))).toEqual({
+      status: 'error',
+      message: 'Internal server error',
+    });
+  });
+});
+
+describe('The log of LockExceptionFilter', () => {
+  @Controller()
+  @UseFilters(LockExceptionFilter)
+  class Failing {
+    @Get(':code')
+    fail(@Param('code') code: string): never {
+      fail(code);
+    }
+  }
+
+  @WebSocketGateway()
+  class SeatGateway {
+    @SubscribeMessage('fail')
+    @UseFilters(LockExceptionFilter)
+    async fail(@MessageBody() code: string): Promise<never> {
+      fail(code);
+    }
+
+    @SubscribeMessage('free')
+    free() {
+      return { event: 'free', data: 7 };
+    }
+  }
+
+  let logger: RecordingLogger;
+  const app = useApp(() => {
+    logger = new RecordingLogger('LockExceptionFilter');
+    return {
+      clients: [],
+      controllers: [Failing],
+      providers: [SeatGateway],
+      logger,
+      prepare: (nest) => nest.useWebSocketAdapter(new WsAdapter(nest)),
+    };
+  });
+
+  it.each([
+    ['LOCK_TIMEOUT', 'debug'],
+    ['LOCK_LOST', 'warn'],
+    ['LOCK_CONNECTION', 'debug'],
+  ])('has the message of %s, with the key, as %s', async (code, level) => {
+    await request(app.nest.getHttpServer()).get(`/${code}`);
+    expect(logger.lines).toEqual([`${level}: ${FAILURES[code]!.message}`]);
+  });
+
+  it('says that it does not belong on a gateway, and the socket goes on', async () => {
+    const socket = await openSocket(app.nest);
+    socket.send(JSON.stringify({ event: 'fail', data: 'LOCK_TIMEOUT' }));
+    await eventually('it says so', () => logger.lines.length > 0);
+    expect(logger.lines).toEqual([
+      expect.stringMatching(/^error: .* Remove LockExceptionFilter from the gateway/),
+    ]);
+
+    expect(await ask(socket, { event: 'free' })).toEqual({ event: 'free', data: 7 });
+    socket.close();
+    await once(socket, 'close');
   });
 });

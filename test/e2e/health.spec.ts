@@ -1,82 +1,31 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Controller, Get, Module, type INestApplication } from '@nestjs/common';
-import {
-  HealthCheck,
-  HealthCheckService,
-  HealthIndicatorService,
-  TerminusModule,
-} from '@nestjs/terminus';
-import request from 'supertest';
+import { describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { HealthIndicatorService } from '@nestjs/terminus';
 import { LockHealthIndicator } from '../../lib/health/index.js';
 import {
   LockClientUnknownError,
-  LockModule,
   LockOptionsError,
+  LockTimeoutError,
+  WithMutex,
   type LockModuleOptions,
 } from '../../lib/index.js';
-import { eventually } from '../support/eventually.js';
-import { RedisServer } from '../support/redis-server.js';
-import { Apps, clientOf } from './support/apps.js';
+import { clientOf, RecordingLogger, useApps } from './support/apps.js';
+import {
+  expectElectionIn,
+  HealthModule,
+  healthOf,
+  Orders,
+  useChannels,
+} from './support/observed.js';
 
-/** No stall of this machine takes so long, in ms. */
-const PATIENCE = 20_000;
-
-@Controller('health')
-class HealthController {
-  constructor(
-    private readonly health: HealthCheckService,
-    private readonly locks: LockHealthIndicator,
-  ) {}
-
-  @Get()
-  @HealthCheck()
-  check() {
-    return this.health.check([() => this.locks.pingCheck('locks', { timeout: PATIENCE })]);
-  }
-
-  @Get('strict')
-  @HealthCheck()
-  checkStrictly() {
-    const options = { timeout: PATIENCE, failOn: 'degraded' } as const;
-    return this.health.check([() => this.locks.pingCheck('locks', options)]);
-  }
-
-  @Get('impatient')
-  @HealthCheck()
-  checkImpatiently() {
-    return this.health.check([() => this.locks.pingCheck('locks', { timeout: 200 })]);
-  }
-
-  @Get('all')
-  @HealthCheck()
-  checkAll() {
-    return this.health.check([() => this.locks.pingCheckAll('locks', { timeout: PATIENCE })]);
-  }
-}
-
-@Module({
-  imports: [TerminusModule.forRoot({ logger: false })],
-  controllers: [HealthController],
-  providers: [LockHealthIndicator],
-})
-class HealthModule {}
-
-const apps = new Apps();
-afterEach(() => apps.close());
-
-async function serve(...clients: LockModuleOptions[]) {
-  const locks = clients.map((options) => LockModule.forRoot(options));
-  const app = await apps.serve({ imports: [...locks, HealthModule] });
-  return { app, get: (path = '') => health(app, path) };
-}
-
-/** Status, and what is reported of the lock client. */
-async function health(app: INestApplication, path: string) {
-  const { status, body } = await request(app.getHttpServer()).get(`/health${path}`);
-  return { status, locks: body.details.locks, details: body.details, error: body.error };
-}
+const apps = useApps();
 
 describe('GET /health of an app with embedded locks', () => {
+  const serve = async (...clients: LockModuleOptions[]) => {
+    const app = await apps.serve({ clients, imports: [HealthModule] });
+    return { app, get: (path?: string) => healthOf(app, path) };
+  };
+
   it('is 200, with the state of the client', async () => {
     const { app, get } = await serve({});
     const client = clientOf(app);
@@ -120,105 +69,17 @@ describe('GET /health of an app with embedded locks', () => {
   });
 });
 
-describe('GET /health of an app with locks on Redis', () => {
-  let server: RedisServer;
-  const onRedis = (watchdogTimeout: number): LockModuleOptions => {
-    const { host, port } = server;
-    const connect = { host, port, disconnectTimeout: 0 };
-    return { backend: 'redis', connect, watchdogTimeout };
-  };
-
-  beforeAll(async () => void (server = await RedisServer.start()));
-  afterAll(() => server.stop());
-
-  it('is 200 and degraded while the server is gone and locks may still be held, 503 where that is not enough', async () => {
-    const { app, get } = await serve(onRedis(90_000));
-    expect(await get()).toMatchObject({ status: 200, locks: { status: 'up', health: 'up' } });
-    await server.kill();
-    await eventually('it knows', () => clientOf(app).status().health === 'degraded');
-    const degraded = { health: 'degraded', state: 'SUSPENDED' };
-    expect(await get()).toMatchObject({
-      status: 200,
-      locks: { ...degraded, status: 'degraded' },
-    });
-    expect(await get('/strict')).toMatchObject({
-      status: 503,
-      locks: { ...degraded, status: 'down' },
-    });
-
-    await server.restart();
-    await eventually('it is back', async () => (await get('/strict')).status === 200);
-  });
-
-  it('is 503 when the server is gone for longer than its locks last, and 200 when it is back', async () => {
-    const { app, get } = await serve(onRedis(1_000));
-    await server.kill();
-    await eventually('it is down', () => clientOf(app).status().health === 'down');
-    expect(await get()).toMatchObject({
-      status: 503,
-      error: { locks: { health: 'down', state: 'LOST' } },
-    });
-    await server.restart();
-    await eventually('it is back', async () => (await get()).status === 200);
-  });
-
-  it('is 503 while the server is connected and does not answer', async () => {
-    const { get } = await serve(onRedis(90_000));
-    server.freeze();
-    const { status, error } = await get('/impatient');
-    server.thaw();
-    expect(status).toBe(503);
-    expect(error.locks).toMatchObject({
-      health: 'down',
-      state: 'CONNECTED',
-      message: expect.stringContaining('had no answer within 200 ms'),
-    });
-    expect((await get()).status).toBe(200);
-  });
-});
-
-describe('GET /health of an app with locks on three independent Redis servers', () => {
-  let servers: RedisServer[];
-
-  beforeAll(async () => {
-    servers = await Promise.all([RedisServer.start(), RedisServer.start(), RedisServer.start()]);
-  });
-  afterAll(() => Promise.all(servers.map((server) => server.stop())));
-
-  it('is degraded without one of them, and 503 without two', async () => {
-    const nodes = servers.map(({ host, port }) => ({ host, port, disconnectTimeout: 0 }));
-    const { app, get } = await serve({ backend: 'redis', nodes, watchdogTimeout: 90_000 });
-    const areConnected = (count: number) =>
-      eventually(`${count} are connected`, () => {
-        return clientOf(app).status().servers?.connected === count;
-      });
-    await areConnected(3);
-    expect(await get()).toMatchObject({ status: 200, locks: { health: 'up' } });
-
-    await servers[0]!.kill();
-    await areConnected(2);
-    expect(await get()).toMatchObject({
-      status: 200,
-      locks: { health: 'degraded', servers: { connected: 2, total: 3 } },
-    });
-
-    await servers[1]!.kill();
-    await areConnected(1);
-    expect(await get()).toMatchObject({ status: 503, locks: { status: 'down' } });
-  });
-});
-
 describe('LockHealthIndicator', () => {
   it('reports a degraded client as up where Terminus has no word for it', async () => {
     const older = new HealthIndicatorService();
-    const app = await apps.boot({ imports: [LockModule.forRoot(), HealthModule] }, (builder) =>
-      builder.overrideProvider(HealthIndicatorService).useValue({
-        check: (key: string) => {
-          const session = older.check(key);
-          return { up: session.up.bind(session), down: session.down.bind(session) };
-        },
-      }),
-    );
+    const check = (key: string) => {
+      const session = older.check(key);
+      return { up: session.up.bind(session), down: session.down.bind(session) };
+    };
+    const app = await apps.boot({
+      imports: [HealthModule],
+      override: (builder) => builder.overrideProvider(HealthIndicatorService).useValue({ check }),
+    });
     const client = clientOf(app);
     const status = { ...client.status(), health: 'degraded', state: 'SUSPENDED' } as const;
     client.status = () => status;
@@ -227,11 +88,96 @@ describe('LockHealthIndicator', () => {
   });
 
   it('refuses unknown clients and wrong options', async () => {
-    const app = await apps.boot({ imports: [LockModule.forRoot(), HealthModule] });
+    const app = await apps.boot({ imports: [HealthModule] });
     const indicator = app.get(LockHealthIndicator, { strict: false });
     const check = (options: object) => indicator.pingCheck('locks', options);
     await expect(check({ client: 'bank' })).rejects.toBeInstanceOf(LockClientUnknownError);
     await expect(check({ timeout: 0 })).rejects.toBeInstanceOf(LockOptionsError);
     await expect(check({ failOn: 'up' })).rejects.toBeInstanceOf(LockOptionsError);
+  });
+});
+
+describe('The diagnostics channels of an app', () => {
+  const messages = useChannels();
+  const boot = () => apps.boot({ clients: [{ name: 'orders' }], providers: [Orders] });
+
+  it('report each step of a call and of the client that it blocked', async () => {
+    const app = await boot();
+    const paying = app.get(Orders).pay('7');
+    await apps.room.entered.promise;
+    const late = clientOf(app, 'orders').mutex('order:7').acquire({ wait: 100 });
+    await expect(late).rejects.toBeInstanceOf(LockTimeoutError);
+    apps.room.open();
+    await paying;
+
+    const about = { client: 'orders', key: 'order:7', recipe: 'mutex' };
+    const byMethod = { ...about, method: 'Orders.pay' };
+    expect(messages.filter(({ key }) => key === 'order:7')).toEqual([
+      { kind: 'acquired', ...byMethod, waitedMs: expect.any(Number) },
+      { kind: 'contended', ...about, method: undefined },
+      {
+        kind: 'failed',
+        ...about,
+        method: undefined,
+        waitedMs: expect.any(Number),
+        error: expect.any(LockTimeoutError),
+      },
+      { kind: 'released', ...byMethod, heldMs: expect.any(Number) },
+    ]);
+    expect(messages).toContainEqual(
+      expect.objectContaining({ kind: 'connection', client: 'orders', state: 'CONNECTED' }),
+    );
+  });
+
+  it('report each step of an election, with the ids of its participants', async () => {
+    await expectElectionIn(messages, await boot());
+  });
+});
+
+describe('The log of what locks do', () => {
+  @Injectable()
+  class Payments {
+    @WithMutex('order:{0}')
+    async pay(_id: string): Promise<void> {}
+  }
+
+  const boot = async (options: LockModuleOptions) => {
+    const logger = new RecordingLogger();
+    return { app: await apps.boot({ clients: [options], providers: [Payments], logger }), logger };
+  };
+
+  it('is not there unless it is asked for', async () => {
+    const { app, logger } = await boot({});
+    const lines = logger.fromNowOn();
+    await app.get(Payments).pay('7');
+    await app.close();
+    expect(lines()).toEqual([]);
+  });
+
+  it('names lock and method at the level "verbose"', async () => {
+    const { app, logger } = await boot({ logOperations: true });
+    const lines = logger.fromNowOn();
+    await app.get(Payments).pay('7');
+    const mutex = clientOf(app).mutex('order:8');
+    const held = await mutex.acquire();
+    await expect(mutex.acquire({ wait: 20 })).rejects.toBeInstanceOf(LockTimeoutError);
+    await held.release();
+
+    const told = lines().map((line) => line.replaceAll(/\d+\.\d ms/g, '# ms'));
+    expect(told).toEqual([
+      'verbose: Lock client "default": acquired mutex "order:7" for Payments.pay after # ms',
+      'verbose: Lock client "default": released mutex "order:7" for Payments.pay after # ms',
+      'verbose: Lock client "default": acquired mutex "order:8" after # ms',
+      'verbose: Lock client "default": waits for mutex "order:8"',
+      'verbose: Lock client "default": was not granted mutex "order:8" within # ms: LockTimeoutError',
+      'verbose: Lock client "default": released mutex "order:8" after # ms',
+    ]);
+  });
+
+  it('is on or off, and nothing between', async () => {
+    const clients = [{ logOperations: 'no' as unknown as boolean }];
+    const error = await apps.bootError({ clients });
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error.message).toContain('`logOperations`');
   });
 });

@@ -1,21 +1,78 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Injectable, Module, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { INestApplication } from '@nestjs/common';
+import { describe, expect, it } from '@jest/globals';
+import {
+  Injectable,
+  Module,
+  type CanActivate,
+  type ExecutionContext,
+  type INestApplication,
+} from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { Test } from '@nestjs/testing';
-import { LockInspector, LockInspectorModule } from '../../lib/inspector/index.js';
-import type { LockInspectorOptions } from '../../lib/inspector/index.js';
 import {
-  LockModule,
+  LockInspector,
+  LockInspectorModule,
+  type LockInspectorOptions,
+  type LockInspectorSnapshot,
+} from '../../lib/inspector/index.js';
+import {
   LockTimeoutError,
   type Leadership,
   type LockClient,
   type ZooKeeperLockClient,
 } from '../../lib/index.js';
-import { eventually } from '../support/eventually.js';
-import { clientOf } from './support/apps.js';
-import { EventStream } from './support/event-stream.js';
+import { eventually } from '../support/time.js';
+import { useCleanup } from '../support/fixtures.js';
+import { clientOf, useApps } from './support/apps.js';
+
+/** What a browser's EventSource does: reads the snapshots of the inspector as they come. */
+class EventStream {
+  /** How many have come. */
+  count = 0;
+  /** Resolves when the server has ended the stream. */
+  readonly ended: Promise<void>;
+  readonly #snapshots: LockInspectorSnapshot[] = [];
+  #tell?: () => void;
+
+  private constructor(
+    response: Response,
+    private readonly controller: AbortController,
+  ) {
+    this.ended = this.#read(response).catch(() => {});
+  }
+
+  static async open(url: string): Promise<EventStream> {
+    const controller = new AbortController();
+    return new EventStream(await fetch(url, { signal: controller.signal }), controller);
+  }
+
+  /** The next one. */
+  async next(): Promise<LockInspectorSnapshot> {
+    while (this.#snapshots.length === 0) await new Promise<void>((tell) => (this.#tell = tell));
+    return this.#snapshots.shift()!;
+  }
+
+  async close(): Promise<void> {
+    this.controller.abort();
+    await this.ended;
+  }
+
+  async #read(response: Response): Promise<void> {
+    let text = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      const events = (text + chunk).split('\n\n');
+      text = events.pop()!;
+      for (const event of events) this.#take(event);
+    }
+  }
+
+  #take(event: string): void {
+    const [, data] = /^data: (\{.*)$/m.exec(event) ?? [];
+    if (data === undefined) return;
+    this.count += 1;
+    this.#snapshots.push(JSON.parse(data) as LockInspectorSnapshot);
+    this.#tell?.();
+  }
+}
 
 /** Lets in requests by the role that they claim, to look or to do more. */
 @Injectable()
@@ -80,28 +137,25 @@ const ADAPTERS = [
 ];
 
 describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
-  const open: { close(): unknown }[] = [];
+  const cleanup = useCleanup();
+  const apps = useApps();
   let locks: LockClient;
   let base: string;
   let app: INestApplication;
 
-  beforeEach(() => void open.splice(0));
-  afterEach(async () => {
-    for (const each of open.toReversed()) await each.close();
-  });
-
   async function serve(options: LockInspectorOptions, prefix = ''): Promise<void> {
-    const testing = await Test.createTestingModule({
-      imports: [LockModule.forRoot(), LockInspectorModule.forRoot(options)],
-    }).compile();
-    app = testing.createNestApplication(adapter());
-    open.push(app);
-    if (prefix) app.setGlobalPrefix(prefix);
-    await app.listen(0, '127.0.0.1');
+    app = await apps.serve({
+      imports: [LockInspectorModule.forRoot(options)],
+      adapter: adapter(),
+      prepare: (nest) => prefix && nest.setGlobalPrefix(prefix),
+    });
     locks = clientOf(app);
     base = `${await app.getUrl()}${prefix}/locks`;
   }
 
+  async function openStream(): Promise<EventStream> {
+    return cleanup(await EventStream.open(`${base}/events`), (each) => each.close());
+  }
   const get = (path: string, role = '') => fetch(base + path, { headers: { role } });
   const release = (body: object, headers: Record<string, string> = {}) =>
     fetch(`${base}/release`, {
@@ -227,8 +281,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
 
   it('sends the state at once, and again when it changes, but not otherwise', async () => {
     await serve({ guards: [] });
-    const stream = await EventStream.open(`${base}/events`);
-    open.push(stream);
+    const stream = await openStream();
     expect(await stream.next()).toMatchObject({ clients: [{ name: 'default', locks: [] }] });
 
     const lease = await locks.mutex('seat').acquire({ method: 'Seats.take' });
@@ -248,10 +301,9 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
 
   it('ends the stream when the app closes, which does not wait for it', async () => {
     await serve({ guards: [] });
-    const stream = await EventStream.open(`${base}/events`);
-    open.push(stream);
+    const stream = await openStream();
     await stream.next();
-    await app.close();
+    await apps.close(app);
     await stream.ended;
   });
 
@@ -308,7 +360,7 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
       const candidates = ['web-1', 'web-2', 'web-3'].map((id) => {
         return candidate(locks, kind === 'leader latch' ? 'leaderLatch' : 'leaderSelector', id);
       });
-      open.push({ close: () => Promise.all(candidates.map((each) => each.close())) });
+      for (const each of candidates) cleanup(each, () => each.close());
       for (const [i, { start }] of candidates.entries()) {
         start();
         await eventually('it stands for election', () => {
@@ -335,17 +387,14 @@ describe.each(ADAPTERS)('The inspector on $name', ({ adapter }) => {
 });
 
 describe('The inspector as a service alone', () => {
+  const apps = useApps();
+
   it('has no page', async () => {
-    const testing = await Test.createTestingModule({
-      imports: [LockModule.forRoot(), LockInspectorModule.forRoot({ path: false })],
-    }).compile();
-    const app = testing.createNestApplication();
-    await app.listen(0, '127.0.0.1');
+    const app = await apps.serve({ imports: [LockInspectorModule.forRoot({ path: false })] });
     expect((await fetch(`${await app.getUrl()}/locks`)).status).toBe(404);
     expect(await app.get(LockInspector).snapshot()).toMatchObject({
       clients: [{ name: 'default', health: 'up', problems: [], locks: [], omitted: 0 }],
     });
-    await app.close();
   });
 
   it.each([{ every: 10 }, { limit: 0 }, { scan: -1 }, { answerWithin: NaN }])(

@@ -1,25 +1,24 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Injectable, type INestApplication, type OnModuleInit } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
 import { toArray, type Observable } from 'rxjs';
+import { LockHealthIndicator } from '../../lib/health/index.js';
 import {
   LeaderElections,
   LockClientClosedError,
   LockClientUnknownError,
   LockKeyError,
-  LockModule,
   LockTimeoutError,
   type LeaderElection,
   type LockModuleOptions,
 } from '../../lib/index.js';
 import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
-import { IndependentRedisServers } from '../support/independent-redis-servers.js';
-import { RedisServer } from '../support/redis-server.js';
-import { ZooKeeperServer } from '../support/zookeeper-server.js';
-import { Apps, clientOf } from './support/apps.js';
-import { RecordingLogger } from './support/recording-logger.js';
+import { clientOf, RecordingLogger, useApps } from './support/apps.js';
 
-const apps = new Apps();
-afterEach(() => apps.close());
+/** No stall of this machine takes so long, in ms. */
+const PATIENCE = 20_000;
+
+const apps = useApps();
 
 const electionsOf = (app: INestApplication) => app.get(LeaderElections);
 const historyOf = <T>(values: Observable<T>) =>
@@ -28,8 +27,7 @@ const historyOf = <T>(values: Observable<T>) =>
   );
 
 describe('LeaderElections', () => {
-  const boot = (...clients: LockModuleOptions[]) =>
-    apps.boot({ imports: [{}, ...clients].map((options) => LockModule.forRoot(options)) });
+  const boot = (...others: LockModuleOptions[]) => apps.boot({ clients: [{}, ...others] });
 
   it('has one election for each name and client', async () => {
     const elections = electionsOf(await boot({ name: 'other' }));
@@ -44,7 +42,7 @@ describe('LeaderElections', () => {
 
   it('stands for an election that the app asks for later at once', async () => {
     const election = electionsOf(await boot()).of('mailer');
-    const leadership = await election.awaitLeadership({ wait: 20_000 });
+    const leadership = await election.awaitLeadership({ wait: PATIENCE });
     expect(election.leadership).toBe(leadership);
     expect([election.isLeader, election.state]).toEqual([true, 'leader']);
     const [me] = await election.participants();
@@ -68,9 +66,9 @@ describe('LeaderElections', () => {
         );
       }
     }
-    await apps.boot({ imports: [LockModule.forRoot()], providers: [Early] });
+    await apps.boot({ providers: [Early] });
     expect(seen).toEqual(['follower', expect.any(LockTimeoutError)]);
-    await early!.awaitLeadership({ wait: 20_000 });
+    await early!.awaitLeadership({ wait: PATIENCE });
   });
 
   it('refuses what it cannot have', async () => {
@@ -90,10 +88,10 @@ describe('LeaderElections', () => {
         this.election.state$.subscribe((state) => this.states.push(state));
       }
     }
-    const app = await apps.boot({ providers: [Postman], imports: [LockModule.forRoot()] });
+    const app = await apps.boot({ providers: [Postman] });
     const { election, states } = app.get(Postman);
     expect(electionsOf(app).of('mailer')).toBe(election);
-    await election.awaitLeadership({ wait: 20_000 });
+    await election.awaitLeadership({ wait: PATIENCE });
     expect(states).toEqual(['follower', 'leader']);
 
     const complaints: unknown[] = [];
@@ -104,14 +102,11 @@ describe('LeaderElections', () => {
         elections.of('mailer', { client: 'archive' });
       }
     }
-    const booting = apps.boot({ providers: [Lost], imports: [LockModule.forRoot()] }, (builder) =>
-      builder.setLogger(
-        Object.assign(new RecordingLogger(), {
-          error: (complaint: unknown) => complaints.push(complaint),
-        }),
-      ),
-    );
-    await expect(booting).rejects.toBeInstanceOf(LockClientUnknownError);
+    const logger = Object.assign(new RecordingLogger(), {
+      error: (complaint: unknown) => complaints.push(complaint),
+    });
+    const error = await apps.bootError({ providers: [Lost], logger });
+    expect(error).toBeInstanceOf(LockClientUnknownError);
     await apps.close(); // what of it was made ends without a complaint
     expect(complaints).toEqual([]);
   });
@@ -120,7 +115,7 @@ describe('LeaderElections', () => {
     const app = await boot();
     const elections = electionsOf(app);
     const election = elections.of('mailer');
-    await election.awaitLeadership({ wait: 20_000 });
+    await election.awaitLeadership({ wait: PATIENCE });
     await apps.close(app);
     expect(election.state).toBe('closed');
     expect(election.isLeader).toBe(false);
@@ -132,9 +127,11 @@ describe('LeaderElections', () => {
 
 describe('state$ of an election', () => {
   it('begins with the current state, emits changes, and completes when the app shuts down', async () => {
-    const app = await apps.boot({ imports: [LockTestingModule.forRoot()] }, (builder) =>
-      builder.setLogger(new RecordingLogger()),
-    );
+    const app = await apps.boot({
+      clients: [],
+      imports: [LockTestingModule.forRoot()],
+      logger: new RecordingLogger(),
+    });
     const locks = app.get(LockTesting);
     const election = electionsOf(app).of('mailer');
     const histories = [historyOf(election.state$)];
@@ -154,48 +151,35 @@ describe('state$ of an election', () => {
   });
 });
 
-describe.each(['embedded', 'zookeeper', 'redis', 'several redis'] as const)(
-  'state$ of an election (%s)',
-  (backend) => {
-    let server: ZooKeeperServer | RedisServer | undefined;
-    let servers: IndependentRedisServers | undefined;
-    const options = (): LockModuleOptions => {
-      if (servers) return { backend: 'redis', nodes: servers.nodes };
-      if (server instanceof RedisServer) return { backend: 'redis', connect: server.url };
-      if (server) return { backend: 'zookeeper', connect: server.connectString };
-      return {};
-    };
-
-    beforeAll(async () => {
-      if (backend === 'zookeeper') server = await ZooKeeperServer.start();
-      if (backend === 'redis') server = await RedisServer.start();
-      if (backend === 'several redis') servers = await IndependentRedisServers.start(3);
-    }, 60_000);
-    afterAll(async () => {
-      await server?.stop();
-      await servers?.stop();
+describe('The health of a client', () => {
+  it('reports the role of the app in each of its elections there, if there are any', async () => {
+    const app = await apps.boot({
+      clients: [{}, { name: 'other' }],
+      imports: [TerminusModule.forRoot({ logger: false })],
+      providers: [LockHealthIndicator],
     });
+    const health = app.get(LockHealthIndicator);
+    const elections = app.get(LeaderElections);
+    const check = async (client?: string) =>
+      (await health.pingCheck('locks', { client, timeout: PATIENCE })).locks;
+    expect(await check()).not.toHaveProperty('elections');
 
-    it.each(['leader', 'follower'] as const)(
-      'completes when the client of a %s is closed by hand',
-      async (role) => {
-        const app = await apps.boot({ imports: [LockModule.forRoot(options())] });
-        const client = clientOf(app);
-        const rival = client.leaderLatch('mailer');
-        if (role === 'follower') {
-          rival.start();
-          await rival.awaitLeadership({ wait: 20_000 });
-        }
-        const election = electionsOf(app).of('mailer');
-        const history = historyOf(election.state$);
-        if (role === 'leader') await election.awaitLeadership({ wait: 20_000 });
-        await client.close();
-        const told = await history;
-        expect(told.filter((state) => state !== 'follower')).toEqual(
-          role === 'leader' ? ['leader', 'closed'] : ['closed'],
-        );
-        expect(election.state).toBe('closed');
-      },
+    const rival = clientOf(app).leaderLatch('printer');
+    rival.start();
+    await rival.awaitLeadership({ wait: PATIENCE });
+    elections.of('printer');
+    await elections.of('mailer').awaitLeadership({ wait: PATIENCE });
+    const states = { printer: 'follower', mailer: 'leader' };
+    expect(await check()).toMatchObject({ status: 'up', health: 'up', elections: states });
+    expect(await check('other')).not.toHaveProperty('elections');
+    const all = await health.pingCheckAll('locks', { timeout: PATIENCE });
+    expect(all['locks:default']).toMatchObject({ elections: states });
+    expect(all['locks:other']).not.toHaveProperty('elections');
+
+    await clientOf(app).close();
+    await new Promise((resolve) =>
+      elections.of('mailer').state$.subscribe({ complete: () => resolve(0) }),
     );
-  },
-);
+    expect(await check()).toMatchObject({ status: 'down', elections: { mailer: 'closed' } });
+  });
+});

@@ -1,28 +1,35 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Controller, Injectable, type INestApplication, type ModuleMetadata } from '@nestjs/common';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  Controller,
+  Inject,
+  Injectable,
+  Scope,
+  type INestApplication,
+  type Type,
+} from '@nestjs/common';
+import { REQUEST } from '@nestjs/core';
 import {
   LeaderElections,
   LeaderOnly,
+  LockClientUnknownError,
+  LockDecoratorTargetError,
   LockDefaults,
+  LockKeyError,
   LockLostError,
-  LockModule,
   OnLeadership,
   OnLeadershipLost,
   WithMutex,
   type Leadership,
 } from '../../lib/index.js';
 import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
-import { eventually } from '../support/eventually.js';
-import { Apps, clientOf } from './support/apps.js';
-import { RecordingLogger } from './support/recording-logger.js';
+import { eventually } from '../support/time.js';
+import { clientOf, RecordingLogger, useApps, type AppParts } from './support/apps.js';
 
-const apps = new Apps();
+const apps = useApps();
 let logger: RecordingLogger;
 beforeEach(() => void (logger = new RecordingLogger()));
-afterEach(() => apps.close());
 
-const boot = (metadata: ModuleMetadata): Promise<INestApplication> =>
-  apps.boot(metadata, (builder) => builder.setLogger(logger));
+const boot = (parts: AppParts) => apps.boot({ ...parts, logger });
 const leading = (app: INestApplication, name = 'mailer', client?: string) =>
   eventually('it leads', () => app.get(LeaderElections).of(name, { client }).isLeader);
 
@@ -57,20 +64,16 @@ class Mailer {
 
 const LED = ['up', 'begin', 'watch, held: true'];
 
-describe.each(['provider', 'controller'] as const)('Methods of a %s', (place) => {
-  @Controller()
-  class MailController extends Mailer {}
+@Controller()
+class MailController extends Mailer {}
 
-  const locked = (): ModuleMetadata =>
-    place === 'provider'
-      ? { imports: [LockModule.forRoot()], providers: [Mailer] }
-      : { imports: [LockModule.forRoot()], controllers: [MailController] };
-  const mailerOf = (app: INestApplication) =>
-    app.get<Mailer>(place === 'provider' ? Mailer : MailController);
-
+describe.each<[string, AppParts, typeof Mailer]>([
+  ['provider', { providers: [Mailer] }, Mailer],
+  ['controller', { controllers: [MailController] }, MailController],
+])('Methods of a %s', (_, parts, Class) => {
   it('are called in their order when the app leads, once it is up, and when it shuts down', async () => {
-    const app = await boot(locked());
-    const mailer = mailerOf(app);
+    const app = await boot(parts);
+    const mailer = app.get(Class);
     await eventually('they were called', () => mailer.log.length >= LED.length);
     expect(mailer.log).toEqual(LED);
     expect(mailer.leadership).toBe(app.get(LeaderElections).of('mailer').leadership);
@@ -86,7 +89,11 @@ describe.each(['provider', 'controller'] as const)('Methods of a %s', (place) =>
 
 describe('Methods that are notified of a leadership', () => {
   it('are notified of its loss, with the reason, and of the next one', async () => {
-    const app = await boot({ imports: [LockTestingModule.forRoot()], providers: [Mailer] });
+    const app = await boot({
+      clients: [],
+      imports: [LockTestingModule.forRoot()],
+      providers: [Mailer],
+    });
     const [locks, mailer] = [app.get(LockTesting), app.get(Mailer)];
     await locks.advance(0);
     await locks.loseLease('mailer');
@@ -123,7 +130,7 @@ describe('Methods that are notified of a leadership', () => {
         throw new RangeError('no light');
       }
     }
-    const app = await boot({ imports: [LockModule.forRoot()], providers: [Clumsy, Mailer] });
+    const app = await boot({ providers: [Clumsy, Mailer] });
     await eventually('the others were called', () => app.get(Mailer).log.length === LED.length);
     expect(app.get(LeaderElections).of('mailer').isLeader).toBe(true);
     await apps.close(app);
@@ -157,7 +164,6 @@ describe('Methods that are notified of a leadership', () => {
       }
     }
     const app = await boot({
-      imports: [LockModule.forRoot()],
       providers: [Special, { provide: 'alias', useExisting: Special }],
     });
     const { log } = app.get(Special);
@@ -196,7 +202,7 @@ describe('Methods that are notified of a leadership', () => {
       }
     }
     const app = await boot({
-      imports: [LockModule.forRoot(), LockModule.forRoot({ name: 'other' })],
+      clients: [{}, { name: 'other' }],
       providers: [Postman],
     });
     await leading(app);
@@ -223,8 +229,82 @@ describe('Methods that are notified of a leadership', () => {
         this.log.push(key);
       }
     }
-    const app = await boot({ imports: [LockModule.forRoot()], providers: [Careful] });
+    const app = await boot({ providers: [Careful] });
     await eventually('both have run', () => app.get(Careful).log.length === 2);
     expect(app.get(Careful).log).toEqual(['mailer', 'mailer']);
+  });
+});
+
+describe('An app does not start', () => {
+  const complaintOf = (...providers: Type[]) => apps.bootError({ providers });
+  const advice = 'Move it to a singleton provider or controller.';
+  const why =
+    'its class is not a singleton: it is transient, or request-scoped by itself or by what it injects';
+
+  @Injectable({ scope: Scope.REQUEST })
+  class OfRequests extends Mailer {}
+
+  @Injectable({ scope: Scope.TRANSIENT })
+  class Transient extends Mailer {}
+
+  @Injectable()
+  class WithRequest extends Mailer {
+    constructor(@Inject(REQUEST) readonly request: unknown) {
+      super();
+    }
+  }
+
+  it.each([
+    ['a request-scoped provider', OfRequests],
+    ['a transient provider', Transient],
+    ['a provider that injects the request', WithRequest],
+  ])('with a handler of %s', async (_, provider) => {
+    const error = await complaintOf(provider);
+    expect(error).toBeInstanceOf(LockDecoratorTargetError);
+    expect(error.message).toBe(`@OnLeadership cannot call Mailer.begin: ${why}. ${advice}`);
+  });
+
+  it('with a client that there is not', async () => {
+    @Injectable()
+    class Handler {
+      @OnLeadershipLost('mailer', { client: 'archive' })
+      end() {}
+    }
+
+    @Injectable()
+    class Guarded {
+      @LeaderOnly('mailer', { client: 'archive' })
+      async run(): Promise<void> {}
+    }
+    for (const [provider, method] of [
+      [Handler, 'Handler.end'],
+      [Guarded, 'Guarded.run'],
+    ] as const) {
+      const error = await complaintOf(provider);
+      expect(error).toBeInstanceOf(LockClientUnknownError);
+      expect(error.message).toContain(
+        `There is no lock client "archive", which ${method} asks for; registered: "default".`,
+      );
+    }
+  });
+
+  it('with the key of another kind of lock', async () => {
+    @Injectable()
+    class Desk {
+      @WithMutex('mailer')
+      async run(): Promise<void> {}
+    }
+
+    @Injectable()
+    class Guarded {
+      @LeaderOnly('mailer')
+      async run(): Promise<void> {}
+    }
+    const error = await complaintOf(Desk, Guarded);
+    expect(error).toBeInstanceOf(LockKeyError);
+    expect(error.message).toContain('(it is the key of Guarded.run)');
+    const other = await complaintOf(Desk, Mailer);
+    expect(other).toBeInstanceOf(LockKeyError);
+    expect(other.message).toMatch(/\(it is the key of (Mailer\.begin|Desk\.run)\)/);
   });
 });

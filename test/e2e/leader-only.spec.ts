@@ -1,50 +1,97 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import {
+  Controller,
+  Get,
   Injectable,
   Scope,
   type INestApplication,
   type OnModuleInit,
   type Provider,
 } from '@nestjs/common';
-import { Cron, Interval, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import request from 'supertest';
 import {
   currentLease,
   InjectLockClient,
   LeaderElections,
   LeaderOnly,
   LockDefaults,
-  LockModule,
+  LockLostError,
   type LeaderLatch,
+  type Lease,
   type LockClient,
 } from '../../lib/index.js';
-import request from 'supertest';
-import { eventually } from '../support/eventually.js';
-import { Apps, clientOf } from './support/apps.js';
-import { Mailer } from './support/mailer.js';
-import { RecordingLogger } from './support/recording-logger.js';
-import { Room } from './support/room.js';
+import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
+import { eventually } from '../support/time.js';
+import { clientOf, RecordingLogger, Room, useApp, useApps } from './support/apps.js';
 
-const apps = new Apps();
-afterEach(() => apps.close());
+/** What the `onLost` of {@link Mailer.told} was called with. */
+let lost: unknown[];
+beforeEach(() => void (lost = []));
 
-const leading = (app: INestApplication, name = 'mailer') =>
-  eventually('it leads', () => app.get(LeaderElections).of(name).isLeader);
+/** A controller with methods that run on the leader of `mailer`, one for each policy on loss. */
+@Controller('mails')
+class Mailer {
+  lease?: Lease;
+
+  constructor(private readonly room: Room) {}
+
+  @LeaderOnly('mailer')
+  async send(...to: string[]): Promise<string | undefined> {
+    this.lease = currentLease();
+    return `sent to ${to.join(' and ')}`;
+  }
+
+  @LeaderOnly('mailer')
+  async outer(): Promise<string | undefined> {
+    return this.send('the inner one');
+  }
+
+  @LeaderOnly('mailer')
+  async failing(error: Error): Promise<void> {
+    throw error;
+  }
+
+  @Get()
+  @LeaderOnly('mailer')
+  async throwing(): Promise<string | undefined> {
+    return this.#stay();
+  }
+
+  @LeaderOnly('mailer', { onLost: 'abort' })
+  async aborting(): Promise<string | undefined> {
+    return this.#stay();
+  }
+
+  @LeaderOnly('mailer', { onLost: 'ignore' })
+  async ignoring(): Promise<string | undefined> {
+    return this.#stay();
+  }
+
+  @LeaderOnly<[string]>('mailer', { onLost: (error, to) => lost.push([error.code, to]) })
+  async told(_to: string): Promise<string | undefined> {
+    return this.#stay();
+  }
+
+  #stay(): Promise<string> {
+    this.lease = currentLease();
+    return this.room.stay('sent');
+  }
+}
+
+const electionOf = (app: INestApplication) => app.get(LeaderElections).of('mailer');
 
 describe('@LeaderOnly', () => {
-  let room: Room;
-  const boot = (...providers: Provider[]) =>
-    apps.boot({
-      imports: [LockModule.forRoot()],
-      controllers: [Mailer],
-      providers: [{ provide: Room, useValue: room }, ...providers],
-    });
-  beforeEach(() => void (room = new Room()));
-  afterEach(() => room.open());
+  const apps = useApps();
+  const boot = (...providers: Provider[]) => apps.boot({ controllers: [Mailer], providers });
+  const leading = (app: INestApplication) =>
+    eventually('it leads', () => electionOf(app).isLeader && app);
+  const bootLeader = async (...providers: Provider[]) => {
+    const app = await leading(await boot(...providers));
+    return { app, mailer: app.get(Mailer) };
+  };
 
   it('stands for election without a call, and runs a method where the app leads', async () => {
-    const app = await boot();
-    await leading(app);
-    const mailer = app.get(Mailer);
+    const { mailer } = await bootLeader();
     expect(await mailer.send('Ann', 'Bob')).toBe('sent to Ann and Bob');
     expect(await mailer.outer()).toBe('sent to the inner one');
     expect(mailer.lease!.key).toBe('mailer');
@@ -52,23 +99,20 @@ describe('@LeaderOnly', () => {
   });
 
   it('has the leadership as the current lease, with its fencing token', async () => {
-    const app = await boot();
-    await leading(app);
-    const mailer = app.get(Mailer);
+    const { app, mailer } = await bootLeader();
     const call = mailer.throwing();
-    await room.entered.promise;
-    const { leadership } = app.get(LeaderElections).of('mailer');
+    await apps.room.entered.promise;
+    const { leadership } = electionOf(app);
     expect(mailer.lease!.isHeld).toBe(true);
     expect(await mailer.lease!.fencingToken()).toBe(await leadership!.fencingToken());
-    room.open();
+    apps.room.open();
     expect(await call).toBe('sent');
   });
 
   it('lets errors of the method pass', async () => {
-    const app = await boot();
-    await leading(app);
+    const { mailer } = await bootLeader();
     const error = new RangeError('no such address');
-    await expect(app.get(Mailer).failing(error)).rejects.toBe(error);
+    await expect(mailer.failing(error)).rejects.toBe(error);
   });
 
   it('skips where another app leads', async () => {
@@ -85,7 +129,7 @@ describe('@LeaderOnly', () => {
       }
     }
     const app = await boot(Rival);
-    const election = app.get(LeaderElections).of('mailer');
+    const election = electionOf(app);
     await eventually('it stands', async () => (await election.participants()).length === 2);
     expect(election.state).toBe('follower');
     expect(await app.get(Mailer).send('Ann')).toBeUndefined();
@@ -123,8 +167,7 @@ describe('@LeaderOnly', () => {
         return 'ran';
       }
     }
-    const app = await boot(Transient, OfRequests);
-    await leading(app, 'mailer');
+    const { app } = await bootLeader(Transient, OfRequests);
     const states = () => Object.entries(app.get(LeaderElections).states()!).sort();
     await eventually('it leads all', () => states().every(([, state]) => state === 'leader'));
     expect(states().map(([name]) => name)).toEqual(['mailer', 'of requests', 'transient']);
@@ -137,10 +180,7 @@ describe('@LeaderOnly', () => {
     @LockDefaults({ client: 'other', wait: 'forever', onLost: 'ignore', onBusy: 'throw' })
     class Heir extends Mailer {}
 
-    const app = await apps.boot({
-      imports: [LockModule.forRoot(), LockModule.forRoot({ name: 'other' })],
-      providers: [Heir, { provide: Room, useValue: room }],
-    });
+    const app = await apps.boot({ clients: [{}, { name: 'other' }], providers: [Heir] });
     const elections = app.get(LeaderElections);
     const election = elections.of('mailer', { client: 'other' });
     await eventually('it leads', () => election.isLeader);
@@ -152,71 +192,91 @@ describe('@LeaderOnly', () => {
   });
 
   it('ends a request as the leader when the app shuts down meanwhile', async () => {
-    const app = await boot();
+    const { app, mailer } = await bootLeader();
     await app.listen(0, '127.0.0.1');
-    await leading(app);
-    const [mailer, client] = [app.get(Mailer), clientOf(app)];
     const response = request(app.getHttpServer()).get('/mails').then();
-    await room.entered.promise;
+    await apps.room.entered.promise;
     const { lease } = mailer;
-    client.on('released', ({ key }) => void room.log.push(`released ${key}`));
+    const { log } = apps.room;
+    clientOf(app).on('released', ({ key }) => void log.push(`released ${key}`));
 
     const closing = apps.close(app);
-    const election = app.get(LeaderElections).of('mailer');
-    await eventually('it has left the election', () => election.state === 'closed');
+    await eventually('it has left the election', () => electionOf(app).state === 'closed');
     expect(await mailer.send('Ann')).toBeUndefined();
     expect(lease!.isHeld).toBe(true);
-    room.open();
+    apps.room.open();
     expect((await response).text).toBe('sent');
     await closing;
-    expect(room.log).toEqual(['left', 'released mailer']);
+    expect(log).toEqual(['left', 'released mailer']);
   });
 
   it('loses what does not end before the app has shut down', async () => {
-    const app = await boot();
-    await leading(app);
-    const mailer = app.get(Mailer);
+    const { app, mailer } = await bootLeader();
     const call = mailer.throwing();
-    await room.entered.promise;
+    await apps.room.entered.promise;
     await apps.close(app);
     const { signal } = mailer.lease!;
     expect(signal.aborted).toBe(true);
-    room.open();
+    apps.room.open();
     await expect(call).rejects.toBe(signal.reason);
   });
 });
 
-describe('@LeaderOnly on a schedule', () => {
-  @Injectable()
-  class Schedules {
-    readonly ran = { above: 0, below: 0, cron: 0 };
+describe('@LeaderOnly in virtual time', () => {
+  const app = useApp(() => ({
+    clients: [],
+    imports: [LockTestingModule.forRoot()],
+    providers: [Mailer],
+    logger: new RecordingLogger(),
+  }));
+  const mailer = () => app.get(Mailer);
+  const locks = () => app.get(LockTesting);
+  beforeEach(() => locks().advance(0));
 
-    @LeaderOnly('schedules')
-    @Interval('above', 20)
-    async above(): Promise<void> {
-      this.ran.above += currentLease()?.isHeld ? 1 : NaN;
-    }
+  const accidents = {
+    suspend: () => locks().suspend(),
+    expire: () => locks().expire(),
+    loseLease: () => locks().loseLease('mailer'),
+  };
 
-    @Interval('below', 20)
-    @LeaderOnly('schedules')
-    async below(): Promise<void> {
-      this.ran.below += currentLease()?.isHeld ? 1 : NaN;
-    }
+  it.each(Object.entries(accidents))(
+    'rejects a run when its leadership is lost by %s',
+    async (_, happen) => {
+      expect(electionOf(app.nest).isLeader).toBe(true);
+      const call = expect(mailer().throwing()).rejects.toBeInstanceOf(LockLostError);
+      await app.room.entered.promise;
+      await happen();
+      expect(mailer().lease!.signal.aborted).toBe(true);
+      app.room.open();
+      await call;
+    },
+  );
 
-    @Cron('* * * * * *', { name: 'cron' })
-    @LeaderOnly('schedules')
-    async cron(): Promise<void> {
-      this.ran.cron += currentLease()?.isHeld ? 1 : NaN;
-    }
-  }
+  it('rejects at once with `abort`, settles as the method does with `ignore`, and calls a function', async () => {
+    const aborted = expect(mailer().aborting()).rejects.toBeInstanceOf(LockLostError);
+    const others = [mailer().ignoring(), mailer().told('Ann')];
+    await app.room.entered.promise;
+    await locks().loseLease('mailer');
+    await aborted;
+    expect(lost).toEqual([['LOCK_LOST', 'Ann']]);
+    app.room.open();
+    expect(await Promise.all(others)).toEqual(['sent', 'sent']);
+  });
 
-  it('runs under the leadership, whether it stands above or below', async () => {
-    const app = await apps.boot(
-      { imports: [ScheduleModule.forRoot(), LockModule.forRoot()], providers: [Schedules] },
-      (builder) => builder.setLogger(new RecordingLogger()),
-    );
-    const { ran } = app.get(Schedules);
-    await eventually('all have run', () => ran.above && ran.below && ran.cron);
-    expect(app.get(SchedulerRegistry).getIntervals()).toEqual(['above', 'below']);
+  it('skips while the connection is interrupted, and runs again afterwards', async () => {
+    await locks().suspend();
+    expect(electionOf(app.nest).state).toBe('follower');
+    expect(await mailer().send('Ann')).toBeUndefined();
+    await locks().resume();
+    await locks().advance(0);
+    expect(electionOf(app.nest).state).toBe('leader');
+    expect(await mailer().send('Ann')).toBe('sent to Ann');
+  });
+
+  it.each(['expire', 'loseLease'] as const)('leads again after %s', async (accident) => {
+    await accidents[accident]();
+    await locks().advance(2_000);
+    expect(electionOf(app.nest).state).toBe('leader');
+    expect(await mailer().send('Ann')).toBe('sent to Ann');
   });
 });

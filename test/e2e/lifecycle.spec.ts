@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   Controller,
   Get,
@@ -9,20 +9,11 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import request from 'supertest';
-import {
-  currentLease,
-  LockClientClosedError,
-  LockModule,
-  WithMutex,
-  type Lease,
-  type LockClient,
-} from '../../lib/index.js';
-import { Apps, clientOf } from './support/apps.js';
+import { currentLease, LockClientClosedError, WithMutex, type Lease } from '../../lib/index.js';
+import { clientOf, contention, Room, useApps } from './support/apps.js';
 import { noMoreHandlesThan, openHandles } from './support/open-handles.js';
-import { Room } from './support/room.js';
 
-const apps = new Apps();
-afterEach(() => apps.close());
+const apps = useApps();
 
 @Controller('seats')
 class Seats {
@@ -40,17 +31,9 @@ class Seats {
 }
 
 async function serveSeats() {
-  const room = new Room();
-  const app = await apps.serve({
-    imports: [LockModule.forRoot()],
-    controllers: [Seats],
-    providers: [{ provide: Room, useValue: room }],
-  });
-  return { app, room, client: clientOf(app) };
+  const app = await apps.serve({ controllers: [Seats] });
+  return { app, room: apps.room, client: clientOf(app) };
 }
-
-const contention = (client: LockClient) =>
-  new Promise<void>((resolve) => void client.on('contended', () => resolve()));
 
 describe('An app that shuts down', () => {
   it('lets requests under way keep their locks to the end', async () => {
@@ -118,7 +101,7 @@ describe('An app that shuts down', () => {
         this.work('shutdown').catch((error: LockClientClosedError) => void log.push(error.code));
     }
 
-    const app = await apps.boot({ providers: [Worker], imports: [LockModule.forRoot()] });
+    const app = await apps.boot({ providers: [Worker] });
     await apps.close(app);
     expect(log).toEqual(['init', 'destroy', 'before shutdown', 'LOCK_CLIENT_CLOSED']);
   });

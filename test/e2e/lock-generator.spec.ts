@@ -1,22 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
-import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import {
   currentLease,
-  getLockClientToken,
   LOCK_INTERCEPTOR,
   LockInterceptorMissingError,
   LockLostError,
-  LockModule,
   LockStream,
   LockTimeoutError,
   WithMutex,
-  type ZooKeeperLockClient,
 } from '../../lib/index.js';
-import { Deferred } from '../support/deferred.js';
-import { eventually } from '../support/eventually.js';
-import { Apps } from './support/apps.js';
-import { connectTo } from './support/tree-client.js';
+import { Deferred, eventually } from '../support/time.js';
+import { contention, isFree, useEmbeddedApp } from './support/apps.js';
 
 @Injectable()
 class Exports {
@@ -88,161 +82,138 @@ async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('@LockStream on an async generator', () => {
-  const apps = new Apps();
-  let server: EmbeddedServer;
-  let client: ZooKeeperLockClient;
-  let service: Exports;
+  const app = useEmbeddedApp(() => ({ providers: [Exports] }));
+  const service = () => app.get(Exports);
+  const lock = () => app.client.mutex('export');
+  afterEach(() => service().door.resolve());
 
-  beforeEach(async () => {
-    server = new EmbeddedServer();
-    client = await connectTo(server);
-    const app = await apps.boot(
-      { imports: [LockModule.forRoot()], providers: [Exports] },
-      (builder) => builder.overrideProvider(getLockClientToken()).useValue(client),
-    );
-    service = app.get(Exports);
-  });
-  afterEach(async () => {
-    service.door.resolve();
-    await apps.close();
-    await client.close();
-  });
-
-  async function isFree(): Promise<boolean> {
-    const lease = await client.mutex('export').tryAcquire();
-    await lease?.release();
-    return lease !== undefined;
-  }
-  const contention = () => new Promise((resolve) => client.on('contended', resolve));
   const nobodyQueues = () =>
-    eventually('no caller queues', async () => {
-      return (await client.mutex('export').participants()).length === 1;
-    });
+    eventually('no caller queues', async () => (await lock().participants()).length === 1);
   /** Its session ends; comes back when the lock is known to be lost. */
   async function expire(): Promise<void> {
-    const lost = new Promise((resolve) => client.on('lost', resolve));
-    server.expire(client.status().sessionId!);
+    const lost = new Promise((resolve) => app.client.on('lost', resolve));
+    app.embedded.expire();
     await lost;
   }
 
   it('holds the lock from the first value that is asked for to the end', async () => {
-    const rows = service.rows(2);
-    expect(await isFree()).toBe(true);
-    expect(service.log).toEqual([]);
+    const rows = service().rows(2);
+    expect(await isFree(lock())).toBe(true);
+    expect(service().log).toEqual([]);
     expect(await rows.next()).toEqual({ done: false, value: 'row 0 under export' });
-    expect(await isFree()).toBe(false);
+    expect(await isFree(lock())).toBe(false);
     expect(await rows.next('go on')).toEqual({ done: false, value: 'row 1 under export' });
-    expect(await isFree()).toBe(false);
+    expect(await isFree(lock())).toBe(false);
     expect(await rows.next()).toEqual({ done: true, value: 2 });
-    expect(await isFree()).toBe(true);
-    expect(service.log).toEqual(['begun', 'go on', 'left with the lock']);
+    expect(await isFree(lock())).toBe(true);
+    expect(service().log).toEqual(['begun', 'go on', 'left with the lock']);
     expect(await rows.next()).toEqual({ done: true, value: undefined });
   });
 
   it('holds it until the consumer leaves', async () => {
-    for await (const row of service.rows(1_000)) if (row.startsWith('row 3')) break;
-    expect(service.log).toEqual(['begun', 'left with the lock']);
-    expect(await isFree()).toBe(true);
+    for await (const row of service().rows(1_000)) if (row.startsWith('row 3')) break;
+    expect(service().log).toEqual(['begun', 'left with the lock']);
+    expect(await isFree(lock())).toBe(true);
   });
 
   it('holds it until the consumer throws, or it fails itself, with the very error', async () => {
     const error = new RangeError('no such row');
-    const rows = service.rows(2);
+    const rows = service().rows(2);
     await rows.next();
     await expect(rows.throw(error)).rejects.toBe(error);
-    expect(await isFree()).toBe(true);
-    await expect(all(service.failing(error))).rejects.toBe(error);
-    expect(await isFree()).toBe(true);
+    expect(await isFree(lock())).toBe(true);
+    await expect(all(service().failing(error))).rejects.toBe(error);
+    expect(await isFree(lock())).toBe(true);
   });
 
   it('releases the lock at the end of a scope', async () => {
     {
-      await using rows = service.rows(2);
+      await using rows = service().rows(2);
       await rows.next();
-      expect(await isFree()).toBe(false);
+      expect(await isFree(lock())).toBe(false);
     }
-    expect(await isFree()).toBe(true);
+    expect(await isFree(lock())).toBe(true);
   });
 
   it('locks for each generator by itself', async () => {
-    const first = service.rows(1);
+    const first = service().rows(1);
     await first.next();
-    const contended = contention();
-    const second = all(service.rows(1));
+    const contended = contention(app.client);
+    const second = all(service().rows(1));
     await contended;
-    expect(service.log).toEqual(['begun']);
+    expect(service().log).toEqual(['begun']);
     await first.return(0);
     expect(await second).toEqual(['row 0 under export']);
   });
 
   it('runs in the scope of its lease, wherever its values are asked for', async () => {
-    expect(await all(service.nested())).toEqual(['export', 'export']);
+    expect(await all(service().nested())).toEqual(['export', 'export']);
   });
 
   it('does not run, nor queue any more, when the consumer leaves before the grant', async () => {
-    const holder = await client.mutex('export').acquire();
-    const contended = contention();
-    const rows = service.rows(1);
+    const holder = await lock().acquire();
+    const contended = contention(app.client);
+    const rows = service().rows(1);
     const first = rows.next();
     await contended;
     expect(await rows.return(7)).toEqual({ done: true, value: 7 });
     expect(await first).toEqual({ done: true, value: undefined });
     await nobodyQueues();
     await holder.release();
-    expect(await isFree()).toBe(true);
-    expect(service.log).toEqual([]);
+    expect(await isFree(lock())).toBe(true);
+    expect(service().log).toEqual([]);
   });
 
   it('does not lock where the consumer leaves before it has asked', async () => {
-    const rows = service.rows(1);
+    const rows = service().rows(1);
     expect(await rows.return(7)).toEqual({ done: true, value: 7 });
     expect(await rows.next()).toEqual({ done: true, value: undefined });
-    expect(service.log).toEqual([]);
+    expect(service().log).toEqual([]);
   });
 
   it('reports that the lock is busy', async () => {
-    const holder = await client.mutex('export').acquire();
-    await expect(all(service.impatient())).rejects.toBeInstanceOf(LockTimeoutError);
-    expect(await all(service.skipping())).toEqual([]);
-    expect(await all(service.answering())).toEqual(['LOCK_TIMEOUT']);
+    const holder = await lock().acquire();
+    await expect(all(service().impatient())).rejects.toBeInstanceOf(LockTimeoutError);
+    expect(await all(service().skipping())).toEqual([]);
+    expect(await all(service().answering())).toEqual(['LOCK_TIMEOUT']);
     await holder.release();
-    expect(service.log).toEqual([]);
+    expect(service().log).toEqual([]);
   });
 
   it('fails at its end when the lock was lost meanwhile', async () => {
-    const rows = service.rows(2);
+    const rows = service().rows(2);
     await rows.next();
     await expire();
     expect(await rows.next()).toMatchObject({ done: false });
     await expect(rows.next()).rejects.toBeInstanceOf(LockLostError);
-    expect(service.log).toEqual(['begun', 'left without the lock']);
+    expect(service().log).toEqual(['begun', 'left without the lock']);
   });
 
   it('rejects the return of a consumer that leaves after the lock was lost', async () => {
-    const rows = service.rows(2);
+    const rows = service().rows(2);
     await rows.next();
     await expire();
     await expect(rows.return(0)).rejects.toBeInstanceOf(LockLostError);
   });
 
   it('fails at once with the policy `abort`, and is ended when it stands still', async () => {
-    const rows = service.aborting();
+    const rows = service().aborting();
     await rows.next();
     await expire();
-    await eventually('its body has ended', () => service.log.includes('ended'));
+    await eventually('its body has ended', () => service().log.includes('ended'));
     await expect(rows.next()).rejects.toBeInstanceOf(LockLostError);
     expect(await rows.next()).toEqual({ done: true, value: undefined });
   });
 
   it('fails at once while a value is waited for', async () => {
-    const rows = service.aborting();
+    const rows = service().aborting();
     await rows.next();
     const next = expect(rows.next()).rejects.toBeInstanceOf(LockLostError);
     await expire();
     await next;
-    expect(service.log).toEqual([]); // it waits for its door
-    service.door.resolve();
-    await eventually('its body has ended', () => service.log.includes('ended'));
+    expect(service().log).toEqual([]); // it waits for its door
+    service().door.resolve();
+    await eventually('its body has ended', () => service().log.includes('ended'));
   });
 
   it('fails where Nest has not made the instance', async () => {
@@ -251,9 +222,10 @@ describe('@LockStream on an async generator', () => {
 
   it('runs in a unit test that puts a fake in the place of the locks', async () => {
     const around = (_plan: unknown, _args: unknown, proceed: () => unknown) => proceed();
-    const app = await apps.boot({
+    const fake = await app.apps.boot({
+      clients: [],
       providers: [Exports, { provide: LOCK_INTERCEPTOR, useValue: { around } }],
     });
-    expect(await all(app.get(Exports).failing(new Error('x'))).catch(String)).toBe('Error: x');
+    expect(await all(fake.get(Exports).failing(new Error('x'))).catch(String)).toBe('Error: x');
   });
 });

@@ -1,29 +1,40 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Controller, Injectable, Module, Scope } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
-import { Test } from '@nestjs/testing';
-import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
+import { lastValueFrom, of, type Observable } from 'rxjs';
 import {
-  getLockClientToken,
+  currentLease,
   InjectLockClient,
   LOCK_INTERCEPTOR,
   LOCK_PLANS,
   LockClientDuplicateError,
   LockClientRegistry,
   LockClientUnknownError,
+  LockDefaults,
   LockInterceptorMissingError,
   LockModule,
+  LockOptionsError,
+  LockStream,
+  LockTimeoutError,
+  WithMultiLock,
   WithMutex,
   type LockBackendOptions,
   type LockClient,
   type LockOptionsFactory,
 } from '../../lib/index.js';
-import { Deferred } from '../support/deferred.js';
-import { Apps, clientOf } from './support/apps.js';
-import { expectHeld } from './support/expect-held.js';
-import { RecordingLogger } from './support/recording-logger.js';
-import { Room } from './support/room.js';
-import { connectTo } from './support/tree-client.js';
+import { Deferred } from '../support/time.js';
+import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
+import {
+  clientOf,
+  contention,
+  Embedded,
+  errorOf,
+  RecordingLogger,
+  Room,
+  useApp,
+  useApps,
+  type AppParts,
+} from './support/apps.js';
 
 @Injectable()
 class Orders {
@@ -60,23 +71,12 @@ class EmbeddedOptions implements LockOptionsFactory {
 @Module({ providers: [EmbeddedOptions], exports: [EmbeddedOptions] })
 class OptionsModule {}
 
-const apps = new Apps();
-afterEach(() => apps.close());
-
-const withRoom = (room = new Room()) => ({ provide: Room, useValue: room });
-const errorOf = (booting: Promise<unknown>) =>
-  booting.then(
-    () => undefined,
-    (error: unknown) => error as Error,
-  );
+const apps = useApps();
 
 describe('LockModule', () => {
   it('without options is embedded, and says what that means', async () => {
     const logger = new RecordingLogger();
-    await apps.boot(
-      { imports: [LockModule.forRoot()], providers: [Orders, withRoom()] },
-      (builder) => builder.setLogger(logger),
-    );
+    await apps.boot({ providers: [Orders], logger });
     expect(logger.lines).toEqual([
       expect.stringMatching(/^log: Lock client "default": CONNECTED \(session 0x.+\)$/),
       'log: Lock client "default" is embedded: its locks exclude only callers in this process. For several processes, choose another backend.',
@@ -85,60 +85,47 @@ describe('LockModule', () => {
   });
 
   it('injects the client wherever a provider asks for it', async () => {
-    const app = await apps.boot({
-      imports: [LockModule.forRoot()],
-      providers: [Orders, withRoom()],
-    });
+    const app = await apps.boot({ providers: [Orders] });
     expect(app.get(Orders).client).toBe(clientOf(app));
     expect(app.get(LockClientRegistry).get()).toBe(clientOf(app));
   });
 
-  it('takes options from the configuration', async () => {
-    const room = new Room();
-    const app = await apps.boot({
-      imports: [
-        LockModule.forRootAsync({
-          imports: [
-            ConfigModule.forRoot({
-              load: [() => ({ locks: { basePath: '/shop', literalPaths: true } })],
-            }),
-          ],
-          inject: [ConfigService],
-          useFactory: (config: ConfigService) => config.getOrThrow<LockBackendOptions>('locks'),
-        }),
-      ],
-      providers: [Orders, withRoom(room)],
-    });
-    const call = () => app.get(Orders).pay();
-    expect(await expectHeld(clientOf(app), '/shop/orders', room, call)).toBe('paid');
-  });
-
-  it.each([
-    ['useClass', LockModule.forRootAsync({ useClass: EmbeddedOptions })],
-    [
-      'useExisting',
-      LockModule.forRootAsync({ imports: [OptionsModule], useExisting: EmbeddedOptions }),
+  const byConfiguration = LockModule.forRootAsync({
+    imports: [
+      ConfigModule.forRoot({
+        load: [() => ({ locks: { basePath: '/shop', literalPaths: true } })],
+      }),
     ],
-  ])('takes options from a provider (%s)', async (_, module) => {
-    const room = new Room();
-    const app = await apps.boot({ imports: [module], providers: [Orders, withRoom(room)] });
-    await expectHeld(clientOf(app), '/by-class/orders', room, () => app.get(Orders).pay());
+    inject: [ConfigService],
+    useFactory: (config: ConfigService) => config.getOrThrow<LockBackendOptions>('locks'),
+  });
+  it.each([
+    ['the configuration', byConfiguration, '/shop/orders'],
+    [
+      'a provider (useClass)',
+      LockModule.forRootAsync({ useClass: EmbeddedOptions }),
+      '/by-class/orders',
+    ],
+    [
+      'a provider (useExisting)',
+      LockModule.forRootAsync({ imports: [OptionsModule], useExisting: EmbeddedOptions }),
+      '/by-class/orders',
+    ],
+  ])('takes options from %s', async (_, module, path) => {
+    const app = await apps.boot({ clients: [], imports: [module], providers: [Orders] });
+    expect(await apps.held(clientOf(app), path, () => app.get(Orders).pay())).toBe('paid');
   });
 
   it('keeps several clients apart by name', async () => {
-    const room = new Room();
     const app = await apps.boot({
-      imports: [
-        LockModule.forRoot(),
-        LockModule.forRootAsync({ name: 'archive', useFactory: () => ({}) }),
-      ],
-      providers: [Orders, Archive, withRoom(room)],
+      imports: [LockModule.forRootAsync({ name: 'archive', useFactory: () => ({}) })],
+      providers: [Orders, Archive],
     });
     expect(app.get(LockClientRegistry).names.sort()).toEqual(['archive', 'default']);
 
     const other = await clientOf(app).mutex('orders').acquire();
     const call = () => app.get(Archive).store();
-    expect(await expectHeld(clientOf(app, 'archive'), 'orders', room, call)).toBe('stored');
+    expect(await apps.held(clientOf(app, 'archive'), 'orders', call)).toBe('stored');
     await other.release();
   });
 
@@ -152,23 +139,31 @@ describe('LockModule', () => {
       ],
     ],
   ])('refuses two clients called "%s", and says what to do', async (name, imports) => {
-    const error = await errorOf(apps.boot({ imports }));
+    const error = await apps.bootError({ clients: [], imports });
     expect(error).toBeInstanceOf(LockClientDuplicateError);
-    expect(error).toMatchObject({ code: 'LOCK_CLIENT_DUPLICATE', client: name });
-    expect(error?.message).toBe(
+    expect(error).toMatchObject({
+      code: 'LOCK_CLIENT_DUPLICATE',
+      name: 'LockClientDuplicateError',
+      client: name,
+    });
+    expect(error.message).toBe(
       `Two lock clients are called "${name}". LockModule is global: import it once per client, and name each additional client: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').`,
     );
   });
 
-  it.each([
-    ['a service', { providers: [Archive, withRoom()] }],
-    ['a controller', { controllers: [ArchiveController], providers: [withRoom()] }],
+  it.each<[string, AppParts]>([
+    ['a service', { providers: [Archive] }],
+    ['a controller', { controllers: [ArchiveController] }],
     ['a value', { providers: [{ provide: 'archive', useValue: new Archive(new Room()) }] }],
-  ])('refuses to boot with %s that asks for an unknown client', async (_, metadata) => {
-    const error = await errorOf(apps.boot({ imports: [LockModule.forRoot()], ...metadata }));
+  ])('refuses to boot with %s that asks for an unknown client', async (_, parts) => {
+    const error = await apps.bootError(parts);
     expect(error).toBeInstanceOf(LockClientUnknownError);
-    expect(error).toMatchObject({ code: 'LOCK_CLIENT_UNKNOWN', client: 'archive' });
-    expect(error?.message).toBe(
+    expect(error).toMatchObject({
+      code: 'LOCK_CLIENT_UNKNOWN',
+      name: 'LockClientUnknownError',
+      client: 'archive',
+    });
+    expect(error.message).toBe(
       'There is no lock client "archive", which Archive.store asks for; registered: "default". Register it with LockModule.forRoot({ name: \'archive\' }), or name one of those.',
     );
   });
@@ -180,8 +175,7 @@ describe('LockModule', () => {
     @Injectable({ scope })
     class Scoped extends Archive {}
 
-    const booting = apps.boot({ imports: [LockModule.forRoot()], providers: [Scoped, withRoom()] });
-    expect(await errorOf(booting)).toBeInstanceOf(LockClientUnknownError);
+    expect(await apps.bootError({ providers: [Scoped] })).toBeInstanceOf(LockClientUnknownError);
   });
 
   it('refuses to boot when the backend cannot take a literal key', async () => {
@@ -189,85 +183,94 @@ describe('LockModule', () => {
       @WithMutex('/orders/')
       async run(): Promise<void> {}
     }
-    const error = await errorOf(
-      apps.boot({ imports: [LockModule.forRoot({ literalPaths: true })], providers: [Broken] }),
-    );
+    const error = await apps.bootError({
+      clients: [{ literalPaths: true }],
+      providers: [Broken],
+    });
     expect(error).toMatchObject({ code: 'LOCK_KEY', key: '/orders/' });
-    expect(error?.message).toContain('(it is the key of Broken.run)');
+    expect(error.message).toContain('(it is the key of Broken.run)');
   });
 
   it('has a registry that throws on an unknown name', async () => {
-    const app = await apps.boot({ imports: [LockModule.forRoot({ name: 'archive' })] });
+    const app = await apps.boot({ clients: [{ name: 'archive' }] });
     expect(() => app.get(LockClientRegistry).get()).toThrow(
       'There is no lock client "default"; registered: "archive".',
     );
   });
 
   it('cannot be imported without forRoot', async () => {
-    const error = await errorOf(apps.boot({ imports: [LockModule] }));
-    expect(error?.message).toContain('import LockModule.forRoot() once in the root module');
+    const { message } = await apps.bootError({ clients: [], imports: [LockModule] });
+    expect(message).toContain(
+      'import LockModule.forRoot() once in the root module; LockModule itself cannot be imported',
+    );
   });
 
   it('serves two apps of one process apart', async () => {
-    const rooms = [new Room(), new Room()] as const;
-    const [one, two] = await Promise.all(
-      rooms.map((room) =>
-        apps.boot({ imports: [LockModule.forRoot()], providers: [Orders, withRoom(room)] }),
-      ),
-    );
-    const paying = one!.get(Orders).pay();
-    await rooms[0].entered.promise;
-    await expectHeld(clientOf(two!), 'orders', rooms[1], () => two!.get(Orders).pay());
-    rooms[0].open();
+    const one = await apps.boot({ providers: [Orders] });
+    const room = new Room();
+    const other = { provide: Room, useValue: room };
+    const two = await apps.boot({ providers: [Orders, other] });
+    const paying = one.get(Orders).pay();
+    await apps.room.entered.promise;
+    await apps.held(clientOf(two), 'orders', () => two.get(Orders).pay(), room);
+    apps.room.open();
     await paying;
 
     await apps.close(one);
-    expect(await two!.get(Orders).pay()).toBe('paid');
+    expect(await two.get(Orders).pay()).toBe('paid');
   });
 });
 
 describe('A locked method', () => {
   it('uses the client that a test puts in its place', async () => {
-    const room = new Room();
-    const client = await connectTo(new EmbeddedServer());
-    const app = await apps.boot(
-      { imports: [LockModule.forRoot()], providers: [Orders, withRoom(room)] },
-      (builder) => builder.overrideProvider(getLockClientToken()).useValue(client),
-    );
+    const { client } = new Embedded();
+    await client.connect();
+    const app = await apps.boot({ providers: [Orders], client });
     expect(app.get(Orders).client).toBe(client);
-    await expectHeld(client, 'orders', room, () => app.get(Orders).pay());
+    await apps.held(client, 'orders', () => app.get(Orders).pay());
 
     await apps.close(app);
     await (await client.mutex('orders').acquire()).release(); // it is not ours to close
     await client.close();
   });
 
-  it('does not let an app compile without LockModule', async () => {
-    const testing = Test.createTestingModule({ providers: [Archive, withRoom()] });
-    const error = await errorOf(testing.compile());
-    expect(error?.message).toContain("can't resolve dependencies of the Archive");
-    expect(error?.message).toContain('is LockModule.forRoot() imported?');
+  it.each<[string, AppParts]>([
+    ['provider', { providers: [Archive] }],
+    ['controller', { controllers: [ArchiveController] }],
+  ])('of a %s does not let an app compile without LockModule', async (kind, parts) => {
+    const name = kind === 'provider' ? 'Archive' : 'ArchiveController';
+    const error = await apps.bootError({ clients: [], ...parts });
+    expect(error.message).toContain(
+      `Nest can't resolve dependencies of the ${name}. Please make sure that the "Symbol(nestjs-interlock:interceptor (is LockModule.forRoot() imported?))" property is available in the current context.`,
+    );
   });
 
   it('can do without LockModule where a test provides the interceptor', async () => {
-    const room = new Room();
-    room.open();
     const around = (_plan: unknown, _args: unknown, proceed: () => unknown) => proceed();
-    const testing = await Test.createTestingModule({
-      providers: [Archive, withRoom(room), { provide: LOCK_INTERCEPTOR, useValue: { around } }],
-    }).compile();
-    expect(await testing.get(Archive).store()).toBe('stored');
+    const app = await apps.boot({
+      clients: [],
+      providers: [Archive, { provide: LOCK_INTERCEPTOR, useValue: { around } }],
+    });
+    apps.room.open();
+    expect(await app.get(Archive).store()).toBe('stored');
   });
 
-  it.each<[string, () => Promise<unknown>]>([
-    ['on an instance that Nest did not make', () => new Archive(new Room()).store()],
-    ['without its instance', () => Archive.prototype.store.call(undefined as never)],
-    ['on the prototype', () => Archive.prototype.store()],
-  ])('is not run %s', async (_, call) => {
+  const made = new Archive(new Room());
+  it.each<[string, AppParts, () => Promise<unknown>]>([
+    ['on an instance that Nest did not make', {}, () => new Archive(new Room()).store()],
+    [
+      'on an instance that Nest did not make, and that is a provider without LockModule',
+      { clients: [], providers: [{ provide: 'archive', useValue: made }] },
+      () => made.store(),
+    ],
+    ['without its instance', {}, () => Archive.prototype.store.call(undefined as never)],
+    ['on the prototype', {}, () => Archive.prototype.store()],
+  ])('is not run %s', async (_, parts, call) => {
+    await apps.boot(parts);
     const error = await errorOf(call());
     expect(error).toBeInstanceOf(LockInterceptorMissingError);
     expect(error).toMatchObject({ code: 'LOCK_INTERCEPTOR_MISSING', method: 'Archive.store' });
-    expect(error?.message).toBe(
+    expect(error.message).toBe(
       'Archive.store was not run: its instance has no LockInterceptor to take the lock. Let Nest create the instance, in an app or TestingModule that imports LockModule, and call the method on it.',
     );
   });
@@ -275,7 +278,7 @@ describe('A locked method', () => {
   it('is not run on an instance that cannot take the interceptor', async () => {
     const useValue = Object.freeze(new Archive(new Room()));
     await apps.boot({
-      imports: [LockModule.forRoot({ name: 'archive' })],
+      clients: [{ name: 'archive' }],
       providers: [{ provide: 'archive', useValue }],
     });
     expect(await errorOf(useValue.store())).toBeInstanceOf(LockInterceptorMissingError);
@@ -293,8 +296,9 @@ describe('A locked method', () => {
       return {};
     };
     await apps.boot({
+      clients: [],
       imports: [LockModule.forRootAsync({ name: 'archive', useFactory })],
-      providers: [Archive, withRoom(), caller],
+      providers: [Archive, caller],
     });
     expect(await tooEarly.promise).toMatchObject({
       code: 'LOCK_CONNECTION',
@@ -313,5 +317,146 @@ describe('A locked method', () => {
         options: {},
       },
     ]);
+  });
+});
+
+const WAIT = 1_000;
+
+@LockDefaults({
+  client: 'orders',
+  wait: WAIT,
+  onBusy: (error, id) => `${String(id)}: ${error.code}`,
+})
+class Records {
+  @WithMutex('record:{0}')
+  async open(id: string): Promise<string> {
+    return `${id} is open`;
+  }
+
+  @WithMutex('record:{0}', { client: 'default' })
+  async openElsewhere(id: string): Promise<string> {
+    return `${id} is open`;
+  }
+
+  @WithMultiLock(['record:{0}', { key: 'ledger', client: 'default' }])
+  async close(id: string): Promise<string> {
+    return `${id} is closed`;
+  }
+
+  @LockStream('record:{0}')
+  follow(id: string): Observable<string> {
+    return of(`${id} is new`);
+  }
+}
+
+@Injectable()
+class BookOfOrders extends Records {
+  @WithMutex('record:{0}', { onBusy: 'throw' })
+  async pay(id: string): Promise<string> {
+    return `${id} is paid`;
+  }
+}
+
+@Injectable()
+@LockDefaults({ client: 'default', onBusy: 'throw' })
+class Bills extends Records {}
+
+@Injectable({ scope: Scope.TRANSIENT })
+@LockDefaults({ client: 'orders', onLost: 'ignore' })
+class Notes {
+  @WithMutex('note', { client: undefined })
+  async write(): Promise<string> {
+    await currentLease()!.release();
+    return 'written';
+  }
+}
+
+describe('@LockDefaults', () => {
+  const app = useApp(() => ({
+    clients: [],
+    imports: [LockTestingModule.forRoot(), LockTestingModule.forRoot({ name: 'orders' })],
+    providers: [BookOfOrders, Bills, Notes],
+  }));
+  const orders = () => app.get(BookOfOrders);
+  const take = (name: string, key: string) => clientOf(app.nest, name).mutex(key).acquire();
+  /** What a call gives, or is rejected with, that has to wait until its time is up. */
+  const inVain = async <T>(call: Promise<T>) => {
+    const outcome = call.catch((error: unknown) => error);
+    await app.get(LockTesting).advance(WAIT);
+    return outcome;
+  };
+
+  it('says what the decorators of the class leave out', async () => {
+    await take('orders', 'record:7');
+    expect(await inVain(orders().open('7'))).toBe('7: LOCK_TIMEOUT');
+    expect(await inVain(orders().close('7'))).toBe('7: LOCK_TIMEOUT');
+    expect(await inVain(lastValueFrom(orders().follow('7')))).toBe('7: LOCK_TIMEOUT');
+    expect(await orders().open('8')).toBe('8 is open');
+    expect(await lastValueFrom(orders().follow('8'))).toBe('8 is new');
+  });
+
+  it('is overruled by the decorators', async () => {
+    await take('orders', 'record:7');
+    expect(await orders().openElsewhere('7')).toBe('7 is open');
+    await take('default', 'record:7');
+    expect(await inVain(orders().openElsewhere('7'))).toBe('7: LOCK_TIMEOUT');
+  });
+
+  it('is overruled by single members of several locks', async () => {
+    await take('default', 'ledger');
+    expect(await inVain(orders().close('7'))).toBe('7: LOCK_TIMEOUT');
+  });
+
+  it('holds for the methods of a subclass too', async () => {
+    await take('orders', 'record:7');
+    const error = await inVain(orders().pay('7'));
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(error).toMatchObject({ client: 'orders', waitedMs: WAIT });
+  });
+
+  it('is overruled by that of a subclass, option by option, for what that inherits', async () => {
+    const bills = app.get(Bills);
+    await take('orders', 'record:7');
+    expect(await bills.open('7')).toBe('7 is open');
+    await take('default', 'record:7');
+    const error = await inVain(bills.open('7'));
+    expect(error).toMatchObject({ code: 'LOCK_TIMEOUT', client: 'default', waitedMs: WAIT });
+    expect(await orders().openElsewhere('8')).toBe('8 is open'); // the class above is as it was
+  });
+
+  it('holds for an option that is given as undefined, and for transient providers', async () => {
+    const notes = await app.nest.resolve(Notes);
+    expect(await notes.write()).toBe('written');
+    await take('orders', 'note');
+    const contended = contention(clientOf(app.nest, 'orders'));
+    const refusal = { code: 'LOCK_CLIENT_CLOSED', client: 'orders' };
+    const refused = expect(notes.write()).rejects.toMatchObject(refusal);
+    await contended;
+    await app.close();
+    await refused;
+  });
+
+  it('keeps an app from starting when its client is unknown', async () => {
+    @Injectable()
+    @LockDefaults({ client: 'archive' })
+    class Lost extends Records {}
+
+    const error = await apps.bootError({ clients: [{}, { name: 'orders' }], providers: [Lost] });
+    expect(error).toMatchObject({ code: 'LOCK_CLIENT_UNKNOWN' });
+  });
+
+  it('keeps an app from starting when an inherited option does not go with one of a method', async () => {
+    @LockDefaults({ wait: 'forever' })
+    class Patient {}
+
+    @Injectable()
+    class Hasty extends Patient {
+      @WithMutex('hasty', { onBusy: 'skip' })
+      async run(): Promise<void> {}
+    }
+
+    const error = await apps.bootError({ providers: [Hasty] });
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error).toMatchObject({ option: 'wait', value: 'forever' });
   });
 });

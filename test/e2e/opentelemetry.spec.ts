@@ -3,28 +3,22 @@ import { Injectable, type INestApplication } from '@nestjs/common';
 import { SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { defer, from, lastValueFrom, type Observable } from 'rxjs';
-import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import {
   currentLease,
-  getLockClientToken,
   LeaderElections,
   LeaderOnly,
   LockAbortedError,
   LockLostError,
-  LockModule,
   LockStream,
   LockTimeoutError,
   WithMultiLock,
   WithMutex,
   type LeaderLatch,
-  type ZooKeeperLockClient,
 } from '../../lib/index.js';
 import { LockTelemetryModule, type LockTelemetryOptions } from '../../lib/opentelemetry/index.js';
-import { eventually } from '../support/eventually.js';
-import { Apps, clientOf } from './support/apps.js';
-import { Room } from './support/room.js';
+import { eventually } from '../support/time.js';
+import { clientOf, contention, Embedded, errorOf, Room, useApps } from './support/apps.js';
 import { Telemetry } from './support/telemetry.js';
-import { connectTo } from './support/tree-client.js';
 
 /** What the user does inside of a locked method. */
 const work = () =>
@@ -78,25 +72,16 @@ const PAY = {
   'nestjs_interlock.method': 'Orders.pay',
 };
 
-const apps = new Apps();
+const apps = useApps();
 let telemetry: Telemetry;
-let room: Room;
-
-beforeEach(() => {
-  telemetry = new Telemetry();
-  room = new Room();
-});
-afterEach(async () => {
-  room.open();
-  await apps.close();
-  await telemetry.stop();
-});
+beforeEach(() => void (telemetry = new Telemetry()));
+afterEach(() => telemetry.stop());
 
 /** An app in which all waits have spans, however short they are, unless `options` say otherwise. */
 function appWith(options: LockTelemetryOptions = { minWait: 0 }) {
   return {
-    imports: [LockModule.forRoot(), LockTelemetryModule.forRoot(options)],
-    providers: [Orders, { provide: Room, useValue: room }],
+    imports: [LockTelemetryModule.forRoot(options)],
+    providers: [Orders],
   };
 }
 
@@ -165,7 +150,7 @@ describe('Spans of an app with LockTelemetryModule', () => {
   it('are as long as the wait', async () => {
     const app = await apps.boot(appWith({}));
     const held = await clientOf(app).mutex('order:7').acquire();
-    const queued = new Promise<void>((resolve) => clientOf(app).on('contended', () => resolve()));
+    const queued = contention(clientOf(app));
     const called = Date.now();
     const paying = telemetry.inSpan('request', () => app.get(Orders).pay('7'));
     await queued;
@@ -182,10 +167,7 @@ describe('Spans of an app with LockTelemetryModule', () => {
     await app.get(Orders).pay('7');
     expect(telemetry.spans.map(({ name }) => name)).toEqual(['INSERT', 'lock.hold']);
     const held = await clientOf(app).mutex('order:7').acquire();
-    await app
-      .get(Orders)
-      .cancel('7')
-      .catch(() => {});
+    await errorOf(app.get(Orders).cancel('7'));
     await held.release();
     expect(telemetry.span('lock.acquire').attributes).toMatchObject({
       'error.type': 'LOCK_TIMEOUT',
@@ -240,10 +222,7 @@ describe('Spans of an app with LockTelemetryModule', () => {
     const app = await apps.boot(appWith(options));
     await app.get(Orders).pay('4711');
     const held = await clientOf(app).mutex('order:4711').acquire();
-    await app
-      .get(Orders)
-      .cancel('4711')
-      .catch(() => {});
+    await errorOf(app.get(Orders).cancel('4711'));
     await held.release();
 
     expect(telemetry.spans.length).toBe(5); // of pay: wait, work, hold; of the client: wait; of cancel: wait
@@ -256,28 +235,19 @@ describe('Spans of an app with LockTelemetryModule', () => {
 });
 
 describe('An app with LockTelemetryModule, when an operator takes a lock away,', () => {
-  let server: EmbeddedServer;
-  let client: ZooKeeperLockClient;
-
-  beforeEach(async () => {
-    server = new EmbeddedServer();
-    client = await connectTo(server);
-  });
-  afterEach(() => client.close());
-
   it('reports it in the span of the hold, and counts it', async () => {
-    const app = await apps.boot(appWith(), (builder) =>
-      builder.overrideProvider(getLockClientToken()).useValue(client),
-    );
+    const embedded = new Embedded();
+    const { client } = embedded;
+    await client.connect();
+    const app = await apps.boot({ ...appWith(), client });
     const packing = telemetry.inSpan('request', () => app.get(Orders).pack('7'));
-    await room.entered.promise;
-    const [holder] = await client.mutex('order:7').participants();
-    server.remove(holder!);
+    await apps.room.entered.promise;
+    embedded.remove(await client.mutex('order:7').participants());
     await eventually('the loss is counted', async () => {
       const [lost] = await telemetry.series('nestjs_interlock.lock.lost');
       return lost?.value === 1;
     });
-    room.open();
+    apps.room.open();
     await expect(packing).rejects.toBeInstanceOf(LockLostError);
 
     const hold = telemetry.span('lock.hold');
@@ -289,6 +259,7 @@ describe('An app with LockTelemetryModule, when an operator takes a lock away,',
     expect(JSON.stringify([hold.attributes, hold.status])).not.toContain('order:7');
     const [held] = await telemetry.series('nestjs_interlock.lock.hold');
     expect(held).toMatchObject({ value: 1, attributes: { 'error.type': 'LOCK_LOST' } });
+    await client.close();
   });
 });
 
@@ -304,11 +275,7 @@ describe('Metrics of an app with LockTelemetryModule', () => {
   it('count the calls that had to queue, and those that were not granted in time', async () => {
     const app = await apps.boot(appWith());
     const held = await clientOf(app).mutex('order:7').acquire();
-    for (let i = 0; i < 2; i++)
-      await app
-        .get(Orders)
-        .cancel('7')
-        .catch(() => {});
+    for (let i = 0; i < 2; i++) await errorOf(app.get(Orders).cancel('7'));
     await held.release();
 
     const cancel = { ...PAY, 'nestjs_interlock.method': 'Orders.cancel' };
@@ -324,7 +291,7 @@ describe('Metrics of an app with LockTelemetryModule', () => {
     const app = await apps.boot(appWith());
     const client = clientOf(app);
     const held = await client.mutex('order:7').acquire();
-    const queued = new Promise<void>((resolve) => client.on('contended', () => resolve()));
+    const queued = contention(client);
     const paying = app.get(Orders).pay('7');
     await queued;
 
@@ -360,11 +327,8 @@ describe('Metrics of an app with LockTelemetryModule', () => {
 
   it('distinguish the clients of an app', async () => {
     const app = await apps.boot({
-      imports: [
-        LockModule.forRoot(),
-        LockModule.forRoot({ name: 'stock' }),
-        LockTelemetryModule.forRoot(),
-      ],
+      clients: [{}, { name: 'stock' }],
+      imports: [LockTelemetryModule.forRoot()],
     });
     await clientOf(app, 'stock')
       .mutex('shelf')
@@ -388,7 +352,7 @@ describe('Elections in an app with LockTelemetryModule', () => {
     const client = clientOf(app);
     const latches = ['web-1:17', 'web-2:4'].map((id) => client.leaderLatch('cron', { id }));
     const [first, second] = latches as [LeaderLatch, LeaderLatch];
-    const queued = new Promise<void>((resolve) => client.on('contended', () => resolve()));
+    const queued = contention(client);
     first.start();
     await first.awaitLeadership();
     second.start();
@@ -474,8 +438,9 @@ describe('Elections in an app with LockTelemetryModule', () => {
 
 describe('An app with LockTelemetryModule and without LockModule', () => {
   it('does not boot', async () => {
-    const booting = apps.boot({ imports: [LockTelemetryModule.forRoot()] });
-    await expect(booting).rejects.toThrow(/dependencies of the LockTelemetry .*LockClientRegistry/);
+    const imports = [LockTelemetryModule.forRoot()];
+    const { message } = await apps.bootError({ clients: [], imports });
+    expect(message).toMatch(/dependencies of the LockTelemetry .*LockClientRegistry/);
   });
 });
 

@@ -1,28 +1,28 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Injectable, Module, type INestApplication } from '@nestjs/common';
-import { Test } from '@nestjs/testing';
+import { Injectable, Module, type INestApplication, type Provider } from '@nestjs/common';
+import { from, lastValueFrom, of, throwError, toArray, type Observable } from 'rxjs';
 import {
   currentLease,
-  getLockClientToken,
   InjectLockClient,
+  LOCK_INTERCEPTOR,
   LockLostError,
   LockModule,
+  LockStream,
   LockTimeoutError,
+  RunOnce,
   WithMutex,
   type LockClient,
   type LockModuleOptions,
 } from '../../lib/index.js';
-import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
-import { Apps } from './support/apps.js';
+import { LockTesting, LockTestingModule, withoutLocks } from '../../lib/testing/index.js';
+import { clientOf, RecordingLogger, Room, useApp, useApps } from './support/apps.js';
 import { noMoreHandlesThan, openHandles } from './support/open-handles.js';
-import { RecordingLogger } from './support/recording-logger.js';
-import { Room } from './support/room.js';
 
 @Injectable()
 class Orders {
   signal?: AbortSignal;
 
-  constructor(private readonly room: Room) {}
+  constructor(readonly room: Room) {}
 
   @WithMutex('order:{0}', { wait: 5_000 })
   async pay(_id: string): Promise<string> {
@@ -61,20 +61,17 @@ const onRedis: LockModuleOptions = { backend: 'redis', connect: 'redis://127.0.0
 })
 class AppModule {}
 
-describe('LockTestingModule beside the module of an app', () => {
-  const apps = new Apps();
-  let app: INestApplication;
-  let locks: LockTesting;
-  let orders: Orders;
-  let room: Room;
+const tested = { clients: [], imports: [AppModule, LockTestingModule] };
+const partsOf = (app: INestApplication) => {
+  const orders = app.get(Orders);
+  return { locks: app.get(LockTesting), orders, room: orders.room };
+};
 
-  beforeEach(async () => {
-    app = await apps.boot({ imports: [AppModule, LockTestingModule] });
-    [locks, orders, room] = [app.get(LockTesting), app.get(Orders), app.get(Room)];
-  });
-  afterEach(() => apps.close());
+describe('LockTestingModule beside the module of an app', () => {
+  const app = useApp(() => tested);
 
   it('has waits end in virtual time, whatever servers the app names', async () => {
+    const { locks, orders, room } = partsOf(app.nest);
     const first = orders.pay('1');
     const second = expect(orders.pay('1')).rejects.toBeInstanceOf(LockTimeoutError);
     await locks.advance(4_999);
@@ -88,6 +85,7 @@ describe('LockTestingModule beside the module of an app', () => {
   });
 
   it('notifies a method of the loss of its lock', async () => {
+    const { locks, orders, room } = partsOf(app.nest);
     const paying = orders.pay('1');
     await room.entered.promise;
     await locks.loseLease('order:1');
@@ -97,6 +95,7 @@ describe('LockTestingModule beside the module of an app', () => {
   });
 
   it('ends the lease of a method on Redis', async () => {
+    const { locks, orders, room } = partsOf(app.nest);
     const shipping = orders.ship('1');
     await locks.advance(9_999);
     expect(orders.signal?.aborted).toBe(false);
@@ -107,6 +106,7 @@ describe('LockTestingModule beside the module of an app', () => {
   });
 
   it('has all of its clients, each by its name and with its own options', async () => {
+    const { locks } = partsOf(app.nest);
     const prices = app.get(Prices);
     expect(await prices.refresh()).toBe('fresh');
     const held = await prices.locks.mutex('prices').acquire();
@@ -118,56 +118,48 @@ describe('LockTestingModule beside the module of an app', () => {
   });
 
   it('closes while a client is suspended, and takes its locks back', async () => {
+    const { locks, orders, room } = partsOf(app.nest);
     const paying = orders.pay('1');
     await room.entered.promise;
     await locks.suspend();
-    await apps.close();
-    expect(app.get<LockClient>(getLockClientToken()).status()).toMatchObject({
-      state: 'CLOSED',
-      held: 0,
-    });
+    await app.close();
+    expect(app.client.status()).toMatchObject({ state: 'CLOSED', held: 0 });
     room.open();
     await Promise.allSettled([paying]);
   });
 });
 
 describe('LockTestingModule.forRoot', () => {
-  const apps = new Apps();
-  afterEach(() => apps.close());
+  const apps = useApps();
 
   it('stands for LockModule.forRoot, also for several clients', async () => {
     const app = await apps.boot({
+      clients: [],
       imports: [LockTestingModule.forRoot(onRedis), LockTestingModule.forRoot({ name: 'local' })],
-      providers: [Orders, Prices, Room],
+      providers: [Orders, Prices],
     });
-    app.get(Room).open();
+    apps.room.open();
     expect(await app.get(Orders).pay('1')).toBe('paid');
     expect(await app.get(Prices).refresh()).toBe('fresh');
     const locks = app.get(LockTesting);
     await locks.expire();
     await locks.expire('local');
-    const clients = [getLockClientToken(), getLockClientToken('local')];
-    const states = clients.map((token) => app.get<LockClient>(token).status().state);
+    const states = ['default', 'local'].map((name) => clientOf(app, name).status().state);
     expect(states).toEqual(['RECONNECTED', 'RECONNECTED']);
   });
 
-  it('refuses what LockModule refuses of virtual clients: two of one name, a bad wait', async () => {
-    const twice = [LockTestingModule.forRoot(), LockTestingModule.forRoot()];
-    await expect(Test.createTestingModule({ imports: twice }).compile()).rejects.toMatchObject({
-      code: 'LOCK_CLIENT_DUPLICATE',
-    });
-    const wrong = [LockTestingModule.forRoot({ wait: 0 })];
-    await expect(Test.createTestingModule({ imports: wrong }).compile()).rejects.toMatchObject({
-      option: 'wait',
-    });
+  it.each([
+    ['two of one name', [{}, {}], { code: 'LOCK_CLIENT_DUPLICATE' }],
+    ['a bad wait', [{ wait: 0 }], { option: 'wait' }],
+  ])('refuses what LockModule refuses of virtual clients: %s', async (_, clients, refusal) => {
+    const imports = clients.map((options) => LockTestingModule.forRoot(options));
+    expect(await apps.bootError({ clients: [], imports })).toMatchObject(refusal);
   });
 
   it('warns an app that runs on it by mistake', async () => {
     const logger = new RecordingLogger();
-    const imports = [AppModule, LockTestingModule];
-    await apps.boot({ imports }, (builder) => builder.setLogger(logger));
-    const warnings = logger.lines.filter((line) => line.startsWith('warn:'));
-    expect(warnings).toEqual([
+    await apps.boot({ ...tested, logger });
+    expect(logger.lines.filter((line) => line.startsWith('warn:'))).toEqual([
       'warn: Lock client "default" is one for tests: no other process is excluded.',
       'warn: Lock client "local" is one for tests: no other process is excluded.',
     ]);
@@ -176,15 +168,16 @@ describe('LockTestingModule.forRoot', () => {
   it('leaves nothing open behind an app', async () => {
     const before = openHandles();
     const app = await apps.boot({
+      clients: [],
       imports: [LockTestingModule.forRoot(onRedis)],
-      providers: [Orders, Room],
+      providers: [Orders],
     });
-    const locks = app.get(LockTesting);
-    const paying = app.get(Orders).pay('1');
+    const { locks, orders, room } = partsOf(app);
+    const paying = orders.pay('1');
     await locks.advance(60_000);
     await locks.suspend();
     await locks.advance(3_000);
-    app.get(Room).open();
+    room.open();
     await locks.resume();
     await paying;
     await apps.close();
@@ -193,7 +186,7 @@ describe('LockTestingModule.forRoot', () => {
 });
 
 describe('Virtual time beside the fake timers of Jest', () => {
-  const apps = new Apps();
+  const apps = useApps();
   beforeEach(() => void jest.useFakeTimers());
   afterEach(async () => {
     await apps.close();
@@ -201,7 +194,8 @@ describe('Virtual time beside the fake timers of Jest', () => {
   });
 
   it('goes on when they stand still', async () => {
-    const { app, locks, room, orders } = await boot();
+    const app = await apps.boot(tested);
+    const { locks, room, orders } = partsOf(app);
     const first = orders.pay('1');
     const second = expect(orders.pay('1')).rejects.toBeInstanceOf(LockTimeoutError);
     await locks.advance(5_000);
@@ -218,11 +212,11 @@ describe('Virtual time beside the fake timers of Jest', () => {
     await locks.resume();
     await locks.expire();
     expect(await orders.pay('2')).toBe('paid');
-    expect(app.get<LockClient>(getLockClientToken()).status().state).toBe('RECONNECTED');
+    expect(clientOf(app).status().state).toBe('RECONNECTED');
   });
 
   it('does not move them, nor they it', async () => {
-    const { locks } = await boot();
+    const { locks } = partsOf(await apps.boot(tested));
     const fired = jest.fn();
     setTimeout(fired, 1_000);
     await locks.advance(10_000);
@@ -231,9 +225,114 @@ describe('Virtual time beside the fake timers of Jest', () => {
     expect(fired).toHaveBeenCalledTimes(1);
     expect(locks.now).toBe(10_000);
   });
+});
 
-  async function boot() {
-    const app = await apps.boot({ imports: [AppModule, LockTestingModule] });
-    return { app, locks: app.get(LockTesting), orders: app.get(Orders), room: app.get(Room) };
+describe.each([
+  { backend: 'the embedded backend', options: {} },
+  { backend: 'Redis', options: onRedis },
+])('@RunOnce in virtual time, on what stands for $backend', ({ options }) => {
+  @Injectable()
+  class Reports {
+    runs = 0;
+
+    constructor(private readonly room: Room) {}
+
+    @RunOnce('nightly-report', { atMost: 60_000, atLeast: 10_000 })
+    async nightly(): Promise<string | undefined> {
+      this.runs += 1;
+      return this.room.stay('sent');
+    }
   }
+
+  const app = useApp(() => ({
+    clients: [],
+    imports: [LockTestingModule.forRoot(options)],
+    providers: [Reports],
+  }));
+  const parts = () => ({ reports: app.get(Reports), locks: app.get(LockTesting) });
+
+  it('skips other calls while it runs, and for `atLeast` from its start', async () => {
+    const { reports, locks } = parts();
+    const running = reports.nightly();
+    await locks.advance(1_000);
+    expect(await reports.nightly()).toBeUndefined();
+    app.room.open();
+    expect(await running).toBe('sent');
+    await locks.advance(8_999);
+    expect(await reports.nightly()).toBeUndefined();
+    await locks.advance(1);
+    expect(await reports.nightly()).toBe('sent');
+    expect(reports.runs).toBe(2);
+  });
+
+  it('gives up a run at `atMost`, so that another may begin', async () => {
+    const { reports, locks } = parts();
+    const endless = expect(reports.nightly()).rejects.toBeInstanceOf(LockLostError);
+    await locks.advance(59_999);
+    expect(await reports.nightly()).toBeUndefined();
+    await locks.advance(1);
+    const second = reports.nightly();
+    await locks.advance(0);
+    expect(reports.runs).toBe(2);
+    app.room.open();
+    await endless;
+    expect(await second).toBe('sent');
+  });
+});
+
+const proceed = (_plan: unknown, _args: unknown, run: () => unknown) => run();
+
+describe.each<{ how: string; provider: Provider }>([
+  { how: '`withoutLocks`', provider: withoutLocks },
+  {
+    how: 'an interceptor of its own',
+    provider: { provide: LOCK_INTERCEPTOR, useValue: { around: proceed, stream: proceed } },
+  },
+])('A class with locked methods in a test without LockModule, with $how', ({ provider }) => {
+  @Injectable()
+  class Reports {
+    @WithMutex('report:{0}')
+    async write(id: string): Promise<string> {
+      return `${id} ${currentLease() === undefined ? 'without' : 'with'} a lease`;
+    }
+
+    @WithMutex('failing')
+    async fail(error: Error): Promise<never> {
+      throw error;
+    }
+
+    @LockStream('report:{0}')
+    follow(id: string): Observable<string> {
+      return of(`${id} begins`, `${id} ends`);
+    }
+
+    @LockStream('report:{0}')
+    async *lines(id: string): AsyncGenerator<string> {
+      yield `${id} begins`;
+      yield `${id} ends`;
+    }
+
+    @LockStream('failing')
+    failLater(error: Error): Observable<never> {
+      return throwError(() => error);
+    }
+  }
+
+  const app = useApp(() => ({ clients: [], providers: [Reports, provider] }));
+
+  it('runs them, and their errors are the same objects', async () => {
+    const error = new Error('of the user');
+    expect(await app.get(Reports).write('1')).toBe('1 without a lease');
+    await expect(app.get(Reports).fail(error)).rejects.toBe(error);
+  });
+
+  it.each(['follow', 'lines'] as const)('streams what %s gives', async (method) => {
+    const stream = from(app.get(Reports)[method]('1')).pipe(toArray());
+    expect(await lastValueFrom<string[]>(stream)).toEqual(['1 begins', '1 ends']);
+  });
+
+  it('streams an error as it is', async () => {
+    const error = new Error('of the user');
+    await expect(lastValueFrom(app.get(Reports).failLater(error))).rejects.toBe(error);
+  });
 });

@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Injectable, type INestApplication } from '@nestjs/common';
+import { describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
 import {
   currentLease,
   LockClientUnknownError,
   LockKeyError,
-  LockModule,
   LockOptionsError,
   LockTimeoutError,
   MultiLease,
@@ -13,9 +12,7 @@ import {
   type Lock,
   type LockClient,
 } from '../../lib/index.js';
-import { Apps, clientOf } from './support/apps.js';
-import { expectHeld } from './support/expect-held.js';
-import { Room } from './support/room.js';
+import { clientOf, errorOf, isFree, Room, useApp } from './support/apps.js';
 
 interface Account {
   id: string;
@@ -91,57 +88,36 @@ class Bank {
 }
 
 describe('A method with @WithMultiLock', () => {
-  const apps = new Apps();
-  let app: INestApplication;
-  let client: LockClient;
-  let room: Room;
-  let bank: Bank;
-
-  beforeEach(async () => {
-    room = new Room();
-    app = await apps.boot({
-      imports: [LockModule.forRoot(), LockModule.forRoot({ name: 'archive' })],
-      providers: [Bank, { provide: Room, useValue: room }],
-    });
-    client = clientOf(app);
-    bank = app.get(Bank);
-  });
-  afterEach(() => apps.close());
-
+  const app = useApp(() => ({ clients: [{}, { name: 'archive' }], providers: [Bank] }));
+  const bank = () => app.get(Bank);
   const account = (id: string): Account => ({ id, balance: 100 });
-
-  async function isFree(lock: Lock): Promise<boolean> {
-    const lease = await lock.tryAcquire();
-    await lease?.release();
-    return lease !== undefined;
-  }
 
   it('lets transfers pass that go in opposite directions, one after the other', async () => {
     const [a, b, c] = [account('a'), account('b'), account('c')];
     await Promise.all([
-      bank.transfer(a, b, 1),
-      bank.transfer(b, a, 2),
-      bank.transfer(b, c, 4),
-      bank.transfer(c, b, 8),
-      bank.transfer(c, a, 16),
-      bank.transfer(a, c, 32),
+      bank().transfer(a, b, 1),
+      bank().transfer(b, a, 2),
+      bank().transfer(b, c, 4),
+      bank().transfer(c, b, 8),
+      bank().transfer(c, a, 16),
+      bank().transfer(a, c, 32),
     ]);
     expect([a.balance, b.balance, c.balance]).toEqual([85, 103, 112]);
   });
 
   it('has one order for the same key of several clients too', async () => {
-    await Promise.all([bank.count(), bank.recount()]);
+    await Promise.all([bank().count(), bank().recount()]);
   });
 
   it('counts a key once that comes twice', async () => {
     const a = account('a');
-    await bank.transfer(a, a, 7);
+    await bank().transfer(a, a, 7);
     expect(a.balance).toBe(100);
-    expect(await bank.leases()).toEqual(['a', 'b']);
+    expect(await bank().leases()).toEqual(['a', 'b']);
   });
 
   it.each(['b', 'account:7', '7'])('holds each of its keys (%s)', async (key) => {
-    expect(await expectHeld(client, key, room, () => bank.several(account('7')))).toBe('done');
+    expect(await app.held(key, () => bank().several(account('7')))).toBe('done');
   });
 
   it.each<[string, (client: (name?: string) => LockClient) => [LockClient, Lock]]>([
@@ -151,36 +127,36 @@ describe('A method with @WithMultiLock', () => {
     ['a write lock', (of) => [of(), of().readWriteLock('prices').readLock()]],
     ['a permit', (of) => [of(), of().semaphore('desk', { permits: 1 })]],
   ])('holds what a member says: %s', async (_, rivalOf) => {
-    const [owner, rival] = rivalOf((name) => clientOf(app, name));
-    expect(await expectHeld(owner, rival, room, () => bank.close())).toBe('closed');
+    const [owner, rival] = rivalOf((name) => clientOf(app.nest, name));
+    expect(await app.apps.held(owner, rival, () => bank().close())).toBe('closed');
   });
 
   it('shares a read lock', async () => {
-    const reader = await client.readWriteLock('rates').readLock().acquire();
-    room.open();
-    expect(await bank.close()).toBe('closed');
+    const reader = await app.client.readWriteLock('rates').readLock().acquire();
+    app.room.open();
+    expect(await bank().close()).toBe('closed');
     await reader.release();
   });
 
   it('has one `wait` for all, and releases what it had', async () => {
-    const last = await client.mutex('c').acquire();
-    const error = await bank.impatient().catch((error: unknown) => error);
+    const last = await app.client.mutex('c').acquire();
+    const error = await errorOf(bank().impatient());
     expect(error).toBeInstanceOf(LockTimeoutError);
     expect(error).toMatchObject({ code: 'LOCK_TIMEOUT', key: 'a + b + c', waitedMs: 20 });
-    expect(await isFree(client.mutex('a'))).toBe(true);
-    expect(await isFree(client.mutex('b'))).toBe(true);
+    expect(await isFree(app.client.mutex('a'))).toBe(true);
+    expect(await isFree(app.client.mutex('b'))).toBe(true);
     await last.release();
   });
 
   it('makes one attempt with `onBusy`, and releases what it had', async () => {
     let contended = 0;
-    client.on('contended', () => (contended += 1));
-    const last = await client.mutex('c').acquire();
-    expect(await bank.skipping()).toBeUndefined();
+    app.client.on('contended', () => (contended += 1));
+    const last = await app.client.mutex('c').acquire();
+    expect(await bank().skipping()).toBeUndefined();
     expect(contended).toBe(0);
-    expect(await isFree(client.mutex('a'))).toBe(true);
+    expect(await isFree(app.client.mutex('a'))).toBe(true);
     await last.release();
-    expect(await bank.skipping()).toBe('done');
+    expect(await bank().skipping()).toBe('done');
   });
 
   it.each([
@@ -199,10 +175,10 @@ describe('A method with @WithMultiLock', () => {
       "Option `locks` is [ 'rates', 'rates' ]. Give each of them once",
     ],
   ])('refuses a call for which its function gives %j', async (keys, message) => {
-    const error = await bank.asIs(keys).catch((error: unknown) => error);
+    const error = await errorOf(bank().asIs(keys));
     expect(error).toBeInstanceOf(LockOptionsError);
-    expect((error as Error).message).toContain(message);
-    expect((error as Error).message).toContain(', to @WithMultiLock of Bank.asIs.');
+    expect(error.message).toContain(message);
+    expect(error.message).toContain(', to @WithMultiLock of Bank.asIs.');
   });
 
   it.each([
@@ -214,14 +190,14 @@ describe('A method with @WithMultiLock', () => {
     [[{ key: undefined }], 'it must be a string'],
     [[{ key: 'undefined', recipe: 'readLock' }], 'a value is missing or is an object'],
   ])('refuses a call with the keys %j', async (keys, why) => {
-    const error = await bank.asIs(keys).catch((error: unknown) => error);
+    const error = await errorOf(bank().asIs(keys));
     expect(error).toBeInstanceOf(LockKeyError);
-    expect((error as Error).message).toContain(`${why} (it is the key of Bank.asIs)`);
+    expect(error.message).toContain(`${why} (it is the key of Bank.asIs)`);
   });
 
   it('refuses a call that asks for an unknown client', async () => {
-    const error = await bank.asIs([{ key: 'a', client: 'moon' }]).catch((error: unknown) => error);
+    const error = await errorOf(bank().asIs([{ key: 'a', client: 'moon' }]));
     expect(error).toBeInstanceOf(LockClientUnknownError);
-    expect((error as Error).message).toContain('lock client "moon", which Bank.asIs asks for');
+    expect(error.message).toContain('lock client "moon", which Bank.asIs asks for');
   });
 });

@@ -2,9 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { classPathFile, CURATOR_RELEASES } from './support/curator-build.js';
-import { pythonWithKazoo } from './support/python-with-kazoo.js';
-import { redissonClassPathFile } from './support/redisson-build.js';
+import {
+  classPathFile,
+  CURATOR_RELEASES,
+  pythonWithKazoo,
+  redissonClassPathFile,
+} from './support/builds.js';
 
 const missing = ['javac', 'mvn'].filter((tool) => spawnSync(tool, ['-version']).status !== 0);
 for (const release of CURATOR_RELEASES)

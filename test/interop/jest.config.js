@@ -5,6 +5,9 @@ export default {
   ...base,
   rootDir: '../..',
   testMatch: ['<rootDir>/test/interop/**/*.spec.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    ...(process.env.TEST_TIER === 'long' ? [] : ['\\.long\\.spec\\.ts$']),
+  ],
   testTimeout: 60_000,
 };

@@ -12,10 +12,9 @@ export default {
     '<rootDir>/test/contract/**/*embedded*.spec.ts',
     '<rootDir>/test/e2e/**/*.spec.ts',
   ],
-  // They need a server, run apps in processes of their own, where Nest is the one of the folder above, or are about
-  // documents.
+  // They run apps in processes of their own, where Nest is the one of the folder above, or are about documents.
   testPathIgnorePatterns: [
-    '/(samples|ticket-office|run-once-replicas|leader-replicas|two-apps|terminated|results\\.zookeeper)\\.spec\\.ts$',
+    '/(samples|terminated|leader-replicas)\\.servers\\.spec\\.ts$',
     '/test/unit/docs/',
   ],
   globalSetup: undefined,

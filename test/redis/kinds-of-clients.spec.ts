@@ -1,14 +1,233 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Redis, type RedisOptions } from 'ioredis';
-import { Redis as Redis5, type RedisOptions as Redis5Options } from 'ioredis5';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import {
+  Cluster as Cluster5,
+  type ClusterOptions as Cluster5Options,
+  Redis as Redis5,
+  type RedisOptions as Redis5Options,
+} from 'ioredis5';
+import { LockConnectionError, LockKeyError } from '../../lib/core/errors/index.js';
 import type { RedisClient } from '../../lib/redis/connection/ioredis.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { calm } from '../support/calm.js';
-import { eventually } from '../support/eventually.js';
-import { KEPT } from '../support/kept-keys.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
+import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
+import { calm, eventually } from '../support/time.js';
+import { useCleanup, useRedis, useRedisCluster } from '../support/fixtures.js';
+import { KEPT, RedisServer } from '../support/redis-server.js';
 import { RedisProxy } from '../support/redis-proxy.js';
-import { RedisServer } from '../support/redis-server.js';
+import { tier } from '../support/tier.js';
+import { AT_ONCE, listened, useClients } from './support/clients.js';
+import { RECIPES } from './support/redis-stage.js';
+
+const CLUSTER_SETTINGS: Record<string, ClusterOptions> = {
+  'default settings': {},
+  'sharded subscribers': { shardedSubscribers: true },
+  'reads from replicas': { scaleReads: 'slave' },
+  'automatic pipelines': { enableAutoPipelining: true },
+  'no offline queue': { enableOfflineQueue: false },
+  'no connection before it is used': { lazyConnect: true },
+  'no automatic subscriptions': { redisOptions: { autoResubscribe: false } },
+  'numbers as texts': { redisOptions: { stringNumbers: true } },
+};
+
+const cluster = useRedisCluster();
+const ours = (): RedisLockOptions => ({
+  cluster: { nodes: cluster().nodes, options: { redisOptions: AT_ONCE } },
+});
+const { connected } = useClients('cluster');
+const cleanup = useCleanup();
+
+function userOf(make: typeof Cluster | typeof Cluster5, options: ClusterOptions): RedisClient {
+  const redisOptions = { ...AT_ONCE, ...options.redisOptions };
+  const user =
+    make === Cluster
+      ? new Cluster(cluster().nodes, { ...options, redisOptions })
+      : new Cluster5(cluster().nodes, { ...options, redisOptions } as Cluster5Options);
+  user.on('error', () => {}); // commands report it; without a listener each one is printed
+  return cleanup(user, () => user.disconnect());
+}
+
+describe.each([
+  ['ioredis 6', Cluster],
+  ['ioredis 5', Cluster5],
+])('A Cluster of %s', (version, make) => {
+  it.each(Object.entries(CLUSTER_SETTINGS))(
+    'with %s provides exclusion by locks of all kinds, and is woken',
+    async (name, options) => {
+      const client = userOf(make, options);
+      const [mine, theirs] = [
+        await connected({ client }),
+        await connected({ client, watchdogTimeout: 3_000 }),
+      ];
+      await Promise.all(
+        Object.entries(RECIPES).map(async ([recipe, lock]) => {
+          const key = `${version} ${name} ${recipe}`;
+          const lease = await lock(theirs, key).acquire();
+          const rival = recipe === 'read lock' ? RECIPES['write lock']! : lock;
+          expect(await rival(mine, key).tryAcquire()).toBeUndefined();
+          const waiting = rival(mine, key).acquire({ wait: 10_000 });
+          expect(await lease.fencingToken()).toBe(1n);
+          await lease.release();
+          const next = await waiting;
+          expect(await next.fencingToken()).toBe(2n);
+          await next.release();
+        }),
+      );
+    },
+  );
+
+  it.each(['disconnect', 'quit'] as const)(
+    'leaves the locks alone when its user closes it (%s)',
+    async (how) => {
+      const client = userOf(make, {}) as Cluster;
+      const mutex = (await connected({ client })).mutex(`${version} ${how}`);
+      const lease = await mutex.acquire();
+      await client[how]();
+      await eventually('it is closed', () => ['end', 'close'].includes(client.status));
+      const waiting = mutex.acquire({ wait: 20_000 });
+      await lease.release();
+      await (await waiting).release();
+      await expect(connected({ client })).rejects.toThrow(/was already closed/);
+    },
+  );
+
+  it('is asked for the latest state of a lock, although it reads from replicas', async () => {
+    const client = userOf(make, { scaleReads: 'slave', slotsRefreshTimeout: 5_000 });
+    const lock = (await connected({ client })).mutex(`${version} newest`);
+    const replica = await cluster().replicaOf(await cluster().masterOf(lock.key));
+    replica.freeze();
+    try {
+      const lease = await lock.acquire();
+      expect(await lock.isLocked()).toBe(true);
+      await lease.release();
+      expect(await lock.isLocked()).toBe(false);
+    } finally {
+      replica.thaw();
+    }
+  });
+});
+
+describe('A client of a cluster of our own', () => {
+  it('leaves nothing open', async () => {
+    const before = openHandles();
+    const client = await connected(ours());
+    const lease = await client.mutex('ours').acquire();
+    const waiting = expect(client.mutex('ours').acquire()).rejects.toMatchObject({ key: 'ours' });
+    await Promise.all([client.close(), waiting]);
+    expect(lease.isHeld).toBe(false);
+    await noMoreHandlesThan(before);
+  });
+});
+
+describe.each(Object.entries(RECIPES))('A key with braces of a %s in a cluster', (name, lock) => {
+  const blocker = name === 'read lock' ? RECIPES['write lock']! : lock;
+
+  it('is one lock where they are a hash tag', async () => {
+    const client = await connected(ours());
+    for (const key of ['{order}:1', 'order:{1}', '{a}{b}', '{a{b}', 'order:{1}:}', '{ }']) {
+      const lease = await blocker(client, key).acquire();
+      expect(await lease.fencingToken()).toBeGreaterThan(0n);
+      expect(await lock(client, key).tryAcquire()).toBeUndefined();
+      await lease.release();
+    }
+  });
+
+  it('is rejected where its names would lie in different slots', async () => {
+    const client = await connected(ours());
+    for (const key of ['{', '}', 'a{b', 'a}b', '{}', 'a{}b', '{}{b}', '}{', 'a{b:1', '{}a']) {
+      expect(() => lock(client, key)).toThrow(LockKeyError);
+      expect(() => lock(client, key)).toThrow(/different slots.*such as \{order\}:1/);
+    }
+  });
+
+  it('is checked together with the prefix', async () => {
+    const tagged = await connected({ ...ours(), prefix: '{shop}:' });
+    await using lease = await lock(tagged, 'a{b').acquire();
+    expect(lease.key).toBe('a{b');
+    const master = await cluster().masterOf('{shop}');
+    expect(await master.command('exists', '{shop}:a{b')).toBe(1);
+
+    const odd = await connected({ ...ours(), prefix: '{' });
+    expect(() => lock(odd, 'a')).toThrow(LockKeyError);
+    expect(lock(odd, 'a}')).toBeDefined();
+  });
+});
+
+describe('A client that is not one of a cluster', () => {
+  const plain = useClients('plain');
+  let client: RedisLockClient;
+
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  /** Connects, and resolves to the warnings. */
+  async function warningsOf(server: RedisServer): Promise<string[]> {
+    const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
+    client = await plain.made({ connect: server.url });
+    await client.connect();
+    return warn.mock.calls.map(([warning]) => String(warning));
+  }
+
+  describe('at a node of one', () => {
+    it('is warned when it connects, and locks of other nodes reject at once with what to do', async () => {
+      const owners = await Promise.all(Object.keys(RECIPES).map((key) => cluster().masterOf(key)));
+      for (const [i, [key, lock]] of Object.entries(RECIPES).entries()) {
+        const other = cluster().servers.find((server) => server !== owners[i])!;
+        const warnings = await warningsOf(other);
+        expect(warnings).toEqual([expect.stringContaining('node of a Redis Cluster')]);
+        for (const how of ['acquire', 'tryAcquire'] as const) {
+          const wanted = lock(client, key);
+          const error = await wanted[how]().catch((error: unknown) => error);
+          expect(error).toBeInstanceOf(LockConnectionError);
+          expect(error).toMatchObject({ key, client: 'plain' });
+          expect(String(error)).toMatch(/node of a cluster.*MOVED.*`cluster`/);
+        }
+        await client.close();
+        jest.restoreAllMocks();
+      }
+    });
+
+    it('may use the locks of that node', async () => {
+      await warningsOf(await cluster().masterOf('mine'));
+      const lease = await client.mutex('mine').acquire();
+      await lease.release();
+      expect(client.status().health).toBe('up');
+    });
+  });
+
+  describe('at a server of its own', () => {
+    const server = useRedis();
+
+    it('is warned of nothing', async () => {
+      expect(await warningsOf(server())).toEqual([]);
+    });
+
+    it('is warned of a replica', async () => {
+      const replica = await RedisServer.start();
+      try {
+        await replica.command('REPLICAOF', server().host, server().port);
+        await eventually('it serves', async () => (await replica.role()).name === 'replica');
+        expect(await warningsOf(replica)).toEqual([expect.stringContaining('a replica')]);
+        await client.close();
+      } finally {
+        await replica.stop();
+      }
+    });
+
+    it('is not warned where it may not ask', async () => {
+      await server().command('ACL', 'SETUSER', 'curt', 'on', '>x', '~*', '&*', '+@all', '-info');
+      const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
+      const { host, port } = server();
+      const connect = { host, port, username: 'curt', password: 'x' };
+      client = await plain.made({ connect });
+      await client.connect();
+      await (await client.mutex('unasked').acquire()).release();
+      expect(warn).not.toHaveBeenCalled();
+    });
+  });
+});
 
 type Make = (host: string, port: number) => RedisClient;
 
@@ -40,27 +259,33 @@ const make5 =
   (host, port) =>
     new Redis5({ host, port, disconnectTimeout: 0, ...options } as Redis5Options);
 
+/** Of the older major, the standard tier has those that change when a command is sent. */
+const OF_IOREDIS_5 = Object.entries(SETTINGS).filter(
+  ([name]) => tier === 'long' || /default|automatic|give up|queue/.test(name),
+);
+
 const CLIENTS: [string, Make][] = [
   ...Object.entries({ ...SETTINGS, ...PROTOCOLS }).map(([name, options]): [string, Make] => [
     `ioredis 6 with ${name}`,
     make6(options),
   ]),
-  ...Object.entries(SETTINGS).map(([name, options]): [string, Make] => [
+  ...OF_IOREDIS_5.map(([name, options]): [string, Make] => [
     `ioredis 5 with ${name}`,
     make5(options),
   ]),
 ];
 
+const server = useRedis();
+
 describe.each(CLIENTS)('A client of %s', (_, make) => {
-  let server: RedisServer;
   let proxy: RedisProxy;
   let user: RedisClient;
   let mine: RedisLockClient;
   let theirs: RedisLockClient;
 
   beforeAll(async () => {
-    server = await RedisServer.start();
-    proxy = await RedisProxy.start(server);
+    await server().command('FLUSHALL');
+    proxy = await RedisProxy.start(server());
     user = make(proxy.host, proxy.port);
     const client = user;
     mine = await createRedisLockClient('mine', { client });
@@ -71,7 +296,6 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
     await Promise.all([mine.close(), theirs.close()]);
     user.disconnect();
     await proxy.stop();
-    await server.stop();
   });
   afterEach(async () => {
     await eventually('no lock is left', async () => {
@@ -132,7 +356,7 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
     const asked = () => proxy.commands.filter(isScriptFor('awaited')).length;
     const lease = await theirs.mutex('awaited').acquire({ lease: 20_000 });
     const waiting = mine.mutex('awaited').acquire({ wait: 10_000 });
-    await listening('awaited');
+    await listened(server(), '{awaited}');
     await calm(asked);
     await lease.release();
     await (await waiting).release();
@@ -141,20 +365,13 @@ describe.each(CLIENTS)('A client of %s', (_, make) => {
   it('goes on when its connections break', async () => {
     const held = await mine.mutex('broken').acquire({ lease: 20_000 });
     const waiting = theirs.mutex('broken').acquire({ wait: 20_000 });
-    await listening('broken');
+    await listened(server(), '{broken}');
     proxy.cut();
     await held.release();
     const lease = await waiting;
     expect(lease.isHeld).toBe(true);
     await lease.release();
   });
-
-  async function listening(key: string): Promise<void> {
-    await eventually('it listens', async () => {
-      const channels = await server.command('PUBSUB', 'CHANNELS', `*{${key}}*`);
-      return (channels as string[]).length > 0;
-    });
-  }
 });
 
 /** Whether that is a script sent for this lock. */

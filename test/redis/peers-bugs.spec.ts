@@ -1,48 +1,36 @@
 // Bugs of other lock libraries, each reproduced there: none of them may happen here.
 // Those that concern the decorators are in test/e2e/redis-decorators.spec.ts.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { lockRenew } from '../../lib/redis/scripts/index.js';
-import { lossOf } from '../integration/support/loss-of.js';
-import { earliest } from '../support/earliest.js';
-import { eventually } from '../support/eventually.js';
-import { RedisProxy } from '../support/redis-proxy.js';
-import { RedisServer } from '../support/redis-server.js';
+import { lossOf } from '../faults/support/leases.js';
+import { earliest, eventually } from '../support/time.js';
+import { useCleanup, useRedis } from '../support/fixtures.js';
+import { AT_ONCE, contended, useProxy } from './support/clients.js';
 
 const KEY = 'stock';
 
-let server: RedisServer;
-let proxy: RedisProxy;
-const open = new Set<RedisLockClient>();
+const server = useRedis();
+const cleanup = useCleanup();
+const proxy = useProxy(server);
 
-beforeAll(async () => {
-  server = await RedisServer.start();
-});
-beforeEach(async () => {
-  proxy = await RedisProxy.start(server);
-});
-afterEach(async () => {
-  await Promise.all([...open].map((client) => client.close(100)));
-  open.clear();
-  await proxy.stop();
-  await server.command('flushall');
-});
-afterAll(() => server.stop());
+beforeEach(() => server().command('FLUSHALL'));
 
 /** A client that is connected through the proxy. */
-async function clientOf(watchdogTimeout: number, port = proxy.port): Promise<RedisLockClient> {
-  const connect = { host: server.host, port, disconnectTimeout: 0, retryStrategy: () => 20 };
+async function clientOf(watchdogTimeout: number): Promise<RedisLockClient> {
+  const { host, port } = proxy();
+  const connect = { host, port, ...AT_ONCE, retryStrategy: () => 20 };
   const client = await createRedisLockClient('bugs', { connect, watchdogTimeout });
-  open.add(client);
+  cleanup(client, () => client.close(100));
   await client.connect();
   return client;
 }
 
 const past = (at: number) => eventually('time went by', () => performance.now() > at);
-const renewals = () => proxy.commands.filter(({ 1: sha1 }) => sha1 === lockRenew.sha1).length;
+const renewals = () => proxy().commands.filter(({ 1: sha1 }) => sha1 === lockRenew.sha1).length;
 
 describe('Work that takes longer than the lease', () => {
   it('excludes others until its end', async () => {
@@ -63,7 +51,7 @@ describe('Work that takes longer than the lease', () => {
   it('returns its result, though the lock was lost and cannot be released', async () => {
     const client = await clientOf(300);
     const result = await client.mutex(KEY).using(async ({ signal }) => {
-      proxy.hold();
+      proxy().hold();
       await once(signal, 'abort');
       return 'paid';
     });
@@ -74,7 +62,7 @@ describe('Work that takes longer than the lease', () => {
     const client = await clientOf(300);
     const error = new RangeError('no money');
     const failing = client.mutex(KEY).using(async ({ signal }) => {
-      proxy.hold();
+      proxy().hold();
       await once(signal, 'abort');
       throw error;
     });
@@ -84,8 +72,8 @@ describe('Work that takes longer than the lease', () => {
   it('learns of a loss before the lease is over on the server', async () => {
     const client = await clientOf(2_000);
     const lease = await client.mutex(KEY).acquire();
-    const over = Number(await server.command('pexpiretime', KEY));
-    proxy.hold();
+    const over = Number(await server().command('pexpiretime', KEY));
+    proxy().hold();
     expect(await lossOf(lease)).toBeLessThan(over); // both by the clock of this machine
     expect(lease.signal.reason).toBeInstanceOf(LockLostError);
   });
@@ -106,7 +94,7 @@ describe('A short lease', () => {
     const [mine, theirs] = [await clientOf(900), await clientOf(30_000)];
     const lease = await mine.mutex(KEY).acquire();
     const waiting = theirs.mutex(KEY).acquire();
-    const asked = () => proxy.commands.filter((command) => command.includes(KEY)).length;
+    const asked = () => proxy().commands.filter((command) => command.includes(KEY)).length;
     await eventually('it was renewed six times', () => renewals() >= 6);
     // Its sleep is bounded by the lease of the holder: at most one look for each lease that elapsed.
     expect(asked() - renewals()).toBeLessThanOrEqual(renewals() + 4);
@@ -119,7 +107,7 @@ describe('A renewal that fails', () => {
   it('is not the last one', async () => {
     const client = await clientOf(3_000);
     const lease = await client.mutex(KEY).acquire();
-    const loss = proxy.loseReply(({ 1: sha1 }) => sha1 === lockRenew.sha1);
+    const loss = proxy().loseReply(({ 1: sha1 }) => sha1 === lockRenew.sha1);
     await eventually('a renewal was lost', () => loss.lost > 0);
     loss.stop();
     const before = renewals();
@@ -130,7 +118,7 @@ describe('A renewal that fails', () => {
   it('for good is reported to the holder, and causes no unhandled rejection, which would fail this test', async () => {
     const client = await clientOf(300);
     const lease = await client.mutex(KEY).acquire();
-    await proxy.stop();
+    await proxy().stop();
     await once(lease.signal, 'abort');
     await lease.release();
     await new Promise((resolve) => setImmediate(resolve));
@@ -140,7 +128,10 @@ describe('A renewal that fails', () => {
 
 describe('A waiter for the lock of a crashed holder', () => {
   const crashed = (ms: number) =>
-    Promise.all([server.command('hset', KEY, 'somebody:1', 1), server.command('pexpire', KEY, ms)]);
+    Promise.all([
+      server().command('hset', KEY, 'somebody:1', 1),
+      server().command('pexpire', KEY, ms),
+    ]);
 
   it('waits for the end of its lease, and acquires the lock then, though no message comes', async () => {
     const client = await clientOf(30_000);
@@ -163,14 +154,14 @@ describe('A lease', () => {
   it('begins with the grant, not with the wait before it', async () => {
     const [mine, theirs] = [await clientOf(30_000), await clientOf(30_000)];
     const first = await theirs.mutex(KEY).acquire();
-    const contended = new Promise<void>((resolve) => void mine.on('contended', () => resolve()));
+    const waits = contended(mine);
     const waiting = mine.mutex(KEY).acquire({ lease: 500 });
-    await contended;
+    await waits;
     await past(performance.now() + 600);
     await first.release();
     const lease = await waiting;
     expect(lease.remaining()).toBeGreaterThan(0);
-    expect(Number(await server.command('pttl', KEY))).toBeGreaterThan(0);
+    expect(Number(await server().command('pttl', KEY))).toBeGreaterThan(0);
   });
 });
 
@@ -187,7 +178,7 @@ describe('A client without the lock', () => {
       expect(await mine.mutex(KEY).tryAcquire()).toBeUndefined();
     }
     await mine.close(); // its background work is done then
-    expect(await server.command('hexists', KEY, held.holder)).toBe(1);
+    expect(await server().command('hexists', KEY, held.holder)).toBe(1);
     expect(held.isHeld).toBe(true);
   });
 
@@ -196,7 +187,7 @@ describe('A client without the lock', () => {
     const lost = await mine.mutex(KEY).acquire({ lease: 100 });
     const held = await theirs.mutex(KEY).acquire({ wait: 5_000 });
     await lost.release();
-    expect(await server.command('hexists', KEY, held.holder)).toBe(1);
+    expect(await server().command('hexists', KEY, held.holder)).toBe(1);
     expect(await mine.mutex(KEY).tryAcquire()).toBeUndefined();
   });
 });

@@ -1,11 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { LockConnectionError, LockTimeoutError } from '../../lib/core/errors/index.js';
-import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
-import { eventually } from '../support/eventually.js';
-import { RedisServer } from '../support/redis-server.js';
-import { sinceRedis } from '../support/redis-version.js';
-import { RECIPES } from './recipes.js';
+import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
+import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
+import { eventually } from '../support/time.js';
+import { useRedis } from '../support/fixtures.js';
+import { freePorts } from '../support/processes.js';
+import { RedisServer, sinceRedis } from '../support/redis-server.js';
+import { AT_ONCE, contended, useClients } from './support/clients.js';
+import { RECIPES } from './support/redis-stage.js';
 
 /** Maximum wait of an acquire that is refused, in ms: long enough for the refusal to be reported meanwhile. */
 const WAIT = 1_500;
@@ -34,16 +37,16 @@ const REFUSALS: Record<string, Refusing> = {
   },
 };
 
-let server: RedisServer;
+const server = useRedis();
+const refused = useClients('refused');
 let client: RedisLockClient;
 let states: string[];
 
-async function connected(connectTimeout = 15_000): Promise<RedisLockClient> {
+async function connected(connectTimeout = 15_000): Promise<void> {
   states = [];
-  client = await createRedisLockClient('refused', { connect: server.url, connectTimeout });
+  client = await refused.made({ connect: server().url, connectTimeout });
   client.on('connection', ({ state, reason }) => void states.push(`${state} ${reason}`));
   await client.connect();
-  return client;
 }
 
 /** A fair lock first removes its holder from the queue, and a script that has written is not stopped for lack of memory. */
@@ -56,51 +59,44 @@ async function errorOf(promise: Promise<unknown>): Promise<Error> {
   return outcome.reason as Error;
 }
 
-beforeAll(async () => {
-  server = await RedisServer.start();
-});
-afterEach(() => client.close());
-afterAll(() => server.stop());
-
 describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin, end }) => {
-  afterEach(() => end(server));
+  afterEach(() => end(server()));
 
-  it.each(Object.entries(RECIPES).filter(([name]) => !needsNoMemory(code, name)))(
-    'an acquire of a %s that has waited in vain rejects with the reason for the missing answer',
-    async (name, lock) => {
-      await connected(WAIT);
-      await begin(server);
-      const [one, another] = [`${code} ${name}`, `${code} ${name}, too`];
-      const waits = {
-        [one]: lock(client, one).acquire({ wait: WAIT }),
-        [another]: lock(client, another).tryAcquire(),
-      };
-      for (const wait of Object.values(waits)) wait.catch(() => {}); // awaited one after the other
-      for (const [key, wait] of Object.entries(waits)) {
-        const error = await errorOf(wait);
-        expect(error).toBeInstanceOf(LockConnectionError);
-        expect(error).toMatchObject({ key, client: 'refused' });
-        expect(String(error.cause)).toContain(code);
-        expect(error.message).toContain(code);
-      }
-    },
-  );
+  it('an acquire of any kind that has waited in vain rejects with the reason for the missing answer', async () => {
+    await connected(WAIT);
+    await begin(server());
+    const locks = Object.entries(RECIPES).filter(([name]) => !needsNoMemory(code, name));
+    const waits = locks.flatMap(([name, lock]) => {
+      const [one, another] = [`${code} ${name}`, `${code} ${name}, too`] as const;
+      return [
+        { key: one, error: errorOf(lock(client, one).acquire({ wait: WAIT })) },
+        { key: another, error: errorOf(lock(client, another).tryAcquire()) },
+      ];
+    });
+    for (const { key, error: rejected } of waits) {
+      const error = await rejected;
+      expect(error).toBeInstanceOf(LockConnectionError);
+      expect(error).toMatchObject({ key, client: 'refused' });
+      expect(String(error.cause)).toContain(code);
+      expect(error.message).toContain(code);
+    }
+  });
 
   it('the refusal is reported once, the health is degraded, and both are over when it ends', async () => {
     await connected();
     const told = () => states.filter((state) => state.startsWith('REFUSED'));
-    await begin(server);
+    await begin(server());
     const waiting = client.mutex(`${code} told`).acquire();
     await eventually('the refusal is reported', () => told().length > 0);
     expect(told()[0]).toContain(code);
     expect(client.status()).toMatchObject({ health: 'degraded', state: 'REFUSED', waiting: 1 });
     const before = states.length;
     const since = performance.now();
-    await eventually('it was asked several times more', () => performance.now() - since > 3_500);
+    await eventually('it was asked several times more', () => performance.now() - since > 2_000);
     expect(states.slice(before)).toEqual([]);
     expect(client.status()).toMatchObject({ health: 'degraded' });
 
-    await end(server);
+    await end(server());
     await (await waiting).release();
     await eventually('it is over', () => client.status().health === 'up');
     expect(states.slice(before)).toEqual(['CONNECTED the server accepts commands again']);
@@ -113,32 +109,28 @@ describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin,
     async () => {
       await connected();
       const key = `${code} answered`;
-      const other = await createRedisLockClient('holder', { connect: server.url });
-      await other.connect();
+      const other = await refused.connected({ connect: server().url });
       await other.mutex(key).acquire({ lease: 200 });
-      const contended = new Promise<void>(
-        (resolve) => void client.on('contended', () => resolve()),
-      );
-      const waiting = errorOf(client.mutex(key).acquire({ wait: 2_500 }));
-      await contended;
-      await begin(server);
+      const waits = contended(client);
+      const waiting = errorOf(client.mutex(key).acquire({ wait: 1_800 }));
+      await waits;
+      await begin(server());
       const error = await waiting;
       expect(error).toBeInstanceOf(LockTimeoutError);
       expect(String(error.cause)).toContain(code);
-      await end(server);
-      await other.close();
+      await end(server());
     },
   );
 
   it('held locks are kept and can be released once it is over', async () => {
     await connected();
     const lease = await client.mutex(`${code} held`).acquire();
-    await begin(server);
+    await begin(server());
     await errorOf(client.mutex(`${code} other`).acquire({ wait: 300 }));
-    await end(server);
+    await end(server());
     expect(lease.isHeld).toBe(true);
     await lease.release();
-    await eventually('it is free', async () => (await server.command('EXISTS', lease.key)) === 0);
+    await eventually('it is free', async () => (await server().command('EXISTS', lease.key)) === 0);
   });
 });
 
@@ -146,13 +138,142 @@ describe('A client without requests while a server refuses', () => {
   it('recovers after a while: traffic may be kept away until then', async () => {
     await connected();
     const { begin, end } = REFUSALS['has no memory left']!;
-    await begin(server);
+    await begin(server());
     try {
       await errorOf(client.mutex('unasked').acquire({ wait: WAIT }));
       expect(client.status().health).toBe('degraded');
       await eventually('it is well', () => client.status().health === 'up');
     } finally {
-      await end(server);
+      await end(server());
     }
+  });
+});
+
+const HOST = '127.0.0.1';
+const PASSWORD = 'sesame';
+
+let emptyPort: number;
+const { made } = useClients('far');
+
+beforeAll(async () => {
+  [emptyPort] = (await freePorts(1, HOST)) as [number];
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** Creates a user of the server with all permissions except those, in the language of ACL rules. */
+async function userWho(name: string, ...rules: string[]): Promise<RedisLockOptions> {
+  const everything = ['reset', 'on', `>${PASSWORD}`, '~*', '&*', '+@all'];
+  await server().command('acl', 'setuser', name, ...everything, ...rules);
+  return {
+    connect: { host: HOST, port: server().port, username: name, password: PASSWORD, ...AT_ONCE },
+    watchdogTimeout: 20_000,
+  };
+}
+
+describe('A lock client that finds no Redis', () => {
+  it.each<[string, (port: number) => RedisLockOptions, reason: RegExp]>([
+    ['at its URL', (port) => ({ connect: `redis://${HOST}:${port}` }), /ECONNREFUSED/],
+    ['at its address', (port) => ({ connect: { host: HOST, port } }), /ECONNREFUSED/],
+    ['at any node', (port) => ({ cluster: { nodes: [{ host: HOST, port }] } }), /slots cache/],
+  ])('%s reports the reason at every attempt, and in the end', async (_, options, reason) => {
+    const before = openHandles();
+    const client = await made({ ...options(emptyPort), connectTimeout: 500 });
+    const reasons: string[] = [];
+    client.on('connection', (event) => void reasons.push(event.reason));
+
+    const error = await client.connect().catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(LockConnectionError);
+    expect(error).toMatchObject({ client: 'far' });
+    expect(String(error)).toMatch(/could not connect to Redis within 500 ms \(.+\)\. Check/);
+    expect(String(error)).toMatch(reason);
+    expect(reasons.length).toBeGreaterThan(1);
+    for (const told of reasons) expect(told).toMatch(reason);
+
+    await client.close();
+    await noMoreHandlesThan(before);
+  });
+
+  it('behind a client of a user does not close that client', async () => {
+    const user = server().client({ port: emptyPort });
+    const client = await made({ client: user, connectTimeout: 200 });
+    await expect(client.connect()).rejects.toBeInstanceOf(LockConnectionError);
+    await client.close();
+    await eventually('it tries on', () => user.status === 'reconnecting');
+  });
+
+  it('connects to one that starts in time', async () => {
+    const late = new RedisServer(emptyPort);
+    try {
+      const client = await made({ connect: { host: HOST, port: emptyPort, ...AT_ONCE } });
+      const connecting = client.connect();
+      await late.restart();
+      await connecting;
+      await (await client.mutex('key').acquire()).release();
+      await client.close();
+    } finally {
+      await late.stop();
+    }
+  });
+});
+
+describe('A lock client with a server user that', () => {
+  it('has another password reports it', async () => {
+    const { connect } = await userWho('forgetful');
+    const forgetful = { ...(connect as object), password: 'guess' };
+    const client = await made({ connect: forgetful, connectTimeout: 300 });
+    const error = await client.connect().catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(LockConnectionError);
+    expect(String(error)).toContain('WRONGPASS');
+    expect(String(error)).not.toContain('guess');
+  });
+
+  it.each([
+    ['scripts', ['-evalsha', '-eval'], "'evalsha'"],
+    ['such keys', ['resetkeys', '~other:*'], 'one of the keys'],
+    ['writing', ['-@write'], "can't run this command"],
+  ])('may not use %s rejects at the first lock', async (what, rules, part) => {
+    const client = await made(await userWho('guest', ...rules));
+    jest.spyOn(process, 'emitWarning').mockReturnValue(); // the release of the lock is refused too
+    await client.connect();
+    const key = `no ${what}`;
+    const error = await client
+      .mutex(key)
+      .acquire()
+      .catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(LockConnectionError);
+    expect(error).toMatchObject({ key, client: 'far' });
+    expect(String(error)).toContain(part);
+    expect(String(error)).toContain('Check the permissions of the user');
+    await client.close();
+  });
+
+  it.each([
+    ['by its commands', ['-subscribe']],
+    ['by its channels', ['resetchannels']],
+  ])('may not listen %s checks the lock by itself, twice a second', async (how, rules) => {
+    const client = await made(await userWho('deaf', ...rules));
+    const other = await made({ connect: server().url });
+    await Promise.all([client.connect(), other.connect()]);
+    const key = `deaf ${how}`;
+    const lease = await other.mutex(key).acquire();
+    const waits = contended(client);
+    const waiting = client.mutex(key).acquire({ wait: 10_000, lease: 10_000 });
+    await waits;
+    await lease.release();
+    const granted = await waiting; // without a check it would sleep for 30 s
+    expect(granted.isHeld).toBe(true);
+    expect(await other.mutex(key).tryAcquire()).toBeUndefined();
+  });
+
+  it('may not publish is warned of it once, and leaves nothing locked forever', async () => {
+    const client = await made(await userWho('mute', 'resetchannels'));
+    await client.connect();
+    const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
+    for (let i = 0; i < 3; i++) await (await client.mutex('mute').acquire()).release();
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(String(warn.mock.calls[0]![0])).toMatch(/"far" to release a lock.*channels/);
+    expect(await client.mutex('mute').isLocked()).toBe(false);
   });
 });

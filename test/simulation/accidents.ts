@@ -1,9 +1,8 @@
 import type { Request } from '../../lib/zookeeper/connection/transport.js';
 import type { Dice } from './dice.js';
-import type { Ensemble } from './ensemble/ensemble.js';
-import type { Follower } from './ensemble/follower.js';
-import type { QueuedNode } from './queued-node.js';
-import type { SimulatedClient } from './simulated-client.js';
+import type { Ensemble, Follower } from './ensemble.js';
+import type { QueuedNode } from './lock-queue.js';
+import type { SimulatedClient } from './client.js';
 import { Timing } from './timing.js';
 import type { World } from './world.js';
 
@@ -189,7 +188,6 @@ export class Accidents {
     if (node) this.world.write(node);
   }
 
-  /** A random client, or another program, changes a count. */
   #change(client: SimulatedClient): void {
     const { dice, world } = this;
     const count = dice.pick(world.counts);
@@ -202,7 +200,6 @@ export class Accidents {
     return first && this.dice.pick([first, ...nodes]);
   }
 
-  /** Called when the client has just sent a request. */
   #sent(client: SimulatedClient, request: Request): void {
     if (this.#isOver || !this.dice.chance(request.op === 'create' ? 2 * this.risk : this.risk))
       return;
@@ -210,7 +207,6 @@ export class Accidents {
     client.cut(this.dice.pick(['lost', 'processed']));
   }
 
-  /** Called when a request has arrived at the server. */
   #fate(client: SimulatedClient, request: Request): 'served' | 'lost' | 'unanswered' {
     const { world, dice } = this;
     if (this.#isOver || !dice.chance(this.risk)) return 'served';

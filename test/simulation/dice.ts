@@ -2,7 +2,6 @@ import { seededRandom } from '../support/seeded-random.js';
 
 /** Random choices that are the same for the same seed. */
 export class Dice {
-  /** In [0, 1). */
   readonly random: () => number;
 
   /** @param grain times are multiples of it, in milliseconds: so that things happen at the same time. 0: any number */
@@ -19,7 +18,6 @@ export class Dice {
     return this.grain > 0 ? Math.round(time / this.grain) * this.grain : time;
   }
 
-  /** From `low` up to, not including, `high`. */
   between(low: number, high: number): number {
     return low + this.random() * (high - low);
   }

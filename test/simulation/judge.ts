@@ -1,24 +1,27 @@
 import { LockError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { ZooKeeperLease } from '../../lib/zookeeper/locks/zookeeper-lease.js';
-import type { Asked } from './asked.js';
-import { ExclusionRule } from './exclusion-rule.js';
-import type { History } from './history.js';
-import { liveHolds } from './live-holds.js';
-import type { LockQueue } from './lock-queue.js';
-import type { ObservedHold } from './observed-hold.js';
-import { Operation } from './operation.js';
-import { PartsRule } from './parts-rule.js';
-import { ProgressRule } from './progress-rule.js';
-import type { QueuedNode } from './queued-node.js';
-import type { SimulatedClient } from './simulated-client.js';
-import type { SimulatedLock } from './simulated-lock.js';
+import type { SimulatedClient } from './client.js';
+import type { LockQueue, QueuedNode } from './lock-queue.js';
+import type { SimulatedLock } from './locks.js';
+import { Observer } from './observer.js';
+import { type ObservedHold, Operation, type Visit } from './operation.js';
+import { ExclusionRule, PartsRule, ProgressRule } from './rules.js';
+import type { World } from './world.js';
+
+export interface Asked {
+  readonly wait?: number;
+  readonly isTry?: boolean;
+  readonly permits?: number;
+  /** The visit in the scope of which it is requested. */
+  readonly outer?: Visit;
+}
 
 /** Requests of one operation for one reason: parents are created, nodes created, located, read, watched and deleted. */
 const MANY = 20;
 
 /** Receives what the users of the locks see, and compares it with what a lock promises. */
-export class Judge {
+export class Judge extends Observer {
   readonly queues = new Set<LockQueue>();
   /** Since when the faults are over. */
   calmSince = Infinity;
@@ -29,35 +32,22 @@ export class Judge {
   /** Leases that were released or lost: they stay so. */
   readonly #over = new Set<Lease>();
 
-  /** @param isAsking see {@link ExclusionRule} */
-  constructor(
-    private readonly now: () => number,
-    readonly history: History,
-    clients: readonly SimulatedClient[],
-    isAsking: boolean,
-  ) {
-    this.#exclusion = new ExclusionRule(now, history, isAsking);
-    this.#parts = new PartsRule(history, isAsking);
-    this.#progress = new ProgressRule({
-      now,
-      history,
-      exclusion: this.#exclusion,
-      queues: this.queues,
-      clients,
-      calmSince: () => this.calmSince,
-    });
+  constructor(world: World) {
+    super(world);
+    this.#exclusion = new ExclusionRule(world);
+    this.#parts = new PartsRule(world);
+    this.#progress = new ProgressRule(world, this.#exclusion);
   }
 
-  /** An acquire begins. */
   began(client: SimulatedClient, lock: SimulatedLock, asked: Asked = {}): Operation {
     const { wait, isTry = false, permits = 1, outer } = asked;
     const id = ++this.#lastId;
-    const startedAt = this.now();
+    const startedAt = this.now;
     const prospect = lock.prospect(liveHolds(outer));
     const call = { id, client, lock, isTry, permits, wait, startedAt, outer, prospect };
     const operation = new Operation(call);
     this.#progress.began(operation);
-    this.history.note('asked', `for ${lock.key} by ${client.name} as ${id}`);
+    this.note('asked', `for ${lock.key} by ${client.name} as ${id}`);
     return operation;
   }
 
@@ -70,36 +60,32 @@ export class Judge {
     return operation;
   }
 
-  /** The operation has sent a request. */
   sent(operation: Operation): void {
     const { id, permits } = operation.options;
-    if (operation.sent() > MANY + 2 * permits)
-      this.history.accuse(`operation ${id} asks again and again`);
+    if (operation.sent() > MANY + 2 * permits) this.accuse(`operation ${id} asks again and again`);
   }
 
-  /** A node was created for the operation. */
   queued(operation: Operation, queue: LockQueue, node: QueuedNode): void {
     const { lock, id, isTry, permits, prospect } = operation.options;
     const isGate = queue === lock.gate;
     const nodes = isGate ? operation.gateNodes : operation.nodes;
     if (prospect.kind === 're-enter' || prospect.kind === 'refuse')
-      this.history.accuse(`operation ${id} queues although it is to ${prospect.kind}`);
+      this.accuse(`operation ${id} queues although it is to ${prospect.kind}`);
     const current = isGate ? nodes : operation.currentNodes;
     const standing = current.filter((it) => it.goneAt === undefined && it.owner === node.owner);
     if (standing.length >= (isGate ? 1 : permits))
-      this.history.accuse(`operation ${id} has ${standing.length + 1} nodes in one session`);
+      this.accuse(`operation ${id} has ${standing.length + 1} nodes in one session`);
     if (lock.gate && !isGate && !isTry && !operation.hasGate)
-      this.history.accuse(`operation ${id} asks for permits although the gate is not its own`);
-    this.history.note(nodes.length > 0 ? 'queued again' : 'queued', `${id} as ${node.path}`);
+      this.accuse(`operation ${id} asks for permits although the gate is not its own`);
+    this.note(nodes.length > 0 ? 'queued again' : 'queued', `${id} as ${node.path}`);
     nodes.push(node);
     this.#progress.queued(operation, node);
   }
 
-  /** The operation ended with a lease. */
   granted(operation: Operation, lease: Lease): ObservedHold {
     this.#progress.settled(operation);
     const { prospect, id } = operation.options;
-    if (prospect.kind === 'refuse') this.history.accuse(`operation ${id} is granted a deadlock`);
+    if (prospect.kind === 'refuse') this.accuse(`operation ${id} is granted a deadlock`);
     const hold =
       prospect.kind === 're-enter'
         ? this.#reentered(operation, prospect.hold)
@@ -120,15 +106,14 @@ export class Judge {
     const { ownNodes: nodes, options, parts } = operation;
     const { id, client } = options;
     const isBusy = nodes.some(({ hasWaited }) => hasWaited) || this.#parts.isRefused(parts);
-    if (!isBusy) this.history.accuse(`operation ${id} is refused a lock that is free`);
+    if (!isBusy) this.accuse(`operation ${id} is refused a lock that is free`);
     const isCalm = client.calmSince < Infinity;
     if (isCalm && nodes.some(({ goneAt }) => goneAt === undefined))
-      this.history.accuse(`operation ${id} leaves its node behind`);
+      this.accuse(`operation ${id} leaves its node behind`);
     this.#parts.over(operation);
-    this.history.note('refused', `${id}`);
+    this.note('refused', `${id}`);
   }
 
-  /** The operation was rejected. */
   failed(operation: Operation, error: unknown): void {
     this.#progress.settled(operation);
     const { abortedAt, options } = operation;
@@ -141,50 +126,47 @@ export class Judge {
       ...(prospect.kind === 'refuse' ? [prospect.code] : []),
       ...this.#parts.reasons(operation),
     ];
-    if (!reasons.includes(code)) this.history.accuse(`operation ${id} fails with ${code}`);
+    if (!reasons.includes(code)) this.accuse(`operation ${id} fails with ${code}`);
     this.#parts.over(operation);
-    this.history.note(`failed with ${code}`, `${id}`);
+    this.note(`failed with ${code}`, `${id}`);
   }
 
   /** The lock was granted, but lost before the caller had the lease. */
   missed(operation: Operation): void {
     this.#progress.settled(operation);
-    this.history.note('lost on arrival', `${operation.options.id}`);
+    this.note('lost on arrival', `${operation.options.id}`);
   }
 
-  /** A lease is about to be released. */
   releasing(hold: ObservedHold, lease: Lease): void {
     this.#over.add(lease);
     if (!hold.leases.delete(lease) || hold.leases.size > 0) return;
-    hold.releasedAt = this.now();
-    hold.endedAt ??= this.now();
+    hold.releasedAt = this.now;
+    hold.endedAt ??= this.now;
     this.#exclusion.ended(hold);
-    this.history.note('released', `hold ${hold.id}`);
+    this.note('released', `hold ${hold.id}`);
   }
 
-  /** Checks the token that a lease has returned. */
   fenced({ id, nodes, parts }: ObservedHold, token: bigint): void {
     const tokens = [...nodes, ...parts.flatMap(({ hold }) => hold.nodes)].map((node) => node.token);
-    if (token !== BigInt(Math.max(...tokens)))
-      this.history.accuse(`hold ${id} has a token not its own`);
-    this.history.note('fenced', `hold ${id}`);
+    if (token !== BigInt(Math.max(...tokens))) this.accuse(`hold ${id} has a token not its own`);
+    this.note('fenced', `hold ${id}`);
   }
 
   /** Call it after every event in the world. @throws when a promise is broken */
-  check(): void {
+  override check(): void {
     this.#parts.check();
     this.#exclusion.check();
     this.#progress.check();
     for (const lease of this.#over)
-      if (lease.isHeld) this.history.accuse('a lease is held again that was released or lost');
-    this.history.throwIfAccused();
+      if (lease.isHeld) this.accuse('a lease is held again that was released or lost');
+    this.world.history.throwIfAccused();
   }
 
   #reentered({ nodes, options }: Operation, hold: ObservedHold): ObservedHold {
     const { id, startedAt } = options;
-    if (nodes.length > 0 || startedAt < this.now())
-      this.history.accuse(`operation ${id} does not re-enter at once`);
-    this.history.note('re-entered', `hold ${hold.id} by ${id}`);
+    if (nodes.length > 0 || startedAt < this.now)
+      this.accuse(`operation ${id} does not re-enter at once`);
+    this.note('re-entered', `hold ${hold.id} by ${id}`);
     return hold;
   }
 
@@ -201,12 +183,12 @@ export class Judge {
       lock,
       queue: lock.queue,
       nodes,
-      parts: lock.parts ? this.#parts.granted(operation, this.now()) : [],
-      grantedAt: this.now(),
+      parts: lock.parts ? this.#parts.granted(operation) : [],
+      grantedAt: this.now,
       watched: new Set(nodes.filter(isWatched)),
       leases: new Set(),
     };
-    this.history.note('granted', `hold ${id} by ${nodes.map(({ path }) => path).join()}`);
+    this.note('granted', `hold ${id} by ${nodes.map(({ path }) => path).join()}`);
     if (lock.parts) this.#parts.held(hold);
     return hold;
   }
@@ -216,15 +198,14 @@ export class Judge {
     const paths = lease instanceof ZooKeeperLease ? lease.paths : [];
     const own = paths.flatMap((path) => nodes.findLast((node) => node.path === path) ?? []);
     if (own.length !== paths.length || own.length !== (options.lock.parts ? 0 : options.permits))
-      this.history.accuse(`operation ${options.id} was granted on ${paths.join()}`);
+      this.accuse(`operation ${options.id} was granted on ${paths.join()}`);
     return own;
   }
 
   /** If the writer was released before, it is a reader like any other. */
   #downgraded(node: QueuedNode | undefined, { nodes: [writer], endedAt, id }: ObservedHold): void {
-    if (node?.token === writer?.token) this.history.note('downgraded', `hold ${id}`);
-    else if (endedAt === undefined)
-      this.history.accuse(`hold ${id} is not downgraded in its place`);
+    if (node?.token === writer?.token) this.note('downgraded', `hold ${id}`);
+    else if (endedAt === undefined) this.accuse(`hold ${id} is not downgraded in its place`);
   }
 
   /** The signal of a released lease is silent, so every lease of the hold is listened to. */
@@ -235,10 +216,18 @@ export class Judge {
 
   #lost(hold: ObservedHold): void {
     if (hold.lostAt !== undefined) return;
-    hold.lostAt = this.now();
-    hold.endedAt ??= this.now();
+    hold.lostAt = this.now;
+    hold.endedAt ??= this.now;
     for (const lease of hold.leases) this.#over.add(lease);
     this.#exclusion.ended(hold);
-    this.history.note('lost', `hold ${hold.id}`);
+    this.note('lost', `hold ${hold.id}`);
   }
+}
+
+/** The holds around an acquire in the scope of that visit, innermost first. */
+export function liveHolds(visit: Visit | undefined): ObservedHold[] {
+  if (visit === undefined) return [];
+  const own = visit.lease.isHeld ? [visit.hold] : [];
+  const parts = visit.hold.parts.filter(({ lease }) => lease.isHeld).map(({ hold }) => hold);
+  return [...own, ...parts, ...liveHolds(visit.outer)];
 }

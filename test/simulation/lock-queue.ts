@@ -1,8 +1,45 @@
 import type { ZnodeTree } from '../../lib/embedded/znode-tree.js';
 import type { LinkListener } from '../../lib/zookeeper/connection/transport.js';
 import { nodeName } from '../../lib/zookeeper/connection/znode-path.js';
-import type { QueueRule } from './queue-rule.js';
-import type { QueuedNode } from './queued-node.js';
+import { watcher } from './observer.js';
+
+/** A node that is, or was, in the queue of a lock. */
+export interface QueuedNode {
+  readonly path: string;
+  /** What its recipe calls such nodes, e.g. `lock-`. */
+  readonly name: string;
+  readonly czxid: number;
+  /**
+   * Its place: nodes are served in the order of their tokens. The transaction that created it; for a reader that took the
+   * number of its own writer, the transaction that created that.
+   */
+  readonly token: number;
+  /** The data that it was created with. */
+  readonly data: string;
+  /** Id of the session it lives with. */
+  readonly owner: string;
+  /** Since when it is in turn, or was when it was removed. */
+  servedSince?: number;
+  wasServed: boolean;
+  /** Whether there was a time when it was not in turn. */
+  hasWaited: boolean;
+  /** When another client last wrote to it, which uses up a watch. */
+  writtenAt?: number;
+  goneAt?: number;
+  /** How and when it was removed without its owner: another client deleted it, or an operator ended its session. */
+  taken?: { readonly by: 'stranger' | 'operator'; readonly at: number };
+}
+
+/** The order in which a lock serves its queue, and which nodes may hold together: what a recipe promises. */
+export interface QueueRule {
+  /** Whether `node` may hold, beside those before it. `nodes` are in their order. */
+  isServed(node: QueuedNode, nodes: readonly QueuedNode[]): boolean;
+  /** Whether that depends on something of which clients may not have learned yet. */
+  isDoubtful?(node: QueuedNode, nodes: readonly QueuedNode[]): boolean;
+  mayHoldTogether(nodes: readonly QueuedNode[]): boolean;
+  /** Whether a grant to `later` is in order when `earlier` was granted before. */
+  mayFollow(later: QueuedNode, earlier: QueuedNode): boolean;
+}
 
 const DIGITS = 10;
 /** `_c_`, a UUID, and a dash. */
@@ -17,9 +54,8 @@ const PROTECTION = 40;
 export class LockQueue {
   /** The existing nodes, in their order. */
   readonly nodes: QueuedNode[] = [];
-  /** Called when a node was added. */
   onAdded: (node: QueuedNode) => void = () => {};
-  #changes = 0;
+  changes = 0;
   readonly #claims = new Map<string, (node: QueuedNode) => void>();
   /** The transaction that assigned each number. */
   readonly #numbers = new Map<string, number>();
@@ -31,9 +67,7 @@ export class LockQueue {
     readonly rule: QueueRule,
     private readonly now: () => number,
   ) {
-    const ignore = () => {};
-    const onWatch = () => this.#look();
-    this.#watcher = { onConnected: ignore, onDisconnected: ignore, onExpired: ignore, onWatch };
+    this.#watcher = watcher(() => this.#look());
     this.#look();
   }
 
@@ -41,12 +75,6 @@ export class LockQueue {
     return this.nodes[0];
   }
 
-  /** Number of changes in the directory. */
-  get changes(): number {
-    return this.#changes;
-  }
-
-  /** The nodes that are in turn. */
   get served(): QueuedNode[] {
     return this.nodes.filter(({ servedSince }) => servedSince !== undefined);
   }
@@ -56,7 +84,6 @@ export class LockQueue {
     this.#claims.set(path, claim);
   }
 
-  /** Removes the observer, and its watches. */
   stop(): void {
     this.tree.forget(this.#watcher);
   }
@@ -73,7 +100,7 @@ export class LockQueue {
   }
 
   #look(): void {
-    this.#changes += 1;
+    this.changes += 1;
     this.tree.watchData(this.directory, this.#watcher);
     this.tree.watchChildren(this.directory, this.#watcher);
     const children = this.tree.get(this.directory)?.children ?? new Set<string>();

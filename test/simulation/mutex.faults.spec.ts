@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Scene } from './scene.js';
 import { Timing } from './timing.js';
-import type { Visitor } from './visitor.js';
+import type { Visitor } from './guests.js';
 
 const { SESSION_TIMEOUT, SOON } = Scene;
 
@@ -19,6 +19,11 @@ describe('A mutex in an accident', () => {
   });
   afterEach(() => scene.end());
 
+  const annHoldsAndBobWaits = async () => ({
+    visit: await scene.take(ann),
+    next: await scene.wait(bob),
+  });
+
   describe('of the server', () => {
     it('stays held, with no loss reported, while it is frozen for less than the session timeout', async () => {
       const visit = await scene.take(ann);
@@ -30,8 +35,7 @@ describe('A mutex in an accident', () => {
     });
 
     it('is lost before another client gets it when the server is frozen for longer', async () => {
-      const visit = await scene.take(ann);
-      const next = await scene.wait(bob);
+      const { visit, next } = await annHoldsAndBobWaits();
       const thaw = world.freezeServer();
       await world.pass(1.5 * SESSION_TIMEOUT);
       expect(scene.stateOf(visit)).toBe('lost');
@@ -41,8 +45,7 @@ describe('A mutex in an accident', () => {
     });
 
     it('is lost before another client gets it when only its holder cannot reach the server', async () => {
-      const visit = await scene.take(ann);
-      const next = await scene.wait(bob);
+      const { visit, next } = await annHoldsAndBobWaits();
       const heal = ann.client.partition();
       const { hold } = await scene.later(next.visit);
       expect(visit.hold.lostAt).toBeLessThan(hold.grantedAt);
@@ -52,8 +55,7 @@ describe('A mutex in an accident', () => {
     });
 
     it('stays held, and its queue as it was, when the server is killed and restarted', async () => {
-      const visit = await scene.take(ann);
-      const next = await scene.wait(bob);
+      const { visit, next } = await annHoldsAndBobWaits();
       const restart = [world.freezeServer(), ...world.clients.map((client) => client.refuse())];
       for (const client of world.clients) client.cut();
       await world.pass(0.5 * SESSION_TIMEOUT);
@@ -113,8 +115,7 @@ describe('A mutex in an accident', () => {
     });
 
     it('is lost, and granted to the next waiter, when the session of its holder is ended', async () => {
-      const visit = await scene.take(ann);
-      const next = await scene.wait(bob);
+      const { visit, next } = await annHoldsAndBobWaits();
       world.expire(ann.client);
       await scene.soon(next.visit);
       await world.pass(SOON);
@@ -123,8 +124,7 @@ describe('A mutex in an accident', () => {
 
     /** The interleaving of CURATOR-604, in which Curator has two holders. */
     it('is never granted to a node of a session that its client has given up', async () => {
-      const visit = await scene.take(ann);
-      const next = await scene.wait(bob);
+      const { visit, next } = await annHoldsAndBobWaits();
       const given = bob.client.connection.session!;
       const accept = bob.client.refuse();
       bob.client.cut();
@@ -145,8 +145,7 @@ describe('A mutex in an accident', () => {
     });
 
     it('is trusted from the time the last request was sent, however late the answer came', async () => {
-      const visit = await scene.take(ann);
-      const next = await scene.wait(bob);
+      const { visit, next } = await annHoldsAndBobWaits();
       const { network } = ann.client;
       let isRead = false;
       network.fate = () => {
@@ -165,12 +164,63 @@ describe('A mutex in an accident', () => {
     });
 
     it('is lost at once for a process that wakes up after its time', async () => {
-      const visit = await scene.take(ann);
-      const next = await scene.wait(bob);
+      const { visit, next } = await annHoldsAndBobWaits();
       ann.client.process.freeze();
       await scene.later(next.visit);
       ann.client.process.thaw('message');
       expect(visit.lease.isHeld).toBe(false); // asked before the process has done anything else
+    });
+  });
+
+  describe('in which a connection is cut', () => {
+    it.each([
+      ['and arrived', 'processed'],
+      ['and is lost', 'lost'],
+    ] as const)('has one node, and is granted, when its create was sent %s', async (_, unread) => {
+      await scene.leave(bob, await scene.take(bob)); // the directory exists
+      scene.cutAfterSending('create', ann, unread);
+      const visit = await scene.take(ann);
+      expect(scene.order).toEqual([ann]);
+      await scene.leave(ann, visit);
+      expect(scene.order).toEqual([]);
+    });
+
+    it('has one node, and waits in its place, when the reply to its create is lost', async () => {
+      const visit = await scene.take(ann);
+      bob.client.network.once('unanswered', ({ op }) => op === 'create');
+      const first = await scene.wait(bob);
+      const second = await scene.wait(cid);
+      expect(scene.order).toEqual([ann, bob, cid]);
+      await scene.leave(ann, visit);
+      await scene.leave(bob, await scene.soon(first.visit));
+      await scene.soon(second.visit);
+    });
+
+    it('leaves no node when it is given up before the lost reply is known', async () => {
+      await scene.leave(ann, await scene.take(ann)); // the directory exists
+      bob.client.network.once('unanswered', ({ op }) => op === 'create');
+      expect(await scene.soon(bob.acquire({ wait: 30 }))).toBeUndefined();
+      expect(scene.order).toEqual([bob]);
+      await world.pass(SOON);
+      expect(scene.order).toEqual([]);
+    });
+
+    it('is free again when the reply to the removal is lost', async () => {
+      const { visit, next } = await annHoldsAndBobWaits();
+      scene.cutAfterSending('delete', ann, 'lost');
+      await scene.leave(ann, visit);
+      await scene.soon(next.visit);
+    });
+
+    it('still notices a deletion by another client when its waiter had lost the connection', async () => {
+      const { visit, next } = await annHoldsAndBobWaits();
+      bob.client.cut();
+      await scene.leave(ann, visit);
+      const after = await scene.soon(next.visit);
+      await world.pass(SOON);
+      world.take(after.hold.nodes[0]!);
+      await world.pass(Timing.latency);
+      expect(scene.stateOf(after)).toBe('lost');
     });
   });
 
@@ -179,8 +229,7 @@ describe('A mutex in an accident', () => {
       ['at once', 0],
       ['after a while', 2 * Timing.watchAfter],
     ])("is lost to its holder when the holder's node is deleted %s", async (_, age) => {
-      const visit = await scene.take(ann);
-      const next = await scene.wait(bob);
+      const { visit, next } = await annHoldsAndBobWaits();
       await world.pass(age);
       world.take(visit.hold.nodes[0]!);
       await scene.soon(next.visit);
@@ -214,8 +263,7 @@ describe('A mutex in an accident', () => {
     });
 
     it('is not granted to a waiter that loses its node just before the holder leaves', async () => {
-      const visit = await scene.take(ann);
-      const next = await scene.wait(bob);
+      const { visit, next } = await annHoldsAndBobWaits();
       const after = await scene.wait(cid);
       world.take(scene.queue.nodes[1]!);
       await scene.leave(ann, visit);

@@ -1,21 +1,45 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Lease } from '../../lib/core/lease.js';
-import type { ObservedHold } from './observed-hold.js';
-import type { QueuedNode } from './queued-node.js';
-import type { SimulatedClient } from './simulated-client.js';
-import type { Prospect, SimulatedLock } from './simulated-lock.js';
-import { Times } from './times.js';
-import type { Visit } from './visit.js';
+import type { SimulatedClient } from './client.js';
+import type { LockQueue, QueuedNode } from './lock-queue.js';
+import type { Prospect, SimulatedLock } from './locks.js';
+import { Times } from './timing.js';
+
+/** One grant of a lock, as seen from outside: its leases, and its nodes on the server. */
+export interface ObservedHold {
+  readonly id: number;
+  readonly client: SimulatedClient;
+  /** The lock of the world that it is a hold of. */
+  readonly lock: object;
+  /** The queue with its nodes; none if it consists of parts. */
+  readonly queue?: LockQueue;
+  readonly nodes: readonly QueuedNode[];
+  readonly parts: readonly { readonly lease: Lease; readonly hold: ObservedHold }[];
+  readonly grantedAt: number;
+  /** The nodes on which the watch was set when it was granted. */
+  readonly watched: ReadonlySet<QueuedNode>;
+  readonly leases: Set<Lease>;
+  lostAt?: number;
+  endedAt?: number;
+  /** When its last lease was released, lost or not. */
+  releasedAt?: number;
+}
+
+/** A lease with the hold that it belongs to, and the visit in the scope of which it was acquired. */
+export interface Visit {
+  readonly lease: Lease;
+  readonly hold: ObservedHold;
+  readonly outer?: Visit;
+}
 
 export interface OperationOptions {
   readonly id: number;
   readonly client: SimulatedClient;
   readonly lock: SimulatedLock;
-  /** True if it does not queue. */
   readonly isTry: boolean;
   /** The number of nodes that it is to hold. */
   readonly permits: number;
   readonly startedAt: number;
-  /** Maximum wait, in milliseconds. */
   readonly wait?: number;
   /** The visit in the scope of which it was called. */
   readonly outer?: Visit;
@@ -24,10 +48,8 @@ export interface OperationOptions {
 
 /** One call of `acquire`, `tryAcquire` or `using`, as its caller sees it. */
 export class Operation {
-  /** When the caller's signal aborted. */
   abortedAt?: number;
   settledAt?: number;
-  /** The lease that it was granted. */
   lease?: Lease;
   hold?: ObservedHold;
   /** Nodes that were made for it in the queue of its lock. */
@@ -100,3 +122,6 @@ export class Operation {
     return nodes.filter(({ owner, goneAt }) => owner === session && goneAt === undefined);
   }
 }
+
+/** The operation of which the calls are running: it identifies the acquire that sent a request. */
+export const currentOperation = new AsyncLocalStorage<Operation>();

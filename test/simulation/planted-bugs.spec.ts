@@ -1,184 +1,468 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { GuaranteedDelete } from '../../lib/zookeeper/nodes/guaranteed-delete.js';
-import { LockHold } from '../../lib/zookeeper/locks/lock-hold.js';
-import { LockInternals } from '../../lib/zookeeper/locks/lock-internals.js';
-import { OwnedNode, ProtectedNode } from '../../lib/zookeeper/nodes/protected-node.js';
+import { LeaderLatch } from '../../lib/core/election/leader-latch.js';
+import { LeaderTerm } from '../../lib/core/election/leader-term.js';
+import type { Clock } from '../../lib/core/clock.js';
+import { LockTimeoutError } from '../../lib/core/errors/index.js';
+import { runWithLease } from '../../lib/core/internal/lease-handle.js';
+import { MultiHold, MultiLease } from '../../lib/core/internal/multi-lease.js';
+import type { Lease } from '../../lib/core/lease.js';
+import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
+import { AtomicNode } from '../../lib/zookeeper/atomic/atomic-node.js';
+import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
+import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
 import {
   findPredecessor,
   readLockDriver,
   writeLockDriver,
 } from '../../lib/zookeeper/locks/lock-drivers.js';
+import { LockHold } from '../../lib/zookeeper/locks/lock-hold.js';
+import { LockInternals } from '../../lib/zookeeper/locks/lock-internals.js';
+import { ZooKeeperElection } from '../../lib/zookeeper/locks/zookeeper-election.js';
+import { GuaranteedDelete } from '../../lib/zookeeper/nodes/guaranteed-delete.js';
+import { OwnedNode, ProtectedNode } from '../../lib/zookeeper/nodes/protected-node.js';
 import { SemaphoreGate } from '../../lib/zookeeper/semaphores/inter-process-semaphore-v2.js';
-import { answerSyncBySelf } from './ensemble/answer-sync-by-self.js';
-import { firstViolation } from './first-violation.js';
-import { countedSemaphore } from './locks/counted-semaphore.js';
-import { multiLock } from './locks/multi-lock.js';
-import { mutex } from './locks/mutex.js';
-import { readWriteLock } from './locks/read-write-lock.js';
-import { semaphore } from './locks/semaphore.js';
-import { semaphoreMutex } from './locks/semaphore-mutex.js';
-import { SketchedMultiLock, type Faults } from './sketched-multi-lock.js';
-import type { World } from './world.js';
+import { scheduleOfCounter } from './counters.js';
+import { LatchUser, scheduleOfElection, SelectorUser } from './elections.js';
+import { FollowerLink } from './ensemble.js';
+import { scheduleOfLocks } from './guests.js';
+import {
+  countedSemaphore,
+  multiLock,
+  mutex,
+  readWriteLock,
+  semaphore,
+  semaphoreMutex,
+} from './locks.js';
+import type { Schedule } from './run-schedule.js';
 
-jest.setTimeout(600_000); // some need hundreds of schedules
+/** Schedules of what has, or may have, a bug. */
+const SCHEDULES = {
+  mutex: scheduleOfLocks((world) => [mutex(world, 'a')]),
+  'read/write lock': scheduleOfLocks((world) => Object.values(readWriteLock(world, 'a'))),
+  semaphore: scheduleOfLocks((world) => [semaphore(world, 'a', 2)]),
+  'semaphore mutex': scheduleOfLocks((world) => [semaphoreMutex(world, 'a')]),
+  'semaphore of three permits': scheduleOfLocks((world) => [
+    { ...semaphore(world, 'a', 2), of: ({ locks }) => locks.semaphore('a', { permits: 3 }) },
+  ]),
+  'semaphore with a shared count': scheduleOfLocks((world) => {
+    const permits = { count: 3, onChange: () => () => {} }; // never tells of a change
+    const real = countedSemaphore(world, 'a', permits.count);
+    return [{ ...real, of: ({ locks }) => locks.semaphore('a', { permits }) }];
+  }),
+  latch: scheduleOfElection(LatchUser),
+  selector: scheduleOfElection(SelectorUser),
+  'distributed atomic long': scheduleOfCounter(64),
+  'distributed atomic integer': scheduleOfCounter(32),
+  'shared count': scheduleOfCounter(32),
+} satisfies Record<string, Schedule>;
 
-const oneMutex = (world: World) => [mutex(world, 'a')];
-const readersAndWriters = (world: World) => Object.values(readWriteLock(world, 'a'));
-const twoPermits = (world: World) => [semaphore(world, 'a', 2)];
-const onePermit = (world: World) => [semaphoreMutex(world, 'a')];
+interface PlantedBug {
+  readonly bug: string;
+  readonly plant?: () => void;
+  /** What the judge says of it. */
+  readonly violation: RegExp;
+  /** The first schedule of each kind that is known to catch it: the first thousand were tried. */
+  readonly seeds: Readonly<Partial<Record<keyof typeof SCHEDULES, number>>>;
+}
 
-/** That the schedules find nothing counts only if they do find planted bugs. */
-describe('The simulation catches', () => {
-  afterEach(() => void jest.restoreAllMocks());
+const WITHOUT_NODE = /says that it is held without its node/;
+const WITHOUT_NODE_OR_SESSION = /says that it is held without its node|outlives its session/;
+const NEVER_IN_TURN = /never had its turn/;
 
-  describe.each([
-    ['mutex', oneMutex],
-    ['read/write lock', readersAndWriters],
-    ['semaphore', twoPermits],
-    ['semaphore mutex', onePermit],
-  ])('a %s', (_, lay) => {
-    it('that does not watch what it holds for a long time', async () => {
-      jest.spyOn(LockHold.prototype, 'watch').mockReturnValue();
-      expect(await firstViolation(lay, /says that it is held without its node/)).toBeDefined();
-    });
-
-    it('that accepts the answer of a server that is cut off as proof that its session lives', async () => {
-      answerSyncBySelf();
-      const violation = /says that it is held without its node|outlives its session/;
-      expect(await firstViolation(lay, violation, 1_000)).toBeDefined();
-    });
-
-    it('that forgets nodes with an unanswered create', async () => {
-      const remove = GuaranteedDelete.prototype.remove;
-      jest.spyOn(GuaranteedDelete.prototype, 'remove').mockImplementation(function (
-        this: GuaranteedDelete,
-        node,
-      ) {
-        return node.path === undefined ? Promise.resolve(false) : remove.call(this, node);
-      });
-      expect(await firstViolation(lay, /stands in the way|leaves its node behind/)).toBeDefined();
-    });
-  });
-
-  describe.each([
-    ['mutex', oneMutex],
-    ['read/write lock', readersAndWriters],
-  ])('a %s', (_, lay) => {
-    it('that grants without the session check', async () => {
+const BUGS: readonly PlantedBug[] = [
+  {
+    bug: 'does not watch what it holds for a long time',
+    plant: () => jest.spyOn(LockHold.prototype, 'watch').mockReturnValue(),
+    violation: WITHOUT_NODE,
+    seeds: { mutex: 3, 'read/write lock': 31, semaphore: 6, 'semaphore mutex': 3 },
+  },
+  {
+    bug: 'accepts the answer of a server that is cut off as proof that its session lives',
+    plant: () =>
+      // followers answer `sync` as they answer reads: so an answered read counts as a proof
+      replace(FollowerLink.prototype, 'request', (request) => (sent, reply) => {
+        if (sent.op !== 'sync') return request(sent, reply);
+        request({ op: 'exists', path: '/', watch: false }, (rc) => reply(rc));
+      }),
+    violation: WITHOUT_NODE_OR_SESSION,
+    seeds: {
+      ...{ mutex: 384, 'read/write lock': 338, semaphore: 205, 'semaphore mutex': 41 },
+      ...{ latch: 15, selector: 234 },
+    },
+  },
+  {
+    bug: 'forgets nodes with an unanswered create',
+    plant: () =>
+      replace(
+        GuaranteedDelete.prototype,
+        'remove',
+        (remove) => (node) => (node.path === undefined ? Promise.resolve(false) : remove(node)),
+      ),
+    violation: /stands in the way|leaves its node behind/,
+    seeds: {
+      ...{ mutex: 1, 'read/write lock': 1, semaphore: 1, 'semaphore mutex': 1 },
+      ...{ latch: 1, selector: 1 },
+    },
+  },
+  {
+    bug: 'is granted to a node of an older session',
+    plant: () => {
       jest.spyOn(ProtectedNode.prototype, 'belongsTo').mockReturnValue(true);
       jest.spyOn(ProtectedNode.prototype, 'mayExist', 'get').mockImplementation(function (
         this: ProtectedNode,
       ) {
         return this.path !== undefined || this.isUncertain;
       });
-      expect(await firstViolation(lay, /granted to a node of another session/)).toBeDefined();
-    });
-  });
+    },
+    violation: /granted to a node of another session/,
+    seeds: { mutex: 6, 'read/write lock': 6, latch: 6, selector: 17 },
+  },
 
-  describe('a read/write lock', () => {
-    it('with a writer that does not look again when its predecessor leaves', async () => {
-      const { sortKey } = writeLockDriver;
+  {
+    bug: 'has a writer that does not look again when its predecessor leaves',
+    plant: () =>
       jest.spyOn(writeLockDriver, 'turnOf').mockImplementation((children, own) => {
-        const { isQueued, ahead, nearest } = findPredecessor(children, own, sortKey);
+        const { isQueued, ahead, nearest } = findPredecessor(
+          children,
+          own,
+          writeLockDriver.sortKey,
+        );
         return isQueued ? { blocker: nearest, isNext: ahead === 1 } : undefined; // like that of a mutex
-      });
-      expect(await firstViolation(readersAndWriters, /never had its turn/)).toBeDefined();
-    });
-
-    it('with readers that overtake waiting writers', async () => {
-      const turnOf = readLockDriver.turnOf.bind(readLockDriver);
-      jest.spyOn(readLockDriver, 'turnOf').mockImplementation((children, own) => {
+      }),
+    violation: NEVER_IN_TURN,
+    seeds: { 'read/write lock': 20 },
+  },
+  {
+    bug: 'has readers that overtake waiting writers',
+    plant: () =>
+      replace(readLockDriver, 'turnOf', (turnOf) => (children, own) => {
         const { nearest } = findPredecessor(children, own, readLockDriver.sortKey);
         return nearest?.includes('__READ__') ? { isNext: false } : turnOf(children, own);
-      });
-      expect(await firstViolation(readersAndWriters, /never had its turn/)).toBeDefined();
-    });
-
-    it('that downgrades to a reader at the end of the queue, as Curator did before 5.5', async () => {
-      const atOnce = { ...readLockDriver, turnOf: () => ({ isNext: false }) };
-      const acquire = LockInternals.prototype.acquire;
-      jest.spyOn(LockInternals.prototype, 'acquire').mockImplementation(function (
-        this: LockInternals,
-        options,
-        planOf,
-      ) {
-        return acquire.call(this, options, planOf && (() => ({ driver: atOnce })));
-      });
-      expect(
-        await firstViolation(readersAndWriters, /is not downgraded in its place/),
-      ).toBeDefined();
-    });
-
-    it('with a reader that does not see that its caller is the writer', async () => {
-      const held = LockInternals.prototype.held;
-      jest.spyOn(LockInternals.prototype, 'held').mockImplementation(function (
-        this: LockInternals,
-      ) {
-        const hold = held.call(this);
+      }),
+    violation: NEVER_IN_TURN,
+    seeds: { 'read/write lock': 1 },
+  },
+  {
+    bug: 'downgrades to a reader at the end of the queue, as Curator did before 5.5',
+    plant: () => {
+      const driver = { ...readLockDriver, turnOf: () => ({ isNext: false }) };
+      replace(
+        LockInternals.prototype,
+        'acquire',
+        (acquire) => (options, planOf) => acquire(options, planOf && (() => ({ driver }))),
+      );
+    },
+    violation: /is not downgraded in its place/,
+    seeds: { 'read/write lock': 1 },
+  },
+  {
+    bug: 'has a reader that does not see that its caller is the writer',
+    plant: () =>
+      replace(LockInternals.prototype, 'held', (held) => () => {
+        const hold = held();
         return hold?.identity.recipe === 'writeLock' ? undefined : hold;
-      });
-      expect(await firstViolation(readersAndWriters, /./)).toBeDefined();
-    });
-  });
+      }),
+    violation: /./,
+    seeds: { 'read/write lock': 1 },
+  },
 
-  describe('a semaphore', () => {
-    it('that counts one permit too many', async () => {
-      const lay = (world: World) => [
-        {
-          ...semaphore(world, 'a', 2),
-          of: ({ locks }: World['clients'][number]) => locks.semaphore('a', { permits: 3 }),
-        },
-      ];
-      expect(await firstViolation(lay, /never had its turn/)).toBeDefined();
-    });
-
-    it('that does not learn of a lower count', async () => {
-      const deaf = { count: 3, onChange: () => () => {} };
-      const lay = (world: World) => [
-        {
-          ...countedSemaphore(world, 'a', 3),
-          of: ({ locks }: World['clients'][number]) => locks.semaphore('a', { permits: deaf }),
-        },
-      ];
-      expect(await firstViolation(lay, /never had its turn/)).toBeDefined();
-    });
-
-    it('with waiters that do not queue at the gate', async () => {
+  {
+    bug: 'should have two',
+    violation: NEVER_IN_TURN,
+    seeds: { 'semaphore of three permits': 1 },
+  },
+  {
+    bug: 'does not learn of a lower count',
+    violation: NEVER_IN_TURN,
+    seeds: { 'semaphore with a shared count': 2 },
+  },
+  {
+    bug: 'has waiters that do not queue at the gate',
+    plant: () =>
       jest.spyOn(SemaphoreGate.prototype, 'enter').mockResolvedValue({
         watch: Object.create(OwnedNode.prototype, {
           isExclusive: { value: true },
           keepWatching: { value: () => Promise.resolve() },
         }) as OwnedNode,
         close: () => {},
+      }),
+    violation: /the gate is not its own/,
+    seeds: { semaphore: 1 },
+  },
+
+  {
+    bug: 'continues while the connection is interrupted',
+    plant: () => jest.spyOn(ZooKeeperElection.prototype, 'isHealthy', 'get').mockReturnValue(true),
+    violation: /(leads although|begins to lead while) the connection is interrupted/,
+    seeds: { latch: 3, selector: 3 },
+  },
+  {
+    bug: 'does not ask the clock whether it leads',
+    plant: () => jest.spyOn(LeaderTerm.prototype, 'isExclusive').mockReturnValue(true),
+    violation: WITHOUT_NODE_OR_SESSION,
+    seeds: { latch: 58, selector: 76 },
+  },
+  {
+    bug: 'is not notified when another client deletes its node',
+    plant: () => jest.spyOn(LockHold.prototype, 'nodeLost').mockReturnValue(),
+    violation: WITHOUT_NODE,
+    seeds: { latch: 30, selector: 10 },
+  },
+  {
+    bug: 'does not ask the servers after a reconnect whether it is still elected',
+    plant: () => jest.spyOn(LockHold.prototype, 'confirm').mockResolvedValue(),
+    violation: /leads on a node that was gone before the connection was there/,
+    seeds: { latch: 30 },
+  },
+  {
+    bug: 'claims to lead until it learns otherwise',
+    plant: () => {
+      const leading = new WeakSet<LeaderLatch>();
+      replace(LeaderLatch.prototype, 'onLeadership', (tell, latch) => (listener) => {
+        latch.onLeadershipLost(() => leading.delete(latch));
+        return tell((leadership) => {
+          leading.add(latch);
+          return listener(leadership);
+        });
       });
-      expect(await firstViolation(twoPermits, /the gate is not its own/)).toBeDefined();
-    });
+      jest.spyOn(LeaderLatch.prototype, 'hasLeadership', 'get').mockImplementation(function (
+        this: LeaderLatch,
+      ) {
+        return leading.has(this);
+      });
+    },
+    violation: /says that it leads although/,
+    seeds: { latch: 7 },
+  },
+  {
+    bug: 'releases its place while work runs under its leadership',
+    plant: () =>
+      replace(LeaderLatch.prototype, 'enter', (enter) => () => {
+        const lease = enter();
+        void lease?.hold.release(); // so it does not count
+        return lease;
+      }),
+    violation: /without its node|too many/,
+    seeds: { latch: 2 },
+  },
+
+  {
+    bug: 'is changed again when an answer is lost',
+    plant: () => takeLostFor(false),
+    violation: /is made twice/,
+    seeds: { 'distributed atomic long': 2, 'distributed atomic integer': 3 },
+  },
+  {
+    bug: 'considers a change made when its answer is lost',
+    plant: () => takeLostFor(true),
+    violation: /says that it was made, and was not/,
+    seeds: { 'distributed atomic long': 2, 'distributed atomic integer': 1 },
+  },
+  {
+    bug: 'is set although it has changed since it was read',
+    plant: () =>
+      replace(
+        SessionConnection.prototype,
+        'setData',
+        (setData) => (path, data) => setData(path, data),
+      ),
+    violation: /no client has made/,
+    seeds: { 'distributed atomic long': 1, 'distributed atomic integer': 1 },
+  },
+  {
+    bug: 'does not look again when it was cut off',
+    plant: () => jest.spyOn(SessionConnection.prototype, 'exists').mockResolvedValue(undefined),
+    violation: /takes it for/,
+    seeds: { 'shared count': 1 },
+  },
+  {
+    bug: 'uses what was read last, however old',
+    plant: () => {
+      let zxid = 0;
+      replace(SessionConnection.prototype, 'getData', (getData) => async (...asked) => {
+        const { data, stat } = await getData(...asked);
+        return { data, stat: { ...stat, mzxid: (zxid += 1_000_000) } };
+      });
+    },
+    violation: /which was never there/,
+    seeds: { 'shared count': 1 },
+  },
+];
+
+/** The faults of a {@link SketchedMultiLock}. Default: none. */
+interface Faults {
+  /** Releases nothing when it fails. */
+  readonly isKeeping?: boolean;
+  /** Acquires the parts in the order in which they are given. */
+  readonly isUnordered?: boolean;
+  /** Has a deadline for each part. */
+  readonly isSlow?: boolean;
+  /** Does not listen for the loss of a part. */
+  readonly isNumb?: boolean;
+  /** Does not ask for the first part when it has the last one. */
+  readonly isHasty?: boolean;
+}
+
+/** A multi-lock of two parts, with faults: to check that they are found. */
+class SketchedMultiLock implements Lock {
+  readonly #parts: readonly Lock[];
+
+  constructor(
+    parts: readonly Lock[],
+    private readonly clock: Clock,
+    private readonly faults: Faults,
+  ) {
+    this.#parts = faults.isUnordered ? parts : parts.toReversed();
+  }
+
+  readonly key = 'a + b';
+
+  readonly identity: Lock['identity'] = { scope: this, recipe: 'multiLock', name: this.key };
+
+  async acquire(options: AcquireOptions = {}): Promise<Lease> {
+    const lease = await this.#take(options, (part, rest) => part.acquire(rest));
+    return lease!;
+  }
+
+  tryAcquire(options: AcquireOptions = {}): Promise<Lease | undefined> {
+    return this.#take(options, (part, rest) => part.tryAcquire(rest));
+  }
+
+  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return runWithLease(await this.acquire(options), fn);
+  }
+
+  async #take(
+    { wait, signal }: AcquireOptions,
+    take: (part: Lock, rest: AcquireOptions) => Promise<Lease | undefined>,
+  ): Promise<Lease | undefined> {
+    const end = typeof wait === 'number' ? this.clock.now() + wait : Infinity;
+    for (;;) {
+      const leases: Lease[] = [];
+      try {
+        for (const part of this.#parts) {
+          const rest = this.faults.isSlow ? wait : end - this.clock.now();
+          if (typeof rest === 'number' && rest <= 0) throw new LockTimeoutError(rest, this);
+          const lease = await take(part, { wait: rest === Infinity ? undefined : rest, signal });
+          if (!lease) return void (await this.#giveBack(leases));
+          leases.push(lease);
+        }
+      } catch (error) {
+        void this.#giveBack(leases);
+        throw error;
+      }
+      if (this.faults.isHasty || leases.every(({ isHeld }) => isHeld)) return this.#hold(leases);
+      for (const lease of leases) void lease.release();
+    }
+  }
+
+  async #giveBack(leases: readonly Lease[]): Promise<void> {
+    if (!this.faults.isKeeping) await Promise.all(leases.map((lease) => lease.release()));
+  }
+
+  #hold(leases: readonly Lease[]): Lease {
+    const multi = new MultiHold(this.identity, this.key, leases);
+    if (this.faults.isNumb) multi.hold.markLost = () => {};
+    return new MultiLease(multi.hold, leases);
+  }
+}
+
+/** That the schedules find nothing counts only if they do find planted bugs. */
+describe('The simulation catches', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
+  const cases = BUGS.flatMap(({ seeds, ...planted }) =>
+    Object.entries(seeds).map(([kind, seed]) => ({ ...planted, kind, seed })),
+  );
+  it.each(cases)('a $kind that $bug', async ({ kind, seed, plant, violation }) => {
+    plant?.();
+    const schedule = SCHEDULES[kind as keyof typeof SCHEDULES];
+    expect(await firstAccusation(schedule, violation, seed)).toMatch(violation);
   });
 
   describe('a multi-lock', () => {
-    const sketched = (faults: Faults) => (world: World) => {
-      const parts = [mutex(world, 'a'), mutex(world, 'b')];
-      const make: Parameters<typeof multiLock>[2] = (locks, clock) =>
-        new SketchedMultiLock(locks, clock, faults);
-      return [multiLock(world, parts, make), ...parts];
-    };
+    const sketched = (faults: Faults) =>
+      scheduleOfLocks((world) => {
+        const parts = [mutex(world, 'a'), mutex(world, 'b')];
+        const make: Parameters<typeof multiLock>[2] = (locks, clock) =>
+          new SketchedMultiLock(locks, clock, faults);
+        return [multiLock(world, parts, make), ...parts];
+      });
 
-    it.each<[string, Faults, RegExp]>([
-      ['keeps what it has when it fails', { isKeeping: true }, /keeps|but for a part/],
-      ['takes the parts in the order in which they were given', { isUnordered: true }, /takes b/],
-      ['gives every part the whole time', { isSlow: true }, /goes on after its end/],
-      ['is granted although a part was lost meanwhile', { isHasty: true }, /was lost before/],
+    it.each<[string, Faults, RegExp, seed: number]>([
+      ['keeps what it has when it fails', { isKeeping: true }, /keeps|but for a part/, 1],
+      [
+        'takes the parts in the order in which they were given',
+        { isUnordered: true },
+        /takes b/,
+        1,
+      ],
+      ['gives every part the whole time', { isSlow: true }, /goes on after its end/, 5],
+      ['is granted although a part was lost meanwhile', { isHasty: true }, /was lost before/, 8],
       [
         'does not see that a part is lost',
         { isNumb: true },
         /goes on although a part of it is lost/,
+        4,
       ],
-    ])('that %s', async (_, faults, violation) => {
-      expect(await firstViolation(sketched(faults), violation)).toBeDefined();
+    ])('that %s', async (_, faults, violation, seed) => {
+      expect(await firstAccusation(sketched(faults), violation, seed)).toMatch(violation);
     });
 
     it('only if it has a bug', async () => {
-      expect(await firstViolation(sketched({}), /./, 30)).toBeUndefined();
+      expect(await firstAccusation(sketched({}), /./, 1, 30)).toBeUndefined();
     });
   });
 });
+
+jest.setTimeout(600_000); // where a change of the library makes a known seed miss its bug, the search for the next takes long
+
+/**
+ * Runs one schedule after the other until one is accused of that.
+ *
+ * @param from the first seed
+ * @returns the accusation; `undefined` if there was none
+ */
+async function firstAccusation(
+  schedule: Schedule,
+  expected: RegExp,
+  from: number,
+  runs = 1_000,
+): Promise<string | undefined> {
+  for (let seed = from; seed < from + runs; seed++) {
+    const accusation = await schedule(seed).then(
+      () => undefined,
+      (error: Error) => error.message.split('\n')[0],
+    );
+    if (accusation !== undefined && expected.test(accusation)) return accusation;
+  }
+  return undefined;
+}
+
+type Method = (...args: unknown[]) => unknown;
+
+/** Replaces a method until the mocks are restored; `bug` receives the real one, bound to its object, and that object. */
+function replace<T extends object, K extends keyof T>(
+  owner: T,
+  name: K,
+  bug: (real: T[K], self: T) => T[K],
+): void {
+  const real = owner[name] as Method;
+  const spy = jest.spyOn(owner as Record<string, Method>, name as string);
+  spy.mockImplementation(function (this: unknown, ...args) {
+    const self = this as T;
+    return (bug(real.bind(self) as T[K], self) as Method)(...args);
+  });
+}
+
+/** Makes a change with a lost answer return that, whatever became of it. */
+function takeLostFor(outcome: boolean): void {
+  replace(AtomicNode.prototype, 'replace', (change) => async (...asked) => {
+    try {
+      return await change(...asked);
+    } catch (error) {
+      if (error instanceof ZooKeeperError && error.maybeDone) return outcome;
+      throw error;
+    }
+  });
+}

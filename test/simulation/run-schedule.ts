@@ -1,21 +1,54 @@
+import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import { Accidents } from './accidents.js';
-import { closeDown } from './close-down.js';
+import type { SimulatedClient } from './client.js';
 import { Dice } from './dice.js';
-import type { SimulatedClient } from './simulated-client.js';
 import { Timing } from './timing.js';
 import { World } from './world.js';
 
 /** The longest that the users may continue after the last fault, in ms: only a bound, the observers have stricter ones. */
 const LONGEST = 600_000;
 
+/**
+ * Runs the random schedule of a seed: the same seed, the same schedule.
+ *
+ * @returns how often each kind of event happened
+ * @throws when a promise is broken
+ */
+export type Schedule = (seed: number) => Promise<ReadonlyMap<string, number>>;
+
 /** The activities of the users of a world. */
 export interface Play {
   /** Whether all users with live processes are done. They finish by themselves some time after `calm`. */
   isOver(): boolean;
-  /** Called when the last fault is over. */
   calm?(): void;
-  /** The clients that accidents affect more often than others. */
   victims?(): readonly SimulatedClient[];
+}
+
+/** The users of all clients. */
+export class Company implements Play {
+  /** Each user that is there, with its client. */
+  readonly #inside = new Set<{ readonly client: SimulatedClient }>();
+
+  constructor(private readonly world: World) {}
+
+  /** A user comes, and lives until the promise is resolved. */
+  add(client: SimulatedClient, life: Promise<void>): void {
+    const user = { client };
+    this.#inside.add(user);
+    life.then(
+      () => void this.#inside.delete(user),
+      (error: Error) => this.world.history.accuse(`the code of a user fails: ${error.stack}`),
+    );
+  }
+
+  /** The clients of the users that are there, as far as they have live processes. */
+  get clients(): SimulatedClient[] {
+    return [...this.#inside].flatMap(({ client }) => (client.process.isDead ? [] : [client]));
+  }
+
+  isOver(): boolean {
+    return this.clients.length === 0;
+  }
 }
 
 /**
@@ -24,14 +57,12 @@ export interface Play {
  *
  * @param begin starts users on all clients of the world; the faults last for `duration`
  * @param mayHaveFollowers whether the server may be one of an ensemble: not where an observer assumes that it is the only one
- * @returns how often each kind of event happened
- * @throws when a promise is broken
  */
 export async function runSchedule(
   seed: number,
   begin: (world: World, dice: Dice, duration: number) => Play,
   mayHaveFollowers = true,
-): Promise<ReadonlyMap<string, number>> {
+): ReturnType<Schedule> {
   const dice = new Dice(seed, seed % 2 === 0 ? 0 : 10); // in every other one, many things happen at the same time
   const world = new World({
     dice,
@@ -63,4 +94,37 @@ export async function runSchedule(
   await world.until(isFree, 2 * sessionTimeout + 2 * Timing.tick); // the judge is stricter with connected clients
   await closeDown(world);
   return world.history.counts;
+}
+
+/** Closes all clients of a world without faults, and looks for what they leave behind. @throws if there is anything */
+export async function closeDown(world: World): Promise<void> {
+  const { clients, history, judge, server, clock, observers } = world;
+  const queues = [...world.queues.values()];
+  const longestSession = Math.max(...clients.map(({ sessionTimeout }) => sessionTimeout));
+  const expired = longestSession + 2 * Timing.tick;
+  const alive = clients.filter(({ process }) => !process.isDead);
+  const isUp = ({ connection }: SimulatedClient) =>
+    connection.state === 'CLOSED' || connection.isConnected;
+  await world.until(() => alive.every(isUp)); // the judge knows how long that may take
+  await world.wait(Promise.all(alive.map((client) => client.close())), 10 * Timing.latency);
+  await world.pass(Timing.watchAfter + 10 * Timing.latency);
+  for (const { name, process, userTimers } of alive)
+    if (process.pendingTimers > 0)
+      history.accuse(`${name} leaves ${process.pendingTimers} timers (${userTimers} of users)`);
+
+  await world.pass(expired);
+  for (const { first } of queues) if (first) history.accuse(`${first.path} is left`);
+  for (const observer of [...queues, ...observers]) observer.stop();
+  const watchCount = server.tree.watchCount + (world.ensemble?.watchCount ?? 0);
+  if (watchCount > 0) history.accuse(`${watchCount} watches are left on the server`);
+  await clock.runUntil(() => clock.isIdle, 10 * 60_000); // except for containers, there is nothing left to do
+  const directories = new Set(queues.flatMap(({ directory }) => upwards(directory)));
+  const lasting = observers.reduce((sum, observer) => sum + observer.lasting, 0);
+  if (server.tree.size > directories.size + lasting)
+    history.accuse('there is more than directories left');
+  judge.check();
+}
+
+function upwards(directory: string): string[] {
+  return directory === '/' ? ['/'] : [directory, ...upwards(parentPath(directory))];
 }

@@ -1,12 +1,11 @@
 import type { Request } from '../../lib/zookeeper/connection/transport.js';
-import { mutex } from './locks/mutex.js';
-import { closeDown } from './close-down.js';
+import { mutex, type SimulatedLock } from './locks.js';
+import { closeDown } from './run-schedule.js';
 import { Dice } from './dice.js';
 import type { LockQueue } from './lock-queue.js';
 import { Timing } from './timing.js';
-import type { SimulatedLock } from './simulated-lock.js';
-import type { Visit } from './visit.js';
-import { Visitor } from './visitor.js';
+import type { Visit } from './operation.js';
+import { Visitor } from './guests.js';
 import { World } from './world.js';
 
 /** A world with one lock and three connected clients, for a scenario in single steps. The judge checks it. */
@@ -40,12 +39,10 @@ export class Scene {
     return this.lock.queue!;
   }
 
-  /** Closes all clients, and looks for what they leave behind. */
   end(): Promise<void> {
     return closeDown(this.world);
   }
 
-  /** One more client. */
   join(): Visitor {
     return new Visitor(this.world.judge, this.world.addClient(Scene.SESSION_TIMEOUT), this.lock);
   }
@@ -78,7 +75,6 @@ export class Scene {
     return this.world.wait(promise, 2 * Scene.SESSION_TIMEOUT);
   }
 
-  /** Resolves when the client is connected. */
   connected({ client }: Visitor): Promise<void> {
     return this.world.until(() => client.connection.isConnected, Scene.SESSION_TIMEOUT);
   }

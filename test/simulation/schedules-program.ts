@@ -1,23 +1,25 @@
-// Runs the random schedules of NAME for `schedulesSuite`: those from SEED on, as many as requested.
-import { runSchedules } from './run-schedules.js';
-import type { Schedule } from './schedule.js';
+// Runs random schedules for `schedules.spec.ts`: those of KIND from SEED on, as many as requested.
+import { SCHEDULES, type Kind } from './schedules.js';
 
-/** How often each kind of event happened; or the first broken promise, with the seed. */
+/** How often each kind of event happened; or the first broken promise, with the seed of its schedule. */
 export interface SchedulesReport {
-  readonly counts?: readonly (readonly [kind: string, count: number])[];
-  readonly accusation?: string;
+  readonly counts: readonly (readonly [event: string, count: number])[];
+  readonly failure?: { readonly seed: number; readonly accusation: string };
 }
 
-const [name] = process.argv.slice(2);
-const { schedule } = (await import(`./schedules/${name}.js`)) as { schedule: Schedule };
-
-const report = (seed: number, runs: number): Promise<SchedulesReport> =>
-  runSchedules(seed, runs, schedule).then(
-    (counts) => ({ counts: [...counts] }),
-    (error: Error) => ({ accusation: error.message }),
-  );
+async function report(kind: Kind, from: number, runs: number): Promise<SchedulesReport> {
+  const total = new Map<string, number>();
+  for (let seed = from; seed < from + runs; seed++)
+    try {
+      const counts = await SCHEDULES[kind](seed);
+      for (const [event, count] of counts) total.set(event, (total.get(event) ?? 0) + count);
+    } catch (error) {
+      return { counts: [], failure: { seed, accusation: (error as Error).message } };
+    }
+  return { counts: [...total] };
+}
 
 process.on('message', (told: string) => {
-  const [seed = NaN, runs = NaN] = told.split(' ').map(Number);
-  void report(seed, runs).then((message) => process.send!(message));
+  const [kind, seed, runs] = told.split(' ') as [Kind, string, string];
+  void report(kind, Number(seed), Number(runs)).then((message) => process.send!(message));
 });

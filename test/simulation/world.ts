@@ -1,19 +1,18 @@
 import type { ErrorPolicy } from '../../lib/core/election/election-backend.js';
 import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import { embeddedServers, EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
-import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
-import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import type { Request } from '../../lib/zookeeper/connection/transport.js';
-import { VirtualClock } from '../support/virtual-clock.js';
-import { currentOperation } from './current-operation.js';
+import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
+import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import { VirtualClock } from '../support/time.js';
+import { SimulatedClient } from './client.js';
 import type { Dice } from './dice.js';
-import { Ensemble } from './ensemble/ensemble.js';
-import { History } from './history.js';
+import { Ensemble } from './ensemble.js';
 import { Judge } from './judge.js';
-import { LockQueue } from './lock-queue.js';
-import type { QueueRule } from './queue-rule.js';
-import type { QueuedNode } from './queued-node.js';
-import { SimulatedClient } from './simulated-client.js';
+import { LockQueue, type QueuedNode, type QueueRule } from './lock-queue.js';
+import type { ObservedCount } from './locks.js';
+import { History, type Observer } from './observer.js';
+import { currentOperation } from './operation.js';
 import { Timing } from './timing.js';
 
 const EPHEMERAL: ReadonlySet<CreateMode> = new Set([
@@ -23,35 +22,16 @@ const EPHEMERAL: ReadonlySet<CreateMode> = new Set([
 
 export interface WorldOptions {
   readonly dice: Dice;
-  /** See `Judge`. */
+  /**
+   * True: leases are asked all the time, so that they find their loss by the clock. False: they are only listened to, so they
+   * have to report it by themselves.
+   */
   readonly isAsking: boolean;
   /** How often the server looks for empty containers, in milliseconds. */
   readonly containerInterval: number;
   /** Whether the server is the leader of an ensemble. Default: it is the only one. */
   readonly hasFollowers?: boolean;
-  /** Error policy of the clients. Default: `session`. */
   readonly errorPolicy?: ErrorPolicy;
-}
-
-/** A number that all clients see, as the world knows it. */
-export interface WorldCount {
-  readonly highest: number;
-  /** @param client that sets it. Default: another program */
-  set(value: number, client?: SimulatedClient): void;
-  /** Sets it to `highest`, and keeps it so. */
-  restore(): void;
-  /** Checks whether all clients keep up with it. Call it after every event. */
-  check(): void;
-  stop(): void;
-}
-
-/** An observer beside the judge of the locks. */
-export interface WorldObserver {
-  /** Number of nodes that stay forever. */
-  readonly lasting: number;
-  /** Checks whether the promises are kept. Call it after every event. */
-  check(): void;
-  stop(): void;
 }
 
 /** A server, its clients, and a judge that observes them, in virtual time. */
@@ -62,26 +42,24 @@ export class World {
   readonly history: History;
   readonly judge: Judge;
   readonly clients: SimulatedClient[] = [];
-  readonly counts: WorldCount[] = [];
-  readonly observers: WorldObserver[] = [];
-  /** The queues by their directories. */
+  /** Shared counts, which accidents change. */
+  readonly counts: ObservedCount[] = [];
+  /** All that observe beside the judge of the locks. */
+  readonly observers: Observer[] = [];
   readonly queues = new Map<string, LockQueue>();
-  /** Called when a client has just sent a request. */
   onSent: (client: SimulatedClient, request: Request) => void = () => {};
   #freezes = 0;
   #relieve = () => {};
 
   constructor(private readonly options: WorldOptions) {
-    const { containerInterval, isAsking } = options;
+    const { containerInterval } = options;
     const { clock } = this;
     this.server = new EmbeddedServer({ clock, tickTime: Timing.tick, containerInterval });
     if (options.hasFollowers) this.ensemble = new Ensemble(this.server, clock);
-    const now = () => clock.now();
-    this.history = new History(now);
-    this.judge = new Judge(now, this.history, this.clients, isAsking);
+    this.history = new History(() => clock.now());
+    this.judge = new Judge(this);
   }
 
-  /** See `Judge`. */
   get isAsking(): boolean {
     return this.options.isAsking;
   }
@@ -121,7 +99,6 @@ export class World {
   /** Lets time pass until the condition is true, with the judge checking. */
   async until(isOver: () => boolean, limit?: number): Promise<void> {
     const look = () => {
-      for (const count of this.counts) count.check();
       for (const observer of this.observers) observer.check();
       this.judge.check();
       return isOver();
@@ -149,7 +126,6 @@ export class World {
     await this.until(() => isOver);
   }
 
-  /** What ends a hold. */
   get errorPolicy(): ErrorPolicy {
     return this.options.errorPolicy ?? 'session';
   }
@@ -175,7 +151,6 @@ export class World {
     };
   }
 
-  /** Deletes the node as another client. */
   take(node: QueuedNode): void {
     this.server.receive(() => {
       if (node.goneAt !== undefined) return;
@@ -210,7 +185,6 @@ export class World {
     });
   }
 
-  /** The server collects the empty containers. */
   collectContainers(): void {
     this.server.receive(() => {
       for (const client of this.clients) client.disturb();

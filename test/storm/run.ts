@@ -1,8 +1,5 @@
 // npm run test:storm: three rounds of the storm, 18 faults, with a table of what they did.
-import { FAULTS } from './fault.js';
-import { isHarmless } from './is-harmless.js';
-import { Storm } from './storm.js';
-import type { StormRow } from './storm-row.js';
+import { FAULTS, isHarmless, Storm, type StormRow } from './storm.js';
 
 const ROUNDS = 3;
 

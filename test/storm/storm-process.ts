@@ -5,12 +5,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
-import { TestClient } from '../integration/support/test-client.js';
-import { eventually } from '../support/eventually.js';
-import { contend, type Contention } from './contend.js';
-import { ExclusiveFile } from './exclusive-file.js';
-import { ForeignTraffic } from './foreign-traffic.js';
-import type { StormReport } from './storm-report.js';
+import { TestClient } from '../faults/support/test-client.js';
+import { eventually } from '../support/time.js';
+import { contend, type Contention, ExclusiveFile, ForeignTraffic } from './load.js';
+import type { StormReport } from './storm.js';
 
 const [, , connectString, path, sessionTimeout] = process.argv;
 const client = await TestClient.connect(connectString!, { sessionTimeout: Number(sessionTimeout) });

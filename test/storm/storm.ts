@@ -1,15 +1,134 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TestClient } from '../integration/support/test-client.js';
-import { eventually } from '../support/eventually.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Program } from '../faults/support/program.js';
+import { TestClient } from '../faults/support/test-client.js';
+import { eventually } from '../support/time.js';
 import { ZooKeeperEnsemble } from '../support/zookeeper-ensemble.js';
-import { contend, type Contention } from './contend.js';
-import { ExclusiveFile } from './exclusive-file.js';
-import type { Fault } from './fault.js';
-import { httpLoad } from './http-load.js';
-import type { StormRow } from './storm-row.js';
-import { StormedProcess } from './stormed-process.js';
+import type { ZooKeeperServer } from '../support/zookeeper-server.js';
+import { contend, type Contention, ExclusiveFile, httpLoad } from './load.js';
+
+/** A fault of the servers. */
+export interface Fault {
+  readonly name: string;
+  /** Whether the client must lose its connection by it. */
+  readonly breaks: boolean;
+  /** The server that it affects. */
+  victim(ensemble: ZooKeeperEnsemble, session: string): Promise<ZooKeeperServer | undefined>;
+  begin(victim: ZooKeeperServer): Promise<unknown> | void;
+  end(victim: ZooKeeperServer): Promise<unknown> | void;
+}
+
+const ownServer: Fault['victim'] = (ensemble, session) => ensemble.serverOf(session);
+const killing = {
+  breaks: true,
+  begin: (victim: ZooKeeperServer) => victim.kill(),
+  end: (victim: ZooKeeperServer) => victim.restart(),
+};
+const kill: Fault = { name: 'kill', victim: ownServer, ...killing };
+const killLeader: Fault = {
+  name: 'kill leader',
+  victim: (ensemble) => ensemble.leader(),
+  ...killing,
+};
+const freeze = (seconds: number, breaks: boolean): Fault => ({
+  name: `freeze ${seconds} s`,
+  breaks,
+  victim: ownServer,
+  begin: (victim) => {
+    victim.freeze();
+    return delay(seconds * 1_000);
+  },
+  end: (victim) => victim.thaw(),
+});
+
+/** The faults of one round of the storm. */
+export const FAULTS: readonly Fault[] = [
+  kill,
+  kill,
+  freeze(1, false),
+  kill,
+  freeze(5, true),
+  killLeader,
+];
+
+/** State of the process in the storm. */
+export interface StormReport {
+  readonly session: string;
+  /** The lease that it holds all the time is held, its signal has not aborted, and its node exists. */
+  readonly isLeaseKept: boolean;
+  readonly answered: number;
+  readonly failed: number;
+  /** Age of the oldest request without an outcome, in ms. */
+  readonly oldestPending: number;
+  readonly foreign: { readonly opened: number; readonly hung: number };
+  readonly contention: Contention;
+  /** How often it entered where another process was inside. */
+  readonly violations: number;
+}
+
+/** What one fault has caused. Counts are since the beginning of the storm. */
+export interface StormRow {
+  readonly fault: string;
+  /** Number of the server in the ensemble. */
+  readonly server: number;
+  /** The states that the process reported, each with the milliseconds since the fault. */
+  readonly states: readonly { readonly ms: number; readonly state: string }[];
+  /** An expected loss of the connection was reported. */
+  readonly isNoticed: boolean;
+  readonly isSessionKept: boolean;
+  readonly report: StormReport;
+  /** Number of grants to the rival. */
+  readonly rival: Contention;
+  /** How often two were inside. */
+  readonly violations: number;
+}
+
+type Message = { readonly state: string } | { readonly report: StormReport };
+
+/** The process in the storm, seen from outside. */
+export class StormedProcess {
+  readonly states: { readonly at: number; readonly state: string }[] = [];
+  private tellReport: (report: StormReport) => void = () => {};
+
+  private constructor(
+    private readonly program: Program,
+    /** Port of its HTTP service. */
+    readonly port: number,
+  ) {
+    this.listen().catch(() => {}); // its end is reported by `report`
+  }
+
+  /** Resolves when it is under load. */
+  static async start(args: readonly string[]): Promise<StormedProcess> {
+    const program = new Program(new URL('./storm-process.ts', import.meta.url), args);
+    const { port } = await program.next<{ port: number }>();
+    return new StormedProcess(program, port);
+  }
+
+  /** Rejects when it has ended. */
+  async report(): Promise<StormReport> {
+    const report = new Promise<StormReport>((resolve) => (this.tellReport = resolve));
+    const ended = this.program.exited.then((exit) => {
+      throw new Error(`The process has ended: ${JSON.stringify(exit)}`);
+    });
+    this.program.tell('report');
+    return Promise.race([report, ended]);
+  }
+
+  stop(): Promise<void> {
+    return this.program.stop();
+  }
+
+  private async listen(): Promise<never> {
+    for (;;) {
+      const message = await this.program.next<Message>();
+      if ('report' in message) this.tellReport(message.report);
+      else this.states.push({ at: performance.now(), state: message.state });
+    }
+  }
+}
 
 const SESSION_TIMEOUT = 6_000;
 /** In ticks of 500 ms: a frozen leader is replaced within half a session timeout. */
@@ -101,4 +220,14 @@ export class Storm {
 
 function exclusiveFile(folder: string): string {
   return join(folder, 'inside');
+}
+
+/** Maximum time that a request may be without an outcome: two session timeouts, in ms. */
+const LONGEST_PENDING = 12_000;
+
+/** Whether the process survived it unharmed. */
+export function isHarmless({ isNoticed, isSessionKept, report, violations }: StormRow): boolean {
+  const isKept = isSessionKept && report.isLeaseKept;
+  const isServed = report.foreign.hung === 0 && report.oldestPending < LONGEST_PENDING;
+  return isNoticed && isKept && isServed && violations === 0;
 }

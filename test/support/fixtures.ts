@@ -1,11 +1,9 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { RedisCluster, type RedisClusterOptions } from './redis-cluster.js';
-import type { RedisServerOptions } from './redis-config.js';
+import { RedisServer, type RedisServerOptions } from './redis-server.js';
 import { RedisSentinel, type RedisSentinelOptions } from './redis-sentinel.js';
-import { RedisServer } from './redis-server.js';
-import type { ZooKeeperServerOptions } from './zookeeper-config.js';
+import { ZooKeeperServer, type ZooKeeperServerOptions } from './zookeeper-server.js';
 import { ZooKeeperEnsemble, type ZooKeeperEnsembleOptions } from './zookeeper-ensemble.js';
-import { ZooKeeperServer } from './zookeeper-server.js';
 
 /**
  * Starts what all tests of the surrounding `describe` or file share, before the first of them, and ends it after the last.

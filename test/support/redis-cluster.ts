@@ -1,11 +1,35 @@
-import { Cluster, type ClusterOptions } from 'ioredis';
 import { randomBytes } from 'node:crypto';
-import { eventually } from './eventually.js';
-import { freePorts } from './free-ports.js';
-import { redisClusterNodes, type RedisClusterNode } from './redis-cluster-nodes.js';
-import { RedisServer } from './redis-server.js';
-import { sinceRedis } from './redis-version.js';
-import { replicated } from './replicated.js';
+import { Cluster, type ClusterOptions } from 'ioredis';
+import { freePorts, startedOnFreePorts } from './processes.js';
+import { RedisServer, replicated, sinceRedis } from './redis-server.js';
+import { eventually } from './time.js';
+
+const SLOTS = 16_384;
+
+/** A node of a cluster that is to be. */
+export interface RedisClusterNode {
+  /** 40 hexadecimal digits. */
+  readonly id: string;
+  /** `host:port@busPort` */
+  readonly address: string;
+  /** The master that it replicates; a node without one is a master. */
+  readonly masterId?: string;
+}
+
+/** The text of a node's `nodes.conf`: with it the nodes know each other when they start, and the slots that each serves. */
+export function redisClusterNodes(nodes: readonly RedisClusterNode[], selfId: string): string {
+  const masterIds = nodes.filter(({ masterId }) => !masterId).map(({ id }) => id);
+  const firstSlot = (index: number) => Math.floor((index * SLOTS) / masterIds.length);
+
+  const lines = nodes.map(({ id, address, masterId }) => {
+    const index = masterIds.indexOf(masterId ?? id);
+    const role = masterId ? 'slave' : 'master';
+    const flags = id === selfId ? `myself,${role}` : role;
+    const slots = masterId ? '' : ` ${firstSlot(index)}-${firstSlot(index + 1) - 1}`;
+    return `${id} ${address} ${flags} ${masterId ?? '-'} 0 0 ${index + 1} connected${slots}\n`;
+  });
+  return `${lines.join('')}vars currentEpoch ${masterIds.length} lastVoteEpoch 0\n`;
+}
 
 const HOST = '127.0.0.1';
 const MASTERS = 3;
@@ -33,17 +57,12 @@ export class RedisCluster {
   private constructor(readonly servers: readonly RedisServer[]) {}
 
   /** Starts the servers on free ports; resolves when all of them serve and the replicas are linked. */
-  static async start(options: RedisClusterOptions = {}): Promise<RedisCluster> {
-    for (let attempt = 1; ; attempt++) {
-      const cluster = new RedisCluster(await members(options));
-      try {
-        await cluster.restart();
-        return cluster;
-      } catch (error) {
-        await cluster.stop();
-        if (attempt === START_ATTEMPTS) throw error; // else another process may have won a port
-      }
-    }
+  static start(options: RedisClusterOptions = {}): Promise<RedisCluster> {
+    return startedOnFreePorts(
+      async () => new RedisCluster(await members(options)),
+      (cluster) => cluster.restart(),
+      START_ATTEMPTS,
+    );
   }
 
   /** Where a client may start. */

@@ -1,10 +1,152 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { freePorts } from './free-ports.js';
-import { LateCopy, type CommandFilter } from './late-copy.js';
-import { RedisProxiedConnection, type RedisFaults } from './redis-proxied-connection.js';
+import type { Socket } from 'node:net';
+import { freePorts, startedOnFreePorts } from './processes.js';
+import { ProxiedConnection, TcpProxy, type Faults } from './proxies.js';
 
-const START_ATTEMPTS = 5;
+/** A value of Redis's protocol: null, the text of a simple one, or the elements of an aggregate, of a map in turn. */
+export type RespValue = string | null | readonly RespValue[];
+
+/** A request or a reply as it was sent. */
+export interface RespFrame {
+  readonly bytes: Buffer;
+  /** The character that its kind of value starts with: `+`, `*`, … */
+  readonly type: string;
+  readonly value: RespValue;
+}
+
+/** Cuts a byte stream into the requests, or the replies and pushed messages, of RESP2 and RESP3. */
+export class RespSplitter {
+  private rest: Buffer = Buffer.alloc(0);
+
+  /** Those that are complete with these bytes. */
+  push(bytes: Buffer): RespFrame[] {
+    this.rest = Buffer.concat([this.rest, bytes]);
+    const frames: RespFrame[] = [];
+    for (let read = readValue(this.rest, 0); read; read = readValue(this.rest, 0)) {
+      const type = String.fromCharCode(this.rest[0]!);
+      frames.push({ bytes: this.rest.subarray(0, read.end), type, value: read.value });
+      this.rest = this.rest.subarray(read.end);
+    }
+    return frames;
+  }
+}
+
+interface Read {
+  readonly value: RespValue;
+  /** Where the next value starts. */
+  readonly end: number;
+}
+
+/** Reads the value that starts there; undefined when a part of it is still to come. */
+function readValue(bytes: Buffer, start: number): Read | undefined {
+  const lineEnd = bytes.indexOf('\r\n', start);
+  if (lineEnd < 0) return undefined;
+  const type = String.fromCharCode(bytes[start]!);
+  const line = bytes.toString('utf8', start + 1, lineEnd);
+  const end = lineEnd + 2;
+
+  if (SIMPLE.includes(type)) return { value: type === '_' ? null : line, end };
+  if (line === '-1') return { value: null, end };
+  if (BULK.includes(type)) return readBulk(bytes, end, Number(line));
+  if (AGGREGATE.includes(type)) return readElements(bytes, end, Number(line));
+  if (type === '%') return readElements(bytes, end, 2 * Number(line));
+  throw new Error(`Not a value of RESP: ${type}${line}`);
+}
+
+const SIMPLE = '+-:_,#(';
+const BULK = '$=!';
+const AGGREGATE = '*~>';
+
+function readBulk(bytes: Buffer, start: number, length: number): Read | undefined {
+  const end = start + length + 2;
+  if (bytes.length < end) return undefined;
+  return { value: bytes.toString('utf8', start, start + length), end };
+}
+
+function readElements(bytes: Buffer, start: number, count: number): Read | undefined {
+  const value: RespValue[] = [];
+  let end = start;
+  while (value.length < count) {
+    const element = readValue(bytes, end);
+    if (!element) return undefined;
+    value.push(element.value);
+    end = element.end;
+  }
+  return { value, end };
+}
+
+/** Chooses commands by their name and arguments as they were sent. */
+export type CommandFilter = (command: readonly string[]) => boolean;
+
+/** The two sides of a connection on which a copy is under way. */
+export interface LateConnection {
+  /** Ends the client's side alone. */
+  abandon(): void;
+  /** Writes to the server; resolves to what it answers, one for each frame. */
+  send(frames: readonly RespFrame[]): Promise<readonly RespFrame[]>;
+  /** Ends both sides. */
+  cut(): void;
+}
+
+/**
+ * What a client has sent on a connection that it gives up, and that reaches the server only after that: TCP goes on sending
+ * what was written to a socket, and the client has sent it again meanwhile.
+ */
+export class LateCopy {
+  private readonly frames: RespFrame[] = [];
+  private connection?: LateConnection;
+
+  /** @param isReplay the command is delivered at once too, and the copy is a second one */
+  constructor(
+    private readonly isMeant: CommandFilter,
+    private readonly isReplay: boolean,
+  ) {}
+
+  /** How many commands there are. */
+  get count(): number {
+    return this.frames.length;
+  }
+
+  /** Their names and arguments. */
+  get commands(): readonly (readonly string[])[] {
+    return this.frames.map(({ value }) => value as readonly string[]);
+  }
+
+  /** The connection breaks for the client: it connects anew, and sends again what it has no answer to. */
+  giveUp(): void {
+    this.bound.abandon();
+  }
+
+  /** The copy arrives; resolves, when the server has answered each of the commands, to these answers. */
+  async deliver(): Promise<readonly RespValue[]> {
+    this.giveUp();
+    try {
+      const replies = await this.bound.send(this.frames);
+      return replies.map(({ value }) => value);
+    } finally {
+      this.bound.cut();
+    }
+  }
+
+  /** Is it this connection's, because of this command? Only the first one that is meant counts. */
+  claims(command: readonly string[], connection: LateConnection): boolean {
+    if (this.connection || !this.isMeant(command)) return false;
+    this.connection = connection;
+    return true;
+  }
+
+  /** Takes what the client has sent on its connection; returns whether the server gets it now. */
+  take(frame: RespFrame): boolean {
+    const isKept = !this.isReplay || this.count === 0;
+    if (isKept) this.frames.push(frame);
+    return this.isReplay;
+  }
+
+  private get bound(): LateConnection {
+    if (this.connection) return this.connection;
+    throw new Error('No command that is meant was sent.');
+  }
+}
 
 /** Replies that are being lost. */
 export interface LostReplies {
@@ -20,53 +162,29 @@ export interface LostReplies {
  * Nodes of a cluster and sentinels give their clients the addresses of servers; to lead those through proxies, give the
  * client a `natMap`.
  */
-export class RedisProxy {
+export class RedisProxy extends TcpProxy<RedisProxiedConnection> {
   readonly host = '127.0.0.1';
-  private readonly connections = new Set<RedisProxiedConnection>();
   private readonly seen: (readonly string[])[] = [];
   private readonly losses = new Set<{ isMeant: CommandFilter; lost: number }>();
   private readonly copies: LateCopy[] = [];
-  private readonly faults: RedisFaults = {
-    areRequestsHeld: false,
-    areRepliesHeld: false,
+  protected readonly faults: RedisFaults = {
+    holdRequests: false,
+    holdReplies: false,
     loss: (command) => this.lossOf(command),
     late: (command, connection) => this.copies.find((copy) => copy.claims(command, connection)),
   };
-  private readonly listener: Server;
 
-  private constructor(
-    private readonly target: { readonly host: string; readonly port: number },
-    readonly port: number,
-  ) {
-    this.listener = createServer((client) => this.onConnection(client));
-  }
-
-  /** Starts a proxy on a free port. The server need not run yet. */
-  static async start(target: {
-    readonly host: string;
-    readonly port: number;
-  }): Promise<RedisProxy> {
-    for (let attempt = 1; ; attempt++) {
-      const [port] = await freePorts(1, '127.0.0.1');
-      const proxy = new RedisProxy(target, port!);
-      proxy.listener.listen(proxy.port, proxy.host);
-      try {
-        await once(proxy.listener, 'listening');
-        return proxy;
-      } catch (error) {
-        if (attempt === START_ATTEMPTS) throw error; // else another process won the port
-      }
-    }
+  /** Starts a proxy on a free port. */
+  static start(target: { readonly host: string; readonly port: number }): Promise<RedisProxy> {
+    return startedOnFreePorts(
+      async () => new RedisProxy(target, (await freePorts(1, '127.0.0.1'))[0]!),
+      ({ listener, port, host }) => once(listener.listen(port, host), 'listening'),
+    );
   }
 
   /** What clients sent since it started, in the order in which it came here: names and arguments. */
   get commands(): readonly (readonly string[])[] {
     return this.seen;
-  }
-
-  /** How many connections are open now. */
-  get open(): number {
-    return [...this.connections].filter((connection) => !connection.closed).length;
   }
 
   /**
@@ -99,22 +217,9 @@ export class RedisProxy {
     return this.copy(new LateCopy(isMeant, true));
   }
 
-  /** A black hole: connections stay open, also new ones, but nothing arrives in either direction. */
-  hold(): void {
-    this.faults.areRequestsHeld = true;
-    this.faults.areRepliesHeld = true;
-  }
-
-  /** The server gets what is sent, but nothing arrives from it. */
-  holdReplies(): void {
-    this.faults.areRepliesHeld = true;
-  }
-
-  /** Ends `hold` and `holdReplies`: everything kept arrives now, in order. */
+  /** As `release`. */
   resume(): void {
-    this.faults.areRequestsHeld = false;
-    this.faults.areRepliesHeld = false;
-    for (const connection of this.connections) connection.deliver();
+    this.release();
   }
 
   /** Ends the connections on which such a command was sent, or all; what is held on them is lost. New ones are welcome. */
@@ -142,14 +247,125 @@ export class RedisProxy {
     return loss && (() => void loss.lost++);
   }
 
-  private onConnection(client: Socket): void {
-    const server = connect(this.target.port, this.target.host);
-    const connection = new RedisProxiedConnection(client, server, this.faults, (command) =>
+  protected connection(client: Socket, server: Socket): RedisProxiedConnection {
+    return new RedisProxiedConnection(client, server, this.faults, (command) =>
       this.seen.push(command),
     );
-    const forget = () => connection.closed && this.connections.delete(connection);
-    client.on('close', forget);
-    server.on('close', forget);
-    this.connections.add(connection);
   }
+}
+
+interface RedisFaults extends Faults {
+  /** Is the reply to this command to be lost? Asked once for each; if so, it gives what to call when it is. */
+  loss(command: readonly string[]): (() => void) | undefined;
+  /** Is there to be a late copy of this command, and of what comes behind it? */
+  late(command: readonly string[], connection: LateConnection): LateCopy | undefined;
+}
+
+/** A command that still waits for its reply. */
+interface Unanswered {
+  readonly name: string;
+  /** How many replies it gets: a subscription is confirmed channel by channel. */
+  replies: number;
+  readonly onLost?: () => void;
+  /** Gets the reply in place of the client. */
+  readonly onReply?: (reply: RespFrame) => void;
+}
+
+/** A client's connection to the proxy, and the proxy's to the server. */
+class RedisProxiedConnection extends ProxiedConnection implements LateConnection {
+  /** What the client sent. */
+  readonly commands: (readonly string[])[] = [];
+  private readonly unanswered: Unanswered[] = [];
+  private hasSubscribed = false;
+  private isDoomed = false;
+  private late?: LateCopy;
+
+  constructor(
+    client: Socket,
+    server: Socket,
+    private readonly faults: RedisFaults,
+    private readonly onCommand: (command: readonly string[]) => void,
+  ) {
+    super(client, server, faults);
+    listen(
+      client,
+      (frame) => this.onRequest(frame),
+      () => this.late ?? this.requests.push('end'),
+    );
+    listen(
+      server,
+      (frame) => this.onReply(frame),
+      () => this.replies.push('end'),
+    );
+  }
+
+  abandon(): void {
+    this.client.destroy();
+  }
+
+  async send(frames: readonly RespFrame[]): Promise<readonly RespFrame[]> {
+    const replies = frames.map(
+      ({ bytes }) =>
+        new Promise<RespFrame>((resolve, reject) => {
+          if (!this.server.writable) return reject(new Error('The server has ended it.'));
+          this.server.once('close', () => reject(new Error('The server has not answered.')));
+          this.unanswered.push({ name: '', replies: 1, onReply: resolve });
+          this.server.write(bytes);
+        }),
+    );
+    return await Promise.all(replies);
+  }
+
+  private onRequest(frame: RespFrame): void {
+    if (this.isDoomed) return; // as good as cut: what comes after the lost reply's command must not be carried out
+    const command = frame.value as readonly string[];
+    this.late ??= this.faults.late(command, this);
+    const isSent = this.late?.take(frame) ?? true;
+    this.commands.push(command);
+    this.onCommand(command);
+    if (isSent) this.request(command, frame.bytes);
+  }
+
+  private request(command: readonly string[], bytes: Buffer): void {
+    const name = command[0]!.toLowerCase();
+    const isSubscription = name.endsWith('subscribe');
+    const replies = isSubscription ? Math.max(command.length - 1, 1) : 1;
+    const onLost = this.faults.loss(command);
+
+    this.hasSubscribed ||= isSubscription;
+    this.isDoomed = onLost !== undefined;
+    this.unanswered.push({ name, replies, onLost });
+    this.requests.push(bytes);
+  }
+
+  private onReply(frame: RespFrame): void {
+    const command = this.unanswered[0];
+    if (command && this.isReplyTo(command, frame)) {
+      if (command.onLost) {
+        this.unanswered.shift();
+        if (this.late) this.abandon();
+        else this.cut();
+        return command.onLost();
+      }
+      if (--command.replies === 0 || frame.type === '-') this.unanswered.shift();
+      if (command.onReply) return command.onReply(frame);
+    }
+    this.replies.push(frame.bytes);
+  }
+
+  /** Or is it a message of a subscription? */
+  private isReplyTo({ name }: Unanswered, { type, value }: RespFrame): boolean {
+    const mayBePushed = type === '>' || (type === '*' && this.hasSubscribed);
+    const kind = mayBePushed && Array.isArray(value) ? String(value[0]) : '';
+    if (kind.endsWith('subscribe')) return kind === name;
+    return type !== '>' && !kind.endsWith('message');
+  }
+}
+
+function listen(socket: Socket, onFrame: (frame: RespFrame) => void, onClose: () => void): void {
+  const splitter = new RespSplitter();
+  socket.setNoDelay(true);
+  socket.on('data', (bytes: Buffer) => splitter.push(bytes).forEach(onFrame));
+  socket.on('error', () => {}); // `close` follows
+  socket.on('close', onClose);
 }

@@ -1,11 +1,45 @@
-import { Redis, type RedisOptions } from 'ioredis';
 import { randomBytes } from 'node:crypto';
-import { eventually } from './eventually.js';
-import { freePorts } from './free-ports.js';
-import { RedisServer } from './redis-server.js';
-import { sinceRedis } from './redis-version.js';
-import { replicated } from './replicated.js';
-import { sentinelView, type SentinelView } from './sentinel-view.js';
+import { Redis, type RedisOptions } from 'ioredis';
+import { freePorts, startedOnFreePorts } from './processes.js';
+import { RedisServer, replicated, sinceRedis } from './redis-server.js';
+import { eventually } from './time.js';
+
+/** What a sentinel knows of a master and those around it. */
+export interface SentinelView {
+  /** The port of the master. */
+  readonly master: number;
+  /** Whether it finds nothing wrong with the master, and nothing is under way. */
+  readonly isCalm: boolean;
+  /** How many other sentinels it knows. */
+  readonly sentinels: number;
+  /** How many replicas it knows that work and are linked to their master. */
+  readonly replicas: number;
+}
+
+/** Asks a sentinel. */
+export async function sentinelView(
+  sentinel: RedisServer,
+  masterName: string,
+): Promise<SentinelView> {
+  const ask = (what: string) => sentinel.command('SENTINEL', what, masterName);
+  const master = recordOf((await ask('MASTER')) as string[]);
+  const replicas = ((await ask('REPLICAS')) as string[][]).map(recordOf);
+  const linked = replicas.filter(
+    (replica) => replica['flags'] === 'slave' && replica['master-link-status'] === 'ok',
+  );
+  return {
+    master: Number(master['port']),
+    isCalm: master['flags'] === 'master',
+    sentinels: Number(master['num-other-sentinels']),
+    replicas: linked.length,
+  };
+}
+
+/** From names and values in turn. */
+function recordOf(pairs: readonly string[]): Record<string, string | undefined> {
+  const names = pairs.filter((_, i) => i % 2 === 0);
+  return Object.fromEntries(names.map((name, i) => [name, pairs[2 * i + 1]]));
+}
 
 const HOST = '127.0.0.1';
 const MASTER_NAME = 'mymaster';
@@ -33,18 +67,15 @@ export class RedisSentinel {
   ) {}
 
   /** Starts all on free ports; resolves when the replica is linked, and every sentinel knows it and the others. */
-  static async start(options: RedisSentinelOptions = {}): Promise<RedisSentinel> {
-    for (let attempt = 1; ; attempt++) {
-      const { servers, sentinels } = await members(options);
-      const sentinel = new RedisSentinel(servers, sentinels);
-      try {
-        await sentinel.restart();
-        return sentinel;
-      } catch (error) {
-        await sentinel.stop();
-        if (attempt === START_ATTEMPTS) throw error; // else another process may have won a port
-      }
-    }
+  static start(options: RedisSentinelOptions = {}): Promise<RedisSentinel> {
+    return startedOnFreePorts(
+      async () => {
+        const { servers, sentinels } = await members(options);
+        return new RedisSentinel(servers, sentinels);
+      },
+      (sentinel) => sentinel.restart(),
+      START_ATTEMPTS,
+    );
   }
 
   /** A client that asks the sentinels for the master, as users have one; `stop()` disconnects it. */

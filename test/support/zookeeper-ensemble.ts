@@ -1,12 +1,31 @@
-import { eventually } from './eventually.js';
-import { freePorts } from './free-ports.js';
-import { SeverableLink } from './severable-link.js';
-import type { ZooKeeperServerOptions } from './zookeeper-config.js';
-import { ZooKeeperServer } from './zookeeper-server.js';
+import type { Socket } from 'node:net';
+import { freePorts, startedOnFreePorts } from './processes.js';
+import { Forwarder } from './proxies.js';
+import { eventually } from './time.js';
+import { ZooKeeperServer, type ZooKeeperServerOptions } from './zookeeper-server.js';
 
 const HOST = '127.0.0.1';
 const SIZE = 3;
 const START_ATTEMPTS = 3;
+
+/** A way to a server that can become a black hole: connections stay open, and nothing arrives any more. */
+class SeverableLink extends Forwarder {
+  #isSevered = false;
+
+  sever(): void {
+    this.#isSevered = true;
+  }
+
+  /** It carries again what is sent from now on: on new connections, as the old ones have a gap. */
+  mend(): void {
+    this.#isSevered = false;
+    this.cut();
+  }
+
+  protected override pass(bytes: Buffer, to: Socket): void {
+    if (!this.#isSevered) to.write(bytes);
+  }
+}
 
 export interface ZooKeeperEnsembleOptions extends Omit<ZooKeeperServerOptions, 'host' | 'id'> {
   /** Can servers be cut off from the leader? Default: false. */
@@ -22,17 +41,12 @@ export class ZooKeeperEnsemble {
   ) {}
 
   /** Starts the servers on free ports; resolves when all of them serve. */
-  static async start(options: ZooKeeperEnsembleOptions = {}): Promise<ZooKeeperEnsemble> {
-    for (let attempt = 1; ; attempt++) {
-      const ensemble = await ZooKeeperEnsemble.make(options);
-      try {
-        await Promise.all(ensemble.servers.map((server) => server.restart()));
-        return ensemble;
-      } catch (error) {
-        await ensemble.stop();
-        if (attempt === START_ATTEMPTS) throw error; // else another process may have won a port
-      }
-    }
+  static start(options: ZooKeeperEnsembleOptions = {}): Promise<ZooKeeperEnsemble> {
+    return startedOnFreePorts(
+      () => ZooKeeperEnsemble.make(options),
+      ({ servers }) => Promise.all(servers.map((server) => server.restart())),
+      START_ATTEMPTS,
+    );
   }
 
   /** Servers that do not run yet, with the links between them. */
@@ -51,7 +65,8 @@ export class ZooKeeperEnsemble {
       for (const [j, peer] of ids.entries()) {
         const quorum = quorums[j]!;
         const port = isSeverable && i !== j ? ports.shift()! : quorum;
-        if (port !== quorum) own.push(await SeverableLink.open(port, quorum));
+        if (port !== quorum)
+          own.push(await new SeverableLink({ host: HOST, port: quorum }).listen(port));
         peers.push([`server.${peer}`, `${HOST}:${port}:${elections[j]}`]);
       }
       const config = {
@@ -115,8 +130,8 @@ export class ZooKeeperEnsemble {
 
   /** Ends all servers and removes their data. */
   async stop(): Promise<void> {
-    for (const link of [...this.links.values()].flat()) link.close();
-    await Promise.all(this.servers.map((server) => server.stop()));
+    const all = [...[...this.links.values()].flat(), ...this.servers];
+    await Promise.all(all.map((each) => each.stop()));
   }
 
   private async inRole(role: 'leader' | 'follower'): Promise<ZooKeeperServer[]> {

@@ -1,58 +1,127 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { isIPv6 } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { connect, isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { eventually } from './eventually.js';
-import { fourLetterWord } from './four-letter-word.js';
-import { freePorts } from './free-ports.js';
-import { WatchedProcess } from './watched-process.js';
-import { zooKeeperClassPath } from './zookeeper-class-path.js';
-import {
-  zooKeeperConfig,
-  zooKeeperJvmArgs,
-  type ZooKeeperServerOptions,
-} from './zookeeper-config.js';
+import { freePorts, startedOnFreePorts, TestServer, WatchedProcess } from './processes.js';
+import { eventually } from './time.js';
 
-const START_ATTEMPTS = 5;
+/** Settings of a test server; the defaults suit tests that lose and expire sessions quickly. */
+export interface ZooKeeperServerOptions {
+  /** Loopback address to listen on, `127.0.0.1` or `::1`. Default `127.0.0.1`. */
+  host?: string;
+  /** The server's unit of time in milliseconds: sessions expire with this resolution. Default 500. */
+  tickTime?: number;
+  /** Shortest session timeout that it grants, in milliseconds. Default 1000. */
+  minSessionTimeout?: number;
+  /** Longest session timeout that it grants, in milliseconds. Default 60 000. */
+  maxSessionTimeout?: number;
+  /** How often it looks for containers that have become empty, in milliseconds. Default 1000. */
+  containerCheckIntervalMs?: number;
+  /** Further lines of `zoo.cfg`. */
+  config?: Readonly<Record<string, string | number>>;
+  /** Further arguments of the Java machine. */
+  jvmArgs?: readonly string[];
+  /** Its id in an ensemble, the members of which `config` names. Default: it stands alone. */
+  id?: number;
+}
+
+/** The text of `zoo.cfg`. */
+export function zooKeeperConfig(
+  dataDir: string,
+  host: string,
+  port: number,
+  options: ZooKeeperServerOptions,
+): string {
+  const settings = {
+    dataDir,
+    clientPort: port,
+    clientPortAddress: host,
+    tickTime: options.tickTime ?? 500,
+    minSessionTimeout: options.minSessionTimeout ?? 1000,
+    maxSessionTimeout: options.maxSessionTimeout ?? 60_000,
+    maxClientCnxns: 0,
+    'admin.enableServer': false,
+    '4lw.commands.whitelist': '*',
+    extendedTypesEnabled: true,
+    ...options.config,
+  };
+  return Object.entries(settings)
+    .map(([key, value]) => `${key}=${value}\n`)
+    .join('');
+}
+
+/** Arguments of the Java machine. */
+export function zooKeeperJvmArgs(options: ZooKeeperServerOptions): string[] {
+  return [
+    '-Xmx256m',
+    '-XX:+UseSerialGC',
+    '-Dzookeeper.forceSync=no',
+    `-Dznode.container.checkIntervalMs=${options.containerCheckIntervalMs ?? 1000}`,
+    '-Dznode.container.maxPerMinute=1000000',
+    '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+    ...(options.jvmArgs ?? []),
+  ];
+}
+
+const DEBIAN_JARS = '/usr/share/java';
+
+/**
+ * Java class path of the ZooKeeper server: from the distribution in `ZOOKEEPER_HOME`, else from Debian's package.
+ *
+ * @throws when neither is there, with what to install
+ */
+export function zooKeeperClassPath(): string {
+  const home = process.env.ZOOKEEPER_HOME;
+  if (home) return distribution(home);
+  if (!existsSync(join(DEBIAN_JARS, 'zookeeper.jar'))) {
+    throw new Error(
+      'No ZooKeeper server found. Run `bash test/support/install.sh`, ' +
+        'or unpack a ZooKeeper distribution and set ZOOKEEPER_HOME to its folder.',
+    );
+  }
+  // The jar's manifest names all it needs but a logger.
+  return ['zookeeper.jar', 'slf4j-simple.jar'].map((jar) => join(DEBIAN_JARS, jar)).join(':');
+}
+
+function distribution(home: string): string {
+  const lib = join(home, 'lib');
+  const jars = existsSync(lib) ? readdirSync(lib).filter((file) => file.endsWith('.jar')) : [];
+  if (!jars.some((jar) => jar.startsWith('zookeeper-'))) {
+    throw new Error(
+      `ZOOKEEPER_HOME is ${home}, but there is no lib/zookeeper-*.jar. Set it to an unpacked ZooKeeper distribution.`,
+    );
+  }
+  // Without a configuration, logback writes every debug line; without logback nothing is logged.
+  return jars
+    .filter((jar) => !jar.startsWith('logback-'))
+    .map((jar) => join(lib, jar))
+    .join(':');
+}
 
 /** A real ZooKeeper server on a loopback port, with its data in a temporary folder. */
-export class ZooKeeperServer {
+export class ZooKeeperServer extends TestServer {
   readonly host: string;
-  private readonly folder = mkdtempSync(join(tmpdir(), 'zookeeper-'));
-  private process: WatchedProcess | undefined;
 
   /** A server that does not run yet; `restart()` starts it. */
   constructor(
     readonly port: number,
     private readonly options: ZooKeeperServerOptions = {},
   ) {
+    super('zookeeper');
     this.host = options.host ?? '127.0.0.1';
   }
 
   /** Starts a standalone server on a free port; resolves when it answers. */
-  static async start(options: ZooKeeperServerOptions = {}): Promise<ZooKeeperServer> {
-    for (let attempt = 1; ; attempt++) {
-      const [port] = await freePorts(1, options.host ?? '127.0.0.1');
-      const server = new ZooKeeperServer(port!, options);
-      try {
-        await server.restart();
-        return server;
-      } catch (error) {
-        await server.stop();
-        if (attempt === START_ATTEMPTS) throw error; // else another process may have won the port
-      }
-    }
+  static start(options: ZooKeeperServerOptions = {}): Promise<ZooKeeperServer> {
+    return startedOnFreePorts(
+      async () =>
+        new ZooKeeperServer((await freePorts(1, options.host ?? '127.0.0.1'))[0]!, options),
+      (server) => server.restart(),
+    );
   }
 
   /** `host:port`, as clients want it. */
   get connectString(): string {
     return isIPv6(this.host) ? `[${this.host}]:${this.port}` : `${this.host}:${this.port}`;
-  }
-
-  /** Whether its process exists, frozen or not. */
-  get running(): boolean {
-    return this.process?.running ?? false;
   }
 
   /** Starts it again with the same port and data, after a kill if it still runs; resolves when it serves. */
@@ -80,27 +149,6 @@ export class ZooKeeperServer {
     }
   }
 
-  /** SIGKILL. The data stays, for `restart()`. */
-  async kill(): Promise<void> {
-    await this.process?.kill();
-  }
-
-  /** SIGSTOP: it keeps its connections and answers nothing. */
-  freeze(): void {
-    this.process?.freeze();
-  }
-
-  /** SIGCONT: it goes on where it was. */
-  thaw(): void {
-    this.process?.thaw();
-  }
-
-  /** Ends it for good and removes its data. */
-  async stop(): Promise<void> {
-    await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
-  }
-
   /** Its answer to `srvr`, `cons`, `wchs`, …; empty when it gives none. */
   fourLetterWord(word: string): Promise<string> {
     return fourLetterWord(word, this.port, this.host);
@@ -123,4 +171,30 @@ export class ZooKeeperServer {
     const mode = /^Mode: (standalone|leader|follower)$/m.exec(await this.fourLetterWord('srvr'));
     return mode?.[1] as 'standalone' | 'leader' | 'follower' | undefined;
   }
+}
+
+/**
+ * Asks a ZooKeeper server one of its four-letter questions (`srvr`, `cons`, `wchs`, `mntr`, …).
+ *
+ * @returns the answer; empty when there is no listener or the answer does not come within `timeout` milliseconds
+ */
+export function fourLetterWord(
+  word: string,
+  port: number,
+  host: string,
+  timeout = 1000,
+): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = '';
+    // Written without ending our side: the server may see the end first and drop the question.
+    const socket = connect(port, host, () => socket.write(word));
+    socket.setEncoding('utf8');
+    socket.setTimeout(timeout, () => {
+      answer = '';
+      socket.destroy();
+    });
+    socket.on('data', (text: string) => (answer += text));
+    socket.on('error', () => {}); // `close` follows
+    socket.on('close', () => resolve(answer));
+  });
 }

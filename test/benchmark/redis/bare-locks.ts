@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { hostname } from 'node:os';
 import { lockAcquire, lockRelease } from '../../../lib/redis/scripts/index.js';
-import { partsOf } from './quantities.js';
+import { partsOf } from './libraries.js';
 
 const CLIENT = '6f1c2d9e-5a7b-4c1d-9e8f-0a1b2c3d4e5f';
 const LEASE = 30_000;

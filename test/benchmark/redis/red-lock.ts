@@ -1,14 +1,15 @@
 import { createRedLockClient } from '../../../lib/redis/red-lock/create-red-lock-client.js';
 import { RedisServer } from '../../support/redis-server.js';
-import { alternately } from '../alternately.js';
-import { mediansOf } from '../medians-of.js';
-import { percentile } from '../percentile.js';
+import { alternately, mediansOf, percentile } from '../measuring.js';
 import { peerRow, row, type Row } from '../row.js';
 import { BareLocks } from './bare-locks.js';
-import type { Acquire, LockMaker } from './lock-maker.js';
-import { NodeContestant } from './node-contestant.js';
-import { peerLibraries } from './peer-libraries.js';
-import type { RedissonContestant } from './redisson-contestant.js';
+import {
+  type Acquire,
+  type LockMaker,
+  NodeContestant,
+  type RedissonContestant,
+} from './contestants.js';
+import { peerLibraries } from './libraries.js';
 
 const SERVERS = 5;
 const CYCLES = 100;

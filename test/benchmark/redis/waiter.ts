@@ -3,9 +3,7 @@
 import { Redis } from 'ioredis';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import { BareLocks } from './bare-locks.js';
-import type { Library } from './library.js';
-import { ourLibrary } from './our-library.js';
-import { peerLibraries } from './peer-libraries.js';
+import { type Library, ourLibrary, peerLibraries } from './libraries.js';
 
 const url = process.argv[2]!;
 const connections: Redis[] = [];

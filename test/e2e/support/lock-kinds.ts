@@ -58,3 +58,8 @@ export const LOCK_KINDS: LockKind[] = [
     participants: (client, key) => client.mutex(key).participants(),
   },
 ];
+
+/** Every decorator, with LockModule as the first and as the last import. */
+export const PLACED_KINDS = LOCK_KINDS.flatMap((kind) =>
+  (['first', 'last'] as const).map((position) => ({ ...kind, position })),
+);

@@ -1,4 +1,4 @@
-import { eventually } from '../../support/eventually.js';
+import { eventually } from '../../support/time.js';
 
 /** What keeps the process alive at this moment, by kind. */
 export function openHandles(): Map<string, number> {

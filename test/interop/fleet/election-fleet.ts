@@ -1,18 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
-import { TestClient } from '../../integration/support/test-client.js';
-import { Deferred } from '../../support/deferred.js';
-import { eventually } from '../../support/eventually.js';
+import { TestClient } from '../../faults/support/test-client.js';
+import { Deferred, eventually } from '../../support/time.js';
 import type { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
 import type { Peer } from '../support/peer.js';
-import { startCuratorPeer } from '../support/start-curator-peer.js';
-import { startNodePeer } from '../support/start-node-peer.js';
-import { ClaimHistory, type Term } from './claim-history.js';
-import type { ElectionReport } from './election-report.js';
-import { LineObserver } from './line-observer.js';
+import { startCuratorPeer, startNodePeer } from '../support/start-peers.js';
+import { ClaimHistory, type Term } from './history.js';
+import { LineObserver } from './observers.js';
 
-/** Number of processes of each language. */
-const SIZE = 3;
+/** Result of an election of Node and Java processes of which the leaders were killed and frozen. */
+export interface ElectionReport {
+  readonly terms: readonly Term[];
+  readonly claims: number;
+  /** As text. */
+  readonly faults: readonly string[];
+  /** Older claims of frozen Java processes, which only the token reveals. */
+  readonly unknowing: number;
+  readonly kills: number;
+  readonly freezes: number;
+  /** How long there was no leader after each of them, in ms. */
+  readonly vacancies: readonly number[];
+  /** Whether all candidates stood in the end, and saw the same leader. */
+  readonly isWhole: boolean;
+  /** Nodes that were left after all had closed. */
+  readonly leftBehind: readonly string[];
+}
+
 const PATH = '/election';
 /** Time in ms between two strikes, each of which kills or freezes the leader. */
 const INTERVAL = 3_000;
@@ -20,6 +33,8 @@ const PATIENCE = { within: 60_000 };
 
 /** How an election is run. */
 export interface ElectionPlan {
+  /** Number of processes of each language. */
+  readonly size: number;
   /** `sessionTimeout` of all candidates, in ms. */
   readonly sessionTimeout: number;
   /** How many leaders are killed and frozen in total. */
@@ -27,7 +42,7 @@ export interface ElectionPlan {
 }
 
 /**
- * Three Node and three Java processes, each a candidate of one leader latch, of which the leaders are killed and frozen in
+ * Node and Java processes, each a candidate of one leader latch, of which the leaders are killed and frozen in
  * turn.
  */
 export class ElectionFleet {
@@ -49,24 +64,28 @@ export class ElectionFleet {
   /** Kills and freezes that many leaders, in turn. */
   static async run(
     ensemble: ZooKeeperEnsemble,
-    { sessionTimeout, strikes }: ElectionPlan,
+    { size, sessionTimeout, strikes }: ElectionPlan,
   ): Promise<ElectionReport> {
     const stranger = await TestClient.connect(ensemble.connectString, { sessionTimeout: 30_000 });
     const fleet = new ElectionFleet(ensemble, stranger, sessionTimeout);
     try {
-      await fleet.start();
+      await fleet.start(size);
       return await fleet.strike(strikes);
     } finally {
       await fleet.end();
     }
   }
 
-  private async start(): Promise<void> {
+  private async start(size: number): Promise<void> {
     // It stays until the end, so that the report can show what is left in it.
     await this.stranger.connection.create(PATH, Buffer.alloc(0), CreateMode.PERSISTENT);
     this.observer = await LineObserver.start((...line) => this.note(...line));
-    const names = Array.from({ length: SIZE }, (_, n) => [`node${n + 1}`, `java${n + 1}`]).flat();
-    for (const name of names) await this.stand(name);
+    const names = Array.from({ length: size }, (_, n) => [`node${n + 1}`, `java${n + 1}`]).flat();
+    await Promise.all(names.map((name) => this.startPeer(name)));
+    for (const [n, name] of names.entries()) {
+      this.stand(name);
+      await this.stranger.queue(PATH, n + 1);
+    }
   }
 
   private async strike(strikes: number): Promise<ElectionReport> {
@@ -100,14 +119,17 @@ export class ElectionFleet {
     await this.stranger.locks.close();
   }
 
-  /** Starts one more process, which stands for election. */
-  private async stand(name: string): Promise<void> {
+  private async startPeer(name: string): Promise<void> {
     const { connectString } = this.ensemble;
     const peer = name.startsWith('node')
       ? await startNodePeer(connectString, this.sessionTimeout)
       : await startCuratorPeer('5.9.0', connectString, this.sessionTimeout);
     this.peers.set(name, peer);
-    election(peer, name)
+  }
+
+  /** Has that process stand for election. */
+  private stand(name: string): void {
+    election(this.peers.get(name)!, name)
       .stand(this.observer.port, name)
       .catch(() => {}); // killed; any other end is noticed, because the candidate is missing then
   }
@@ -127,7 +149,7 @@ export class ElectionFleet {
     const vacancy = this.vacancyAfter(leader);
     await this.peers.get(leader.worker)!.stop();
     await vacancy;
-    this.starts.push(this.stand(leader.worker));
+    this.starts.push(this.startPeer(leader.worker).then(() => this.stand(leader.worker)));
   }
 
   /** Freezes the leader until another one leads. */

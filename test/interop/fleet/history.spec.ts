@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { History } from './history.js';
-import type { Recipe } from './recipe.js';
-import { ZOOKEEPER_RECIPES } from './zookeeper-recipes.js';
+import { ClaimHistory, History } from './history.js';
+import { type Recipe, ZOOKEEPER_RECIPES } from './recipes.js';
 
 describe('The history of a fleet', () => {
   const [mutex, readWrite, semaphore] = ZOOKEEPER_RECIPES;
@@ -91,5 +90,45 @@ describe('The history of a fleet', () => {
     history.holdEnded('w0');
     history.end('w0');
     expect(history.faults).toEqual(['w0 took its lost lock for held']);
+  });
+});
+
+describe('The history of claims', () => {
+  it('finds no fault with successive leaders', () => {
+    const history = new ClaimHistory();
+    history.claim('a', 1n);
+    history.claim('a', 1n);
+    history.claim('b', 2n);
+    history.claim('a', 3n);
+    expect(history.faults).toEqual([]);
+    expect(history.terms.map(({ worker }) => worker)).toEqual(['a', 'b', 'a']);
+    expect(history.claims).toBe(4);
+  });
+
+  it('detects two workers that claim with the same token', () => {
+    const history = new ClaimHistory();
+    history.claim('a', 1n);
+    history.claim('b', 1n);
+    expect(history.faults).toEqual(['b and a both claim with 1']);
+  });
+
+  it('detects a worker that continues when another leads', () => {
+    const history = new ClaimHistory();
+    history.claim('a', 1n);
+    history.claim('b', 2n);
+    history.claim('a', 1n);
+    expect(history.faults).toEqual(['a claims with 1, when b leads with 2']);
+  });
+
+  it('counts the old claims of a worker that cannot know, until the worker reports its loss', () => {
+    const history = new ClaimHistory();
+    history.claim('a', 1n);
+    history.claim('b', 2n);
+    history.excuse('a');
+    history.claim('a', 1n);
+    expect([history.faults, history.unknowing]).toEqual([[], 1]);
+    history.lost('a');
+    history.claim('a', 1n);
+    expect(history.faults).toEqual(['a claims with 1, when b leads with 2']);
   });
 });

@@ -1,27 +1,82 @@
 // npm run test:fleet: the mixed fleets at full length, with every recipe and every accident; one line each. With an argument
 // only that part: `zookeeper`, `redis`, `election`, `counters`, `barrier`.
 import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
-import { REDIS_DEPLOYMENTS, type RedisDeploymentKind } from '../support/redis-deployment.js';
-import { startRedisDeployment } from '../support/start-redis-deployment.js';
-import type { Accident } from './accident.js';
-import { ELECTIONS } from './elections.js';
-import { Fleet } from './fleet.js';
-import { fleetLine } from './fleet-line.js';
-import { frozenProcesses } from './frozen-processes.js';
-import type { Ground } from './ground.js';
-import { isSound } from './is-sound.js';
-import { killedServers } from './killed-servers.js';
-import { noAccident } from './no-accident.js';
-import type { Recipe } from './recipe.js';
-import { RedisGround } from './redis-ground.js';
-import { REDIS_RECIPES } from './redis-recipes.js';
-import { ZooKeeperGround } from './zookeeper-ground.js';
-import { ZOOKEEPER_RECIPES } from './zookeeper-recipes.js';
+import {
+  REDIS_DEPLOYMENTS,
+  type RedisDeploymentKind,
+  startRedisDeployment,
+} from '../support/redis-deployment.js';
+import {
+  type Accident,
+  Fleet,
+  fleetLine,
+  frozenProcesses,
+  isSound,
+  killedServers,
+  noAccident,
+} from './fleet.js';
+import { runCounters, runDoubleBarrier } from './coordination.js';
+import { ElectionFleet } from './election-fleet.js';
+import { type Ground, RedisGround, ZooKeeperGround } from './grounds.js';
+import { type Recipe, REDIS_RECIPES, ZOOKEEPER_RECIPES } from './recipes.js';
 
 interface Run<G extends Ground> {
   readonly recipe: Recipe;
   readonly accident: Accident<G>;
 }
+
+const SESSION_TIMEOUT = 2_000;
+/** One strike every 3 s for a minute. */
+const STRIKES = 20;
+const TIMES = 1_000;
+const ROUNDS = 30;
+
+/**
+ * The full runs of leader election, counters and barriers, by the arguments that select them; each resolves to whether all is
+ * well.
+ */
+const ELECTIONS = {
+  async election(): Promise<boolean> {
+    const options = { size: 3, sessionTimeout: SESSION_TIMEOUT, strikes: STRIKES };
+    const report = await onEnsemble((ensemble) => ElectionFleet.run(ensemble, options));
+    const { terms, claims, unknowing, kills, freezes, faults, vacancies } = report;
+    const worst = Math.max(...vacancies);
+    const isWell =
+      faults.length === 0 &&
+      worst <= SESSION_TIMEOUT + 1_000 &&
+      report.isWhole &&
+      report.leftBehind.length === 0;
+    console.log(
+      [
+        `ZooKeeper, election, sessions of ${SESSION_TIMEOUT} ms: ${kills} killed, ${freezes} frozen`,
+        `${terms.length} terms (${terms.map(({ worker }) => worker).join(' ')})`,
+        `${claims} claims, ${unknowing} of Java processes just thawed that only the token shows`,
+        `${faults.length} faults${faults.map((fault) => `\n  ${fault}`).join('')}`,
+        `a new leader after ${vacancies.join(', ')} ms, at worst ${worst}`,
+        report.isWhole ? 'all stand in the end' : 'NOT ALL STAND',
+        report.leftBehind.length === 0
+          ? 'nothing left behind'
+          : `LEFT: ${report.leftBehind.join()}`,
+      ].join(' | '),
+    );
+    return isWell;
+  },
+
+  async counters(): Promise<boolean> {
+    const { sums, failures, duration } = await withFleet((fleet) => runCounters(fleet.all, TIMES));
+    const text = sums.map((sum) => sum.join('=')).join(', ');
+    console.log(
+      `ZooKeeper, counters: ${TIMES} from each side | ${text} | ${failures} done again | ${duration} ms`,
+    );
+    return sums.flat().every((sum) => sum === String(2 * TIMES));
+  },
+
+  async barrier(): Promise<boolean> {
+    await withFleet((fleet, ensemble) => runDoubleBarrier(ensemble, fleet.all, ROUNDS));
+    console.log(`ZooKeeper, double barrier of 3 + 3: ${ROUNDS} rounds, all in and out together`);
+    return true;
+  },
+};
 
 const [only] = process.argv.slice(2);
 let passed = 0;
@@ -71,7 +126,7 @@ function each<G extends Ground>(recipes: readonly Recipe[], accident: Accident<G
 }
 
 async function runAll<G extends Ground>(name: string, ground: G, runs: readonly Run<G>[]) {
-  const fleet = await Fleet.start(ground);
+  const fleet = await Fleet.start(ground, 4);
   try {
     for (const { recipe, accident } of runs) {
       const report = await fleet.run(recipe, accident);
@@ -81,4 +136,27 @@ async function runAll<G extends Ground>(name: string, ground: G, runs: readonly 
   } finally {
     await fleet.stop();
   }
+}
+
+async function onEnsemble<T>(run: (ensemble: ZooKeeperEnsemble) => Promise<T>): Promise<T> {
+  const ensemble = await ZooKeeperEnsemble.start();
+  try {
+    return await run(ensemble);
+  } finally {
+    await ensemble.stop();
+  }
+}
+
+/** Three processes of each language. */
+function withFleet<T>(
+  run: (fleet: Fleet<ZooKeeperGround>, ensemble: ZooKeeperEnsemble) => Promise<T>,
+): Promise<T> {
+  return onEnsemble(async (ensemble) => {
+    const fleet = await Fleet.start(await ZooKeeperGround.open(ensemble), 3);
+    try {
+      return await run(fleet, ensemble);
+    } finally {
+      await fleet.stop();
+    }
+  });
 }

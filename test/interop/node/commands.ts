@@ -1,85 +1,97 @@
 import type { Lease } from '../../../lib/core/lease.js';
+import type { Lock } from '../../../lib/core/lock.js';
 import type { ZooKeeperLease } from '../../../lib/zookeeper/locks/zookeeper-lease.js';
-import { eventually } from '../../support/eventually.js';
-import type { TestClient } from '../../integration/support/test-client.js';
-import { HeldLeases } from './held-leases.js';
-import type { CommandedActor } from './listen.js';
-import type { Locks } from './locks.js';
+import type { SharedCount } from '../../../lib/zookeeper/shared/shared-count.js';
+import type { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
+import { type TestClient } from '../../faults/support/test-client.js';
+import { eventually } from '../../support/time.js';
+import { type CommandedActor, HeldLeases, waitOf } from './listen.js';
 import type { Recipes } from './recipes.js';
 import { Worker } from './worker.js';
 
-/** The commands of one actor; the answers are single lines. */
-export class Commands implements CommandedActor {
-  private readonly held = new HeldLeases();
-  /** Revocations of each lease that were not reported yet. */
-  private readonly revocations = new Map<Lease, number>();
+type Participants = { participants?(): Promise<string[]> };
 
-  constructor(
-    private readonly client: TestClient,
-    private readonly locks: Locks,
-    private readonly recipes: Recipes,
-  ) {}
+/**
+ * The locks of this process by their specifications: `mutex:/a`, `read:/a`, `write:/a`, `semaphore#3:/a`,
+ * `semaphore#/n:/a` (as many permits as the shared count at `/n` says), `semaphoreMutex:/a`, and `mutex:/a+write:/b` for a
+ * multi-lock.
+ */
+export class Locks {
+  private readonly counts = new Map<string, SharedCount>();
 
-  async run(words: readonly string[]): Promise<string> {
-    const [command, first = '', second = '', third = ''] = words;
-    switch (command) {
-      case 'acquire':
-        return this.acquire(first, Number(second), Number(third));
-      case 'release':
-        await this.held.release(first);
-        return 'released';
-      case 'participants':
-        return (await this.locks.get(first).participants!()).join(' ');
-      case 'makeRevocable':
-        return this.makeRevocable(first);
-      case 'revoked':
-        return this.revoked(first, Number(second));
-      case 'revoke':
-        return String(await this.client.locks.revoke(first));
-      case 'startCount':
-        await this.locks.startCount(first, Number(second));
-        return 'started';
-      case 'setCount':
-        await this.locks.setCount(first, Number(second));
-        return 'set';
-      case 'session':
-        return this.client.connection.session!.id;
-      case 'work':
-        return Worker.work(this.locks.get(first), Number(second), third, sequence);
-      case 'rest':
-        Worker.rest();
-        return 'resting';
+  constructor(private readonly client: ZooKeeperLockClient) {}
+
+  get(specification: string): Lock & Participants {
+    const parts = specification.split('+');
+    if (parts.length > 1) return this.client.multiLock(parts.map((part) => this.get(part)));
+    const [, recipe, permits, path] = /^(\w+)(?:#([^:]+))?:(.+)$/.exec(specification) ?? [];
+    switch (recipe) {
+      case 'mutex':
+        return this.client.mutex(path!);
+      case 'read':
+        return this.client.readWriteLock(path!).readLock();
+      case 'write':
+        return this.client.readWriteLock(path!).writeLock();
+      case 'semaphore':
+        return this.client.semaphore(path!, {
+          permits: this.counts.get(permits!) ?? Number(permits),
+        });
+      case 'semaphoreMutex':
+        return this.client.semaphoreMutex(path!);
       default:
-        return this.recipes.get(first).run(words);
+        throw new Error(`No such recipe: ${specification}`);
     }
   }
 
-  private async acquire(lock: string, wait: number, permits: number): Promise<string> {
-    const options = { wait: wait < 0 ? ('forever' as const) : wait, permits };
-    const acquire = () => this.locks.get(lock).acquire(options);
-    return (await this.held.acquire(lock, acquire)) ? 'granted' : 'timeout';
+  /** Starts the shared count at that path in this process. */
+  async startCount(path: string, seed: number): Promise<void> {
+    const count = this.client.sharedCount(path, seed);
+    await count.start();
+    this.counts.set(path, count);
   }
 
-  private makeRevocable(lock: string): string {
-    const lease = this.held.of(lock) as ZooKeeperLease;
-    lease.makeRevocable(() => this.revocations.set(lease, this.untold(lease) + 1));
-    return 'revocable';
+  /** Sets a shared count that was started. */
+  async setCount(path: string, value: number): Promise<void> {
+    await this.counts.get(path)!.setCount(value);
   }
+}
 
-  private async revoked(lock: string, within: number): Promise<string> {
-    const lease = this.held.of(lock);
-    try {
-      await eventually('revoked', () => this.untold(lease) > 0, { within });
-    } catch {
-      return 'timeout';
-    }
-    this.revocations.set(lease, this.untold(lease) - 1);
-    return 'revoked';
-  }
+/** An owner of locks on ZooKeeper. */
+export function zooKeeperActor(client: TestClient, locks: Locks, recipes: Recipes): CommandedActor {
+  const held = new HeldLeases();
+  /** Revocations of each lease that were not reported yet. */
+  const revocations = new Map<Lease, number>();
+  const untold = (lease: Lease) => revocations.get(lease) ?? 0;
 
-  private untold(lease: Lease): number {
-    return this.revocations.get(lease) ?? 0;
-  }
+  return (what) => ({
+    acquire: (wait, permits) => {
+      const options = { wait: waitOf(wait), permits: Number(permits) };
+      return held.acquire(what, () => locks.get(what).acquire(options));
+    },
+    release: () => held.release(what),
+    participants: async () => (await locks.get(what).participants!()).join(' '),
+    makeRevocable: () => {
+      const lease = held.of(what) as ZooKeeperLease;
+      lease.makeRevocable(() => revocations.set(lease, untold(lease) + 1));
+    },
+    revoked: async (within) => {
+      const lease = held.of(what);
+      try {
+        await eventually('revoked', () => untold(lease) > 0, { within: Number(within) });
+      } catch {
+        return 'timeout';
+      }
+      revocations.set(lease, untold(lease) - 1);
+      return 'revoked';
+    },
+    revoke: () => client.locks.revoke(what),
+    startCount: (seed) => locks.startCount(what, Number(seed)),
+    setCount: (value) => locks.setCount(what, Number(value)),
+    session: () => client.connection.session!.id,
+    work: (port, name) => Worker.work(locks.get(what), Number(port), name, sequence),
+    rest: () => Worker.rest(),
+    ...recipes.find(what),
+  });
 }
 
 /** Number of the node that the lease is held by. */

@@ -1,9 +1,8 @@
 // A process that acquires locks with this library on commands from standard input, one per line, and answers on standard
 // output, one line each. Arguments: connect string, session timeout in ms. It ends with its input.
-import { TestClient } from '../../integration/support/test-client.js';
-import { Commands } from './commands.js';
+import { TestClient } from '../../faults/support/test-client.js';
+import { Locks, zooKeeperActor } from './commands.js';
 import { listen } from './listen.js';
-import { Locks } from './locks.js';
 import { Recipes } from './recipes.js';
 
 const [connect, sessionTimeout] = process.argv.slice(2);
@@ -11,5 +10,5 @@ const client = await TestClient.connect(connect!, { sessionTimeout: Number(sessi
 const locks = new Locks(client.locks);
 const recipes = new Recipes(client.locks);
 console.log('ready');
-await listen(() => new Commands(client, locks, recipes));
+await listen(() => zooKeeperActor(client, locks, recipes));
 process.exit(0); // waiting actors would keep it alive

@@ -1,7 +1,48 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ObserverConnection } from './observer-connection.js';
-import type { WorkerHold } from './worker-hold.js';
-import type { WorkerLock } from './worker-lock.js';
+import type { LeaderLatch } from '../../../lib/core/election/leader-latch.js';
+
+/** Connection to the process that observes the fleet, which has recorded a line when the promise resolves. */
+class ObserverConnection {
+  private readonly answers: AsyncIterator<string>;
+
+  private constructor(private readonly socket: Socket) {
+    this.answers = createInterface({ input: socket })[Symbol.asyncIterator]();
+  }
+
+  /** @param name of the worker that reports */
+  static async open(port: number, name: string): Promise<ObserverConnection> {
+    const socket = connect(port, '127.0.0.1').setNoDelay();
+    await once(socket, 'connect');
+    const connection = new ObserverConnection(socket);
+    await connection.tell(`name ${name}`);
+    return connection;
+  }
+
+  async tell(event: string): Promise<void> {
+    this.socket.write(`${event}\n`);
+    if ((await this.answers.next()).done) throw new Error('The observer has gone');
+  }
+
+  close(): void {
+    this.socket.end();
+  }
+}
+
+/** What a member of the fleet was granted. */
+export interface WorkerHold {
+  /** False once it was lost. */
+  readonly isHeld: boolean;
+  release(): Promise<void>;
+}
+
+/** The lock that a member of the fleet acquires again and again. */
+export interface WorkerLock<H extends WorkerHold> {
+  /** Waits for it; `undefined` when that took so long that it may be time to rest. */
+  acquire(): Promise<H | undefined>;
+}
 
 const LONGEST_HOLD = 5;
 
@@ -63,4 +104,33 @@ export class Worker<H extends WorkerHold> {
     }
     await hold.release();
   }
+}
+
+const CLAIM_EVERY = 5;
+
+/**
+ * Starts the latch of a member of a fleet that stands for election: while it leads, it sends a claim every few ms, with its
+ * token, to the observer on that port, under that name. Resolves when the latch is closed.
+ */
+export async function standForElection(
+  latch: LeaderLatch,
+  port: number,
+  name: string,
+): Promise<void> {
+  const observer = await ObserverConnection.open(port, name);
+  let hasClaimed = false;
+  latch.start();
+  while (latch.state !== 'CLOSED') {
+    const { leadership } = latch;
+    const token = await leadership?.fencingToken().catch(() => undefined); // lost meanwhile
+    if (token !== undefined && leadership!.isHeld) {
+      hasClaimed = true;
+      await observer.tell(`claim ${token}`);
+    } else if (!leadership && hasClaimed) {
+      hasClaimed = false;
+      await observer.tell('lost');
+    }
+    await delay(CLAIM_EVERY);
+  }
+  observer.close();
 }

@@ -1,19 +1,30 @@
 // A process that acquires locks on Redis with this library on commands from standard input, one per line, and answers on
-// standard output, one line each. Arguments: watchdog timeout of renewed leases in ms, then the URL of one server, or those
-// of several nodes of a cluster. It ends with its input.
+// standard output, one line each. Arguments: `locks`, or `redLock` where the servers know nothing of each other; watchdog
+// timeout of renewed leases in ms; then the URL of the server, or those of several nodes of the cluster or of the independent
+// servers. It ends with its input.
 import { Cluster, Redis } from 'ioredis';
+import { createRedLockClient } from '../../../lib/redis/red-lock/create-red-lock-client.js';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
-import { listen } from '../node/listen.js';
-import { RedisCommands } from './redis-commands.js';
+import { type CommandedActor, listen } from '../node/listen.js';
+import { redisActor, redLockActor } from './commands.js';
 
-const [watchdogTimeout, ...urls] = process.argv.slice(2);
-const client =
-  urls.length === 1 ? new Redis(urls[0]!) : new Cluster(urls, { shardedSubscribers: true });
-const locks = await createRedisLockClient('interop', {
-  client,
-  watchdogTimeout: Number(watchdogTimeout),
-});
-await locks.connect();
+const [kind, watchdog, ...urls] = process.argv.slice(2);
+const watchdogTimeout = Number(watchdog);
+const makeActor = await (kind === 'redLock' ? onIndependentServers() : onOneServerOrCluster());
 console.log('ready');
-await listen(() => new RedisCommands(locks));
+await listen(makeActor);
 process.exit(0); // waiting actors would keep it alive
+
+async function onOneServerOrCluster(): Promise<() => CommandedActor> {
+  const client =
+    urls.length === 1 ? new Redis(urls[0]!) : new Cluster(urls, { shardedSubscribers: true });
+  const locks = await createRedisLockClient('interop', { client, watchdogTimeout });
+  await locks.connect();
+  return () => redisActor(locks);
+}
+
+async function onIndependentServers(): Promise<() => CommandedActor> {
+  const locks = await createRedLockClient('interop', { nodes: urls, watchdogTimeout });
+  await locks.connect();
+  return () => redLockActor(locks);
+}

@@ -1,16 +1,19 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { Deferred } from '../../support/deferred.js';
-import { Actor } from './actor.js';
-import { BarrierActor } from './barrier-actor.js';
-import { ElectionActor } from './election-actor.js';
-import { NumberActor } from './number-actor.js';
-import { RedisActor } from './redis-actor.js';
-import { RedisLatchActor } from './redis-latch-actor.js';
-import { RedisPermitActor } from './redis-permit-actor.js';
-import { RedisSemaphoreActor } from './redis-semaphore-actor.js';
-import { ValueActor } from './value-actor.js';
+import { Deferred } from '../../support/time.js';
+import {
+  Actor,
+  type Ask,
+  BarrierActor,
+  ElectionActor,
+  NumberActor,
+  RedisActor,
+  RedisLatchActor,
+  RedisPermitActor,
+  RedisSemaphoreActor,
+  ValueActor,
+} from './actors.js';
 
 /**
  * A process in some language that executes commands: one command per line on its standard input, one answer per line on its
@@ -44,49 +47,24 @@ export class Peer {
   }
 
   /** One more owner of locks in that process. */
-  actor(): Actor {
-    return new Actor(this.asking());
-  }
-
+  readonly actor = () => new Actor(this.asking());
   /** A leader latch or selector of that process; the same specification is the same candidate. */
-  election(specification: string): ElectionActor {
-    return new ElectionActor(specification, this.asking());
-  }
-
+  readonly election = (specification: string) => new ElectionActor(specification, this.asking());
   /** A shared count or value of that process; the same specification is the same object. */
-  sharedValue(specification: string): ValueActor {
-    return new ValueActor(specification, this.asking());
-  }
-
+  readonly sharedValue = (specification: string) => new ValueActor(specification, this.asking());
   /** One more user of that distributed atomic number in that process. */
-  atomicNumber(specification: string): NumberActor {
-    return new NumberActor(specification, this.asking());
-  }
-
+  readonly atomicNumber = (specification: string) => new NumberActor(specification, this.asking());
   /** One more user of that barrier, or a member of that double barrier, in that process. */
-  barrier(specification: string): BarrierActor {
-    return new BarrierActor(specification, this.asking());
-  }
-
+  readonly barrier = (specification: string) => new BarrierActor(specification, this.asking());
   /** One more owner of locks on Redis in that process. */
-  redisActor(): RedisActor {
-    return new RedisActor(this.asking());
-  }
-
+  readonly redisActor = () => new RedisActor(this.asking());
   /** One more user of that semaphore on Redis, with permits without owners, in that process. */
-  redisSemaphore(name: string): RedisSemaphoreActor {
-    return new RedisSemaphoreActor(name, this.asking());
-  }
-
+  readonly redisSemaphore = (name: string) =>
+    new RedisSemaphoreActor(`semaphore:${name}`, this.asking());
   /** One more user of that semaphore on Redis, with leased permits, in that process. */
-  redisPermits(name: string): RedisPermitActor {
-    return new RedisPermitActor(name, this.asking());
-  }
-
+  readonly redisPermits = (name: string) => new RedisPermitActor(`permits:${name}`, this.asking());
   /** One more user of that latch on Redis in that process. */
-  redisLatch(name: string): RedisLatchActor {
-    return new RedisLatchActor(name, this.asking());
-  }
+  readonly redisLatch = (name: string) => new RedisLatchActor(`latch:${name}`, this.asking());
 
   /** Sends SIGSTOP: it keeps its connections and does nothing. */
   freeze(): void {
@@ -105,7 +83,7 @@ export class Peer {
   }
 
   /** Sends a command to a new actor. */
-  private asking(): (...words: (string | number)[]) => Promise<string> {
+  private asking(): Ask {
     const name = `actor${++this.actors}`;
     return (...words) => this.ask(name, words);
   }
@@ -124,5 +102,28 @@ export class Peer {
     const answer = this.pending.get(actor)?.shift();
     if (outcome === 'error') answer?.reject(new Error(text));
     else answer?.resolve(text);
+  }
+}
+
+/** Two processes, and which of them comes first, for `it.each`; they exist once a test runs. */
+export class Way {
+  constructor(
+    readonly title: string,
+    readonly first: () => Peer,
+    readonly second: () => Peer,
+  ) {}
+
+  peers(): [first: Peer, second: Peer] {
+    return [this.first(), this.second()];
+  }
+
+  /** One more owner of locks in each. */
+  actors(): [first: Actor, second: Actor] {
+    return [this.first().actor(), this.second().actor()];
+  }
+
+  /** One more owner of locks on Redis in each. */
+  redisActors(): [first: RedisActor, second: RedisActor] {
+    return [this.first().redisActor(), this.second().redisActor()];
   }
 }

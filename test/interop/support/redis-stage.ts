@@ -1,39 +1,65 @@
-import { eventually } from '../../support/eventually.js';
-import { CommandLog } from './command-log.js';
-import type { Peer } from './peer.js';
-import type { RedisActor } from './redis-actor.js';
-import type { RedisDeployment, RedisDeploymentKind } from './redis-deployment.js';
-import { redisNames } from './redis-names.js';
-import { startRedisDeployment } from './start-redis-deployment.js';
-import { FOR_LATE_COPIES } from '../../support/kept-keys.js';
-
-/** Starts a process on the Redis with these URLs. */
-export type StartPeer = (urls: readonly string[]) => Promise<Peer>;
+import { afterAll, beforeEach, describe } from '@jest/globals';
+import { eventually } from '../../support/time.js';
+import { useShared } from '../../support/fixtures.js';
+import { FOR_LATE_COPIES } from '../../support/redis-server.js';
+import type { RedisActor } from './actors.js';
+import { redissonClassPath } from './builds.js';
+import { type Peer, Way } from './peer.js';
+import {
+  CommandLog,
+  REDIS_DEPLOYMENTS,
+  type RedisDeployment,
+  type RedisDeploymentKind,
+  redisNames,
+  startRedisDeployment,
+} from './redis-deployment.js';
+import { startRedisNodePeer, startRedissonPeer } from './start-peers.js';
 
 /** Redis, and two processes that share its locks. */
 export class RedisStage {
-  one!: Peer;
-  other!: Peer;
-  deployment!: RedisDeployment;
+  readonly ways: readonly Way[];
   private readonly logs: CommandLog[] = [];
   private tests = 0;
 
-  /** @param titles the names of the two processes, for the titles of tests */
-  constructor(
+  private constructor(
     readonly kind: RedisDeploymentKind,
-    private readonly titles: readonly [string, string],
-  ) {}
-
-  async start(startOne: StartPeer, startOther: StartPeer): Promise<void> {
-    this.deployment = await startRedisDeployment(this.kind);
-    const { urls } = this.deployment;
-    [this.one, this.other] = await Promise.all([startOne(urls), startOther(urls)]);
+    guest: Guest,
+    private readonly shared: () => { readonly deployment: RedisDeployment; readonly peers: Peer[] },
+  ) {
+    const [one, other] = [() => this.one, () => this.other];
+    this.ways = [
+      new Way(`${guest.title} holds it`, one, other),
+      new Way('Java holds it', other, one),
+    ];
   }
 
-  async stop(): Promise<void> {
-    this.reset();
-    await Promise.all([this.one?.stop(), this.other?.stop()]);
-    await this.deployment?.stop();
+  /** The stage of the surrounding `describe`: a name of its own for each test. */
+  static use(kind: RedisDeploymentKind, guest: Guest): RedisStage {
+    const shared = useShared(async () => {
+      const deployment = await startRedisDeployment(kind);
+      const starts = [guest.start, startRedissonPeer].map((start) => start(deployment.urls));
+      const peers = await Promise.all(starts);
+      const stop = () => Promise.all([...peers, deployment].map((one) => one.stop()));
+      return { deployment, peers, stop };
+    });
+    const stage = new RedisStage(kind, guest, shared);
+    beforeEach(() => stage.reset());
+    afterAll(() => stage.reset());
+    return stage;
+  }
+
+  get deployment(): RedisDeployment {
+    return this.shared().deployment;
+  }
+
+  /** The process of the guest. */
+  get one(): Peer {
+    return this.shared().peers[0]!;
+  }
+
+  /** A Java process with Redisson. */
+  get other(): Peer {
+    return this.shared().peers[1]!;
   }
 
   /** Prepares the next test with an unused name. */
@@ -98,6 +124,12 @@ export class RedisStage {
     await eventually(`${count} sleep`, async () => (await actor.sleepers()) === count);
   }
 
+  /** Resolves once one actor of that process waits. */
+  async hasSleeper(peer: Peer): Promise<void> {
+    const actor = peer.redisActor();
+    await eventually('one actor waits', async () => (await actor.sleepers()) === 1);
+  }
+
   /** Resolves once that many wait for the fair lock of this name. */
   async queued(count: number): Promise<void> {
     const isTrue = async () => (await this.command('LLEN', this.names.queue)) === count;
@@ -120,13 +152,34 @@ export class RedisStage {
       async () => ((await listening()) as string[]).length === 0,
     );
   }
+}
 
-  /** The process that comes first, for `it.each`; the processes exist once a test runs. */
-  get ways() {
-    const [one, other] = this.titles;
-    return [
-      { title: `${one} holds it`, first: () => this.one, second: () => this.other },
-      { title: `${other} holds it`, first: () => this.other, second: () => this.one },
-    ];
-  }
+/** The peer of Redisson. */
+export interface Guest {
+  readonly title: string;
+  start(urls: readonly string[]): Promise<Peer>;
+}
+
+/** With this library. */
+export const NODE: Guest = { title: 'Node', start: (urls) => startRedisNodePeer(urls) };
+
+/**
+ * Describes what is shared with Java, once on one server and once on a cluster. Where the Java peer was not built, its tests
+ * are skipped, which `npm run test:interop` has reported.
+ *
+ * @param guest the first process of the stage; the other one is Java
+ */
+export function describeWithRedisson(guest: Guest, define: (stage: RedisStage) => void): void {
+  const isBuilt = redissonClassPath() !== undefined;
+  for (const kind of REDIS_DEPLOYMENTS)
+    (isBuilt ? describe : describe.skip)(`Shared with Redisson (${kind}),`, () =>
+      define(RedisStage.use(kind, guest)),
+    );
+}
+
+/** How long that took, in ms. */
+export async function took(wait: Promise<unknown>): Promise<number> {
+  const since = performance.now();
+  await wait;
+  return performance.now() - since;
 }

@@ -1,20 +1,166 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
+import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { eventually } from '../../support/time.js';
+import type { RedisServer } from '../../support/redis-server.js';
 import { seededRandom } from '../../support/seeded-random.js';
-import { Aftermath } from './aftermath.js';
-import { CommandLog } from './command-log.js';
-import { changePool, Gates, keepOn, PlainVisits } from './counting.js';
-import { Findings, type Finding } from './findings.js';
-import { GhostWatch } from './ghost-watch.js';
-import { LeaseWatch } from './lease-watch.js';
-import { Ledger } from './ledger.js';
-import { ExclusionJudge, PermitsJudge, type LockJudge } from './lock-judges.js';
-import { LockVisitor } from './lock-visits.js';
-import { PrimaryAndReplica } from './primary-and-replica.js';
-import { PrimaryView } from './primary-view.js';
-import { PERMITS, RECIPES } from './recipes.js';
-import { connectAll, type StormClient } from './storm-client.js';
+import { changePool, Gates, keepOn, Ledger, PlainVisits } from './counting.js';
+import { CommandLog, type Finding, Findings } from './findings.js';
+import {
+  ExclusionJudge,
+  GhostWatch,
+  LeaseWatch,
+  type LockJudge,
+  PermitsJudge,
+  PrimaryView,
+} from './judges.js';
+import { LockVisitor, PERMITS, RECIPES } from './lock-visits.js';
 import { UnrulyProxy } from './unruly-proxy.js';
-import { Weather, type FaultRecord } from './weather.js';
+import { type FaultRecord, PrimaryAndReplica, Weather } from './weather.js';
+
+/** Time in ms after which the longest lease of the storm is over, and copies of releases have arrived. */
+const LONGEST = 15_000;
+/** Maximum lifetime of what the servers remember of requests and of holders, in ms. */
+const LONGEST_MEMORY = 16 * 60_000;
+
+/** What is kept without expiry, as documented. */
+const COUNTERS = [/^redisson_lock_token:/, /^interlock_permits:/];
+/** What is kept for some minutes, as documented, so that a late copy does no harm. */
+const MEMORIES = [/^interlock_requests?:/, /^interlock_gone:/, /^interlock_extended:/];
+
+/** Checks what a storm has left, when all is calm and its clients are closed. */
+export class Aftermath {
+  constructor(
+    private readonly server: RedisServer,
+    private readonly findings: Findings,
+    private readonly log: CommandLog,
+  ) {}
+
+  /** @param numbers keys that are numbers of plain semaphores, or of permits that are free, or of latches */
+  async inspect(
+    numbers: readonly string[],
+    ledgers: readonly (readonly [Ledger, () => Promise<number>])[],
+  ): Promise<void> {
+    for (const [ledger, read] of ledgers) await this.#balance(ledger, await read());
+    const isClear = async () => !(await this.#hasLeases(numbers));
+    await eventually('the leases are over', isClear, { within: LONGEST, every: 100 }).catch(
+      () => {},
+    );
+    await this.#locks();
+    for (const key of await this.#unknownKeys(numbers)) {
+      const life = await this.server.command('PTTL', key);
+      this.#add('left', `${key} is left, for ${String(life)} ms`, key);
+    }
+    await this.#memories();
+  }
+
+  async #balance(ledger: Ledger, number: number): Promise<void> {
+    if (ledger.allows(number)) return;
+    const text = `${ledger.key} is ${number}, must be ${ledger.toString()}`;
+    const zero = performance.now() - this.findings.now;
+    this.findings.add('count', text, () => this.log.copies(ledger.key, zero));
+  }
+
+  /** Whether anything is held or waited for. Permits with expired leases return with the next command that acquires any. */
+  async #hasLeases(numbers: readonly string[]): Promise<boolean> {
+    const keys = await this.#unknownKeys(numbers);
+    const isPermits = (key: string) => /^\{.*\}:timeout$/.test(key);
+    const held = keys
+      .filter(isPermits)
+      .map((key) => this.server.command('ZCOUNT', key, Date.now(), '+inf'));
+    const areHeld = (await Promise.all(held)).some((count) => Number(count) > 0);
+    return areHeld || !keys.every(isPermits);
+  }
+
+  /** The keys that are not documented to stay. */
+  async #unknownKeys(numbers: readonly string[]): Promise<string[]> {
+    const isKnown = (key: string) =>
+      numbers.includes(key) || [...COUNTERS, ...MEMORIES].some((name) => name.test(key));
+    return ((await this.server.command('KEYS', '*')) as string[]).filter((key) => !isKnown(key));
+  }
+
+  async #memories(): Promise<void> {
+    const all = (await this.server.command('KEYS', '*')) as string[];
+    for (const key of all.filter((name) => MEMORIES.some((memory) => memory.test(name)))) {
+      const life = Number(await this.server.command('PTTL', key));
+      const isBounded = life !== -1 && life <= LONGEST_MEMORY;
+      if (!isBounded) this.#add('left', `${key} lives for ${life} ms`, key);
+    }
+  }
+
+  /** All is free: another client acquires it at once. */
+  async #locks(): Promise<void> {
+    const { host, port } = this.server;
+    const fresh = await createRedisLockClient('fresh', { connect: { host, port } });
+    await fresh.connect();
+    try {
+      for (const recipe of RECIPES) await this.#take(fresh, recipe.name);
+      await (await fresh.semaphore('resized').tryAcquire())?.release(); // permits with expired leases return with it
+    } finally {
+      await fresh.close();
+    }
+  }
+
+  async #take(fresh: RedisLockClient, name: string): Promise<void> {
+    const { of, kind, keys } = RECIPES.find((recipe) => recipe.name === name)!;
+    const [key] = keys as [string];
+    const lock = of(fresh, false);
+    const options = kind === 'permits' ? { permits: PERMITS } : {};
+    const lease = await lock.tryAcquire(options);
+    if (!lease) this.#add('not free', `${name} cannot be taken`, key);
+    await lease?.release();
+    if (kind !== 'permits') return;
+    const free = await fresh.semaphore(key).availablePermits();
+    if (free !== PERMITS)
+      this.#add('lost permits', `${key} has ${free} of ${PERMITS} permits`, key);
+  }
+
+  #add(kind: string, text: string, key: string): void {
+    const zero = performance.now() - this.findings.now;
+    this.findings.add(kind, text, () => this.log.story(key, zero, [], 25));
+  }
+}
+
+/** A lock client in the storm. */
+export interface StormClient {
+  readonly name: string;
+  readonly locks: RedisLockClient;
+  /** How often its connection was interrupted. */
+  interruptions: number;
+}
+
+/** They differ in what they wait for, and in how they send again. Leases are short, so that faults can outlast them. */
+const KINDS = [
+  { watchdogTimeout: 1_500, socketTimeout: 300, maxRetriesPerRequest: null },
+  { watchdogTimeout: 2_000, socketTimeout: 500, maxRetriesPerRequest: 1 },
+  { watchdogTimeout: 1_500, socketTimeout: 400, maxRetriesPerRequest: null, commandTimeout: 250 },
+  { watchdogTimeout: 2_000, socketTimeout: 3_000, maxRetriesPerRequest: null },
+  { watchdogTimeout: 2_000, socketTimeout: 400, maxRetriesPerRequest: 1, commandTimeout: 600 },
+  { watchdogTimeout: 1_800, socketTimeout: 350, maxRetriesPerRequest: 20 },
+];
+
+/** Connects clients of all kinds to the primary, by the name that leads to it. */
+export function connectAll(address: { host: string; port: number }): Promise<StormClient[]> {
+  return Promise.all(
+    KINDS.map(async ({ watchdogTimeout, ...options }, n) => {
+      const name = `client${n + 1}`;
+      const connect = {
+        ...address,
+        ...options,
+        connectionName: name,
+        retryStrategy: () => 20,
+        disconnectTimeout: 0,
+      };
+      const locks = await createRedisLockClient(name, { connect, watchdogTimeout });
+      await locks.connect();
+      const client: StormClient = { name, locks, interruptions: 0 };
+      locks.on('connection', ({ state }) => {
+        if (state === 'SUSPENDED') client.interruptions += 1;
+      });
+      return client;
+    }),
+  );
+}
 
 /** Results of a storm so far. */
 export interface StormReport {

@@ -1,10 +1,61 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { getEventListeners } from 'node:events';
+import { describe, expect, it, jest } from '@jest/globals';
+import type { Clock } from '../../../lib/core/clock.js';
 import { LockLostError } from '../../../lib/core/errors/index.js';
-import { LeaderLatchWorld } from './leader-latch-world.js';
+import { seededRandom } from '../../support/seeded-random.js';
+import { VirtualWorld } from '../zookeeper/world.js';
 
 const POLICIES = ['standard', 'session'] as const;
-const { sessionTimeout } = LeaderLatchWorld;
+const sessionTimeout = 6_000;
+
+/** Its server expires the sessions of its clients. */
+class LeaderLatchWorld extends VirtualWorld {
+  readonly #random: () => number;
+
+  constructor(seed = 1) {
+    super({ tickTime: 500 });
+    this.#random = seededRandom(seed);
+  }
+
+  async client() {
+    const random = this.#random;
+    const clock = countingTimers(this.clock);
+    const visitor = await this.join({
+      sessionTimeout,
+      random,
+      latency: () => random() * 20,
+      clock,
+    });
+    return { ...visitor, timers: clock };
+  }
+
+  /** Names of the nodes in the directory of that key, by their numbers. */
+  nodes(key: string): string[] {
+    const names = this.server.tree.get(`/locks/${key}`)?.children ?? [];
+    return [...names].sort((a, b) => (a.slice(-10) < b.slice(-10) ? -1 : 1));
+  }
+}
+
+/** The clock of a client's recipes, which knows how many of their timers are pending. */
+function countingTimers(clock: Clock): Clock & { readonly pending: number } {
+  const entries = new Set<object>();
+  return {
+    get pending() {
+      return entries.size;
+    },
+    now: () => clock.now(),
+    setTimer: (fn, ms) => {
+      const entry = {};
+      entries.add(entry);
+      const settle = (then: () => void) => () => {
+        entries.delete(entry);
+        then();
+      };
+      const timer = clock.setTimer(settle(fn), ms);
+      return { cancel: settle(() => timer.cancel()) };
+    },
+  };
+}
 
 describe.each(POLICIES)('A leader with the error policy %j', (errorPolicy) => {
   it('leads no longer as soon as an event loop goes on that stood still for a session', async () => {

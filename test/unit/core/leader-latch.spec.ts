@@ -1,24 +1,28 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LeaderLatch } from '../../../lib/core/election/leader-latch.js';
+import { LeaderTerm } from '../../../lib/core/election/leader-term.js';
 import {
   ElectionClosedError,
   LockClientClosedError,
   LockConnectionError,
   LockLostError,
+  LockNotHeldError,
 } from '../../../lib/core/errors/index.js';
-import { LeaderLatch } from '../../../lib/core/election/leader-latch.js';
-import { Deferred } from '../../support/deferred.js';
-import { isSettled } from '../../support/is-settled.js';
-import { granted } from './granted.js';
-import { LeaderSelectorElection as Election } from './leader-selector-election.js';
+import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
+import { LeaseScope } from '../../../lib/core/internal/lease-scope.js';
+import type { LockClient } from '../../../lib/core/lock-client.js';
+import { LockTesting } from '../../../lib/testing/index.js';
+import { isSettled } from '../../support/time.js';
+import { granted, FakeElection } from './fakes.js';
 
 describe('A leader latch', () => {
-  let election: Election;
+  let election: FakeElection;
   let latch: LeaderLatch;
   let told: string[];
 
   beforeEach(() => {
-    election = new Election();
+    election = new FakeElection();
     latch = new LeaderLatch(election);
     told = [];
     latch.onLeadership(() => told.push('leads'));
@@ -33,6 +37,11 @@ describe('A leader latch', () => {
 
   const settle = () => election.clock.advance(0);
 
+  function becomeHealthy(isHealthy: boolean): Promise<void> {
+    election.isHealthy = isHealthy;
+    return settle();
+  }
+
   it('stands for election once, from its start', async () => {
     expect([latch.key, latch.id, latch.state]).toEqual(['chair', 'candidate', 'LATENT']);
     await settle();
@@ -44,8 +53,7 @@ describe('A leader latch', () => {
   });
 
   it('leads when it is elected, and the servers have confirmed that', async () => {
-    const answer = new Deferred();
-    election.answer = answer.promise;
+    const answer = election.delayAnswer();
     latch.start();
     const waiting = latch.awaitLeadership();
     await election.electNow();
@@ -67,11 +75,9 @@ describe('A leader latch', () => {
     election.isHealthy = false;
     expect([latch.hasLeadership, first.isHeld]).toEqual([false, false]);
     expect(told).toEqual(['leads', 'lost: the line is dead']);
-    const answer = new Deferred();
-    election.answer = answer.promise;
+    const answer = election.delayAnswer();
     await settle();
-    election.isHealthy = true;
-    await settle();
+    await becomeHealthy(true);
     expect([latch.hasLeadership, election.confirmations]).toEqual([false, confirmations + 1]);
     answer.resolve();
     await settle();
@@ -80,22 +86,19 @@ describe('A leader latch', () => {
   });
 
   it('does not lead by what is interrupted again while it is confirmed', async () => {
-    const answer = new Deferred();
-    election.answer = answer.promise;
+    const answer = election.delayAnswer();
     latch.start();
     await election.electNow();
     election.isHealthy = false;
     answer.resolve();
     await settle();
     expect([latch.hasLeadership, told]).toEqual([false, []]);
-    election.isHealthy = true;
-    await settle();
+    await becomeHealthy(true);
     expect([latch.hasLeadership, told]).toEqual([true, ['leads']]);
   });
 
   it('does not lead by what is lost while it is confirmed: it stands again', async () => {
-    const answer = new Deferred();
-    election.answer = answer.promise;
+    const answer = election.delayAnswer();
     latch.start();
     const { hold, ledger } = await election.electNow();
     hold.markLost('its node was deleted');
@@ -145,14 +148,6 @@ describe('A leader latch', () => {
       expect(await later).toBe(latch.leadership);
     });
 
-    it('closes at once', async () => {
-      latch.start();
-      election.candidacies[0]!.reject(failure);
-      await settle();
-      await latch.close();
-      expect([latch.state, election.candidacies.length]).toEqual(['CLOSED', 1]);
-    });
-
     it('knows at once that its client was closed', async () => {
       latch.start();
       election.candidacies[0]!.reject(failure);
@@ -184,21 +179,6 @@ describe('A leader latch', () => {
   });
 
   describe('when it closes', () => {
-    it('releases what it was elected by, and notifies only the waiters', async () => {
-      latch.start();
-      const { ledger } = await election.electNow();
-      await latch.close();
-      expect([ledger.freed, told, latch.hasLeadership]).toEqual([1, ['leads'], false]);
-    });
-
-    it('stands for election no longer, and rejects the waiters', async () => {
-      latch.start();
-      const waiting = latch.awaitLeadership();
-      await latch.close('NOTIFY_LEADER');
-      await expect(waiting).rejects.toBeInstanceOf(ElectionClosedError);
-      expect(told).toEqual([]);
-    });
-
     it('releases what it is elected by at the same moment', async () => {
       latch.start();
       const { lease, ledger } = granted(election.key);
@@ -210,24 +190,9 @@ describe('A leader latch', () => {
     it('in the middle of an interruption, releases what it was elected by', async () => {
       latch.start();
       const { ledger } = await election.electNow();
-      election.isHealthy = false;
-      await settle();
+      await becomeHealthy(false);
       await latch.close('NOTIFY_LEADER');
       expect([ledger.freed, told]).toEqual([1, ['leads', 'lost: the line is dead']]);
-    });
-
-    it('keeps what runs under its leadership, to the end of that', async () => {
-      latch.start();
-      const { ledger } = await election.electNow();
-      const runs = [latch.enter()!, latch.enter()!];
-      const closing = latch.close('NOTIFY_LEADER');
-      expect(told).toEqual(['leads', 'closed']);
-      await runs[0]!.release();
-      await settle();
-      expect([ledger.freed, runs[1]!.isHeld, runs[1]!.signal.aborted]).toEqual([0, true, false]);
-      await runs[1]!.release();
-      await closing;
-      expect(ledger.freed).toBe(1);
     });
 
     it('does not keep what runs under a leadership that is lost', async () => {
@@ -258,13 +223,123 @@ describe('A leader latch', () => {
     expect(await Promise.all(ended)).toEqual([latch.leadership, 'LOCK_ABORTED']);
     expect(signals.map((signal) => getEventListeners(signal, 'abort').length)).toEqual([0, 0]);
   });
+});
 
-  it('reports the leader as the servers know it', async () => {
-    expect(await latch.leader()).toBeUndefined();
-    election.known = [
-      { id: 'ann', isLeader: true },
-      { id: 'bob', isLeader: false },
-    ];
-    expect(await latch.leader()).toEqual({ id: 'ann', isLeader: true });
+describe('The signal of a leadership', () => {
+  const locks = new LockTesting();
+  let client: LockClient;
+
+  beforeEach(async () => {
+    client = locks.createClient(expect.getState().currentTestName);
+    await client.connect();
+  });
+  afterEach(() => client.close());
+
+  const elected = async () => {
+    const latch = client.leaderLatch('mailer');
+    latch.start();
+    return { latch, leadership: await latch.awaitLeadership() };
+  };
+
+  it('aborts when its latch is closed: others may lead then', async () => {
+    const { latch, leadership } = await elected();
+    const { signal } = leadership;
+    await latch.close();
+    expect(signal.reason).toBeInstanceOf(LockLostError);
+    expect((signal.reason as Error).message).toContain('its latch was closed');
+    expect(leadership.isHeld).toBe(false);
+    expect(() => leadership.assertHeld()).toThrow(LockNotHeldError);
+  });
+
+  it('aborts for work that went on before, and not for what is entered and may end', async () => {
+    const { latch, leadership } = await elected();
+    const entered = latch.enter()!;
+    const { signal } = leadership;
+    const closing = latch.close();
+    expect(signal.aborted).toBe(true);
+    expect([entered.isHeld, entered.signal.aborted]).toEqual([true, false]);
+    await entered.release();
+    await closing;
+    expect(client.activity()).toEqual([]);
+  });
+
+  it.each(['lost', 'closed'])(
+    'has aborted when the listeners are notified that it is %s',
+    async (end) => {
+      const { latch, leadership } = await elected();
+      const told: boolean[] = [];
+      latch.onLeadershipLost(() => told.push(leadership.signal.aborted));
+      if (end === 'closed') await latch.close('NOTIFY_LEADER');
+      else await locks.loseLease('mailer', client.name);
+      expect(told).toEqual([true]);
+      await latch.close();
+    },
+  );
+
+  it('keeps the reason for which it was lost before', async () => {
+    const { latch, leadership } = await elected();
+    const { signal } = leadership;
+    await locks.loseLease('mailer', client.name);
+    const { reason } = signal;
+    await latch.close();
+    expect(leadership.signal.reason).toBe(reason);
+  });
+});
+
+function begun() {
+  const election = new FakeElection();
+  const lock = granted();
+  const term = new LeaderTerm(election, lock.lease);
+  return { election, term, ...lock, elected: lock.lease };
+}
+
+describe('A term', () => {
+  it('is held as long as what was elected is, and the connection is up', async () => {
+    const { term, election } = begun();
+    expect([term.lease.isHeld, await isSettled(term.over)]).toEqual([true, false]);
+    election.isHealthy = true; // notified of something that changes nothing
+    expect(term.lease.isHeld).toBe(true);
+  });
+
+  it('is lost with the connection, which takes nothing from what was elected, and does not come back', async () => {
+    const { term, election, elected, ledger } = begun();
+    election.isHealthy = false;
+    expect([term.lease.isHeld, elected.isHeld, ledger.freed]).toEqual([false, true, 0]);
+    expect(() => term.lease.assertHeld()).toThrow(/is no longer held: the line is dead/);
+    election.isHealthy = true;
+    expect(term.lease.isHeld).toBe(false);
+    await term.over;
+    const next = new LeaderTerm(election, elected);
+    expect(next.lease.isHeld).toBe(true);
+  });
+
+  it('is over when all of its leases are released, which releases nothing else', async () => {
+    const { term, elected, ledger } = begun();
+    const another = new LeaseHandle(term.lease.hold);
+    await term.lease.release();
+    expect([another.isHeld, await isSettled(term.over)]).toEqual([true, false]);
+    await another.release();
+    await term.over;
+    expect([elected.isHeld, ledger.freed]).toEqual([true, 0]);
+  });
+
+  it('is the same lock as what was elected to work that runs in it', async () => {
+    const { term, identity } = begun();
+    await term.lease.run(() => expect(LeaseScope.find(identity)).toBe(term.lease.hold));
+  });
+
+  it.each<[string, (its: ReturnType<typeof begun>) => unknown]>([
+    ['lost with the lock', ({ hold }) => hold.markLost('it went')],
+    ['interrupted', ({ election }) => (election.isHealthy = false)],
+    ['released', ({ term }) => term.lease.release()],
+  ])('has no listeners left once it is over: %s', async (_, end) => {
+    const its = begun();
+    expect(its.election.listeners).toBe(1);
+    await end(its);
+    await its.term.over;
+    expect(its.election.listeners).toBe(0);
+    const { lost } = its.term.lease.hold;
+    its.hold.markLost('too late');
+    expect(its.term.lease.hold.lost).toBe(lost);
   });
 });

@@ -1,232 +1,340 @@
-import { describe, expect, it } from '@jest/globals';
-import { currentLease } from '../../../lib/core/internal/lease-scope.js';
+import { getEventListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { LeaderSelector, type TakeLeadership } from '../../../lib/core/election/leader-selector.js';
+import type { Leadership } from '../../../lib/core/election/leader-term.js';
 import {
   ElectionClosedError,
   LockClientClosedError,
   LockConnectionError,
+  LockLostError,
   LockOptionsError,
 } from '../../../lib/core/errors/index.js';
-import type { Lease } from '../../../lib/core/lease.js';
-import { LeaderSelector, type TakeLeadership } from '../../../lib/core/election/leader-selector.js';
-import { Deferred } from '../../support/deferred.js';
-import { LeaderSelectorElection } from './leader-selector-election.js';
-import { LeaderSelectorRecorder } from './leader-selector-recorder.js';
+import { Deferred } from '../../support/time.js';
+import { FakeElection, type granted } from './fakes.js';
+
+/** A selector that leads until it is asked to end, and writes down what it led by. */
+class Stage {
+  readonly election = new FakeElection();
+  readonly leaderships: Leadership[] = [];
+  readonly selector: LeaderSelector;
+  #end = new Deferred();
+
+  constructor({ autoRequeue = false } = {}) {
+    const takeLeadership = (leadership: Leadership) => {
+      this.leaderships.push(leadership);
+      this.#end = new Deferred();
+      return this.#end.promise;
+    };
+    this.selector = new LeaderSelector(this.election, takeLeadership, autoRequeue);
+  }
+
+  /** How often it has led, and stood for election. */
+  get times(): [led: number, stood: number] {
+    return [this.leaderships.length, this.election.candidacies.length];
+  }
+
+  get last(): Leadership {
+    return this.leaderships.at(-1)!;
+  }
+
+  settle(ms = 0): Promise<void> {
+    return this.election.clock.advance(ms);
+  }
+
+  end(): Promise<void> {
+    this.#end.resolve();
+    return this.settle();
+  }
+
+  fail(error: unknown): Promise<void> {
+    this.#end.reject(error);
+    return this.settle();
+  }
+}
 
 describe('A leader selector', () => {
-  const standing = ({
-    autoRequeue = false,
-    takeLeadership,
-  }: { autoRequeue?: boolean; takeLeadership?: TakeLeadership } = {}) => {
-    const election = new LeaderSelectorElection();
-    const recorder = new LeaderSelectorRecorder();
-    const take = takeLeadership ?? recorder.takeLeadership;
-    const selector = new LeaderSelector(election, take, autoRequeue);
+  let stage: Stage;
+  let election: FakeElection;
+  let selector: LeaderSelector;
+
+  beforeEach(() => {
+    stage = new Stage();
+    ({ election, selector } = stage);
     selector.start();
-    return { election, recorder, selector };
-  };
+  });
+  afterEach(async () => {
+    await stage.end();
+    await selector.close();
+    expect([election.listeners, election.waits.size, election.clock.isIdle]).toEqual([0, 0, true]);
+  });
 
   it.each([undefined, null, 'lead', {}])('refuses %p as what a leader does', (wrong) => {
-    const make = () =>
-      new LeaderSelector(new LeaderSelectorElection(), wrong as TakeLeadership, false);
+    const make = () => new LeaderSelector(election, wrong as TakeLeadership, false);
     expect(make).toThrow(LockOptionsError);
     expect(make).toThrow(/takeLeadership/);
   });
 
   it('stands for election once it is started, however often that is', async () => {
-    const { election, selector } = standing();
     selector.start();
-    await election.clock.advance(0);
-    expect([election.candidacies.length, selector.hasLeadership]).toEqual([1, false]);
-    await selector.close();
-  });
-
-  it('leads for as long as its function runs, and then releases what it was elected by', async () => {
-    const { election, recorder, selector } = standing();
-    const { ledger } = await election.electNow();
-    expect([selector.hasLeadership, recorder.last.isHeld, ledger.freed]).toEqual([true, true, 0]);
-    recorder.end();
-    await election.clock.advance(0);
-    expect([selector.hasLeadership, recorder.last.isHeld, ledger.freed]).toEqual([false, false, 1]);
-    expect(recorder.last.signal.aborted).toBe(false);
-    expect(election.candidacies).toHaveLength(1);
-  });
-
-  it('runs its function in the scope of the leadership, to its end', async () => {
-    const seen: (Lease | undefined)[] = [];
-    const go = new Deferred();
-    const { election, selector } = standing({
-      takeLeadership: async (leadership) => {
-        seen.push(leadership as Lease, currentLease());
-        await go.promise;
-        seen.push(currentLease());
-      },
-    });
-    await election.electNow();
-    expect(currentLease()).toBeUndefined();
-    go.resolve();
-    await selector.close();
-    expect(seen).toHaveLength(3);
-    expect(new Set(seen).size).toBe(1);
-    expect(seen[0]).toBeDefined();
-  });
-
-  it('reports the fencing token of what it was elected by', async () => {
-    const { election, recorder } = standing();
-    await election.electNow();
-    expect(await recorder.last.fencingToken()).toBe(7n);
-    recorder.end();
-    await election.clock.advance(0);
-    await expect(recorder.last.fencingToken()).rejects.toMatchObject({ code: 'LOCK_NOT_HELD' });
+    await stage.settle();
+    expect([stage.times, selector.hasLeadership]).toEqual([[0, 1], false]);
   });
 
   it('does not lead before the servers have confirmed it', async () => {
-    const { election, recorder, selector } = standing();
-    const confirmed = new Deferred();
-    election.answer = confirmed.promise;
+    const confirmed = election.delayAnswer();
     await election.electNow();
-    expect([recorder.leaderships.length, selector.hasLeadership]).toEqual([0, false]);
+    expect([stage.times, selector.hasLeadership]).toEqual([[0, 1], false]);
     confirmed.resolve();
-    await election.clock.advance(0);
-    expect([recorder.leaderships.length, selector.hasLeadership]).toEqual([1, true]);
-    recorder.end();
+    await stage.settle();
+    expect([stage.times, selector.hasLeadership]).toEqual([[1, 1], true]);
   });
 
   it('does not lead while the connection is interrupted, and keeps its place until it is back', async () => {
-    const { election, recorder } = standing();
     election.isHealthy = false;
     const { ledger } = await election.electNow();
-    expect(recorder.leaderships).toHaveLength(0);
+    expect(stage.times).toEqual([0, 1]);
     election.isHealthy = true;
-    await election.clock.advance(0);
-    expect([recorder.leaderships.length, election.candidacies.length, ledger.freed]).toEqual([
-      1, 1, 0,
-    ]);
-    recorder.end();
+    await stage.settle();
+    expect([stage.times, ledger.freed]).toEqual([[1, 1], 0]);
   });
 
   it('asks again after an interruption while it was confirmed', async () => {
-    const { election, recorder } = standing();
-    const confirmed = new Deferred();
-    election.answer = confirmed.promise;
+    const confirmed = election.delayAnswer();
     await election.electNow();
     election.isHealthy = false;
     confirmed.resolve();
-    await election.clock.advance(0);
-    expect(recorder.leaderships).toHaveLength(0);
+    await stage.settle();
+    expect(stage.times).toEqual([0, 1]);
     election.isHealthy = true;
-    await election.clock.advance(0);
-    expect([recorder.leaderships.length, election.confirmations]).toEqual([1, 2]);
-    expect(election.candidacies).toHaveLength(1);
-    recorder.end();
+    await stage.settle();
+    expect([stage.times, election.confirmations]).toEqual([[1, 1], 2]);
   });
 
   it('never leads by what was lost before the connection is back (Curator: testRaceAtStateChanged)', async () => {
-    const { election, recorder, selector } = standing();
     election.isHealthy = false;
     const { hold, ledger } = await election.electNow();
     hold.markLost('its session ended');
-    await election.clock.advance(0);
+    await stage.settle();
     election.isHealthy = true;
-    await election.clock.advance(0);
-    expect([recorder.leaderships.length, ledger.freed]).toEqual([0, 1]);
-    expect(election.candidacies).toHaveLength(2); // it stands again
-    await selector.close();
+    await stage.settle();
+    expect([stage.times, ledger.freed]).toEqual([[0, 2], 1]); // it stands again
   });
 
   it('never leads by what was lost while it was confirmed', async () => {
-    const { election, recorder, selector } = standing();
-    const confirmed = new Deferred();
-    election.answer = confirmed.promise;
+    const confirmed = election.delayAnswer();
     const { hold, ledger } = await election.electNow();
     hold.markLost('its session ended');
     confirmed.resolve();
-    await election.clock.advance(0);
-    expect([recorder.leaderships.length, ledger.freed]).toEqual([0, 1]);
-    expect(election.candidacies).toHaveLength(2);
-    await selector.close();
+    await stage.settle();
+    expect([stage.times, ledger.freed]).toEqual([[0, 2], 1]);
   });
 
   describe('after it could not stand', () => {
     it('stands again a second later', async () => {
-      const { election, recorder } = standing();
       election.candidacies[0]!.reject(new LockConnectionError('no answer'));
-      await election.clock.advance(999);
-      expect(election.candidacies).toHaveLength(1);
-      await election.clock.advance(1);
-      expect(election.candidacies).toHaveLength(2);
+      await stage.settle(999);
+      expect(stage.times).toEqual([0, 1]);
+      await stage.settle(1);
+      expect(stage.times).toEqual([0, 2]);
       await election.electNow();
-      expect(recorder.leaderships).toHaveLength(1);
-      recorder.end();
+      expect(stage.times).toEqual([1, 2]);
     });
 
     it('stands no more when it is closed meanwhile, and leaves no timer', async () => {
-      const { election, selector } = standing();
       election.candidacies[0]!.reject(new LockConnectionError('no answer'));
-      await election.clock.advance(10);
+      await stage.settle(10);
       await selector.close();
-      expect([election.clock.isIdle, election.waits.size]).toEqual([true, 0]);
-      expect(election.candidacies).toHaveLength(1);
+      expect([election.clock.isIdle, election.waits.size, stage.times]).toEqual([true, 0, [0, 1]]);
     });
 
     it('is closed when its client is', async () => {
-      const { election, selector } = standing();
       election.candidacies[0]!.reject(new LockClientClosedError());
-      await election.clock.advance(5_000);
-      expect(election.candidacies).toHaveLength(1);
+      await stage.settle(5_000);
+      expect(stage.times).toEqual([0, 1]);
       expect(() => selector.start()).toThrow(ElectionClosedError);
       expect(() => selector.requeue()).toThrow(ElectionClosedError);
     });
   });
 
-  describe('queued again', () => {
-    it('stands again, and only then', async () => {
-      const { election, recorder, selector } = standing();
-      expect(selector.requeue()).toBe(false);
-      await election.electNow();
-      expect(selector.requeue()).toBe(false);
-      recorder.end();
-      await election.clock.advance(0);
-      expect([selector.requeue(), selector.requeue()]).toEqual([true, false]);
-      await election.clock.advance(0);
-      expect(election.candidacies).toHaveLength(2);
-      await selector.close();
-    });
+  it('that is queued again stands when what it led by was released, however long that takes', async () => {
+    const { ledger } = await election.electNow();
+    const freed = new Deferred();
+    ledger.free = () => freed.promise;
+    await stage.end();
+    expect(selector.requeue()).toBe(true);
+    await stage.settle(60_000);
+    expect(stage.times).toEqual([1, 1]);
+    freed.resolve();
+    await stage.settle();
+    expect(stage.times).toEqual([1, 2]);
+  });
+});
 
-    it('does not stand when it was not started', async () => {
-      const election = new LeaderSelectorElection();
-      const selector = new LeaderSelector(election, () => {}, false);
-      expect(selector.requeue()).toBe(false);
-      await election.clock.advance(0);
-      expect(election.candidacies).toHaveLength(0);
-    });
+describe('A leader selector that leads', () => {
+  let stage: Stage;
+  let election: FakeElection;
+  let selector: LeaderSelector;
+  let lock: ReturnType<typeof granted>;
+  let warn: jest.SpiedFunction<typeof process.emitWarning>;
 
-    it('stands when what it led by was released, however long that takes', async () => {
-      const { election, recorder, selector } = standing();
-      const { ledger } = await election.electNow();
-      const freed = new Deferred();
-      ledger.free = () => freed.promise;
-      recorder.end();
-      await election.clock.advance(0);
+  beforeEach(async () => {
+    warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    stage = new Stage();
+    ({ election, selector } = stage);
+    selector.start();
+    lock = await election.electNow();
+  });
+  afterEach(async () => {
+    await stage.end();
+    await selector.close();
+    expect([election.listeners, election.waits.size, election.clock.isIdle]).toEqual([0, 0, true]);
+    warn.mockRestore();
+  });
+
+  it.each<[string, RegExp, () => void]>([
+    ['loses it', /its session ended/, () => lock.hold.markLost('its session ended')],
+    ['loses the connection', /the line is dead/, () => void (election.isHealthy = false)],
+    ['is interrupted', /it was interrupted/, () => selector.interruptLeadership()],
+    ['is closed', /its selector was closed/, () => void selector.close()],
+    ['has a client that closes', /the client was closed/, () => closeClient()],
+  ])(
+    'and %s is notified at once, waits for its function, and does not lead again when all is well',
+    async (_, why, happens) => {
+      const { last } = stage;
+      const { signal } = last;
+      happens();
+      expect(signal.aborted).toBe(true);
+      expectLost(last, why);
+      await stage.settle(60_000);
+      expect(stage.times).toEqual([1, 1]);
+      election.isHealthy = true;
+      await stage.settle();
+      expectLost(last, why);
+      expect(stage.times).toEqual([1, 1]);
+    },
+  );
+
+  const closeClient = () => void lock.hold.revoke('the client was closed');
+
+  function expectLost(leadership: Leadership, why: RegExp): void {
+    expect([leadership.isHeld, leadership.signal.aborted]).toEqual([false, true]);
+    expect(leadership.signal.reason).toBeInstanceOf(LockLostError);
+    expect(leadership.signal.reason.message).toMatch(why);
+    expect(() => leadership.assertHeld()).toThrow(LockLostError);
+    expect(selector.hasLeadership).toBe(false);
+  }
+
+  it('knows by the clock that it leads no longer, before any notification', () => {
+    const { signal } = stage.last;
+    lock.ledger.isExclusiveNow = false;
+    expect([selector.hasLeadership, stage.last.isHeld]).toEqual([false, false]);
+    expect(signal.aborted).toBe(true);
+  });
+
+  it('and is interrupted after its function has ended ignores that', async () => {
+    await stage.end();
+    selector.interruptLeadership();
+    expect(stage.last.signal.aborted).toBe(false);
+    expect(selector.requeue()).toBe(true);
+  });
+
+  describe('and fails', () => {
+    it('releases what it was elected by, warns of its key, and may queue again', async () => {
+      await stage.fail(new Error('out of ink'));
+      expect([lock.ledger.freed, selector.hasLeadership]).toEqual([1, false]);
+      expect(warn.mock.calls).toEqual([[expect.stringMatching(/"chair" failed: .*out of ink/)]]);
       expect(selector.requeue()).toBe(true);
-      await election.clock.advance(60_000);
-      expect(election.candidacies).toHaveLength(1);
-      freed.resolve();
-      await election.clock.advance(0);
-      expect(election.candidacies).toHaveLength(2);
-      await selector.close();
     });
 
-    it('by itself stands each time that it has led, whatever came of it', async () => {
-      const { election, recorder, selector } = standing({ autoRequeue: true });
-      for (let time = 1; time <= 3; time++) {
-        const { hold } = await election.electNow();
-        expect([recorder.leaderships.length, selector.requeue()]).toEqual([time, false]);
-        if (time === 2) hold.markLost('its session ended');
-        recorder.end();
-        await election.clock.advance(0);
-        expect(election.candidacies).toHaveLength(time + 1);
+    it('before it has returned a promise does the same', async () => {
+      const fail = () => {
+        throw new Error('no pen');
+      };
+      const strict = new LeaderSelector(election, fail, false);
+      strict.start();
+      const { ledger } = await election.electNow();
+      expect([ledger.freed, strict.hasLeadership]).toEqual([1, false]);
+      expect(warn.mock.calls).toEqual([[expect.stringContaining('no pen')]]);
+    });
+
+    it.each<[string, (signal: AbortSignal) => unknown]>([
+      ['with the reason of its signal', (signal): unknown => signal.reason],
+      [
+        'because something that it waits for was aborted',
+        (signal) => delay(60_000, undefined, { signal }).catch((error: unknown) => error),
+      ],
+    ])('%s, raises no warning', async (_, errorOf) => {
+      const { signal } = stage.last;
+      selector.interruptLeadership();
+      await stage.fail(await errorOf(signal));
+      expect([lock.ledger.freed, warn.mock.calls]).toEqual([1, []]);
+    });
+
+    it('with an abort of its own, or for another reason after the loss, raises a warning', async () => {
+      await stage.fail(new DOMException('its own', 'AbortError'));
+      expect(warn.mock.calls).toEqual([[expect.stringContaining('its own')]]);
+      selector.requeue();
+      await stage.settle();
+      await election.electNow();
+      selector.interruptLeadership();
+      await stage.fail(new Error('torn paper'));
+      expect(warn.mock.calls[1]).toEqual([expect.stringContaining('torn paper')]);
+    });
+  });
+
+  it('and is closed starts no more', async () => {
+    void selector.close();
+    expect(() => selector.start()).toThrow(ElectionClosedError);
+    expect(() => selector.requeue()).toThrow(ElectionClosedError);
+    await stage.end();
+    await selector.close();
+    expect(() => selector.start()).toThrow(ElectionClosedError);
+    expect(stage.times).toEqual([1, 1]);
+  });
+
+  it('leaves no listener on the signal of its election', async () => {
+    const signals: AbortSignal[] = [];
+    const elect = election.elect.bind(election);
+    election.elect = (signal) => {
+      signals.push(signal);
+      return elect(signal);
+    };
+    await stage.end();
+    selector.requeue();
+    await stage.settle();
+    const before = getEventListeners(signals[0]!, 'abort').length;
+    await election.electNow();
+    await stage.end();
+    expect(getEventListeners(signals[0]!, 'abort')).toHaveLength(before);
+  });
+});
+
+describe('A leader selector that does not lead', () => {
+  it.each(['before it was started', 'while it stands', 'while it waits for the connection'])(
+    'is closed at once %s',
+    async (when) => {
+      const stage = new Stage({ autoRequeue: true });
+      const { election, selector } = stage;
+      selector.interruptLeadership();
+      if (when !== 'before it was started') selector.start();
+      if (when === 'while it waits for the connection') {
+        election.isHealthy = false;
+        await election.electNow();
       }
       await selector.close();
-    });
+      expect(() => selector.start()).toThrow(ElectionClosedError);
+      election.isHealthy = true;
+      await stage.settle(5_000);
+      expect([stage.leaderships.length, election.listeners]).toEqual([0, 0]);
+      expect(election.clock.isIdle).toBe(true);
+    },
+  );
+
+  it('does not stand when it is queued without having been started', async () => {
+    const stage = new Stage();
+    expect(stage.selector.requeue()).toBe(false);
+    await stage.settle();
+    expect(stage.times).toEqual([0, 0]);
   });
 });

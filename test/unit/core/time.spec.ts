@@ -1,8 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
+import { TimerWheelClock } from '../../../lib/core/internal/timer-wheel.js';
 import { settleWithin } from '../../../lib/core/internal/timers.js';
-import { Deferred } from '../../support/deferred.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import { Deferred, VirtualClock } from '../../support/time.js';
 
 describe('The system clock', () => {
   it('never goes back, and fires a timer not before its time', async () => {
@@ -54,5 +54,96 @@ describe('within', () => {
     const work = new Deferred();
     await clock.runUntil(settleWithin(100, clock, work.promise));
     expect(clock.now()).toBe(100);
+  });
+});
+
+describe('A lazy clock', () => {
+  let behind: VirtualClock;
+  let clock: TimerWheelClock;
+  let fired: string[];
+
+  beforeEach(() => {
+    behind = new VirtualClock();
+    clock = new TimerWheelClock(behind);
+    fired = [];
+  });
+
+  const set = (name: string, ms: number) =>
+    clock.setTimer(() => fired.push(`${name} ${clock.now()}`), ms);
+
+  it.each([0, 1, 200, 399, 400, 401, 599, 600, 601, 1_000, 30_000])(
+    'fires after %d ms, whatever the time since its last tick',
+    async (ms) => {
+      for (let since = 0; since <= 600; since += 75) {
+        behind = new VirtualClock();
+        clock = new TimerWheelClock(behind);
+        set('earlier', 50_000);
+        await behind.advance(since);
+        fired = [];
+        set('timer', ms);
+        await behind.advance(ms - 1);
+        expect(fired).toEqual([]);
+        await behind.advance(1);
+        expect(fired).toEqual([`timer ${since + ms}`]);
+      }
+    },
+  );
+
+  it('fires in the order of the times', async () => {
+    for (const ms of [900, 300, 600, 1_200]) set('timer', ms);
+    await behind.advance(1_200);
+    expect(fired).toEqual(['timer 300', 'timer 600', 'timer 900', 'timer 1200']);
+  });
+
+  it.each([0, 100, 200, 300, 400, 500, 900])(
+    'fires none that is cancelled after %d ms',
+    async (ms) => {
+      const timer = set('timer', 1_000);
+      await behind.advance(ms);
+      timer.cancel();
+      timer.cancel();
+      await behind.advance(2_000);
+      expect(fired).toEqual([]);
+    },
+  );
+
+  it('fires none that another one cancels in the tick that is due for both', async () => {
+    const timers = ['one', 'other'].map((name, i, names) =>
+      clock.setTimer(() => {
+        fired.push(name);
+        timers[(i + 1) % names.length]!.cancel();
+      }, 1_000),
+    );
+    behind.stall(5_000);
+    await behind.advance(0);
+    expect(fired).toEqual(['one']);
+  });
+
+  it('fires in the first turn after the event loop was blocked, also what was set just before', async () => {
+    set('old', 1_000);
+    await behind.advance(199);
+    set('young', 500);
+    behind.stall(10_000);
+    await behind.advance(0);
+    expect(fired).toEqual(['old 10199', 'young 10199']);
+  });
+
+  it('takes a cancel from within, and a timer that is set by another', async () => {
+    clock.setTimer(() => set('second', 700), 700);
+    await behind.advance(1_400);
+    expect(fired).toEqual(['second 1400']);
+  });
+
+  it('leaves nothing behind once the last is cancelled', async () => {
+    for (let i = 0; i < 3; i++) set('timer', 1_000).cancel();
+    await behind.advance(400);
+    expect(behind.isIdle).toBe(true);
+  });
+
+  it('sets one timer of the clock behind for all that are cancelled soon', () => {
+    let set = 0;
+    clock = new TimerWheelClock({ ...systemClock, setTimer: () => (set++, { cancel() {} }) });
+    for (let i = 0; i < 1_000; i++) clock.setTimer(() => {}, 10_000).cancel();
+    expect(set).toBe(1);
   });
 });

@@ -1,6 +1,50 @@
 import { describe, expect, it } from '@jest/globals';
-import { LockOptionsError } from '../../../lib/core/errors/index.js';
-import { validateAcquireOptions } from '../../../lib/core/internal/validation.js';
+import { LockKeyError, LockOptionsError } from '../../../lib/core/errors/index.js';
+import { validateAcquireOptions, validateLockKey } from '../../../lib/core/internal/validation.js';
+
+describe('A key', () => {
+  it.each(['a', ' ', 'order:42', 'ключ', '🔒', '/a/path', 'x'.repeat(512), '€'.repeat(170)])(
+    'may be %j',
+    (key) => expect(() => validateLockKey(key)).not.toThrow(),
+  );
+
+  it.each([
+    [undefined, 'undefined', 'it must be a string'],
+    [null, 'null', 'it must be a string'],
+    [42, '42', 'it must be a string'],
+    [{ id: 1 }, '{ id: 1 }', 'it must be a string'],
+    [Object.create(null), '[Object: null prototype] {}', 'it must be a string'],
+    [Symbol('door'), 'Symbol(door)', 'it must be a string'],
+    ['', '""', 'it is empty'],
+    ['[object Object]', '"[object Object]"', 'an object was turned into text'],
+    ['a\0b', '"a\\u0000b"', 'it contains a NUL character'],
+    ['a\ud800b', '"a\\ud800b"', 'it contains a lone surrogate'],
+    ['\udc00', '"\\udc00"', 'it contains a lone surrogate'],
+    ['x'.repeat(513), 'xxx', 'it takes 513 bytes, and the maximum is 512'],
+    ['€'.repeat(171), '€€€', 'it takes 513 bytes, and the maximum is 512'],
+  ])('may not be %p', (key, shown, why) => {
+    const error = refusal(key);
+    expect(error).toBeInstanceOf(LockKeyError);
+    expect(error).toMatchObject({ code: 'LOCK_KEY', name: 'LockKeyError', client: 'unit' });
+    expect(error.message).toContain(shown);
+    expect(error.message).toContain(`cannot be the key of a lock: ${why}`);
+    expect(error.why).toContain(why);
+    expect(error.key).toBe(typeof key === 'string' ? key : undefined);
+  });
+
+  it('is cut short in the message', () => {
+    expect(refusal('x'.repeat(10_000)).message.length).toBeLessThan(200);
+  });
+
+  function refusal(key: unknown): LockKeyError {
+    try {
+      validateLockKey(key, { client: 'unit' });
+    } catch (error) {
+      return error as LockKeyError;
+    }
+    throw new Error('the key was taken');
+  }
+});
 
 describe('Options of an acquire', () => {
   it.each([

@@ -13,22 +13,6 @@ describe('createEmbeddedLockClient', () => {
   });
   afterEach(() => client.close());
 
-  it('excludes the users of one client from each other, in the order they came', async () => {
-    const order: number[] = [];
-    let inside = 0;
-    const visit = (visitor: number) =>
-      client.mutex('door').using(async () => {
-        inside += 1;
-        await nextTurn();
-        order.push(visitor);
-        expect(inside).toBe(1);
-        inside -= 1;
-      });
-    const visitors = Array.from({ length: 50 }, (_, visitor) => visitor);
-    await Promise.all(visitors.map(visit));
-    expect(order).toEqual(visitors);
-  });
-
   it('shares nothing with another client, also of the same name', async () => {
     const other = createEmbeddedLockClient('default');
     await other.connect();

@@ -1,12 +1,51 @@
-import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import type { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import type { Caller, Outcome } from '../../../lib/embedded/request-processor.js';
 import type {
   LinkListener,
   OpenOptions,
   Request,
   SessionCredentials,
+  Transport,
 } from '../../../lib/zookeeper/connection/transport.js';
-import type { Caller, Outcome } from '../../../lib/embedded/request-processor.js';
-import type { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+
+const OPTIONS: OpenOptions = {
+  address: { host: 'embedded', port: 0 },
+  sessionTimeout: 10_000,
+  auth: [],
+};
+
+export const exists = (path: string, watch = false): Request => ({ op: 'exists', path, watch });
+export const create = (path: string, mode: CreateMode = CreateMode.EPHEMERAL): Request => ({
+  op: 'create',
+  path,
+  data: Buffer.alloc(0),
+  mode,
+});
+
+/** A link of which everything that it says is written down, each line behind what `prefix` returns. */
+export function open(
+  transport: Transport,
+  options: Partial<OpenOptions> = {},
+  { heard = [], prefix = () => '' }: { heard?: string[]; prefix?: () => string } = {},
+) {
+  const said: { credentials?: SessionCredentials } = {};
+  const hear = (what: string) => void heard.push(prefix() + what);
+  const link = transport.open(
+    { ...OPTIONS, ...options },
+    {
+      onConnected: (credentials) => {
+        said.credentials = credentials;
+        hear('connected');
+      },
+      onDisconnected: (reason) => hear(`disconnected: ${reason}`),
+      onExpired: () => hear('expired'),
+      onWatch: (type, path) => hear(`${type} ${path}`),
+    },
+  );
+  const send = (request: Request) => link.request(request, (rc) => hear(`${request.op} ${rc}`));
+  return { link, heard, said, send };
+}
 
 /** Talks to an embedded server without a transport between, and writes down what it hears. */
 export class EmbeddedClient implements LinkListener {
@@ -18,8 +57,7 @@ export class EmbeddedClient implements LinkListener {
     private readonly server: EmbeddedServer,
     options: Partial<OpenOptions> = {},
   ) {
-    const address = { host: 'embedded', port: 0 };
-    this.caller = server.connect({ address, sessionTimeout: 10_000, auth: [], ...options }, this);
+    this.caller = server.connect({ ...OPTIONS, ...options }, this);
   }
 
   onConnected(credentials: SessionCredentials): void {

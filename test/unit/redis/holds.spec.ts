@@ -14,9 +14,8 @@ import {
   lockRenew,
   lockToken,
 } from '../../../lib/redis/scripts/index.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
-import { connectionOf } from './connection-of.js';
-import { FakeNode, type SentCommand } from './fake-node.js';
+import { VirtualClock } from '../../support/time.js';
+import { connectionOf, FakeNode, type SentCommand } from './fakes.js';
 
 const LEASE = 30_000;
 const GRANTED = [1, 0];
@@ -44,6 +43,11 @@ const sent = ({ sha1 }: { sha1: string }) => node.sent.filter(({ args }) => args
 const lastSent = (script: { sha1: string }): SentCommand => sent(script).at(-1)!;
 const settle = () => clock.advance(0);
 
+async function answer(script: { sha1: string }, value: unknown): Promise<void> {
+  lastSent(script).answer(value);
+  await settle();
+}
+
 async function granted(options?: { lease?: number }): Promise<RedisLease> {
   const acquiring = client.mutex('door').acquire(options);
   await settle();
@@ -62,8 +66,7 @@ describe('A grant', () => {
   it('that came when half of the lease was over is asked for again, by the same holder', async () => {
     const acquiring = client.mutex('door').acquire();
     await clock.advance(LEASE / 2);
-    lastSent(lockAcquire).answer(GRANTED);
-    await settle();
+    await answer(lockAcquire, GRANTED);
     expect(sent(lockAcquire)).toHaveLength(2);
     const [first, second] = sent(lockAcquire);
     expect(second!.args).toEqual(first!.args);
@@ -76,8 +79,7 @@ describe('A grant', () => {
     const refused = expect(acquiring).rejects.toMatchObject({ code: 'LOCK_CONNECTION' });
     for (let late = 1; late <= 5; late++) {
       await clock.advance(LEASE / 2);
-      lastSent(lockAcquire).answer(GRANTED);
-      await settle();
+      await answer(lockAcquire, GRANTED);
     }
     await refused;
     await expect(acquiring).rejects.toBeInstanceOf(LockConnectionError);
@@ -90,8 +92,7 @@ describe('A grant', () => {
     await clock.advance(5_000);
     await late;
     expect(sent(lockRelease)).toEqual([]);
-    lastSent(lockAcquire).answer(GRANTED);
-    await settle();
+    await answer(lockAcquire, GRANTED);
     expect(sent(lockRelease)).toHaveLength(1);
     const holder = lastSent(lockAcquire).args[4];
     expect(lastSent(lockRelease).args).toContain(holder);
@@ -102,7 +103,7 @@ describe('A grant', () => {
     const acquiring = client.mutex('door').acquire(options);
     options.lease = 1_000;
     await settle();
-    lastSent(lockAcquire).answer(GRANTED);
+    await answer(lockAcquire, GRANTED);
     expect((await acquiring).isHeld).toBe(true);
     await clock.advance(LEASE / 3);
     expect(sent(lockRenew)).toHaveLength(1);
@@ -158,8 +159,7 @@ describe('A lease', () => {
     expect(sent(lockRelease)).toHaveLength(1);
     await clock.advance(LEASE);
     expect(sent(lockRenew)).toEqual([]);
-    lastSent(lockRelease).answer(0);
-    await settle();
+    await answer(lockRelease, 0);
   });
 
   it('with a renewal on the way when it is released is not renewed again by the answer', async () => {
@@ -234,8 +234,7 @@ describe('A lease', () => {
     const asking = expect(lease.fencingToken()).rejects.toBeInstanceOf(LockLostError);
     await clock.advance(1_000);
     await asking;
-    lastSent(lockToken).answer(1);
-    await settle();
+    await answer(lockToken, 1);
     await expect(lease.fencingToken()).rejects.toBeInstanceOf(LockLostError);
   });
 
@@ -253,8 +252,7 @@ describe('A lease', () => {
     const extending = expect(lease.extend(60_000)).rejects.toBeInstanceOf(LockLostError);
     await clock.advance(1_000);
     await extending;
-    lastSent(lockRenew).answer([1]);
-    await settle();
+    await answer(lockRenew, [1]);
     expect(lease.isHeld).toBe(false);
   });
 

@@ -5,7 +5,7 @@ import {
   WAITERS_ON_SERVER,
 } from '../../../lib/redis/locks/local-queue.js';
 import type { LockCommands } from '../../../lib/redis/locks/lock-commands.js';
-import { isSettled } from '../../support/is-settled.js';
+import { isSettled } from '../../support/time.js';
 
 type Kind = LockCommands['localQueue'];
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Channel, Subscriptions } from '../../../lib/redis/connection/subscriptions.js';
 import { slotOf } from '../../../lib/redis/connection/cluster-slots.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
-import { FakeNode } from './fake-node.js';
+import { VirtualClock } from '../../support/time.js';
+import { FakeNode } from './fakes.js';
 
 let clock: VirtualClock;
 let subscriptions: Subscriptions;
@@ -16,6 +16,18 @@ function listening(channel: Channel): () => number {
   let told = 0;
   channel.onSignal(() => (told += 1));
   return () => told;
+}
+
+/** Confirms what was sent last. */
+async function confirm(link: FakeNode): Promise<void> {
+  link.last.answer(1);
+  await clock.advance(0);
+}
+
+/** Connects, and confirms what was sent on that. */
+async function begin(link: FakeNode): Promise<void> {
+  link.becomes('ready');
+  await confirm(link);
 }
 
 const commandsOf = (link: FakeNode) =>
@@ -35,9 +47,7 @@ describe('Subscriptions of a single server', () => {
   /** A channel that is being listened to. */
   async function active(name = 'door'): Promise<Channel> {
     const channel = subscriptions.join(name);
-    if (link().status !== 'ready') link().becomes('ready');
-    link().last.answer(1);
-    await clock.advance(0);
+    if (link().status !== 'ready') await begin(link());
     return channel;
   }
 
@@ -70,8 +80,7 @@ describe('Subscriptions of a single server', () => {
     const told = listening(channel);
     link().becomes('ready');
     expect([channel.isActive, told()]).toEqual([false, 0]);
-    link().last.answer(1);
-    await clock.advance(0);
+    await confirm(link());
     expect([channel.isActive, told(), channel.signals]).toEqual([true, 1, 1]);
   });
 
@@ -127,8 +136,7 @@ describe('Subscriptions of a single server', () => {
     link().becomes('ready');
     expect(commandsOf(link())).toEqual(['subscribe door', 'subscribe door']);
     expect(channel.isActive).toBe(false);
-    link().last.answer(1);
-    await clock.advance(0);
+    await confirm(link());
     expect([channel.isActive, told()]).toEqual([true, 2]);
   });
 
@@ -223,9 +231,7 @@ describe('Subscriptions of a cluster', () => {
   it('go to the new master when the connection to the old one has ended', async () => {
     subscribe(true);
     const channel = subscriptions.join(A);
-    linkTo(1).becomes('ready');
-    linkTo(1).last.answer(1);
-    await clock.advance(0);
+    await begin(linkTo(1));
     const told = listening(channel);
 
     linkTo(1).becomes('close');
@@ -233,9 +239,7 @@ describe('Subscriptions of a cluster', () => {
     expect([channel.isActive, told()]).toEqual([false, 1]);
     serve(A, 2);
     await clock.advance(100);
-    linkTo(2).becomes('ready');
-    linkTo(2).last.answer(1);
-    await clock.advance(0);
+    await begin(linkTo(2));
     expect([channel.isActive, told()]).toEqual([true, 2]);
   });
 
@@ -244,9 +248,7 @@ describe('Subscriptions of a cluster', () => {
     const channel = subscriptions.join(A);
     linkTo(1).becomes('end');
     await clock.advance(100);
-    linkTo(1, 1).becomes('ready');
-    linkTo(1, 1).last.answer(1);
-    await clock.advance(0);
+    await begin(linkTo(1, 1));
     expect(channel.isActive).toBe(true);
   });
 

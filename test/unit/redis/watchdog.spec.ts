@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Renewable } from '../../../lib/redis/connection/renewal-schedule.js';
 import { Watchdog } from '../../../lib/redis/connection/watchdog.js';
 import { slotOf } from '../../../lib/redis/connection/cluster-slots.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
-import { connectionOf } from './connection-of.js';
-import { FakeNode, type SentCommand } from './fake-node.js';
+import { VirtualClock } from '../../support/time.js';
+import { connectionOf, FakeNode, type SentCommand } from './fakes.js';
 
 const LEASE = 30_000;
 
@@ -62,6 +61,14 @@ describe('Renewal', () => {
     return held;
   }
 
+  const sent = (count: number) => clock.runUntil(() => node.sent.length === count);
+
+  /** Answers what was sent last. */
+  async function answer(value: number[]): Promise<void> {
+    node.last.answer(value);
+    await clock.advance(0);
+  }
+
   const all = (command: SentCommand) => fieldsOf(command).map(() => 1);
 
   it('sends nothing in the first nine tenths of a third of the lease, and not later than that third', async () => {
@@ -85,20 +92,18 @@ describe('Renewal', () => {
 
   it('counts a lease from when the command was sent', async () => {
     const held = hold();
-    await clock.runUntil(() => node.sent.length === 1);
+    await sent(1);
     const sentAt = clock.now();
     await clock.advance(5_000);
-    node.last.answer([1]);
-    await clock.advance(0);
+    await answer([1]);
     expect(held.deadline).toBe(sentAt + LEASE);
   });
 
   it('counts the lease that was sent, where the hold was given another meanwhile', async () => {
     const held = hold();
-    await clock.runUntil(() => node.sent.length === 1);
+    await sent(1);
     held.lease = 60_000;
-    node.last.answer([1]);
-    await clock.advance(0);
+    await answer([1]);
     expect(held.told).toEqual([LEASE]);
   });
 
@@ -134,7 +139,7 @@ describe('Renewal', () => {
     hold('long', 3_000);
     await clock.advance(900);
     hold('short', 300);
-    await clock.runUntil(() => node.sent.length === 1);
+    await sent(1);
     expect(node.last.args.slice(-10)).toEqual([
       ...['long', 3_000, 'alone', 0, 0],
       ...['short', 300, 'alone', 0, 0],
@@ -160,8 +165,7 @@ describe('Renewal', () => {
       node.last.fail();
     }
     await clock.runUntil(() => node.sent.length === 6, 200);
-    node.last.answer([1]);
-    await clock.advance(0);
+    await answer([1]);
     expect(held.told).toEqual([LEASE]);
   });
 
@@ -199,10 +203,10 @@ describe('Renewal', () => {
 
   it('reports a hold that the server has forgotten, and goes on with the others', async () => {
     const [one, two] = [hold('one'), hold('two')];
-    await clock.runUntil(() => node.sent.length === 1);
+    await sent(1);
     const forgottenAt = clock.now();
     node.last.answer([0, 1]);
-    await clock.runUntil(() => node.sent.length === 2);
+    await sent(2);
     expect(one.told).toEqual([`gone at ${forgottenAt}`]);
     expect(two.told).toEqual([LEASE]);
     expect(fieldsOf(node.last)).toEqual(['two']);
@@ -242,28 +246,26 @@ describe('Renewal', () => {
 
   it('of one that is refused in a slot under migration is sent again', async () => {
     const held = hold();
-    await clock.runUntil(() => node.sent.length === 1);
+    await sent(1);
     node.last.refuse('TRYAGAIN Multiple keys request');
     await clock.runUntil(() => node.sent.length === 2, 200);
-    node.last.answer([1]);
-    await clock.advance(0);
+    await answer([1]);
     expect(held.told).toEqual([LEASE]);
   });
 
   it('does not touch a hold that was removed while its answer was on the way', async () => {
     const [kept, removed] = [hold('kept'), hold('removed')];
-    await clock.runUntil(() => node.sent.length === 1);
+    await sent(1);
     renewal.remove(removed);
-    node.last.answer([1, 1]);
-    await clock.advance(0);
+    await answer([1, 1]);
     expect([kept.told, removed.told]).toEqual([[LEASE], []]);
-    await clock.runUntil(() => node.sent.length === 2);
+    await sent(2);
     expect(fieldsOf(node.last)).toEqual(['kept']);
   });
 
   it('does not send a hold again that was removed while it failed', async () => {
     const held = hold();
-    await clock.runUntil(() => node.sent.length === 1);
+    await sent(1);
     node.last.fail();
     renewal.remove(held);
     await clock.advance(10 * LEASE);
@@ -272,7 +274,7 @@ describe('Renewal', () => {
 
   it('of all, after a reconnect, is sent at once, also where one is on the way', async () => {
     const [first, second] = [hold('first'), hold('second', 3 * LEASE)];
-    await clock.runUntil(() => node.sent.length === 1);
+    await sent(1);
     node.becomes('close');
     node.becomes('ready');
     expect(node.sent.map(fieldsOf)).toEqual([['first'], ['first', 'second']]);

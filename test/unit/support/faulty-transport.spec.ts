@@ -3,52 +3,27 @@ import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
-import type {
-  Request,
-  SessionCredentials,
-  TransportLink,
-} from '../../../lib/zookeeper/connection/transport.js';
-import { FaultyTransport } from '../../support/faulty-transport.js';
+import type { Request, SessionCredentials } from '../../../lib/zookeeper/connection/transport.js';
+import { FaultyTransport } from '../../support/transports.js';
 import { seededRandom } from '../../support/seeded-random.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import { VirtualClock } from '../../support/time.js';
+import { create, exists, open } from '../embedded/embedded-client.js';
 
 const { CONNECTIONLOSS } = ReturnCode;
-const exists = (path: string, watch = false): Request => ({ op: 'exists', path, watch });
-const create = (path: string, mode: CreateMode = CreateMode.EPHEMERAL): Request => ({
-  op: 'create',
-  path,
-  data: Buffer.alloc(0),
-  mode,
-});
-
 describe('FaultyTransport', () => {
   let clock: VirtualClock;
   let server: EmbeddedServer;
   let transport: FaultyTransport;
   let heard: string[];
-  let credentials: SessionCredentials | undefined;
-  let link: TransportLink;
+  let opened: ReturnType<typeof open>;
 
-  const open = (asked?: SessionCredentials) =>
-    transport.open(
-      {
-        address: { host: 'embedded', port: 0 },
-        sessionTimeout: 2_000,
-        auth: [],
-        credentials: asked,
-      },
-      {
-        onConnected: (granted) => {
-          credentials = granted;
-          heard.push(`${clock.now()}: connected`);
-        },
-        onDisconnected: (reason) => heard.push(`${clock.now()}: ${reason}`),
-        onExpired: () => heard.push(`${clock.now()}: expired`),
-        onWatch: (type, path) => heard.push(`${clock.now()}: ${type} ${path}`),
-      },
+  const connect = (asked?: SessionCredentials) =>
+    open(
+      transport,
+      { sessionTimeout: 2_000, credentials: asked },
+      { heard, prefix: () => `${clock.now()}: ` },
     );
-  const send = (request: Request) =>
-    link.request(request, (rc) => heard.push(`${clock.now()}: ${request.op} ${rc}`));
+  const send = (request: Request) => opened.send(request);
   const has = (path: string) => server.tree.get(path) !== undefined;
 
   beforeEach(async () => {
@@ -58,10 +33,10 @@ describe('FaultyTransport', () => {
     transport = new FaultyTransport(embedded, clock);
     transport.latency = () => 5;
     heard = [];
-    link = open();
+    opened = connect();
     await clock.advance(10);
     expect(heard).toEqual(['10: connected']);
-    heard = [];
+    heard.length = 0;
   });
 
   it('lets a request take effect when it arrives, and its reply come later still', async () => {
@@ -80,7 +55,8 @@ describe('FaultyTransport', () => {
     transport.latency = () => random() * 100;
     const paths = Array.from({ length: 50 }, (_, n) => `/n${n}`);
     const replies: unknown[] = [];
-    for (const path of paths) link.request(create(path), (_, answer) => replies.push(answer));
+    for (const path of paths)
+      opened.link.request(create(path), (_, answer) => replies.push(answer));
     await clock.runUntil(() => replies.length === 50, 1_000);
     expect(replies).toEqual(paths);
   });
@@ -92,7 +68,7 @@ describe('FaultyTransport', () => {
     transport.cut();
     await clock.advance(5);
     expect(heard).toEqual([
-      '20: the connection was cut',
+      '20: disconnected: the connection was cut',
       `20: create ${CONNECTIONLOSS}`,
       `20: create ${CONNECTIONLOSS}`,
     ]);
@@ -121,38 +97,39 @@ describe('FaultyTransport', () => {
     send(create('/c'));
     await clock.advance(20);
     expect([has('/a'), has('/b'), has('/c')]).toEqual([true, isDone, false]);
-    expect(heard.at(0)).toBe('20: the connection was cut');
+    expect(heard.at(0)).toBe('20: disconnected: the connection was cut');
   });
 
   it('leaves the session to its timeout after a cut', async () => {
     send(create('/a'));
     await clock.advance(10);
     transport.cut();
+    const { credentials } = opened.said;
     await clock.advance(2_000 - 20);
     expect(has('/a')).toBe(true);
-    link = open(credentials);
+    opened = connect(credentials);
     await clock.advance(2_000);
     expect(has('/a')).toBe(true);
     await clock.advance(1_000);
     expect(has('/a')).toBe(false);
-    link = open(credentials);
+    opened = connect(credentials);
     await clock.advance(10);
     expect(heard.at(-1)).toContain('expired');
   });
 
   it('refuses connections', async () => {
     transport.isRefusing = true;
-    link = open();
+    opened = connect();
     send(exists('/'));
     await clock.advance(20);
-    expect(heard).toEqual(['20: connection refused', `20: exists ${CONNECTIONLOSS}`]);
+    expect(heard).toEqual(['20: disconnected: connection refused', `20: exists ${CONNECTIONLOSS}`]);
   });
 
   it('partitions: nothing arrives while the session expires, all comes out afterwards', async () => {
     send(create('/a'));
     send(exists('/a', true));
     await clock.advance(10);
-    heard = [];
+    heard.length = 0;
     transport.partition();
     send(create('/b'));
     await clock.advance(3_000);
@@ -162,7 +139,7 @@ describe('FaultyTransport', () => {
     await clock.advance(10);
     expect(heard).toEqual([
       '3020: deleted /a',
-      '3020: the session has expired',
+      '3020: disconnected: the session has expired',
       `3020: create ${CONNECTIONLOSS}`,
     ]);
     expect(has('/b')).toBe(false);
@@ -174,13 +151,13 @@ describe('FaultyTransport', () => {
     await clock.advance(1_000);
     expect(heard).toEqual([]);
     transport.heal();
-    expect(heard).toEqual(['1010: the connection was cut']);
+    expect(heard).toEqual(['1010: disconnected: the connection was cut']);
   });
 
   it('sends what was under way, then the end, when it is closed', async () => {
     send(create('/stays', CreateMode.PERSISTENT));
     send(create('/a'));
-    link.close();
+    opened.link.close();
     await clock.advance(5);
     expect([has('/stays'), has('/a')]).toEqual([true, false]);
     expect(heard).toEqual([`10: create ${CONNECTIONLOSS}`, `10: create ${CONNECTIONLOSS}`]);
@@ -194,5 +171,20 @@ describe('FaultyTransport', () => {
     server.thaw();
     await clock.advance(5);
     expect(heard).toEqual(['10015: create 0']);
+  });
+});
+
+describe('The numbers of seededRandom', () => {
+  const take = (seed: number, count: number) => Array.from({ length: count }, seededRandom(seed));
+
+  it('are the same for the same seed, and others for another', () => {
+    expect(take(42, 100)).toEqual(take(42, 100));
+    expect(take(42, 100)).not.toEqual(take(43, 100));
+  });
+
+  it('are spread evenly over [0, 1)', () => {
+    const tenths = new Array<number>(10).fill(0);
+    for (const number of take(1, 10_000)) tenths[Math.floor(number * 10)]! += 1;
+    for (const count of tenths) expect(Math.abs(count - 1_000)).toBeLessThan(150);
   });
 });

@@ -1,68 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
-import type { ErrorPolicy } from '../../../lib/core/election/election-backend.js';
-import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { embeddedServers, EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
-import {
-  RetryForever,
-  type RetryPolicy,
-  RetryUntilElapsed,
-} from '../../../lib/zookeeper/connection/retry-policies.js';
-import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
+import { RetryUntilElapsed } from '../../../lib/zookeeper/connection/retry-policies.js';
 import type { ZooKeeperLease } from '../../../lib/zookeeper/locks/zookeeper-lease.js';
-import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
-import { RecordingTransport } from '../../contract/recording-transport.js';
-import { FaultyTransport } from '../../support/faulty-transport.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import type { ZooKeeperLockClientSettings } from '../../../lib/zookeeper/recipe-context.js';
+import type { VirtualClock } from '../../support/time.js';
+import { type Visitor, VirtualWorld } from './world.js';
 
 const WAITERS = 100;
 
-interface Visitor {
-  readonly locks: ZooKeeperLockClient;
-  readonly network: FaultyTransport;
-  readonly log: RecordingTransport;
-  readonly connection: SessionConnection;
-}
-
 describe('When the connection is lost for a moment', () => {
+  let world: VirtualWorld;
   let clock: VirtualClock;
-  let server: EmbeddedServer;
   let mine: Visitor;
   let theirs: Visitor;
 
-  async function join(
-    retryPolicy: RetryPolicy = new RetryForever(50),
-    errorPolicy?: ErrorPolicy,
-  ): Promise<Visitor> {
-    const defer = (flush: () => void) => void clock.setTimer(flush, 0);
-    const network = new FaultyTransport(new EmbeddedTransport(server, defer), clock);
-    const log = new RecordingTransport(network);
-    const connection = new SessionConnection({
-      transport: log,
-      servers: embeddedServers,
-      sessionTimeout: 10_000,
-      tickTime: 500,
-      clock,
-    });
-    const locks = new ZooKeeperLockClient({
-      name: 'unit',
-      connection,
-      events: new LockEventEmitter(),
-      clock,
-      basePath: '/locks',
-      connectTimeout: 5_000,
-      wait: 'forever',
-      retryPolicy,
-      errorPolicy,
-      nodeData: Buffer.alloc(0),
-    });
-    await clock.runUntil(locks.connect());
-    return { locks, network, log, connection };
-  }
+  const join = (options: Partial<ZooKeeperLockClientSettings> = {}) =>
+    world.join({ sessionTimeout: 10_000, tickTime: 500, ...options });
 
   beforeEach(async () => {
-    clock = new VirtualClock();
-    server = new EmbeddedServer({ clock, tickTime: 500 });
+    world = new VirtualWorld({ tickTime: 500 });
+    ({ clock } = world);
     mine = await join();
     theirs = await join();
   });
@@ -116,7 +72,7 @@ describe('When the connection is lost for a moment', () => {
       const [, second] = await clock.runUntil(theirs.locks.mutex('door').participants());
       mine.network.partition();
       mine.network.cut();
-      server.remove(second!);
+      world.server.remove(second!);
       mine.network.heal();
       await clock.runUntil(() => mine.connection.isConnected);
       await clock.advance(1_000);
@@ -126,7 +82,7 @@ describe('When the connection is lost for a moment', () => {
     });
 
     it('are not counted as failing since they began to wait', async () => {
-      const patient = await join(new RetryUntilElapsed(500, 20));
+      const patient = await join({ retryPolicy: new RetryUntilElapsed(500, 20) });
       const served = patient.locks.mutex('door').using(() => 'served');
       for (let left = 4; left > 0; left--) {
         await clock.advance(2_000);
@@ -143,7 +99,7 @@ describe('When the connection is lost for a moment', () => {
     let strict: Visitor;
 
     beforeEach(async () => {
-      strict = await join(undefined, 'standard');
+      strict = await join({ errorPolicy: 'standard' });
     });
     afterEach(() => clock.runUntil(strict.locks.close()));
 
@@ -165,7 +121,7 @@ describe('When the connection is lost for a moment', () => {
       await clock.runUntil(() => strict.connection.isConnected);
       await clock.advance(1_000);
       expect([session.isAlive, lease.isHeld]).toEqual([true, false]);
-      expect(lease.paths.filter((path) => server.tree.get(path))).toEqual([]);
+      expect(lease.paths.filter((path) => world.server.tree.get(path))).toEqual([]);
       await clock.runUntil(lease.release());
     });
 
@@ -176,10 +132,10 @@ describe('When the connection is lost for a moment', () => {
       lease.hold.atLeast = 30_000;
       await clock.runUntil(lease.release());
       await interrupt(strict);
-      expect(lease.paths.filter((path) => server.tree.get(path))).toEqual(lease.paths);
+      expect(lease.paths.filter((path) => world.server.tree.get(path))).toEqual(lease.paths);
       expect(released).toEqual([]);
       await clock.advance(30_000);
-      expect(lease.paths.filter((path) => server.tree.get(path))).toEqual([]);
+      expect(lease.paths.filter((path) => world.server.tree.get(path))).toEqual([]);
       expect(released).toEqual([expect.closeTo(30_000, -2)]);
     });
 

@@ -1,6 +1,14 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { Session } from '../../../lib/zookeeper/connection/session.js';
-import { VirtualClock } from '../../support/virtual-clock.js';
+import type {
+  LinkListener,
+  Reply,
+  Request,
+  Transport,
+} from '../../../lib/zookeeper/connection/transport.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
+import { VirtualClock } from '../../support/time.js';
 
 const TIMEOUT = 10_000;
 const TICK = 2_000;
@@ -20,6 +28,11 @@ describe('A session', () => {
     return session;
   }
 
+  async function expectEndAt(ms: number): Promise<void> {
+    await clock.advance(TIMEOUT);
+    expect(ends.map(({ at }) => at)).toEqual([ms]);
+  }
+
   it('reports its end before the servers can expire it', async () => {
     begin();
     await clock.advance(TIMEOUT);
@@ -31,8 +44,7 @@ describe('A session', () => {
   it('counts from when the answered request was sent, not from its answer', async () => {
     await clock.advance(3_000);
     begin(TIMEOUT, 1_000);
-    await clock.advance(TIMEOUT);
-    expect(ends.map(({ at }) => at)).toEqual([10_500]);
+    await expectEndAt(10_500);
   });
 
   describe('with answered requests', () => {
@@ -61,8 +73,7 @@ describe('A session', () => {
         await exchange(session, false, 50);
         await clock.advance(50);
       }
-      await clock.advance(TIMEOUT);
-      expect(ends.map(({ at }) => at)).toEqual([9_500]);
+      await expectEndAt(9_500);
     });
 
     it.each([
@@ -76,8 +87,7 @@ describe('A session', () => {
         await exchange(session, false);
         await clock.advance(ms);
         await exchange(session, true, 500);
-        await clock.advance(TIMEOUT);
-        expect(ends.map(({ at }) => at)).toEqual([end]);
+        await expectEndAt(end);
       },
     );
 
@@ -89,8 +99,7 @@ describe('A session', () => {
       session.answered(sentAt, false);
       await clock.advance(1_000);
       await exchange(session, true); // sent a tick after the read, but not after its answer
-      await clock.advance(TIMEOUT);
-      expect(ends.map(({ at }) => at)).toEqual([9_500]);
+      await expectEndAt(9_500);
     });
 
     it('is not shortened by a late answer to an early request', async () => {
@@ -100,8 +109,7 @@ describe('A session', () => {
       await clock.advance(3_000);
       session.answered(5_000, true);
       session.answered(1_000, true);
-      await clock.advance(TIMEOUT);
-      expect(ends.map(({ at }) => at)).toEqual([2_000 + 9_500]);
+      await expectEndAt(2_000 + 9_500);
     });
 
     it('remembers few of many requests, and each long enough', async () => {
@@ -122,8 +130,7 @@ describe('A session', () => {
       await clock.advance(1_000);
       await exchange(session, true);
       expect(session.patience).toBe(1_000);
-      await clock.advance(TIMEOUT);
-      expect(ends.map(({ at }) => at)).toEqual([1_900]);
+      await expectEndAt(1_900);
     });
   });
 
@@ -132,8 +139,7 @@ describe('A session', () => {
       const session = begin();
       await clock.advance(5_000);
       session.attached(TIMEOUT, 4_000);
-      await clock.advance(TIMEOUT);
-      expect(ends.map(({ at }) => at)).toEqual([13_500]);
+      await expectEndAt(13_500);
     });
 
     it('lives by a smaller timeout from then on', async () => {
@@ -141,16 +147,14 @@ describe('A session', () => {
       await clock.advance(1_000);
       session.attached(4_000, 900);
       expect([session.timeout, session.patience]).toEqual([4_000, 2_000]);
-      await clock.advance(TIMEOUT);
-      expect(ends.map(({ at }) => at)).toEqual([900 + 3_800]);
+      await expectEndAt(900 + 3_800);
     });
 
     it('does not live by a greater one: the server before may have promised the smaller', async () => {
       const session = begin(4_000);
       await clock.advance(1_000);
       session.attached(TIMEOUT, 1_000);
-      await clock.advance(TIMEOUT);
-      expect(ends.map(({ at }) => at)).toEqual([1_000 + 3_800]);
+      await expectEndAt(1_000 + 3_800);
     });
 
     it('ends at once when a smaller one is over already', async () => {
@@ -167,8 +171,7 @@ describe('A session', () => {
       session.attached(TIMEOUT, 3_000);
       await clock.advance(TICK);
       session.answered(clock.now(), true);
-      await clock.advance(TIMEOUT);
-      expect(ends.map(({ at }) => at)).toEqual([3_000 + 9_500]);
+      await expectEndAt(3_000 + 9_500);
     });
   });
 
@@ -225,5 +228,93 @@ describe('A session', () => {
     expect(clock.isIdle).toBe(true);
     clock.stall(Number.MAX_SAFE_INTEGER);
     expect(session.isAlive).toBe(true);
+  });
+});
+
+const CREDENTIALS = { id: 'a1', password: 'secret', timeout: 10_000 };
+
+/** A server that the test plays. */
+class PlayedServer implements Transport {
+  /** When it was connected to. */
+  readonly openedAt: number[] = [];
+  connected: (listener: LinkListener) => void = () => {};
+  answer: (request: Request, reply: Reply) => void = (_, reply) => reply(ReturnCode.OK);
+
+  constructor(private readonly clock: VirtualClock) {}
+
+  open(_: unknown, listener: LinkListener) {
+    this.openedAt.push(this.clock.now());
+    this.clock.setTimer(() => this.connected(listener), 0);
+    return {
+      request: (request: Request, reply: Reply) => this.answer(request, reply),
+      detach: () => {},
+      close: () => {},
+    };
+  }
+
+  async close(): Promise<void> {}
+}
+
+describe('The session of a client', () => {
+  let clock: VirtualClock;
+  let server: PlayedServer;
+  let connection: SessionConnection;
+
+  function connect(sessionTimeout: number): void {
+    connection = new SessionConnection({
+      transport: server,
+      servers: { size: 1, next: async () => ({ host: 'played', port: 0 }) },
+      sessionTimeout,
+      clock,
+      random: () => 0.5,
+    });
+    connection.start();
+  }
+
+  beforeEach(() => {
+    clock = new VirtualClock();
+    server = new PlayedServer(clock);
+  });
+  afterEach(() => connection.close());
+
+  it('is not asked for every few ms at a server that takes it and hangs up', async () => {
+    server.connected = (listener) => {
+      listener.onConnected(CREDENTIALS);
+      clock.setTimer(() => listener.onDisconnected('hung up'), 5);
+    };
+    connect(10_000);
+    await clock.advance(10_000);
+    expect(server.openedAt.length).toBeGreaterThan(10);
+    expect(server.openedAt.length).toBeLessThan(40);
+  });
+
+  it('is asked for at once again where the link had lasted', async () => {
+    server.connected = (listener) => {
+      listener.onConnected(CREDENTIALS);
+      clock.setTimer(() => listener.onDisconnected('hung up'), 2_000);
+    };
+    connect(10_000);
+    await clock.advance(9_000);
+    expect(server.openedAt.map((at) => Math.round(at / 1_000))).toEqual([0, 2, 4, 6, 8]);
+  });
+
+  it('has a second for its first attempt, however short it is to be: the servers may grant more', async () => {
+    connect(300);
+    await clock.advance(1_900);
+    expect(server.openedAt).toEqual([0, 1_000]);
+  });
+
+  it('is none the worse for a request that the driver throws on', async () => {
+    server.connected = (listener) => listener.onConnected(CREDENTIALS);
+    server.answer = ({ op }, reply) => {
+      if (op === 'getData') throw new TypeError('not a path');
+      reply(ReturnCode.OK);
+    };
+    connect(10_000);
+    await clock.runUntil(() => connection.isConnected);
+    const thrown = expect(connection.getData('/')).rejects.toThrow('not a path');
+    await clock.advance(30_000);
+    await thrown;
+    expect([connection.state, server.openedAt.length]).toEqual(['CONNECTED', 1]);
   });
 });

@@ -2,8 +2,7 @@ import 'reflect-metadata';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { LockTimeoutError } from 'nestjs-interlock';
-import { AppModule } from '../src/app.module.js';
-import { Desk } from '../src/desk.js';
+import { AppModule, Desk } from '../src/app.js';
 
 let app: TestingModule;
 

@@ -1,0 +1,141 @@
+import { systemClock } from '../../../lib/core/clock.js';
+import { NativeTransport } from '../../../lib/zookeeper/connection/native-transport.js';
+import { parseConnectString, ServerList } from '../../../lib/zookeeper/connection/server-list.js';
+import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
+import type { Session } from '../../../lib/zookeeper/connection/session.js';
+import type { ZooKeeperConnection } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { endSession, expireSession } from '../../support/zookeeper-session.js';
+import { eventually } from '../../support/time.js';
+import { FaultProxy } from '../../support/zookeeper-proxy.js';
+import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
+import { ZooKeeperServer } from '../../support/zookeeper-server.js';
+import type { ConnectionEnvironment, NetworkFaults, TestConnectionOptions } from './connection.js';
+import type { Backend } from './zookeeper.js';
+
+/** They look for empty directories less often than tests do. */
+const KEEPING = { containerCheckIntervalMs: 60_000 };
+
+/** Real servers: one, or those of an ensemble. */
+export class ZooKeeperBackend implements Backend {
+  #clients = 0;
+
+  constructor(private readonly servers: readonly ZooKeeperServer[]) {}
+
+  async connect() {
+    const server = this.servers[this.#clients++ % this.servers.length]!;
+    return {
+      transport: await NativeTransport.load(),
+      servers: new ServerList([server], Math.random),
+    };
+  }
+
+  async expire(session: Session): Promise<void> {
+    await eventually('the session has ended', async () => {
+      const hasEnded = await endSession(this.servers[0]!.connectString, session);
+      return hasEnded || !session.isAlive; // again: the driver may lose the request as it closes
+    });
+    // A reconnect of the driver's in this same turn may hear nothing: then the next one comes 5 s later.
+    await eventually('the client knows', () => !session.isAlive, { within: 20_000 });
+  }
+
+  freeze(): void {
+    for (const server of this.servers) server.freeze();
+  }
+
+  thaw(): void {
+    for (const server of this.servers) server.thaw();
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.kill()));
+  }
+
+  async restart(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.restart()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.stop()));
+  }
+}
+
+/** One server, which keeps the directories that tests leave. */
+export async function standaloneZooKeeper(): Promise<ZooKeeperBackend> {
+  return new ZooKeeperBackend([await ZooKeeperServer.start(KEEPING)]);
+}
+
+/** Three servers, the clients of which are on different ones. */
+export async function ensembleOfZooKeepers(): Promise<ZooKeeperBackend> {
+  const { servers } = await ZooKeeperEnsemble.start(KEEPING);
+  return new ZooKeeperBackend(servers);
+}
+
+/** A real server, with a proxy for each client. */
+export class StandaloneEnvironment implements ConnectionEnvironment {
+  readonly #connections: ZooKeeperConnection[] = [];
+  readonly #proxies: FaultProxy[] = [];
+
+  private constructor(private readonly server: ZooKeeperServer) {}
+
+  static async start(): Promise<StandaloneEnvironment> {
+    return new StandaloneEnvironment(
+      await ZooKeeperServer.start({ containerCheckIntervalMs: 200 }),
+    );
+  }
+
+  async connection(options?: TestConnectionOptions): Promise<ZooKeeperConnection> {
+    return this.#connect(this.server.connectString, options);
+  }
+
+  async faultyConnection(
+    options?: TestConnectionOptions,
+  ): Promise<{ connection: ZooKeeperConnection; network: NetworkFaults }> {
+    const proxy = await FaultProxy.start(this.server);
+    this.#proxies.push(proxy);
+    const network: NetworkFaults = {
+      cut: () => proxy.cut(),
+      cutAt: (path, when) => {
+        const matches = (request: { path: string }) => request.path === path;
+        void (when === 'before' ? proxy.cutBefore(matches) : proxy.cutAfter(matches));
+      },
+      refuse: () => proxy.refuse(),
+      accept: () => proxy.accept(),
+      silence: () => proxy.hold(),
+      restore: () => proxy.release(),
+    };
+    return { connection: await this.#connect(proxy.connectString, options), network };
+  }
+
+  /** Attaches to the session and closes it, while its client cannot attach again. */
+  async expire({ session }: ZooKeeperConnection, network: NetworkFaults): Promise<void> {
+    network.refuse();
+    await expireSession(this.server, session!);
+    await network.accept();
+  }
+
+  /** It looks often enough by itself. */
+  collectContainers(): void {}
+
+  async stop(): Promise<void> {
+    for (const proxy of this.#proxies) proxy.stop();
+    for (const connection of this.#connections) void connection.close();
+    await this.server.stop();
+  }
+
+  async #connect(
+    connectString: string,
+    { sessionTimeout = 10_000, auth }: TestConnectionOptions = {},
+  ): Promise<ZooKeeperConnection> {
+    const { servers } = parseConnectString(connectString);
+    const connection = new SessionConnection({
+      transport: await NativeTransport.load(),
+      servers: new ServerList(servers, Math.random),
+      sessionTimeout,
+      tickTime: 500,
+      clock: systemClock,
+      auth,
+    });
+    this.#connections.push(connection);
+    return connection;
+  }
+}

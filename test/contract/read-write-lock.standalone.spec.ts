@@ -1,8 +1,0 @@
-import { ZooKeeperServer } from '../support/zookeeper-server.js';
-import { ZooKeeperBackend } from './zookeeper-backend.js';
-import { readWriteLockSuite } from './read-write-lock.suite.js';
-
-readWriteLockSuite('a standalone server', async () => {
-  const server = await ZooKeeperServer.start({ containerCheckIntervalMs: 60_000 });
-  return new ZooKeeperBackend([server]);
-});

@@ -1,4 +1,0 @@
-import { redLockSuite } from './red-lock.suite.js';
-
-redLockSuite(5, 'mutex');
-redLockSuite(3, 'semaphoreMutex');

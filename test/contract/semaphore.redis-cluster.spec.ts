@@ -1,4 +1,0 @@
-import { clusterRedis } from './cluster-redis.js';
-import { redisSemaphoreSuite } from './redis-semaphore.suite.js';
-
-redisSemaphoreSuite('a Redis cluster', clusterRedis);

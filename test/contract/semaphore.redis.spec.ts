@@ -1,4 +1,0 @@
-import { redisSemaphoreSuite } from './redis-semaphore.suite.js';
-import { standaloneRedis } from './standalone-redis.js';
-
-redisSemaphoreSuite('a Redis server', standaloneRedis);

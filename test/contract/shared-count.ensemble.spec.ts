@@ -1,8 +1,0 @@
-import { ZooKeeperEnsemble } from '../support/zookeeper-ensemble.js';
-import { ZooKeeperBackend } from './zookeeper-backend.js';
-import { sharedCountSuite } from './shared-count.suite.js';
-
-sharedCountSuite('an ensemble, its clients on different servers', async () => {
-  const { servers } = await ZooKeeperEnsemble.start({ containerCheckIntervalMs: 60_000 });
-  return new ZooKeeperBackend(servers);
-});

@@ -1,4 +1,0 @@
-import { EmbeddedBackend } from './embedded-backend.js';
-import { sharedValueSuite } from './shared-value.suite.js';
-
-sharedValueSuite('the embedded tree', async () => new EmbeddedBackend());

@@ -1,6 +1,0 @@
-import { Module } from '@nestjs/common';
-import { LockModule } from 'nestjs-interlock';
-import { Desk } from './desk';
-
-@Module({ imports: [LockModule.forRoot()], providers: [Desk] })
-export class AppModule {}

@@ -1,3 +1,0 @@
-import { countDownLatchSuite } from './count-down-latch.suite.js';
-
-countDownLatchSuite('cluster');

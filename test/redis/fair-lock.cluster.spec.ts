@@ -1,3 +1,0 @@
-import { fairLockSuite } from './fair-lock.suite.js';
-
-fairLockSuite('cluster');

@@ -1,3 +1,0 @@
-import { lockSuite } from './lock.suite.js';
-
-lockSuite('cluster');

@@ -1,3 +1,0 @@
-import { multiLockSuite } from './multi-lock.suite.js';
-
-multiLockSuite('standalone');

@@ -1,3 +1,0 @@
-import { permitExpirableSemaphoreSuite } from './permit-expirable-semaphore.suite.js';
-
-permitExpirableSemaphoreSuite('standalone');

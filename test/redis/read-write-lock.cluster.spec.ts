@@ -1,3 +1,0 @@
-import { readWriteLockSuite } from './read-write-lock.suite.js';
-
-readWriteLockSuite('cluster');

@@ -1,5 +1,0 @@
-import { describe } from '@jest/globals';
-import { onRedis } from './on-redis.js';
-import { renewalSuite } from './renewal.suite.js';
-
-describe('The renewal of leases on Redis, cluster', () => renewalSuite(onRedis('cluster')));

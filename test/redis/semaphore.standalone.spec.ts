@@ -1,3 +1,0 @@
-import { semaphoreSuite } from './semaphore.suite.js';
-
-semaphoreSuite('standalone');

@@ -1,3 +1,0 @@
-import { spinLockSuite } from './spin-lock.suite.js';
-
-spinLockSuite('standalone');

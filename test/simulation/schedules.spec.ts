@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Program } from '../faults/support/program.js';
+import { byTier } from '../support/tier.js';
+import type { SchedulesReport } from './schedules-program.js';
+import type { Kind } from './schedules.js';
+
+/** `SIMULATION_SEED=7 SIMULATION_RUNS=1` runs the schedule of seed 7 alone. */
+const SEED = Number(process.env.SIMULATION_SEED ?? 1);
+const RUNS = Number(
+  process.env.SIMULATION_RUNS ?? byTier({ quick: 40, standard: 150, long: 10_000 }),
+);
+/** Far more than a schedule takes, in milliseconds. */
+const LONGEST = 1_000;
+
+const OF_CONNECTIONS = ['SUSPENDED', 'RECONNECTED', 'LOST', 'session ended'];
+const OF_LOCKS = [
+  ...OF_CONNECTIONS,
+  'CONNECTED',
+  'granted',
+  'refused',
+  'released',
+  'fenced',
+  'lost',
+  'queued again',
+  'taken',
+  'failed with LOCK_TIMEOUT',
+  'failed with LOCK_ABORTED',
+  'failed with LOCK_CLIENT_CLOSED',
+];
+const OF_ELECTIONS = [
+  ...OF_CONNECTIONS,
+  'CONNECTED',
+  'stands',
+  'queued again',
+  'leads',
+  'fenced',
+  'lost',
+  'released',
+  'closed',
+  'taken',
+];
+const OF_A_LATCH = [
+  'entered',
+  'kept out',
+  'awaited',
+  'failed with LOCK_TIMEOUT',
+  'failed with LOCK_ABORTED',
+  'failed with LOCK_ELECTION_CLOSED',
+];
+const OF_COUNTERS = [
+  ...OF_CONNECTIONS,
+  'number changed',
+  'made',
+  'not made',
+  'read',
+  'failed with MAYBE_DONE',
+  'failed with LOCK_CLIENT_CLOSED',
+];
+const OF_A_READ_WRITE_LOCK = ['re-entered', 'downgraded', 'failed with LOCK_UPGRADE'];
+
+/** With the events that have to occur many times, or the schedules prove nothing. */
+const KINDS: [title: string, kind: Kind, events: readonly string[]][] = [
+  ['A mutex', 'mutex', [...OF_LOCKS, 're-entered']],
+  ['A read/write lock', 'read-write-lock', [...OF_LOCKS, ...OF_A_READ_WRITE_LOCK]],
+  ['A semaphore', 'semaphore', OF_LOCKS],
+  ['A semaphore mutex', 'semaphore-mutex', OF_LOCKS],
+  ['A semaphore with a shared count', 'counted-semaphore', [...OF_LOCKS, 'count changed']],
+  ['A multi-lock', 'multi-lock', [...OF_LOCKS, 're-entered']],
+  ['A leader latch', 'leader-latch', [...OF_ELECTIONS, ...OF_A_LATCH]],
+  ['A leader selector', 'leader-selector', OF_ELECTIONS],
+  ['A distributed atomic long', 'atomic-long', OF_COUNTERS],
+  ['A shared count that is a distributed atomic integer', 'shared-count', OF_COUNTERS],
+];
+
+/**
+ * The schedules run in a process of their own, which takes two thirds of the time: in the context that Jest creates for a test
+ * file, every use of a global is slow.
+ */
+describe.each(KINDS)('%s in random accidents', (title, kind, events) => {
+  const countsOf = async (runs: number): Promise<ReadonlyMap<string, number>> => {
+    program.tell(`${kind} ${SEED} ${runs}`);
+    const { counts, failure } = await program.next<SchedulesReport>();
+    if (failure) throw new Error(`${replay(failure.seed)}\n\n${failure.accusation}`);
+    return new Map(counts);
+  };
+  const replay = (seed: number) =>
+    `To replay it: SIMULATION_SEED=${seed} SIMULATION_RUNS=1 npm test -- test/simulation/schedules.spec -t '${title} in random'`;
+
+  it(
+    `keeps its promises in ${RUNS} schedules from seed ${SEED}`,
+    async () => {
+      const counts = await countsOf(RUNS);
+      const rare = events.filter((event) => (counts.get(event) ?? 0) < RUNS / 10);
+      if (RUNS >= 100) expect(rare).toEqual([]);
+    },
+    60_000 + RUNS * LONGEST,
+  );
+
+  it('goes the same way whenever a schedule is run again', async () => {
+    expect([...(await countsOf(1))]).toEqual([...(await countsOf(1))]);
+  });
+});
+
+let program: Program;
+beforeAll(() => {
+  program = new Program(new URL('./schedules-program.ts', import.meta.url));
+});
+afterAll(() => program.stop());

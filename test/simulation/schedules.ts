@@ -1,0 +1,60 @@
+import { scheduleOfCounter } from './counters.js';
+import { LatchUser, scheduleOfElection, SelectorUser } from './elections.js';
+import { scheduleOfLocks } from './guests.js';
+import {
+  countedSemaphore,
+  multiLock,
+  mutex,
+  readWriteLock,
+  semaphore,
+  semaphoreMutex,
+} from './locks.js';
+import type { Schedule } from './run-schedule.js';
+
+/** The random schedules of each kind of lock, election and number. */
+export const SCHEDULES = {
+  mutex: scheduleOfLocks((world, dice) =>
+    dice.pick([['a'], ['a'], ['a', 'b']]).map((key) => mutex(world, key)),
+  ),
+  'read-write-lock': scheduleOfLocks((world, dice) => {
+    const { read, write } = readWriteLock(world, 'a');
+    return dice.pick([
+      [read, write],
+      [read, read, read, write],
+    ]);
+  }),
+  semaphore: scheduleOfLocks((world, dice) => [semaphore(world, 'a', dice.integer(1, 4))]),
+  'semaphore-mutex': scheduleOfLocks((world, dice) =>
+    dice.pick([['a'], ['a'], ['a', 'b']]).map((key) => semaphoreMutex(world, key)),
+  ),
+  'counted-semaphore': scheduleOfLocks((world, dice) => [
+    countedSemaphore(world, 'a', dice.integer(2, 4)),
+  ]),
+  'multi-lock': scheduleOfLocks((world, dice) => {
+    const { read, write } = readWriteLock(world, 'c');
+    const a = mutex(world, 'a');
+    const b = mutex(world, 'b');
+    const c = dice.pick([read, write]);
+    const d = semaphore(world, 'd', 2);
+    const wholes = dice.pick([
+      [[a, b]],
+      [[a, b, c, d]],
+      [
+        [a, b],
+        [b, c],
+      ],
+      [
+        [a, c],
+        [b, c, d],
+      ],
+    ]);
+    const some = dice.pick([[a], [b, c], [a, b, d]]);
+    return [...wholes.map((parts) => multiLock(world, parts)), ...some];
+  }),
+  'leader-latch': scheduleOfElection(LatchUser),
+  'leader-selector': scheduleOfElection(SelectorUser),
+  'atomic-long': scheduleOfCounter(64),
+  'shared-count': scheduleOfCounter(32),
+} satisfies Record<string, Schedule>;
+
+export type Kind = keyof typeof SCHEDULES;

@@ -1,6 +1,0 @@
-import { SelectorUser } from '../elections/selector-user.js';
-import { simulateElection } from '../elections/simulate-election.js';
-import type { Schedule } from '../schedule.js';
-
-export const schedule: Schedule = (seed) =>
-  simulateElection(seed, (options) => new SelectorUser(options));

@@ -1,0 +1,164 @@
+import { describe, expect, it } from '@jest/globals';
+import { LockOptionsError } from '../../../lib/core/errors/index.js';
+import {
+  type BackOff,
+  ConstantBackOff,
+  ExponentialBackOff,
+} from '../../../lib/redis/locks/back-off.js';
+import { newPermitHolder, permitIdsOf } from '../../../lib/redis/locks/permit-holder.js';
+import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-hold.js';
+import { validateLease } from '../../../lib/redis/locks/redis-lease.js';
+import { validatePermitId } from '../../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
+import { seededRandom } from '../../support/seeded-random.js';
+
+describe('The safe deadline of a lease', () => {
+  it.each([100, 300, 30_000, 2 ** 31 - 1])('of %d ms is before its end, by any clock', (lease) => {
+    const deadline = driftAdjustedDeadline(1_000, lease);
+    expect(deadline).toBeGreaterThan(1_000);
+    const byAFastClock = (deadline - 1_000) * 1.01; // one that runs one percent faster than ours
+    expect(byAFastClock).toBeLessThan(lease);
+  });
+
+  it('leaves most of the shortest lease', () => {
+    expect(driftAdjustedDeadline(0, 100)).toBeCloseTo(97);
+  });
+});
+
+describe('A lease', () => {
+  const refusing = (lease: unknown, roundTrip?: number) => () =>
+    validateLease('lease', lease, { key: 'orders' }, roundTrip);
+
+  it.each([100, 101, 30_000, 2 ** 31 - 1])('may have %d ms', (lease) => {
+    expect(refusing(lease)).not.toThrow();
+  });
+
+  it.each([99, 0, -1, 100.5, 2 ** 31, NaN, Infinity, '100', null, undefined, 100n])(
+    'may not have %p ms',
+    (lease) => {
+      expect(refusing(lease)).toThrow(LockOptionsError);
+    },
+  );
+
+  it('needs time for three round trips', () => {
+    expect(refusing(300, 100)).not.toThrow();
+    expect(refusing(299, 100)).toThrow(/three round trips to the server, which takes 100 ms/);
+  });
+});
+
+const ABOUT = { key: 'seats', client: 'test' };
+
+describe('The id of a permit', () => {
+  it.each([...permitIdsOf(newPermitHolder(2)), '0123456789abcdef0123456789ABCDEF'])(
+    'may be %p',
+    (id) => {
+      expect(() => validatePermitId(id, ABOUT)).not.toThrow();
+    },
+  );
+
+  it.each([
+    '',
+    'a'.repeat(31),
+    'a'.repeat(33),
+    `${'a'.repeat(32)}\n`,
+    ` ${'a'.repeat(31)}`,
+    'g'.repeat(32),
+    32,
+    null,
+    undefined,
+    ['a'.repeat(32)],
+    Buffer.alloc(16),
+  ])('may not be %p', (id) => {
+    expect(() => validatePermitId(id, ABOUT)).toThrow(LockOptionsError);
+    expect(() => validatePermitId(id, ABOUT)).toThrow(
+      expect.objectContaining({ ...ABOUT, option: 'permitId', message: expect.any(String) }),
+    );
+  });
+});
+
+const LEAST = () => 0;
+const MOST = () => 1 - Number.EPSILON;
+/** No number at all, or not one that a timer can take. */
+const NUMBERS = [0, -1, 0.5, NaN, Infinity, 2 ** 31, '5', null, {}] as number[];
+
+describe('An ExponentialBackOff', () => {
+  it('grows up to its most, as in Redisson (Redisson: LockOptionsTest testExponentialBackoff)', () => {
+    const options = { initialDelay: 10, maxDelay: 100, multiplier: 3 };
+    expect(first(5, new ExponentialBackOff(options, LEAST))).toEqual([10, 30, 90, 100, 100]);
+    const [one, two, three, ...rest] = first(5, new ExponentialBackOff(options, MOST));
+    expect(one).toBe(10);
+    expect([30, 31]).toContain(two);
+    expect([90, 91, 92]).toContain(three);
+    expect(rest).toEqual([100, 100]);
+  });
+
+  it('has the defaults of Redisson', () => {
+    expect(first(9, new ExponentialBackOff({}, LEAST))).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 128]);
+  });
+
+  it('is not the same for all waiters', () => {
+    const policy = new ExponentialBackOff({}, seededRandom(7));
+    const sums = Array.from({ length: 20 }, () => sum(first(7, policy)));
+    expect(new Set(sums).size).toBeGreaterThan(5);
+  });
+
+  it('begins anew for each acquire', () => {
+    const policy = new ExponentialBackOff({}, LEAST);
+    expect(first(3, policy)).toEqual(first(3, policy));
+  });
+
+  it('may stay as it begins', () => {
+    const options = { initialDelay: 50, maxDelay: 50, multiplier: 1 };
+    expect(first(4, new ExponentialBackOff(options, MOST))).toEqual([50, 50, 50, 50]);
+  });
+
+  it.each(NUMBERS)('refuses %p', (bad) => {
+    for (const option of ['initialDelay', 'maxDelay', 'multiplier'])
+      expect(refusal(() => new ExponentialBackOff({ [option]: bad }))).toMatchObject({ option });
+  });
+
+  it('refuses to begin with more than its most', () => {
+    const refused = refusal(() => new ExponentialBackOff({ initialDelay: 200, maxDelay: 100 }));
+    expect(refused).toMatchObject({ option: 'maxDelay', value: 100 });
+  });
+});
+
+describe('A ConstantBackOff', () => {
+  it('has the same delay again and again, but for chance (Redisson: LockOptionsTest testConstantBackoff)', () => {
+    const policy = new ConstantBackOff(30, () => 0.5);
+    expect(first(4, policy)).toEqual([30, 30, 30, 30]);
+  });
+
+  it('is 64 ms long, a quarter more or less', () => {
+    expect(first(2, new ConstantBackOff(undefined, LEAST))).toEqual([48, 48]);
+    const [most] = first(1, new ConstantBackOff(undefined, MOST));
+    expect(most).toBeCloseTo(80);
+  });
+
+  it('is not the same for all waiters', () => {
+    const policy = new ConstantBackOff(64, seededRandom(7));
+    expect(new Set([...first(5, policy), ...first(5, policy)]).size).toBe(10);
+  });
+
+  it.each(NUMBERS)('refuses %p', (bad) => {
+    const option = 'delay';
+    expect(refusal(() => new ConstantBackOff(bad))).toMatchObject({ option, value: bad });
+  });
+});
+
+function first(count: number, policy: BackOff): number[] {
+  const next = policy.delays();
+  return Array.from({ length: count }, () => next());
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function refusal(refusing: () => unknown): unknown {
+  try {
+    return refusing();
+  } catch (error) {
+    expect(error).toBeInstanceOf(LockOptionsError);
+    return error;
+  }
+}

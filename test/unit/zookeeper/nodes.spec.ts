@@ -1,0 +1,283 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { LockConnectionError } from '../../../lib/core/errors/index.js';
+import {
+  type AclEntry,
+  CreateMode,
+} from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
+import type { Request } from '../../../lib/zookeeper/connection/transport.js';
+import { ContainerParents } from '../../../lib/zookeeper/nodes/container-parents.js';
+import { RefusingTransport } from '../../support/transports.js';
+import { type Visitor, useTwoClients, VirtualWorld } from './world.js';
+
+describe('The directories of locks', () => {
+  const EMPTY = Buffer.alloc(0);
+  const ACL: AclEntry[] = [{ perms: 31, scheme: 'auth', id: '' }];
+  const OURS = [{ perms: 31, scheme: 'digest', id: expect.stringMatching(/^app:/) }];
+  const EVES: AclEntry[] = [
+    { perms: 31, scheme: 'digest', id: 'eve:hash' },
+    { perms: 15, scheme: 'world', id: 'anyone' },
+  ];
+  let world: VirtualWorld;
+  let client: Visitor;
+
+  beforeEach(async () => {
+    world = new VirtualWorld();
+    client = await world.join({ auth: [{ scheme: 'digest', auth: 'app:secret' }] });
+  });
+  afterEach(() => client.connection.close());
+
+  const run = <T>(work: Promise<T>) => world.clock.runUntil(work);
+  const asked = () => client.log.requests.map(({ op, path }) => `${op} ${path}`);
+  const nodeAt = (path: string) => world.server.tree.get(path);
+  const aclOf = (path: string) => nodeAt(path)?.acl;
+  const parentsWith = (acl?: AclEntry[]) => new ContainerParents(client.connection, 'unit', acl);
+  const isBack = () => world.clock.runUntil(() => client.connection.isConnected);
+  const createPlain = (path: string) =>
+    client.connection.create(path, EMPTY, CreateMode.PERSISTENT);
+
+  it('are made from the lowest missing one down, as containers without data', async () => {
+    await run(createPlain('/a'));
+    await run(parentsWith().make('/a/b/c'));
+    const looks = ['exists /a/b/c', 'exists /a/b', 'exists /a'];
+    expect(asked().slice(1)).toEqual([...looks, 'create /a/b', 'create /a/b/c']);
+    for (const path of ['/a/b', '/a/b/c']) {
+      expect(nodeAt(path)).toMatchObject({ isContainer: true });
+      expect((await run(client.connection.getData(path))).data).toHaveLength(0);
+    }
+  });
+
+  it('are made once for many callers that need them at once, and again for those that come later', async () => {
+    const parents = parentsWith();
+    await run(Promise.all([1, 2, 3].map(() => parents.make('/a/b'))));
+    const created = asked().filter((each) => each.startsWith('create'));
+    expect(created).toEqual(['create /a', 'create /a/b']);
+    world.server.remove('/a/b');
+    await run(parents.make('/a/b'));
+    expect(nodeAt('/a/b')).toBeDefined();
+  });
+
+  it('may be made by another client in the middle', async () => {
+    const making = parentsWith().make('/a/b');
+    await world.clock.runUntil(() => asked().includes('exists /a'));
+    void createPlain('/a');
+    await run(making);
+    expect(nodeAt('/a/b')).toBeDefined();
+    expect(nodeAt('/a')).toMatchObject({ isContainer: false });
+  });
+
+  it('may be collected in the middle: that fails, and the next attempt makes them', async () => {
+    const parents = parentsWith();
+    const making = parents.make('/a/b');
+    await world.clock.runUntil(() => asked().includes('create /a/b'));
+    world.server.remove('/a');
+    await expect(run(making)).rejects.toMatchObject({ code: 'NONODE' });
+    await run(parents.make('/a/b'));
+    expect(nodeAt('/a/b')).toBeDefined();
+  });
+
+  it('get the access control list; those that were there keep theirs', async () => {
+    await run(createPlain('/a'));
+    const before = aclOf('/a');
+    await run(parentsWith(ACL).make('/a/b/c'));
+    expect(['/a', '/a/b', '/a/b/c'].map(aclOf)).toEqual([before, OURS, OURS]);
+  });
+
+  it.each([
+    ['create', 'lost'],
+    ['create', 'unanswered'],
+    ['setAcl', 'lost'],
+    ['setAcl', 'unanswered'],
+  ] as const)('get it although the connection broke at %s (%s)', async (op, fate) => {
+    const parents = parentsWith(ACL);
+    client.network.once(fate, (request) => request.op === op);
+    await expect(run(parents.make('/a'))).rejects.toMatchObject({ code: 'CONNECTIONLOSS' });
+    await isBack();
+    await run(parents.make('/a'));
+    expect(aclOf('/a')).toEqual(OURS);
+    expect([...parents.open]).toEqual([]);
+  });
+
+  it.each(['served', 'lost'] as const)(
+    'that another client has taken over are refused (the first list of ours is %s)',
+    async (fate) => {
+      const parents = parentsWith(ACL);
+      const message = expect.stringContaining('/a');
+      const refusal = { code: 'LOCK_CONNECTION', client: 'unit', message };
+      client.network.fate = ({ op }) => {
+        if (op !== 'setAcl') return 'served';
+        nodeAt('/a')!.acl = EVES;
+        client.network.fate = () => 'served';
+        return fate;
+      };
+      const first = fate === 'served' ? refusal : { code: 'CONNECTIONLOSS' };
+      await expect(run(parents.make('/a/b'))).rejects.toMatchObject(first);
+      await isBack();
+      for (let left = 2; left > 0; left--)
+        await expect(run(parents.make('/a/b'))).rejects.toMatchObject(refusal);
+      expect([...parents.open]).toEqual(['/a']);
+      await expect(run(parents.settle('/ab'))).resolves.toBeUndefined();
+      world.server.remove('/a'); // an operator has found out
+      await run(parents.make('/a/b'));
+      expect(aclOf('/a/b')).toEqual(OURS);
+    },
+  );
+
+  it('may be nodes with data, which then get it too', async () => {
+    const parents = parentsWith(ACL);
+    await run(parents.create('/count', Buffer.from('5')));
+    expect(aclOf('/count')).toEqual(OURS);
+    const again = run(parents.create('/count', EMPTY));
+    await expect(again).rejects.toMatchObject({ code: 'NODEEXISTS' });
+    expect([...parents.open]).toEqual([]);
+  });
+
+  it('are made although the list could not be set, which is done before they are used again', async () => {
+    const parents = parentsWith(ACL);
+    client.network.once('lost', ({ op }) => op === 'setAcl');
+    await run(parents.create('/count', EMPTY));
+    expect([...parents.open]).toEqual(['/count']);
+    await isBack();
+    await run(parents.settle('/count'));
+    expect(aclOf('/count')).toEqual(OURS);
+  });
+});
+
+describe('A directory with a counter that comes to its end', () => {
+  const two = useTwoClients({ isDirect: true });
+
+  it('serves the last number in order, then refuses, and keeps the holder alone', async () => {
+    const mutex = two.mine.mutex('busy');
+    await (await mutex.acquire()).release();
+    two.server.tree.get('/locks/busy')!.nextSequence = 2 ** 31 - 2;
+
+    const holder = await mutex.acquire();
+    for (let i = 0; i < 10; i++) {
+      const refusal = mutex.acquire();
+      await expect(refusal).rejects.toThrow(LockConnectionError);
+      await expect(refusal).rejects.toThrow(
+        '/locks/busy has used all of its 2^31 sequence numbers',
+      );
+      await expect(mutex.tryAcquire()).rejects.toThrow(LockConnectionError);
+    }
+
+    expect(holder.isHeld).toBe(true);
+    expect(await mutex.participants()).toHaveLength(1);
+    await holder.release();
+    await expect(mutex.acquire()).rejects.toThrow(LockConnectionError);
+    expect(await mutex.participants()).toEqual([]);
+  });
+});
+
+/** Servers that are busy, or that an operator is about to change. */
+describe('Requests that the servers refuse', () => {
+  const { NOAUTH, QUOTAEXCEEDED, THROTTLEDOP } = ReturnCode;
+  const tickTime = 500;
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  let world: VirtualWorld;
+  let transport: RefusingTransport;
+  let client: Visitor;
+
+  beforeEach(async () => {
+    warn.mockClear();
+    world = new VirtualWorld({ tickTime });
+    client = await world.join({
+      sessionTimeout: 5_000,
+      tickTime,
+      through: (network) => (transport = new RefusingTransport(network)),
+    });
+  });
+  afterEach(() => run(client.locks.close()));
+
+  /** Each such request is refused so often. */
+  function refuse(rc: number, times: number, matches: (request: Request) => boolean): void {
+    const refused = new Map<string, number>();
+    transport.refusal = (request) => {
+      const { op, path } = request;
+      const before = refused.get(`${op} ${path}`) ?? 0;
+      if (!matches(request) || before >= times) return undefined;
+      refused.set(`${op} ${path}`, before + 1);
+      return rc;
+    };
+  }
+
+  const run = <T>(work: Promise<T>) => world.clock.runUntil(work);
+  const acquire = (key: string) => run(client.locks.mutex(key).acquire());
+  const nodesOf = (key: string) => world.server.tree.get(`/locks/${key}`)?.children.size ?? 0;
+  const isDelete = ({ op }: Request) => op === 'delete';
+
+  it.each([
+    ['a busy server', THROTTLEDOP],
+    ['a list that is being changed', NOAUTH],
+    ['a quota', QUOTAEXCEEDED],
+  ])('are no end of a removal: %s', async (_, rc) => {
+    const keys = Array.from({ length: 30 }, (_, i) => `key-${i}`);
+    const leases = [];
+    for (const key of keys) leases.push(await acquire(key));
+    refuse(rc, 5, isDelete);
+    await run(Promise.all(leases.map((lease) => lease.release())));
+    expect(keys.filter((key) => nodesOf(key) > 0)).toEqual(keys);
+    await world.clock.advance(4_000);
+    expect(keys.filter((key) => nodesOf(key) > 0)).toEqual([]);
+  });
+
+  it('are reported once a node when an operator has to act, and not when the server is busy', async () => {
+    const [first, second] = [await acquire('first'), await acquire('second')];
+    refuse(NOAUTH, 5, ({ op, path }) => op === 'delete' && path.includes('/first/'));
+    await run(first.release());
+    refuse(THROTTLEDOP, 5, isDelete);
+    await run(second.release());
+    await world.clock.advance(10_000);
+    const report = expect.stringMatching(/not allowed to remove .*\/first\/.*NOAUTH/);
+    expect(warn.mock.calls).toEqual([[report]]);
+  });
+
+  it('do not hold up the closing of the client, which ends the session', async () => {
+    const lease = await acquire('key');
+    refuse(NOAUTH, Infinity, isDelete);
+    await run(lease.release());
+    const closed = world.clock.now();
+    await run(client.locks.close());
+    expect(world.clock.now() - closed).toBeLessThan(100);
+    await world.clock.advance(0);
+    expect(nodesOf('key')).toBe(0);
+  });
+
+  describe('because they are busy', () => {
+    it.each(['create', 'getChildren', 'exists', 'getData', 'sync'] as const)(
+      'are tried again: %s',
+      async (op) => {
+        refuse(THROTTLEDOP, 3, (request) => request.op === op);
+        const lease = await acquire('key');
+        const next = client.locks.mutex('key').acquire();
+        await world.clock.advance(1_000);
+        await run(lease.release());
+        expect((await run(next)).isHeld).toBe(true);
+      },
+    );
+
+    it('are no loss of the own node', async () => {
+      const lease = await acquire('key');
+      refuse(THROTTLEDOP, 3, ({ op }) => op === 'getData');
+      expect(await run(lease.fencingToken())).toBeGreaterThan(0n);
+      expect(lease.isHeld).toBe(true);
+    });
+
+    it('do not keep a client from its connection', async () => {
+      const { connection } = client;
+      refuse(THROTTLEDOP, 2, ({ op }) => op === 'sync');
+      world.server.cut(connection.session!.id);
+      await world.clock.runUntil(() => !connection.isConnected);
+      await world.clock.runUntil(() => connection.isConnected);
+      expect(connection.state).toBe('RECONNECTED');
+    });
+
+    it('do not lose a shared count', async () => {
+      const count = client.locks.sharedCount('count', 1);
+      refuse(THROTTLEDOP, 2, () => true);
+      await run(count.start());
+      await run(count.setCount(2));
+      expect(count.count).toBe(2);
+    });
+  });
+});
