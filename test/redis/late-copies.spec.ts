@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockAbortedError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import { eventually } from '../support/time.js';
-import type { LateCopy } from '../support/redis-proxy.js';
+import { type LateCopy } from '../support/redis-proxy.js';
 import {
   extend,
   KINDS,

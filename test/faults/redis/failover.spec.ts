@@ -4,7 +4,7 @@ import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { scriptCalls } from '../../redis/support/redis-stage.js';
 import { calm, eventually } from '../../support/time.js';
 import { useRedisCluster, useRedisSentinel } from '../../support/fixtures.js';
-import type { RedisServer } from '../../support/redis-server.js';
+import { type RedisServer, sinceRedis } from '../../support/redis-server.js';
 import {
   EXCLUSIVE_KINDS,
   EXCLUSIVE_LOCKS,
@@ -47,7 +47,7 @@ describe('When a replica takes over by the sentinels', () => {
   it('holders of all kinds stay holders, are renewed there, and hand on', async () => {
     const held = await holdAll(EXCLUSIVE_KINDS, holder, key);
     const fixed = await holdAll(EXCLUSIVE_KINDS, holder, `${key} fixed`, { lease: 60_000 });
-    const queued = await queueForAll(held, other);
+    const allGranted = await queueForAll(held, other);
     await sentinel().failOver();
     const master = await sentinel().master();
     await eventually('all were renewed', async () => {
@@ -60,7 +60,7 @@ describe('When a replica takes over by the sentinels', () => {
 
     await releaseAll(held);
     const releasedAt = performance.now();
-    const next = await Promise.all(queued);
+    const next = await allGranted();
     expect(Math.max(...next.map(({ at }) => at)) - releasedAt).toBeLessThan(1_000);
     for (const { name, key, lease } of next)
       expect([name, await holdersOf(master, key)]).toEqual([name, onlyHolder(lease)]);
@@ -74,7 +74,7 @@ describe('When a replica takes over by the sentinels', () => {
     await holder.mutex(key).using(() => {});
     const master = await sentinel().master();
     const held = await holdAll(EXCLUSIVE_KINDS.slice(0, 1), holder, key);
-    const [queued] = await queueForAll(held, other);
+    const granted = await queueForAll(held, other);
     const channel = `redisson_lock__channel:{${held[0]!.key}}`;
     await eventually('it listens', async () => {
       const [, count] = (await master.command('PUBSUB', 'NUMSUB', channel)) as [string, number];
@@ -83,7 +83,7 @@ describe('When a replica takes over by the sentinels', () => {
     await calm(() => scriptCalls(master));
     await releaseAll(held);
     const releasedAt = performance.now();
-    expect((await queued!).at - releasedAt).toBeLessThan(1_000);
+    expect((await granted())[0]!.at - releasedAt).toBeLessThan(1_000);
   });
 
   it('which has not heard of the locks yet, holders are notified as soon as they are connected', async () => {
@@ -102,7 +102,10 @@ describe('When a replica takes over by the sentinels', () => {
   });
 });
 
-describe('In a cluster, when the lock moves to another master', () => {
+/** Redis 6.2 has no sharded channels. */
+const describeSince7 = sinceRedis('7.0') ? describe : describe.skip;
+
+describeSince7('In a cluster, when the lock moves to another master', () => {
   const cluster = useRedisCluster();
 
   beforeEach(async () => {

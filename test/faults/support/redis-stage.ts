@@ -136,20 +136,32 @@ export function holdAll(
   );
 }
 
-/** The same of another client, while all of them are taken: resolves to what each waits for. */
-export async function queueForAll(
-  held: readonly Held[],
-  locks: RedisLockClient,
-): Promise<Promise<Held & { readonly at: number }>[]> {
+/** Waits until it is true of all, and says of which kinds it is not. */
+async function untilNone(what: string, left: () => readonly Held[]): Promise<void> {
+  const isNone = () => {
+    const names = left().map(({ name }) => name);
+    if (names.length > 0) throw new Error(`not yet: ${names.join(', ')}`);
+    return true;
+  };
+  await eventually(what, isNone, { within: 20_000 });
+}
+
+/** The same of another client, while all of them are taken: call what it returns to wait until all are granted. */
+export async function queueForAll(held: readonly Held[], locks: RedisLockClient) {
   const contended = new Set<string>();
   const stop = locks.on('contended', ({ key }) => void contended.add(key));
-  const queued = held.map(async (before) => {
-    const lease = await before.kind.of(locks, before.key).acquire();
-    return { ...before, lease, at: performance.now() };
-  });
+  const granted: (Held & { readonly at: number })[] = [];
+  for (const before of held) {
+    const acquired = before.kind.of(locks, before.key).acquire();
+    void acquired.then((lease) => granted.push({ ...before, lease, at: performance.now() }));
+  }
   await eventually('all wait', () => contended.size === held.length);
   stop();
-  return queued;
+  const waiting = () => held.filter(({ key }) => !granted.some((each) => each.key === key));
+  return async () => {
+    await untilNone('all are granted', waiting);
+    return granted;
+  };
 }
 
 export const releaseAll = (held: readonly Held[]) =>
@@ -180,5 +192,8 @@ export function expectLost(held: readonly Held[], why: string): void {
 }
 
 /** Resolves when all are lost, to the times of that in ms since 1970. */
-export const lossesOf = (held: readonly Held[]) =>
-  Promise.all(held.map(({ lease }) => lossOf(lease)));
+export async function lossesOf(held: readonly Held[]): Promise<number[]> {
+  const losses = Promise.all(held.map(({ lease }) => lossOf(lease)));
+  await untilNone('all are lost', () => held.filter(({ lease }) => !lease.signal.aborted));
+  return losses;
+}

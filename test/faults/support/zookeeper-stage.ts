@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/time.js';
 import { FaultProxy } from '../../support/zookeeper-proxy.js';
-import { ZooKeeperServer, type ZooKeeperServerOptions } from '../../support/zookeeper-server.js';
+import { type ZooKeeperServerOptions, ZooKeeperServer } from '../../support/zookeeper-server.js';
 import { TestClient, type TestClientOptions } from './test-client.js';
 
 /** A ZooKeeper server behind a proxy, which all tests share, and what each of them has for itself: a key, clients. */

@@ -1,5 +1,5 @@
 import * as scripts from '../../../lib/redis/scripts/index.js';
-import type { RespFrame } from '../../support/redis-proxy.js';
+import { type RespFrame } from '../../support/redis-proxy.js';
 
 /** How a command arrived at the server. */
 export type Arrival = 'at once' | 'late' | 'again';

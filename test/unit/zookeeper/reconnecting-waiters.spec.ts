@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RetryUntilElapsed } from '../../../lib/zookeeper/connection/retry-policies.js';
 import type { ZooKeeperLease } from '../../../lib/zookeeper/locks/zookeeper-lease.js';
 import type { ZooKeeperLockClientSettings } from '../../../lib/zookeeper/recipe-context.js';
-import type { VirtualClock } from '../../support/time.js';
+import { type VirtualClock } from '../../support/time.js';
 import { type Visitor, VirtualWorld } from './world.js';
 
 const WAITERS = 100;
