@@ -134,7 +134,7 @@ export function atomicLongSuite<B>(on: Deployment<B>, stage: () => Stage): void 
   });
 
   on.part('on its node', 'server', () => {
-    it('counts up and down from 0, also where its parents are missing (Curator: testBasic)', async () => {
+    it('counts up and down from 0, also where its parents are missing (Curator: TestDistributedAtomicLong testBasic)', async () => {
       const { mine, key } = stage();
       const path = `/deep/below-${key}/counter`;
       const counter = mine.locks.atomicLong(path);

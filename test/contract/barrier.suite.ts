@@ -33,7 +33,7 @@ export function barrierSuite(on: Deployment<Backend>): void {
     }
 
     on.part('while it is set', 'deployment', () => {
-      it('holds back every client that comes, until it is removed (Curator: testBasic)', async () => {
+      it('holds back every client that comes, until it is removed (Curator: TestDistributedBarrier testBasic)', async () => {
         const { mine, theirs } = stage();
         await of(mine).setBarrier();
         const waits = [await wait(mine), await wait(theirs, { wait: 60_000 })];
@@ -42,7 +42,7 @@ export function barrierSuite(on: Deployment<Backend>): void {
         await Promise.all(waits.map(({ over }) => over));
       });
 
-      it('stays when the client that set it is gone, and lets all clients through (Curator: testMultiClient)', async () => {
+      it('stays when the client that set it is gone, and lets all clients through (Curator: TestDistributedBarrier testMultiClient)', async () => {
         const { mine, theirs } = stage();
         const setter = await stage().client();
         await of(setter).setBarrier();

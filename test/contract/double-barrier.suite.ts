@@ -57,11 +57,11 @@ function doubleBarrierRoundsSuite(stage: () => Stage, barriers: DoubleBarrierSta
     await barriers.expectEmpty();
   }
 
-  it('of one client begins when all have come, and ends when all are gone (Curator: testBasic)', async () => {
+  it('of one client begins when all have come, and ends when all are gone (Curator: TestDistributedDoubleBarrier testBasic)', async () => {
     await goThrough(new Array<Client>(QTY).fill(stage().mine));
   });
 
-  it('of several clients does so too (Curator: testMultiClient)', async () => {
+  it('of several clients does so too (Curator: TestDistributedDoubleBarrier testMultiClient)', async () => {
     const clients = await Promise.all(Array.from({ length: QTY }, () => stage().client()));
     await goThrough(clients);
   });

@@ -183,7 +183,7 @@ export function leaderLatchOutagesSuite(stage: () => Stage): void {
     );
 
     it(
-      'stops leading at the end of its session, and stands again (Curator: testErrorPolicies)',
+      'stops leading at the end of its session, and stands again (Curator: TestLeaderLatch testErrorPolicies)',
       async () => {
         const { mine, theirs } = stage();
         const latch = await latches.leading(mine, { errorPolicy });

@@ -42,7 +42,7 @@ const NODE = new RegExp(`/_c_${UUID}-latch-\\d{10}$`);
 function leaderLatchElectionSuite(stage: () => Stage): void {
   const latches = new LeaderLatchStage(stage);
 
-  it('one after the other, in the order in which they started (Curator: testBasic)', async () => {
+  it('one after the other, in the order in which they started (Curator: TestLeaderLatch testBasic)', async () => {
     const { mine, theirs } = stage();
     const all: LeaderLatch[] = [];
     for (const client of [mine, theirs, mine, mine, theirs, theirs])

@@ -9,7 +9,7 @@ import type { Stage } from './backends/zookeeper.js';
 
 /** What befalls leaders, and the selectors that stand behind them. */
 export function leaderSelectorFaultsSuite(stage: () => Stage): void {
-  it('lead no longer while the connection is interrupted (Curator: testErrorPolicies)', async () => {
+  it('lead no longer while the connection is interrupted (Curator: TestLeaderSelector testErrorPolicies)', async () => {
     const { mine, key } = stage();
     const reign = new LeaderSelectorReign();
     const selector = mine.locks.leaderSelector(key, reign.leads());
@@ -24,7 +24,7 @@ export function leaderSelectorFaultsSuite(stage: () => Stage): void {
     expect(reign.leaderships).toHaveLength(1);
   });
 
-  it("lead on over an interruption with errorPolicy: 'session', to the end of that (Curator: testErrorPolicies)", async () => {
+  it("lead on over an interruption with errorPolicy: 'session', to the end of that (Curator: TestLeaderSelector testErrorPolicies)", async () => {
     const { mine, key } = stage();
     const reign = new LeaderSelectorReign();
     const selector = mine.locks.leaderSelector(key, reign.leads(), { errorPolicy: 'session' });

@@ -248,7 +248,7 @@ function leaderSelectorParticipantsSuite(stage: () => Stage): void {
     expect((await stranger.getData(node!)).data.toString()).toBe('A is A');
   });
 
-  it('are all listed in the order of the queue, the leader first (Curator: testBasic)', async () => {
+  it('are all listed in the order of the queue, the leader first (Curator: TestLeaderSelectorParticipants testBasic)', async () => {
     const { mine, theirs, key } = stage();
     const reign = new LeaderSelectorReign();
     const ids = Array.from({ length: 10 }, (_, n) => `candidate ${n}`);

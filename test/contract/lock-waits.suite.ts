@@ -98,13 +98,13 @@ export function lockWaitSuite(stage: () => LockStage, waitedFor: WaitedFor): voi
   });
 
   describe('is not what tryAcquire does', () => {
-    it('it takes the lock when that is free', async () => {
+    it('it takes the lock when that is free (Redisson: RedissonSpinLockTest testTryLockAsyncSucceed)', async () => {
       const lease = await wanted(stage().mine).tryAcquire();
       expect(lease?.isHeld).toBe(true);
       await lease!.release();
     });
 
-    it('it comes back with nothing when the lock is taken, and has left nothing', async () => {
+    it('it comes back with nothing when the lock is taken, and has left nothing (Redisson: RedissonSpinLockTest testTryLockAsyncFailed)', async () => {
       const { mine, theirs } = stage();
       await using _ = await taken(theirs).acquire();
       expect(await wanted(mine).tryAcquire()).toBeUndefined();

@@ -10,7 +10,7 @@ import { type LockStage, nextEvent } from './backends/stage.js';
 
 /** The handle on a granted lock. */
 export function mutexLeaseSuite(stage: () => LockStage): void {
-  it('is held until it is released', async () => {
+  it('is held until it is released (Redisson: testIsHeldByCurrentThread)', async () => {
     const { mine, key } = stage();
     const mutex = mine.lock(key);
     const lease = await mutex.acquire();
@@ -246,7 +246,7 @@ export function mutexReentrySuite(stage: () => LockStage): void {
     expect(await detached).toBeUndefined();
   });
 
-  it('keeps the lock held until the work that came in has let go too', async () => {
+  it('keeps the lock held until the work that came in has let go too (Redisson: testGetHoldCount)', async () => {
     const { mine, theirs, key } = stage();
     const mutex = mine.lock(key);
     const inner = await mutex.using(() => mutex.acquire());

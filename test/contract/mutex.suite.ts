@@ -120,7 +120,7 @@ function mutexExclusionSuite(stage: () => LockStage, isFair = true): void {
     await second.release();
   });
 
-  it('lets ten users of one mutex object in one by one (Curator: testReentrantSingleLock)', async () => {
+  it('lets ten users of one mutex object in one by one (Curator: testReentrantSingleLock) (Redisson: testConcurrency_SingleInstance)', async () => {
     const { mine, key } = stage();
     const mutex = mine.lock(key);
     const room = new Room();
@@ -145,7 +145,7 @@ function mutexExclusionSuite(stage: () => LockStage, isFair = true): void {
     expect(await inside.lock(key).tryAcquire()).toBeUndefined();
   });
 
-  it('loses no update of five clients that read, then write', async () => {
+  it('loses no update of five clients that read, then write (Redisson: testConcurrencyLoop_MultiInstance, testConcurrency_MultiInstance)', async () => {
     const { key } = stage();
     const clients = await fiveClients();
     const room = new Room();
@@ -157,7 +157,7 @@ function mutexExclusionSuite(stage: () => LockStage, isFair = true): void {
   });
 
   const whom = isFair ? 'the waiters of five clients' : 'the waiters of each of five clients';
-  it(`serves ${whom} in the order they queued`, async () => {
+  it(`serves ${whom} in the order they queued (Redisson: RedissonFairLockTest testConcurrency_MultiInstance_Ordering)`, async () => {
     const { mine } = stage();
     const clients = await fiveClients();
     const first = await mine.lock(stage().key).acquire();

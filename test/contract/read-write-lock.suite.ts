@@ -66,7 +66,7 @@ export function everyReadWriteLockSuite<B>(
 
 /** Many readers or one writer, in the order of the queue. */
 function readWriteSharingSuite(stage: () => LockStage, order: Order): void {
-  it('lets several readers in at once, and no writer', async () => {
+  it('lets several readers in at once, and no writer (Redisson: RedissonReadWriteLockTest testMultiRead)', async () => {
     const { mine, theirs, key } = stage();
     const readers = await Promise.all(
       [mine, theirs, mine, theirs].map((client) => client.readLock(key).acquire()),
@@ -90,7 +90,7 @@ function readWriteSharingSuite(stage: () => LockStage, order: Order): void {
     await second.release();
   });
 
-  it('lets a writer in alone', async () => {
+  it('lets a writer in alone (Redisson: RedissonReadWriteLockTest testIsHeldByCurrentThreadOtherThread, testWriteLock)', async () => {
     const { mine, theirs, key } = stage();
     const writer = await mine.writeLock(key).acquire();
     for (const client of [mine, theirs]) {
@@ -232,7 +232,7 @@ async function releaseAll(leases: readonly Lease[]): Promise<void> {
 
 /** Many readers, writers and writers that read on, of several clients, all at once. */
 function readWriteCrowdSuite(stage: () => LockStage): void {
-  it('loses no update of writers among readers, and lets readers meet (Curator: testBasic)', async () => {
+  it('loses no update of writers among readers, and lets readers meet (Curator: TestInterProcessReadWriteLock testBasic) (Redisson: RedissonReadWriteLockTest testConcurrency_SingleInstance, testConcurrencyLoop_MultiInstance, testConcurrency_MultiInstance)', async () => {
     const room = await crowd(25, () => ({}));
     expect(room).toMatchObject({ updates: room.writes, disturbances: 0 });
     expect(room.writes).toBeGreaterThan(0);

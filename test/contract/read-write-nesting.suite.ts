@@ -43,7 +43,7 @@ export function readWriteNestingSuite(stage: () => LockStage): void {
       },
     );
 
-    it('by its own kind, asks the servers for nothing', async () => {
+    it('by its own kind, asks the servers for nothing (Redisson: RedissonReadWriteLockTest testReentrancy)', async () => {
       const { mine, key } = stage();
       for (const half of ['read', 'write'] as const) {
         await mine.half(half, key).using(async (outer) => {
@@ -160,7 +160,7 @@ async function outcomeOf(lock: Lock): Promise<'enters' | 'waits' | 'is refused'>
 
 /** The read lock taken inside of the held write lock: no other client comes in between. */
 export function readWriteDowngradeSuite(stage: () => LockStage): void {
-  it('goes on when the write lock is released (Curator: testDowngrading)', async () => {
+  it('goes on when the write lock is released (Curator: testDowngrading) (Redisson: RedissonReadWriteLockTest testWriteReadReentrancy)', async () => {
     const { mine, theirs, key } = stage();
     const { writer, reader } = await downgrade(mine, key);
     expect([writer.isHeld, reader.isHeld]).toEqual([true, true]);
@@ -179,7 +179,7 @@ export function readWriteDowngradeSuite(stage: () => LockStage): void {
     expect(next?.isHeld).toBe(true);
   });
 
-  it('leaves the writer alone when it ends first', async () => {
+  it('leaves the writer alone when it ends first (Redisson: RedissonReadWriteLockTest testWR)', async () => {
     const { mine, theirs, key } = stage();
     const { writer, reader } = await downgrade(mine, key);
     await reader.release();

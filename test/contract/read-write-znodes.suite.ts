@@ -35,7 +35,7 @@ export function readWriteZnodesSuite(stage: () => Stage): void {
     expect(await stage().nodes()).toEqual([expect.stringMatching(/__READ__0000000004$/)]);
   });
 
-  it('are listed as participants, each half its own, in the order of service (Curator: testGetParticipantNodes)', async () => {
+  it('are listed as participants, each half its own, in the order of service (Curator: TestInterProcessReadWriteLock testGetParticipantNodes)', async () => {
     const { mine, theirs, key, path } = stage();
     const lock = theirs.locks.readWriteLock(key);
     expect(await lock.readLock().participants()).toEqual([]);

@@ -46,7 +46,7 @@ function redLockGrantsSuite(stage: () => RedLockStage): void {
   const haveItNot = async (indices: readonly number[]) =>
     !(await Promise.all(indices.map(hasIt))).some(Boolean);
 
-  it('are enough when they are a majority, whatever the others do (Redisson: testLockSuccess)', async () => {
+  it('are enough when they are a majority, whatever the others do (Redisson: RedissonRedLockTest testLockSuccess)', async () => {
     const { mine, theirs, key } = stage();
     const others = await holdElsewhere([0, 3]);
     const lease = await mine.lock(key).tryAcquire();
@@ -56,7 +56,7 @@ function redLockGrantsSuite(stage: () => RedLockStage): void {
     await lease!.release();
   });
 
-  it('are released when they are a minority (Redisson: testLockFailed)', async () => {
+  it('are released when they are a minority (Redisson: RedissonRedLockTest testLockFailed)', async () => {
     const { mine, key } = stage();
     const others = await holdElsewhere([0, 2, 3]);
     expect(await mine.lock(key).tryAcquire()).toBeUndefined();

@@ -58,7 +58,7 @@ export function semaphoreZnodesSuite(stage: () => Stage): void {
     expect(await lease.data()).toEqual(Buffer.from(data));
   });
 
-  it('are listed as participants, and the next waiter with them (Curator: testGetParticipantNodes)', async () => {
+  it('are listed as participants, and the next waiter with them (Curator: TestInterProcessSemaphore testGetParticipantNodes)', async () => {
     const { mine, theirs, path } = stage();
     const semaphore = semaphores.of(mine, 10);
     expect(await semaphore.participants()).toEqual([]);

@@ -63,7 +63,7 @@ export function everySemaphoreSuite<B>(
 
 /** So many holders at a time, in the order in which they asked. */
 function semaphorePermitsSuite(stage: () => LockStage, semaphores: SemaphoreStage): void {
-  it('keep the second out when there is one (Curator: testSimple)', async () => {
+  it('keep the second out when there is one (Curator: TestInterProcessSemaphore testSimple)', async () => {
     const { mine, theirs } = stage();
     await using _ = await semaphores.of(mine, 1).acquire({ wait: 10_000 });
     const second = semaphores.of(mine, 1).acquire({ wait: 50 });
@@ -79,7 +79,7 @@ function semaphorePermitsSuite(stage: () => LockStage, semaphores: SemaphoreStag
     expect([first.isHeld, second.isHeld]).toEqual([false, true]);
   });
 
-  it('go to one user after the other of one object (Curator: testThreads)', async () => {
+  it('go to one user after the other of one object (Curator: testThreads) (Redisson: RedissonPermitExpirableSemaphoreTest testConcurrency_SingleInstance)', async () => {
     const semaphore = semaphores.of(stage().mine, 1);
     const section = new CriticalSection();
     const visit = async () => {
@@ -92,7 +92,7 @@ function semaphorePermitsSuite(stage: () => LockStage, semaphores: SemaphoreStag
     expect(section.visitors).toHaveLength(10);
   });
 
-  it('are never held in greater number than there are, whichever client asks (Curator: testMaxPerSession)', async () => {
+  it('are never held in greater number than there are, whichever client asks (Curator: testMaxPerSession) (Redisson: RedissonPermitExpirableSemaphoreTest testConcurrencyLoop_MultiInstance)', async () => {
     const { mine, theirs } = stage();
     const others = await Promise.all([1, 2, 3].map(() => stage().client()));
     const section = new CriticalSection();
@@ -233,7 +233,7 @@ function semaphoreSeveralSuite(stage: () => LockStage, semaphores: SemaphoreStag
     expect(all?.isHeld).toBe(true);
   });
 
-  it('do not starve two clients that each want 2 of 2 at the same time', async () => {
+  it('do not starve two clients that each want 2 of 2 at the same time (Redisson: RedissonPermitExpirableSemaphoreTest testAcquireAsyncMany)', async () => {
     const { mine, theirs } = stage();
     const section = new CriticalSection();
     const rounds = async (client: StageClient) => {

@@ -169,7 +169,7 @@ export function sharedCountSuite(on: Deployment<Backend>): void {
     });
 
     on.part('with its node', 'server', () => {
-      it('begins with its seed, and is what it was set to (Curator: testSimple)', async () => {
+      it('begins with its seed, and is what it was set to (Curator: TestSharedCount testSimple)', async () => {
         const count = await started(stage().mine, 10);
         expect(count.count).toBe(10);
         await count.setCount(7);

@@ -1,5 +1,5 @@
 // Bugs of other lock libraries, each reproduced there: none of them may happen here.
-// Those that concern the decorators are in test/e2e/redis-decorators.spec.ts.
+// Those that concern the decorators are in test/e2e/redis-decorators.servers.spec.ts.
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { LockLostError, LockTimeoutError } from '../../lib/core/errors/index.js';

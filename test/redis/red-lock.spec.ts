@@ -25,7 +25,7 @@ describe('A mutex on five servers', () => {
     await stage().isEmpty();
   });
 
-  it('is granted where others hold a minority (testLockSuccess, testLockSuccess2)', async () => {
+  it('is granted where others hold a minority (Redisson: RedissonRedLockTest testLockSuccess, testLockSuccess2)', async () => {
     await stage().occupy(0, 3);
     const client = await stage().client();
     const lease = await client.mutex(stage().key).acquire({ wait: 5_000 });
@@ -35,7 +35,7 @@ describe('A mutex on five servers', () => {
     expect(await client.mutex(stage().key).tryAcquire()).toMatchObject({ isHeld: true });
   });
 
-  it('is denied where others hold a majority, which leaves nothing on the rest (testLockFailed)', async () => {
+  it('is denied where others hold a majority, which leaves nothing on the rest (Redisson: RedissonRedLockTest testLockFailed)', async () => {
     const { key, servers } = stage();
     await stage().occupy(0, 1, 4);
     const client = await stage().client();
@@ -56,7 +56,7 @@ describe('A mutex on five servers', () => {
   });
 
   it.each([{}, { lease: 4_000 }])(
-    'admits the contenders of three clients one after the other with %p (testLockLeasetimeWithSeconds, testTryLockLeasetime)',
+    'admits the contenders of three clients one after the other with %p (Redisson: RedissonRedLockTest testLockLeasetimeWithSeconds, testTryLockLeasetime)',
     async (options) => {
       const section = new CriticalSection();
       let counter = 0;

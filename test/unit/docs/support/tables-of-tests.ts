@@ -1,11 +1,11 @@
 // Writes which of our tests asks what a test of Curator or Redisson asks into the tables of those two documents:
-// `npm run docs:tests`. The titles of our tests say it: "(Curator: testLocker)", or with the class,
-// "(Curator: TestSharedCount testSimple)", where several classes have a case of that name.
+// `npm run docs:tests`. The titles of our tests say it: "(Curator: TestSharedCount testSimple)". Without the class it is the case
+// of that name in each class in which no other title names it: "(Curator: testLocker)".
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 
-const ROOT = new URL('../../', import.meta.url);
+const ROOT = new URL('../../../../', import.meta.url);
 const MARK = /\((Curator|Redisson): ([^)]+)\)/g;
 const SECTION = /^## (.+)$/;
 const ROW = /^\| +`(\w+)` +\| +(.+?) +\|$/;
@@ -15,24 +15,27 @@ const FILES = /^`[^`]+`(?:, `[^`]+`)*/;
 const BY_HAND = /^none: |under other names/;
 
 /** The documents, by the project that they are about. */
-export const TABLES = { Curator: 'docs/curator-tests.md', Redisson: 'docs/redisson-tests.md' };
+export const TABLES = {
+  Curator: 'docs/curator-tests.md',
+  Redisson: 'docs/redisson-tests.md',
+} as const;
 
-/** @returns {Promise<string>} the document of that project as the titles of today have it */
-export async function tableOfTests(project) {
+type Project = keyof typeof TABLES;
+
+/** The document of that project as the titles of today have it. */
+export async function tableOfTests(project: Project): Promise<string> {
   const file = TABLES[project];
   const marks = marksOf(project);
-  const isUsed = new Set();
+  const isUsed = new Set<string>();
   let section = '';
   const lines = readFileSync(new URL(file, ROOT), 'utf8').split('\n');
-  const cases = lines.flatMap((line) => ROW.exec(line)?.[1] ?? []);
   const written = lines.map((line) => {
     section = SECTION.exec(line)?.[1] ?? section;
     const [, name, ours] = ROW.exec(line) ?? [];
-    if (name === undefined || BY_HAND.test(ours)) return line;
-    const isOnly = cases.indexOf(name) === cases.lastIndexOf(name);
-    const keys = [`${section} ${name}`, ...(isOnly ? [name] : [])].filter((key) => marks.has(key));
+    if (name === undefined || ours === undefined || BY_HAND.test(ours)) return line;
+    const keys = [`${section} ${name}`, name].filter((key) => marks.has(key)).slice(0, 1);
     for (const key of keys) isUsed.add(key);
-    const files = [...new Set(keys.flatMap((key) => marks.get(key)))].sort();
+    const files = [...new Set(keys.flatMap((key) => marks.get(key)!))].sort();
     if (files.length === 0) throw new Error(`${file}: no title names ${section} ${name}`);
     return `| \`${name}\` | ${files.map((ours) => `\`${ours}\``).join(', ')}${ours.replace(FILES, '')} |`;
   });
@@ -43,14 +46,15 @@ export async function tableOfTests(project) {
 }
 
 /** The cases that our titles name, with the files of those tests. */
-function marksOf(project) {
-  const marks = new Map();
-  for (const file of readdirSync(new URL('test/', ROOT), { recursive: true })) {
+function marksOf(project: Project): ReadonlyMap<string, string[]> {
+  const marks = new Map<string, string[]>();
+  const files = readdirSync(new URL('test/', ROOT), { recursive: true, encoding: 'utf8' });
+  for (const file of files) {
     if (!/^(?!.*node_modules).*\.(spec|suite)\.ts$/.test(file)) continue;
     const text = readFileSync(new URL(`test/${file}`, ROOT), 'utf8');
-    for (const [, theirs, names] of text.matchAll(MARK)) {
+    for (const [, theirs, names = ''] of text.matchAll(MARK)) {
       if (theirs !== project) continue;
-      const [first, ...others] = names.split(', ');
+      const [first = '', ...others] = names.split(', ');
       const className = first.includes(' ') ? `${first.split(' ')[0]} ` : '';
       for (const name of [first, ...others.map((other) => className + other)])
         marks.set(name, [...(marks.get(name) ?? []), file.replace(/\.ts$/, '')]);
@@ -60,5 +64,5 @@ function marksOf(project) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
-  for (const [project, file] of Object.entries(TABLES))
-    writeFileSync(new URL(file, ROOT), await tableOfTests(project));
+  for (const project of Object.keys(TABLES) as Project[])
+    writeFileSync(new URL(TABLES[project], ROOT), await tableOfTests(project));
