@@ -1,6 +1,6 @@
 import base from '../../jest.config.js';
 
-/** The suites that touch Nest or need no server, on Nest 11. */
+/** The suites that touch Nest, on Nest 11. */
 export default {
   ...base,
   rootDir: '../..',
@@ -8,14 +8,10 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testMatch: [
     '<rootDir>/test/nest11/*.spec.ts',
-    '<rootDir>/test/unit/**/*.spec.ts',
-    '<rootDir>/test/contract/**/*embedded*.spec.ts',
+    '<rootDir>/test/unit/(inspector|nest|opentelemetry|testing)/*.spec.ts',
     '<rootDir>/test/e2e/**/*.spec.ts',
   ],
-  // They run apps in processes of their own, where Nest is the one of the folder above, or are about documents.
-  testPathIgnorePatterns: [
-    '/(samples|terminated|leader-replicas)\\.servers\\.spec\\.ts$',
-    '/test/unit/docs/',
-  ],
+  // They run apps in processes of their own, where Nest is the one of the folder above.
+  testPathIgnorePatterns: ['/(samples|terminated|leader-replicas)\\.servers\\.spec\\.ts$'],
   globalSetup: undefined,
 };
