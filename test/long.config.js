@@ -6,5 +6,6 @@ process.env.TEST_TIER = 'long';
 export default {
   ...base,
   rootDir: '..',
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/interop/'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  testTimeout: 60_000,
 };

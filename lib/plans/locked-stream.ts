@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { defer, Observable, type ObservableInput } from 'rxjs';
+import { defer, Observable, type ObservableInput, Subject, takeUntil } from 'rxjs';
 import { LockAbortedError } from '../core/index.js';
 
 /** An async generator that runs in the async context in which it was created, regardless of the consumer. */
@@ -65,26 +65,33 @@ class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
 /** Runs `flow` under a lock; settles as it does. `signal` aborts the wait for the lock. */
 type Around = (flow: () => Promise<unknown>, signal: AbortSignal) => Promise<unknown>;
 
-/** Subscribes to the result of `proceed` under a lock, which is held until the stream ends or is unsubscribed. */
+/**
+ * Subscribes to the result of `proceed` under a lock, which is held until the stream ends or is unsubscribed.
+ *
+ * The source runs in the scope of the lease, its teardown too. The consumer never does: values are passed on in the context of
+ * the subscription, or a consumer that calls a locked method would re-enter the lock of the stream beside it.
+ */
 export function streamUnderLock(
   around: Around,
   proceed: () => ObservableInput<unknown>,
 ): Observable<unknown> {
   return new Observable((subscriber) => {
+    const outside = AsyncLocalStorage.snapshot();
     const unsubscribed = new AbortController();
     subscriber.add(() => unsubscribed.abort());
     const flow = () =>
       new Promise<undefined>((resolve, reject) => {
         if (subscriber.closed) return resolve(undefined);
-        const source = defer(proceed).subscribe({
-          next: (value) => subscriber.next(value),
-          error: reject,
-          complete: () => resolve(undefined),
-        });
-        subscriber.add(() => {
-          source.unsubscribe();
-          resolve(undefined);
-        });
+        const inScope = AsyncLocalStorage.snapshot();
+        const left = new Subject<void>(); // known before the source runs: it may emit all it has while it is subscribed to
+        subscriber.add(() => inScope(() => left.next()));
+        defer(proceed)
+          .pipe(takeUntil(left))
+          .subscribe({
+            next: (value) => outside(() => subscriber.next(value)),
+            error: reject,
+            complete: () => resolve(undefined),
+          });
       });
     // The stream ends after the release, just as a method's promise settles after it.
     around(flow, unsubscribed.signal).then(

@@ -1,13 +1,14 @@
 import { LockLostError, LockNotHeldError } from '../errors/index.js';
 import type { Lease } from '../lease.js';
 import type { Hold, HoldBackend } from './hold.js';
-import { LeaseScope } from './lease-scope.js';
+import { EndedLease, LeaseScope, type ScopedLease } from './lease-scope.js';
 
 /** A handle on a {@link Hold}. */
 export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
   #released?: Promise<void>;
   #abort?: AbortController;
   #forget?: () => void;
+  #scoped?: ScopedLease;
 
   constructor(readonly hold: Hold<B>) {
     hold.retain();
@@ -47,7 +48,7 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
 
   async run<T>(fn: () => Promise<T> | T): Promise<T> {
     this.assertHeld();
-    return await LeaseScope.run(this, fn);
+    return await LeaseScope.run((this.#scoped ??= { lease: this }), fn);
   }
 
   release(): Promise<void> {
@@ -70,6 +71,8 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
 
   #giveBack(): Promise<void> {
     this.#forget?.();
+    const { lost, context } = this.hold;
+    if (this.#scoped) this.#scoped.lease = new EndedLease(context, lost);
     return this.hold.release();
   }
 }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { type LockErrorContext, type LockLostError, LockNotHeldError } from '../errors/index.js';
 import type { Lease } from '../lease.js';
 import { isSameLock, type LockIdentity } from '../lock.js';
 
@@ -12,9 +13,52 @@ interface ChainedLease extends Lease {
   readonly hold: ChainedHold;
 }
 
+/**
+ * What the scopes of one lease refer to. Whatever was started in a scope keeps it, and on Node 20 every promise keeps the scope
+ * in which it was made. A lease has promises: so that work that starts its own next run does not keep all leases of its past,
+ * the handle puts an {@link EndedLease} here when it is released.
+ */
+export interface ScopedLease {
+  lease: ChainedLease | EndedLease;
+}
+
+/** A lease after its release, for work that outlives it. It refers to nothing of the lease but how that ended. */
+export class EndedLease implements Lease {
+  readonly isHeld = false;
+
+  constructor(
+    private readonly context: LockErrorContext & { readonly key: string },
+    private readonly lost?: LockLostError,
+  ) {}
+
+  get key(): string {
+    return this.context.key;
+  }
+
+  get signal(): AbortSignal {
+    return this.lost ? AbortSignal.abort(this.lost) : new AbortController().signal;
+  }
+
+  assertHeld(): never {
+    throw this.lost ?? new LockNotHeldError(this.context);
+  }
+
+  async fencingToken(): Promise<never> {
+    return this.assertHeld();
+  }
+
+  async run(): Promise<never> {
+    return this.assertHeld();
+  }
+
+  async release(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
 interface Link {
-  readonly lease: ChainedLease;
-  readonly outer: Link | undefined;
+  readonly scoped: ScopedLease;
+  outer: Link | undefined;
 }
 
 const KEY = Symbol.for('nestjs-interlock:lease-chain');
@@ -26,13 +70,14 @@ const storage = (shared[KEY] ??= new AsyncLocalStorage());
 /**
  * The chain of leases around the running code, innermost first.
  *
- * Invariant: links are immutable and only ever prepended, so the chain of a piece of work is fixed by where it was
- * started: a nested call sees the lease of its caller, and siblings never see each other's.
+ * Invariant: links are only ever prepended, and only links of ended leases are removed, so the chain of a piece of work is
+ * fixed by where it was started: a nested call sees the lease of its caller, and siblings never see each other's. A chain is
+ * as long as there were live leases on it when its last link was added.
  */
 export const LeaseScope = {
-  /** Runs `fn` with `lease` prepended to the chain. */
-  run<T>(lease: ChainedLease, fn: () => T): T {
-    return storage.run({ lease, outer: storage.getStore() }, fn);
+  /** Runs `fn` with that lease prepended to the chain. */
+  run<T>(scoped: ScopedLease, fn: () => T): T {
+    return storage.run({ scoped, outer: withoutEnded(storage.getStore()) }, fn);
   },
 
   /** Runs `fn` outside any lease scope: the work it starts does not belong to the caller. */
@@ -42,7 +87,7 @@ export const LeaseScope = {
 
   /** The innermost lease, live or not. */
   current(): Lease | undefined {
-    return storage.getStore()?.lease;
+    return storage.getStore()?.scoped.lease;
   },
 
   /**
@@ -51,16 +96,29 @@ export const LeaseScope = {
    */
   find(identity: LockIdentity): ChainedHold | undefined {
     for (let link = storage.getStore(); link !== undefined; link = link.outer) {
-      const { hold, isHeld } = link.lease;
-      if (isSameLock(hold.identity, identity) && isHeld) return hold;
+      const { lease } = link.scoped;
+      if (lease instanceof EndedLease) continue;
+      if (isSameLock(lease.hold.identity, identity) && lease.isHeld) return lease.hold;
     }
     return undefined;
   },
 };
 
+/** The innermost link from there that has not ended, with none behind it that has. */
+function withoutEnded(from: Link | undefined): Link | undefined {
+  const next = (link: Link | undefined) => {
+    while (link?.scoped.lease instanceof EndedLease) link = link.outer;
+    return link;
+  };
+  const innermost = next(from);
+  for (let link = innermost; link; link = link.outer) link.outer = next(link.outer);
+  return innermost;
+}
+
 /**
  * The lease of the innermost lock around the running code: of `using`, `run` or a decorated method. `undefined` outside.
- * It may have been lost or released since: check `isHeld`, `signal` or `assertHeld()`.
+ * It may have been lost or released since: check `isHeld`, `signal` or `assertHeld()`. Work that outlives the release gets a
+ * lease that only knows its key and how it ended.
  */
 export function currentLease(): Lease | undefined {
   return LeaseScope.current();

@@ -69,8 +69,12 @@ export class SoleChildShortcut {
     return this.#entries.get(entry.directory) === entry;
   }
 
-  /** Records that our node was the only child of `directory`. The next acquire there will watch the directory. */
+  /**
+   * Records that our node was the only child of `directory`. The next acquire there will watch the directory. What an attempt
+   * that overlapped has recorded meanwhile stays: its watch may be armed.
+   */
   note(directory: string): void {
+    if (this.#entries.has(directory)) return;
     const forget = () => {
       if (this.#entries.get(directory) === entry) this.#entries.delete(directory);
       this.connection.unwatch(directory, forget);

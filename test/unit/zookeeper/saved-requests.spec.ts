@@ -1,9 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Lease } from '../../../lib/core/lease.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import {
+  CreateMode,
+  type Watcher,
+  type ZooKeeperConnection,
+} from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import {
   DelayedWatches,
   ServedNodeShortcut,
+  SoleChildShortcut,
   type WatchableHold,
 } from '../../../lib/zookeeper/locks/saved-requests.js';
 import { eventually, isSettled, VirtualClock } from '../../support/time.js';
@@ -162,5 +167,20 @@ describe('Holds that last', () => {
     begin('later');
     await clock.advance(100);
     expect(watched).toEqual(['later at 200']);
+  });
+});
+
+describe('The shortcut for a lock that one client takes again and again', () => {
+  it('keeps one watch on a directory, also when attempts overlap', async () => {
+    const watchers = new Set<Watcher>();
+    const shortcut = new SoleChildShortcut({
+      exists: async (_: string, watcher: Watcher) => watchers.add(watcher),
+      unwatch: (_: string, watcher: Watcher) => watchers.delete(watcher),
+    } as unknown as ZooKeeperConnection);
+    for (let i = 0; i < 3; i++) {
+      shortcut.note('/locks/a'); // by an attempt that began before the last one was removed
+      await shortcut.watch(shortcut.recall('/locks/a')!);
+    }
+    expect(watchers.size).toBe(1);
   });
 });

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type INestApplicationContext, Injectable } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import {
+  finalize,
+  firstValueFrom,
+  lastValueFrom,
+  type Observable,
+  range,
+  Subject,
+  take,
+  tap,
+  timer,
+} from 'rxjs';
+import {
+  currentLease,
+  type Lease,
+  LockLostError,
+  LockModule,
+  LockNotHeldError,
+  LockStream,
+  WithMutex,
+} from '../../lib/index.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+@Injectable()
+class Service {
+  readonly past: WeakRef<Lease>[] = [];
+  produced = 0;
+  insideNow = 0;
+  mostInside = 0;
+  readonly seen: (string | undefined)[] = [];
+
+  /** Starts its own next run, as a method that polls. */
+  @WithMutex('poll')
+  async poll(times: number, done: () => void): Promise<void> {
+    this.past.push(new WeakRef(currentLease()!));
+    if (times > 1) setImmediate(() => void this.poll(times - 1, done));
+    else done();
+  }
+
+  /** What is left of the lease in work that outlives it. */
+  @WithMutex('outlived')
+  async outlived(released: Promise<void>): Promise<{ readonly after: Promise<Lease | undefined> }> {
+    return { after: released.then(() => currentLease()) };
+  }
+
+  @WithMutex('stream', { wait: 5_000 })
+  async exclusive(): Promise<void> {
+    this.mostInside = Math.max(this.mostInside, ++this.insideNow);
+    await new Promise(setImmediate);
+    this.insideNow -= 1;
+  }
+
+  @LockStream('stream')
+  ticks(): Observable<number> {
+    return timer(0, 1).pipe(
+      take(5),
+      tap(() => this.seen.push(currentLease()?.key)),
+      finalize(() => this.seen.push(currentLease()?.key)),
+    );
+  }
+
+  @LockStream('many')
+  many(): Observable<number> {
+    return range(0, 1_000_000).pipe(tap(() => (this.produced += 1)));
+  }
+}
+
+describe('The async context of locked methods', () => {
+  let app: INestApplicationContext;
+  let service: Service;
+
+  beforeAll(async () => {
+    const imports = [LockModule.forRoot()];
+    app = await Test.createTestingModule({ imports, providers: [Service] }).compile();
+    await app.init();
+    service = app.get(Service);
+  });
+  afterAll(() => app.close());
+
+  it('keeps nothing of past leases when a method starts its own next run', async () => {
+    await new Promise<void>((done) => void service.poll(500, done));
+    await new Promise(setImmediate);
+    collectGarbage();
+    expect(service.past).toHaveLength(500);
+    expect(service.past.filter((lease) => lease.deref()).length).toBeLessThan(10);
+  });
+
+  it('gives work that outlives its lease one that knows only how it ended', async () => {
+    let release!: () => void;
+    const { after } = await service.outlived(new Promise((done) => (release = done)));
+    release();
+    const lease = (await after)!;
+    expect(lease).toMatchObject({ key: 'outlived', isHeld: false });
+    expect(lease.signal.aborted).toBe(false);
+    expect(() => lease.assertHeld()).toThrow(LockNotHeldError);
+    for (const refused of [lease.fencingToken(), lease.run(() => {})])
+      await expect(refused).rejects.toMatchObject({ code: 'LOCK_NOT_HELD', key: 'outlived' });
+    await expect(lease.release()).resolves.toBeUndefined();
+  });
+
+  it('runs the consumers of a locked Observable outside its lease, and its source inside', async () => {
+    const bus = new Subject<number>(); // one of the whole app: its subscriber does not know of the stream
+    const work: Promise<void>[] = [];
+    const leases: unknown[] = [];
+    bus.subscribe(() => {
+      leases.push(currentLease());
+      work.push(service.exclusive());
+    });
+    await lastValueFrom(service.ticks().pipe(tap((value) => bus.next(value))));
+    await Promise.all(work);
+    expect(leases).toEqual(Array(5).fill(undefined));
+    expect(service.seen).toEqual(Array(6).fill('stream'));
+    expect(service.mostInside).toBe(1);
+  });
+
+  it('ends the source of a locked Observable in its lease when the consumer leaves', async () => {
+    service.seen.length = 0;
+    await firstValueFrom(service.ticks());
+    expect(service.seen).toEqual(['stream', 'stream']);
+  });
+
+  it('stops a locked Observable that emits all at once when the consumer has what it wants', async () => {
+    await firstValueFrom(service.many());
+    expect(service.produced).toBe(1);
+  });
+});
+
+describe('A lease that ended', () => {
+  it('shows in work that outlives it that it was lost', async () => {
+    const { EndedLease } = await import('../../lib/core/internal/lease-scope.js');
+    const lost = new LockLostError('its session is over', { key: 'a' });
+    const lease = new EndedLease({ key: 'a' }, lost);
+    expect(lease.signal.reason).toBe(lost);
+    expect(() => lease.assertHeld()).toThrow(lost);
+    await expect(lease.run()).rejects.toBe(lost);
+  });
+});
