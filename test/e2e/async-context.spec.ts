@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext, Injectable } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
+import type { AsyncLocalStorage } from 'node:async_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import {
@@ -102,6 +103,14 @@ describe('The async context of locked methods', () => {
     for (const refused of [lease.fencingToken(), lease.run(() => {})])
       await expect(refused).rejects.toMatchObject({ code: 'LOCK_NOT_HELD', key: 'outlived' });
     await expect(lease.release()).resolves.toBeUndefined();
+  });
+
+  it('passes over the ended lease of another copy of the package', async () => {
+    const key = Symbol.for('nestjs-interlock:lease-chain');
+    const scopes = (globalThis as never as { [key]: AsyncLocalStorage<unknown> })[key];
+    const link = { scoped: { lease: { key: 'stream', isHeld: false } }, outer: undefined };
+    await scopes.run(link, () => service.exclusive());
+    expect(service.mostInside).toBe(1);
   });
 
   it('runs the consumers of a locked Observable outside its lease, and its source inside', async () => {

@@ -71,8 +71,7 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
 
   #giveBack(): Promise<void> {
     this.#forget?.();
-    const { lost, context } = this.hold;
-    if (this.#scoped) this.#scoped.lease = new EndedLease(context, lost);
+    if (this.#scoped) this.#scoped.lease = new EndedLease(this.hold.context, this.hold.lost);
     return this.hold.release();
   }
 }

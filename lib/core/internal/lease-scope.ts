@@ -56,6 +56,9 @@ export class EndedLease implements Lease {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
+/** Not `instanceof`: another copy of this package may have put it there. */
+const isEnded = (lease: ChainedLease | EndedLease): lease is EndedLease => !('hold' in lease);
+
 interface Link {
   readonly scoped: ScopedLease;
   outer: Link | undefined;
@@ -97,7 +100,7 @@ export const LeaseScope = {
   find(identity: LockIdentity): ChainedHold | undefined {
     for (let link = storage.getStore(); link !== undefined; link = link.outer) {
       const { lease } = link.scoped;
-      if (lease instanceof EndedLease) continue;
+      if (isEnded(lease)) continue;
       if (isSameLock(lease.hold.identity, identity) && lease.isHeld) return lease.hold;
     }
     return undefined;
@@ -107,7 +110,7 @@ export const LeaseScope = {
 /** The innermost link from there that has not ended, with none behind it that has. */
 function withoutEnded(from: Link | undefined): Link | undefined {
   const next = (link: Link | undefined) => {
-    while (link?.scoped.lease instanceof EndedLease) link = link.outer;
+    while (link && isEnded(link.scoped.lease)) link = link.outer;
     return link;
   };
   const innermost = next(from);
