@@ -9,7 +9,11 @@ export interface Area {
 export const AREAS: Readonly<Record<string, Area>> = {
   core: {
     lib: ['core'],
-    tests: [['test/unit/core'], ['test/contract/embedded'], ['test/contract/red(is|-lock).servers']],
+    tests: [
+      ['test/unit/core'],
+      ['test/contract/embedded'],
+      ['test/contract/red(is|-lock).servers'],
+    ],
   },
   zookeeper: {
     lib: ['atomic', 'barriers', 'connection', 'locks', 'nodes', 'semaphores', 'shared'].map(

@@ -2,6 +2,7 @@
 //
 //   npm run test:mutants -- --count 20            20 mutants of each area
 //   npm run test:mutants -- --area redis --seed 2 other ones, of one area
+//   npm run test:mutants -- --only FILE:LINE      those at that place, as a survivor was printed
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,8 +15,9 @@ const { values } = parseArgs({
   options: {
     area: { type: 'string', multiple: true, default: Object.keys(AREAS) },
     count: { type: 'string', default: '30' },
+    only: { type: 'string' },
     seed: { type: 'string', default: '1' },
-    workers: { type: 'string', default: '2' },
+    copies: { type: 'string', default: '2' },
   },
 });
 
@@ -46,7 +48,7 @@ class Copy {
 
   /** Whether the tests pass; a run that takes longer than `within` ms does not. */
   async passes(tests: readonly string[], within = Infinity): Promise<boolean> {
-    const options = ['--silent', '--', '--maxWorkers=1', '--bail', '--testTimeout=10000'];
+    const options = ['--silent', '--', '--maxWorkers=2', '--bail', '--testTimeout=10000'];
     const child = spawn('npm', ['test', ...options, ...tests], {
       cwd: this.folder,
       stdio: 'ignore',
@@ -94,12 +96,16 @@ async function isCaught(copy: Copy, { tests }: Area, durations: readonly number[
   return false;
 }
 
-const copies = Array.from({ length: Number(values.workers) }, () => new Copy());
+const copies = Array.from({ length: Number(values.copies) }, () => new Copy());
 const total = { caught: 0, all: 0 };
 for (const name of values.area) {
   const area = AREAS[name]!;
+  const count = values.only ? Infinity : Number(values.count);
+  const mutants = sampleMutants(area.lib, count, Number(values.seed)).filter(
+    ({ file, line }) => !values.only || values.only === `${file}:${line}`,
+  );
+  if (mutants.length === 0) continue;
   const durations = await measure(copies[0]!, name, area);
-  const mutants = sampleMutants(area.lib, Number(values.count), Number(values.seed));
   const left = [...mutants];
   const survivors: Mutant[] = [];
   const work = async (copy: Copy) => {
