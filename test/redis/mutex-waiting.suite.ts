@@ -49,7 +49,7 @@ export function mutexWaitingSuite(on: OnRedis): void {
     const refused = client.mutex(`${key}-2`).acquire();
     await expect(refused).rejects.toBeInstanceOf(LockConnectionError);
     await lease.release();
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
 
     await connection.connect();
     await isGranted(client.mutex(`${key}-2`).acquire());
@@ -62,7 +62,7 @@ export function mutexWaitingSuite(on: OnRedis): void {
     connection.disconnect();
     const startedAt = performance.now();
     await client.close();
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
   });
 
   test('needs one connection for the messages of all locks (Redisson: RedissonLockTest testSinglePubSub)', async () => {
@@ -195,7 +195,7 @@ function waitingForKind({ it, stage }: OnRedis, of: Of): void {
       await held.release();
       const releasedAt = performance.now();
       await using next = await waiting;
-      expect(performance.now() - releasedAt).toBeLessThan(1_200); // Redisson allows 200 ms; here the machine may stall
+      expect(performance.now() - releasedAt).toBeLessThan(5_000); // Redisson allows 200 ms; here the machine may stall, and the lease would end after 30 s
       expect(next.isHeld).toBe(true);
       expect(next.remaining() > 50_000).toBe('lease' in options);
     }

@@ -6,6 +6,8 @@ import { EXCLUSIVE_KINDS, SEMAPHORES } from '../support/redis-kinds.js';
 import { useRedisStage } from '../support/redis-stage.js';
 
 const WAITERS = 20;
+/** Far less than a waiter sleeps that is not woken and does not look, in ms. */
+const SOON = 3_000;
 
 const stage = useRedisStage();
 
@@ -29,24 +31,21 @@ describe('When the connection of a subscriber is killed while 20 wait', () => {
   beforeEach(async () => void (holder = await stage.near()));
 
   describe.each(KILLS)('%s', (_kill, kill) => {
-    it.each(EXCLUSIVE_KINDS)(
-      'for a $name each, all are granted within a second',
-      async ({ of }) => {
-        const keys = Array.from({ length: WAITERS }, (_, n) => `${stage.key} ${n}`);
-        const held = await Promise.all(keys.map((name) => of(holder, name).acquire()));
-        const locks = await stage.far();
-        const queued = keys.map((name) => of(locks, name).acquire());
-        await stage.subscribed(WAITERS);
-        await kill();
-        await Promise.all(held.map((lease) => lease.release()));
-        const granted = Promise.all(queued);
-        expect(await timeOf(granted)).toBeLessThan(1_000);
-        expect((await granted).every(({ isHeld }) => isHeld)).toBe(true);
-      },
-    );
+    it.each(EXCLUSIVE_KINDS)('for a $name each, all are granted soon', async ({ of }) => {
+      const keys = Array.from({ length: WAITERS }, (_, n) => `${stage.key} ${n}`);
+      const held = await Promise.all(keys.map((name) => of(holder, name).acquire()));
+      const locks = await stage.far();
+      const queued = keys.map((name) => of(locks, name).acquire());
+      await stage.subscribed(WAITERS);
+      await kill();
+      await Promise.all(held.map((lease) => lease.release()));
+      const granted = Promise.all(queued);
+      expect(await timeOf(granted)).toBeLessThan(SOON);
+      expect((await granted).every(({ isHeld }) => isHeld)).toBe(true);
+    });
 
     it.each(EXCLUSIVE_KINDS)(
-      'for the same $name, none sleeps longer than a second',
+      'for the same $name, none sleeps until the lease ends',
       async (kind) => {
         const isSemaphore = SEMAPHORES.some((semaphore) => semaphore === kind);
         const wanted = (permits: number) => (isSemaphore ? { permits } : {});
@@ -67,11 +66,11 @@ describe('When the connection of a subscriber is killed while 20 wait', () => {
         grants.sort((a, b) => a - b); // some are served while the release is answered
         const gaps = grants.slice(1).map((time, n) => time - grants[n]!);
         expect(gaps).toHaveLength(WAITERS);
-        expect(Math.max(...gaps)).toBeLessThan(1_000);
+        expect(Math.max(...gaps)).toBeLessThan(SOON);
       },
     );
 
-    it('for permits without an owner, none sleeps longer than a second', async () => {
+    it('for permits without an owner, none sleeps until the lease ends', async () => {
       const semaphore = holder.plainSemaphore(stage.key);
       await semaphore.trySetPermits(3);
       await semaphore.acquire({ permits: 3 });
@@ -80,7 +79,7 @@ describe('When the connection of a subscriber is killed while 20 wait', () => {
       await stage.subscribed(WAITERS);
       await kill();
       await semaphore.release(3);
-      expect(await timeOf(Promise.all(queued))).toBeLessThan(1_000);
+      expect(await timeOf(Promise.all(queued))).toBeLessThan(SOON);
       expect(await semaphore.availablePermits()).toBe(3);
     });
   });
@@ -96,7 +95,7 @@ describe('When the connection of a subscriber is killed while 20 wait', () => {
       proxy.cut(isSubscribe);
       await eventually('it is tried in vain', () => loss.lost >= 2);
       await lease.release();
-      expect(await timeOf(queued)).toBeLessThan(1_000);
+      expect(await timeOf(queued)).toBeLessThan(SOON);
       expect(await queued).toMatchObject({ isHeld: true });
     },
   );
@@ -113,7 +112,7 @@ describe('When the connection of a subscriber is killed while 20 wait', () => {
         await stage.subscribed(1);
         await calm(() => stage.proxy.commands.length);
         await lease.release();
-        expect(await timeOf(queued)).toBeLessThan(1_000);
+        expect(await timeOf(queued)).toBeLessThan(SOON);
         await (await queued).release();
       }
     },
@@ -145,16 +144,16 @@ describe('When 20 wait for a latch', () => {
   }
 
   it.each(KILLS)(
-    'and the connections of subscribers are killed (%s), all go on within a second',
+    'and the connections of subscribers are killed (%s), all go on soon',
     async (_, kill) => {
       await kill();
-      expect(await open()).toBeLessThan(1_000);
+      expect(await open()).toBeLessThan(SOON);
     },
   );
 
-  it('and all connections break, all go on within two seconds', async () => {
+  it('and all connections break, all go on soon', async () => {
     stage.proxy.cut();
-    expect(await open()).toBeLessThan(2_000);
+    expect(await open()).toBeLessThan(SOON);
   });
 
   it('and Redis does not answer for a while, all go on when it does', async () => {
@@ -162,7 +161,7 @@ describe('When 20 wait for a latch', () => {
     const counted = open();
     expect(await isAnyOpen()).toBe(false);
     stage.server.thaw();
-    expect(await counted).toBeLessThan(1_000);
+    expect(await counted).toBeLessThan(SOON);
   });
 
   it('and Redis forgets it, all go on: what is not there is open', async () => {

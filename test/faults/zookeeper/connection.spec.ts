@@ -140,7 +140,7 @@ describe('Closing a connection', () => {
     expect(await server.fourLetterWord('cons')).toContain(session);
     const start = performance.now();
     await client.locks.close();
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(2_000); // the driver would block for as long when its server hangs
     await stage.queue(0);
     await eventually('no connection is left', async () => {
       const connections = await server.fourLetterWord('cons');
