@@ -264,7 +264,7 @@ describe('The fencing token of a lock on five servers', () => {
   it('is denied, and not waited for indefinitely, when a majority is silent', async () => {
     const { servers, key } = stage();
     const client = await stage().client({ watchdogTimeout: 2_500, nodeTimeout: 500 });
-    const lease = await client.mutex(key).acquire();
+    const lease = await stage().onAll(client);
     for (const i of [0, 1, 2]) servers.all[i]!.freeze();
     await expect(lease.fencingToken()).rejects.toMatchObject({ code: 'LOCK_LOST', key });
     for (const i of [0, 1, 2]) servers.all[i]!.thaw();
