@@ -5,7 +5,7 @@ const rooms = {
   redis: { folders: ['core'], packages: ['ioredis', 'cluster-key-slot'] },
   embedded: { folders: ['core', 'zookeeper'], packages: [] },
   interfaces: { folders: ['core', 'embedded', 'redis', 'zookeeper'], packages: ['@nestjs'] },
-  plans: { folders: ['core', 'interfaces', '.'], packages: ['@nestjs', 'rxjs'] },
+  plans: { folders: ['core', 'interfaces', '.'], packages: ['@nestjs', 'rxjs', 'cron'] },
   decorators: { folders: ['core', 'interfaces', 'plans', '.'], packages: ['@nestjs', 'rxjs'] },
   clients: {
     folders: ['core', 'embedded', 'interfaces', 'redis', 'zookeeper', '.'],

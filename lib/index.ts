@@ -10,6 +10,7 @@ export type {
 } from './decorators/decorator-types.js';
 export { getLockClientToken, InjectLockClient } from './decorators/inject-lock-client.decorator.js';
 export * from './decorators/leader-only.decorator.js';
+export type { KeyLockDecorator } from './decorators/lock-by-key.js';
 export * from './decorators/lock-defaults.decorator.js';
 export * from './decorators/lock-stream.decorator.js';
 export { OnLeadership, OnLeadershipLost } from './decorators/on-leadership.decorator.js';
@@ -25,6 +26,12 @@ export { LockInterceptor } from './interceptors/lock.interceptor.js';
 export * from './interfaces/index.js';
 export { LeaderElection, type LeaderElectionState } from './elections/leader-election.js';
 export { LeaderElections } from './elections/leader-elections.js';
-export { LockClientRegistry } from './clients/lock-client.registry.js';
-export { LOCK_INTERCEPTOR, LOCK_PLANS, LOCK_TRACER } from './lock.constants.js';
+export { LockClients } from './clients/lock-clients.js';
+export {
+  LEADER_ELECTIONS,
+  LOCK_CLIENTS,
+  LOCK_INTERCEPTOR,
+  LOCK_PLANS,
+  LOCK_TRACER,
+} from './lock.constants.js';
 export { LockModule } from './lock.module.js';

@@ -11,6 +11,16 @@ export const LOCK_INTERCEPTOR: unique symbol = Symbol.for(
   'nestjs-interlock:LockInterceptor (is LockModule.forRoot() imported?)',
 );
 
+/** Token of the service `LockClients`; the class itself is known to one copy of this package only. */
+export const LOCK_CLIENTS: unique symbol = Symbol.for(
+  'nestjs-interlock:LockClients (is LockModule.forRoot() imported?)',
+);
+
+/** Token of the service `LeaderElections`; the class itself is known to one copy of this package only. */
+export const LEADER_ELECTIONS: unique symbol = Symbol.for(
+  'nestjs-interlock:LeaderElections (is LockModule.forRoot() imported?)',
+);
+
 /** Token of the optional `LockTracer`. */
 export const LOCK_TRACER: unique symbol = Symbol.for('nestjs-interlock:LockTracer');
 
@@ -33,8 +43,14 @@ export const LOCK_CLIENT_NAME: unique symbol = Symbol.for(
   'nestjs-interlock:name (import LockModule.forRoot() once in the root module; LockModule itself cannot be imported)',
 );
 
-/** Token of the client that one import of LockModule registers, whatever its name. */
+/** Token of the options of that client. */
+export const LOCK_OPTIONS: unique symbol = Symbol.for('nestjs-interlock:options');
+
+/** Token of that client, whatever its name. */
 export const LOCK_CLIENT: unique symbol = Symbol.for('nestjs-interlock:client');
+
+/** Token of the step that makes that client known to `LockClients`. */
+export const LOCK_REGISTRATION: unique symbol = Symbol.for('nestjs-interlock:registration');
 
 /** Token of a factory that replaces `createLockClient` for the clients of an app; `LockTestingModule` provides it. */
 export const LOCK_CLIENT_FACTORY: unique symbol = Symbol.for('nestjs-interlock:clientFactory');

@@ -1,93 +1,141 @@
 import {
+  ConfigurableModuleBuilder,
   type DynamicModule,
   type FactoryProvider,
   Global,
   Inject,
+  Injectable,
   Module,
+  type OnApplicationBootstrap,
   type Provider,
 } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
-import { LockClientRegistry } from './clients/lock-client.registry.js';
-import { LockOrchestrator } from './clients/lock.orchestrator.js';
+import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
+import { LockClients } from './clients/lock-clients.js';
 import { type LockClient, LockOptionsError } from './core/index.js';
 import { getLockClientToken } from './decorators/inject-lock-client.decorator.js';
 import { LeaderElections } from './elections/leader-elections.js';
-import { LeadershipExplorer } from './elections/leadership.explorer.js';
 import { LockInterceptor } from './interceptors/lock.interceptor.js';
 import type {
   LockBackendOptions,
   LockModuleAsyncOptions,
   LockModuleOptions,
-  LockOptionsFactory,
 } from './interfaces/lock-module-options.interface.js';
 import {
   DEFAULT_LOCK_CLIENT,
+  LEADER_ELECTIONS,
   LOCK_CLIENT,
   LOCK_CLIENT_NAME,
+  LOCK_CLIENTS,
   LOCK_INTERCEPTOR,
+  LOCK_OPTIONS,
+  LOCK_REGISTRATION,
 } from './lock.constants.js';
+import { warnOfCopies } from './loaded-copies.js';
 import { LockExplorer } from './lock.explorer.js';
 
-/** The parts that an app has once, however many clients it registers. */
+/** Tells the clients that the app is up: its hook is the last one of the boot. */
+@Injectable()
+class LockBoot implements OnApplicationBootstrap {
+  constructor(
+    @Inject(LOCK_CLIENTS) private readonly clients: LockClients,
+    modules: ModulesContainer,
+  ) {
+    for (const module of modules.values()) if (module.providers.has(LockBoot)) module.distance = -1;
+  }
+
+  onApplicationBootstrap(): void {
+    this.clients.booted();
+  }
+}
+
+@Module({ providers: [LockBoot] })
+class LockBootModule {}
+
+/** The parts that an app has once, however many clients it registers. Their symbols are the tokens that all copies of this package know. */
 @Global()
 @Module({
-  imports: [DiscoveryModule],
+  imports: [DiscoveryModule, LockBootModule],
   providers: [
-    LockClientRegistry,
-    LockOrchestrator,
-    LockExplorer,
-    LeaderElections,
-    LeadershipExplorer,
+    { provide: LOCK_CLIENTS, useClass: LockClients },
+    { provide: LockClients, useExisting: LOCK_CLIENTS },
+    { provide: LEADER_ELECTIONS, useClass: LeaderElections },
+    { provide: LeaderElections, useExisting: LEADER_ELECTIONS },
     LockInterceptor,
     { provide: LOCK_INTERCEPTOR, useExisting: LockInterceptor },
+    LockExplorer,
   ],
-  exports: [LeaderElections, LockClientRegistry, LockOrchestrator, LOCK_INTERCEPTOR],
+  exports: [LOCK_CLIENTS, LockClients, LEADER_ELECTIONS, LeaderElections, LOCK_INTERCEPTOR],
 })
 class LockCoreModule {}
 
-/** Source of the options of a client. */
-interface OptionsSource {
-  /** Tokens of the arguments of `make`. */
-  readonly inject: NonNullable<FactoryProvider['inject']>;
-  readonly make: (...args: never[]) => Promise<LockBackendOptions> | LockBackendOptions;
-  readonly providers: Provider[];
-}
-
-/**
- * The source that the options of `forRootAsync` describe.
- *
- * @throws LockOptionsError when they describe none
- */
-function optionsSource(options: LockModuleAsyncOptions): OptionsSource {
-  const { useFactory, useClass, useExisting, inject = [] } = options;
-  if (useFactory) return { inject, make: useFactory, providers: [] };
-  const token = useExisting ?? useClass;
-  if (token === undefined)
-    throw new LockOptionsError('useFactory', undefined, 'it, `useClass` or `useExisting`');
+/** What one import adds to the module that Nest's builder has defined: a client, global, under its name. */
+function withClient(
+  { providers = [], ...definition }: DynamicModule,
+  name = DEFAULT_LOCK_CLIENT,
+): DynamicModule {
+  warnOfCopies(); // here, as what another copy cannot find may fail the boot before any hook
+  const token = getLockClientToken(name);
   return {
-    inject: [token],
-    make: (factory: LockOptionsFactory) => factory.createLockOptions(),
-    providers: useClass ? [useClass] : [],
+    ...definition,
+    global: true,
+    providers: [
+      ...providers.map(asBootStep),
+      {
+        provide: LOCK_CLIENT_NAME,
+        inject: [LOCK_CLIENTS],
+        useFactory: (clients: LockClients) => clients.claim(name),
+      },
+      {
+        provide: token,
+        inject: [LOCK_CLIENTS, LOCK_CLIENT_NAME, LOCK_OPTIONS],
+        useFactory: (clients: LockClients, claimed: string, options: LockBackendOptions) =>
+          clients.open(claimed, options),
+      },
+      { provide: LOCK_CLIENT, useExisting: token },
+    ],
+    exports: [token],
   };
 }
+
+/** A factory of options that runs as a step of the boot: if it fails, no other client is left open. */
+function asBootStep(provider: Provider): Provider {
+  if (typeof provider === 'function' || !('useFactory' in provider)) return provider;
+  const { inject = [], useFactory } = provider as FactoryProvider<unknown>;
+  return {
+    ...provider,
+    inject: [LOCK_CLIENTS, LOCK_CLIENT_NAME, ...inject],
+    useFactory: (clients: LockClients, _claimed: string, ...args: unknown[]) =>
+      clients.bootStep(() => useFactory(...args)),
+  };
+}
+
+// Without `setExtras` for the name: that would copy the options, and a URL or a Map, given by mistake, would become `{}`.
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockBackendOptions>({
+  optionsInjectionToken: LOCK_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createLockOptions')
+  .build();
 
 /**
  * Registers a lock client for the whole app and serves the lock decorators. Import it in the root module, once per client.
  *
- * The client is connected before any `onModuleInit`. At shutdown it grants no locks from `beforeApplicationShutdown` on, and is
- * closed in `onApplicationShutdown`.
+ * The client is connected before any `onModuleInit`. At shutdown it grants locks for as long as Nest waits for requests, and
+ * is closed in `onApplicationShutdown`.
  */
-@Module({ imports: [LockCoreModule] })
-export class LockModule {
-  // The client is resolved through its public token, so that the decorators use the override of a test.
-  constructor(
-    registry: LockClientRegistry,
-    @Inject(LOCK_CLIENT_NAME) name: string,
-    @Inject(LOCK_CLIENT) client: LockClient,
-  ) {
-    registry.add(name, client);
-  }
-
+@Module({
+  imports: [LockCoreModule],
+  providers: [
+    {
+      provide: LOCK_REGISTRATION,
+      // The client is resolved through its public token, so that the decorators use the override of a test.
+      inject: [LOCK_CLIENTS, LOCK_CLIENT_NAME, LOCK_CLIENT],
+      useFactory: (clients: LockClients, name: string, client: LockClient) =>
+        clients.add(name, client),
+    },
+  ],
+})
+export class LockModule extends ConfigurableModuleClass {
   /**
    * Registers a client; without options, one of the embedded backend.
    *
@@ -99,13 +147,14 @@ export class LockModule {
    * LockModule.forRoot({ backend: 'zookeeper', connect: 'zk1:2181,zk2:2181,zk3:2181' })
    * ```
    */
-  static forRoot(options: LockModuleOptions = {}): DynamicModule {
-    return register(options?.name, { inject: [], make: () => options, providers: [] });
+  static override forRoot(options: LockModuleOptions = {}): DynamicModule {
+    return withClient(super.forRoot(options), options?.name);
   }
 
   /**
    * As `forRoot`, with options created by a provider.
    *
+   * @throws LockOptionsError without `useFactory`, `useClass` and `useExisting`
    * @example
    * ```ts
    * LockModule.forRootAsync({
@@ -117,36 +166,16 @@ export class LockModule {
    * })
    * ```
    */
-  static forRootAsync(options: LockModuleAsyncOptions): DynamicModule {
-    return register(options.name, optionsSource(options), options.imports);
+  static override forRootAsync(options: LockModuleAsyncOptions): DynamicModule {
+    const { useFactory } = options;
+    if (useFactory !== undefined && typeof useFactory !== 'function')
+      throw new LockOptionsError('useFactory', useFactory, 'a function that returns the options');
+    // Any token will do for Nest as `useExisting`; only the type of its builder asks for a class.
+    if (useFactory ?? options.useClass ?? options.useExisting)
+      return withClient(
+        super.forRootAsync(options as Parameters<typeof ConfigurableModuleClass.forRootAsync>[0]),
+        options.name,
+      );
+    throw new LockOptionsError('useFactory', undefined, 'it, `useClass` or `useExisting`');
   }
-}
-
-function register(
-  name = DEFAULT_LOCK_CLIENT,
-  { inject, make, providers }: OptionsSource,
-  imports: DynamicModule['imports'] = [],
-): DynamicModule {
-  const token = getLockClientToken(name);
-  return {
-    module: LockModule,
-    global: true,
-    imports,
-    providers: [
-      ...providers,
-      {
-        provide: LOCK_CLIENT_NAME,
-        inject: [LockOrchestrator],
-        useFactory: (orchestrator: LockOrchestrator) => orchestrator.claim(name),
-      },
-      {
-        provide: token,
-        inject: [LockOrchestrator, LOCK_CLIENT_NAME, ...inject],
-        useFactory: (orchestrator: LockOrchestrator, claimed: string, ...args: never[]) =>
-          orchestrator.open(claimed, () => make(...args)),
-      },
-      { provide: LOCK_CLIENT, useExisting: token },
-    ],
-    exports: [token],
-  };
 }

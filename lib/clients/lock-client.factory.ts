@@ -1,3 +1,4 @@
+import { NotShown } from '../core/errors/shown-value.js';
 import { type LockClient, LockOptionsError } from '../core/index.js';
 import { createEmbeddedLockClient } from '../embedded/create-embedded-lock-client.js';
 import type {
@@ -9,6 +10,7 @@ import type {
 import { createRedisLockClient } from '../redis/create-redis-lock-client.js';
 import { createRedLockClient } from '../redis/red-lock/create-red-lock-client.js';
 import { createZooKeeperLockClient } from '../zookeeper/create-zookeeper-lock-client.js';
+import { insteadOf, type KnownOptions } from './unknown-option.js';
 
 const COMMON = { name: true, backend: true, logOperations: true, shutdownTimeout: true } as const;
 
@@ -51,16 +53,21 @@ const REDIS: Record<keyof RedisBackendOptions | 'name', true> = {
 };
 
 /** Names of the options of each backend, so that a misspelt option is reported, not ignored. */
-const KNOWN_OPTIONS = {
+const KNOWN_OPTIONS: KnownOptions = {
   embedded: Object.keys(EMBEDDED),
   zookeeper: Object.keys(ZOOKEEPER),
   redis: Object.keys(REDIS),
 };
 
+const OBJECT =
+  "an object such as { backend: 'redis', connect: url }; `{}` means the embedded backend";
 const BACKENDS = "'zookeeper', 'redis' or 'embedded'";
 
 /** Options that only backends with servers have. */
 const OF_SERVERS = ['connect', 'client', 'cluster', 'nodes'];
+
+/** An option of a name that can be shown: the characters of a text or of a URL may have become options, too. */
+const IS_NAME = /^[A-Za-z_][\w.-]{0,39}$/;
 
 /**
  * Creates the client that the options ask for, not connected yet. This is the only place that knows all backends.
@@ -77,9 +84,10 @@ export async function createLockClient(
     throw new LockOptionsError(option, value, expected, { client: name });
   };
 
-  if (typeof options !== 'object' || options === null)
-    return refuse('options', options, 'an object; `{}` means the embedded backend');
-  if ('name' in options && options.name !== name)
+  if (!isOptions(options)) return refuse('options', options, OBJECT);
+  if ('duplicate' in options)
+    return refuse('options', options, "an ioredis client as { backend: 'redis', client }");
+  if ('name' in options && options.name !== undefined && options.name !== name)
     return refuse('name', options.name, 'it to forRootAsync, beside the factory');
   if (
     options.backend === undefined &&
@@ -90,11 +98,12 @@ export async function createLockClient(
   if (!Object.hasOwn(KNOWN_OPTIONS, backend)) return refuse('backend', backend, BACKENDS);
   const known = KNOWN_OPTIONS[backend];
   const unknown = Object.keys(options).find((option) => !known.includes(option));
+  if (unknown !== undefined && !IS_NAME.test(unknown)) return refuse('options', options, OBJECT);
   if (unknown !== undefined)
     return refuse(
       unknown,
-      Reflect.get(options, unknown),
-      `an option that the backend '${backend}' has: ${known.map((it) => `\`${it}\``).join(', ')}`,
+      new NotShown(`unknown to the backend '${backend}'`),
+      insteadOf(unknown, backend, KNOWN_OPTIONS),
     );
   if (logOperations !== undefined && typeof logOperations !== 'boolean')
     return refuse('logOperations', logOperations, '`true` or `false`');
@@ -110,4 +119,15 @@ export async function createLockClient(
         ? await createRedisLockClient(name, options)
         : await createRedLockClient(name, options);
   }
+}
+
+/**
+ * False for what has nothing to do with options, although it is an object: a URL or a Map has no properties of its own, so it
+ * would count as `{}`, and lock inside of this process.
+ */
+function isOptions(value: unknown): value is LockModuleOptions {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isPlain || Object.keys(value).length > 0 || 'backend' in value;
 }

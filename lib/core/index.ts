@@ -24,5 +24,6 @@ export type { Leadership } from './election/leader-term.js';
 export * from './lease.js';
 export type { LockActivity, LockClient, LockClientStatus } from './lock-client.js';
 export type { LockDiagnostics, LockEvents, LockSubject } from './lock-events.js';
+export type { OccurrenceMark, OccurrenceMarkOptions } from './occurrence-mark.js';
 export { MultiLease } from './internal/multi-lease.js';
 export { MultiLock, type MultiLockOptions } from './multi-lock.js';

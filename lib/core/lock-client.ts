@@ -1,3 +1,4 @@
+import type { Clock } from './clock.js';
 import type { LeaderOptions } from './election/election-backend.js';
 import type { LeaderLatch } from './election/leader-latch.js';
 import type {
@@ -6,6 +7,7 @@ import type {
   TakeLeadership,
 } from './election/leader-selector.js';
 import type { LockEvents, LockSubject } from './lock-events.js';
+import type { OccurrenceMark } from './occurrence-mark.js';
 import type { CountingSemaphore, Lock, Mutex, ReadWriteLock, SemaphoreOptions } from './lock.js';
 
 /** Status of a lock client. */
@@ -20,9 +22,9 @@ export interface LockClientStatus {
   /** State of the connection, for operators. */
   readonly state: string;
   /** ZooKeeper session id, if there is a session. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** Connected and configured servers, with several independent Redis servers. */
-  readonly servers?: { readonly connected: number; readonly total: number };
+  readonly servers?: { readonly connected: number; readonly total: number } | undefined;
   /** Number of locks held and not lost; a multi-lock counts as its parts. A leader holds its election. */
   readonly held: number;
   /** Number of acquires under way; see `LockClient.activity`. Participants of an election that do not lead count too. */
@@ -40,17 +42,23 @@ export interface LockActivity extends LockSubject {
   /** Time in this state, in ms. */
   readonly forMs: number;
   /** Name of the lock on the servers; on ZooKeeper its path. Known once the lock is held. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Server-side ids of the holders: node paths on ZooKeeper, holder ids on Redis. */
   readonly holders: readonly string[];
   /** Fencing token on Redis, if it came with the grant or was requested. */
-  readonly fencingToken?: bigint;
+  readonly fencingToken?: bigint | undefined;
 }
 
 /** The locks of one connection; injectable as `@InjectLockClient(name)`. */
 export interface LockClient {
   /** Name under which the client was registered; `default` unless given. */
   readonly name: string;
+  /**
+   * Monotonic clock of its waits.
+   *
+   * @default the clock of the machine
+   */
+  readonly clock?: Clock | undefined;
   /**
    * The mutex of this key. Reentrant along the async call tree: see `Lease.run`.
    *
@@ -105,6 +113,15 @@ export interface LockClient {
     options?: LeaderSelectorOptions,
   ): LeaderSelector;
   /**
+   * The mark of the job with this key, which records the occurrences of the job that were begun; for `@RunOnce`. The key may also
+   * be that of a lock.
+   *
+   * Optional: a client without it cannot remember occurrences.
+   *
+   * @throws LockKeyError
+   */
+  occurrenceMark?(key: string): OccurrenceMark;
+  /**
    * Validates a `lease` for later acquires.
    *
    * @throws LockOptionsError when it is out of range, or when the backend has no leases
@@ -134,6 +151,12 @@ export interface LockClient {
    * `LockClientClosedError` when the client is or gets closed.
    */
   connect(): Promise<void>;
+  /**
+   * Announces the end of the app: locks are granted as before, but acquires without a bound on their wait get one, so that no
+   * caller is waited for in vain. Such an acquire rejects with `LockClientClosedError` when it waits for longer than `wait` ms,
+   * counted from its start or from this call, whichever is later.
+   */
+  drain(wait: number): void;
   /**
    * Stops granting locks: waiters and new acquires reject with `LockClientClosedError`. Held leases stay, and may still be
    * re-entered and downgraded, so that running work can finish.

@@ -7,9 +7,9 @@ export interface LockSubject {
   readonly key: string;
   readonly recipe: LockRecipe;
   /** The `method` of the acquire. The decorators set class and method. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** In an election: the id of the latch or selector that takes part in it. */
-  readonly participant?: string;
+  readonly participant?: string | undefined;
 }
 
 /** Events of a lock client, by name. */
@@ -29,7 +29,7 @@ export interface LockEvents {
     readonly state: string;
     readonly reason: string;
     /** Number of the server, with several independent servers: 1 is the first of `nodes`. */
-    readonly server?: number;
+    readonly server?: number | undefined;
   };
 }
 

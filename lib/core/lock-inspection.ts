@@ -6,15 +6,15 @@ export interface ObservedParty {
   readonly ids: readonly string[];
   readonly state: 'held' | 'waiting';
   /** Mode of a read/write lock. */
-  readonly mode?: 'read' | 'write';
-  readonly host?: string;
-  readonly pid?: number;
-  readonly method?: string;
+  readonly mode?: 'read' | 'write' | undefined;
+  readonly host?: string | undefined;
+  readonly pid?: number | undefined;
+  readonly method?: string | undefined;
   /** Time of arrival, in ms since 1970. */
-  readonly since?: number;
+  readonly since?: number | undefined;
   /** Data of its node; with Curator the address of the host. */
-  readonly data?: string;
-  readonly fencingToken?: string;
+  readonly data?: string | undefined;
+  readonly fencingToken?: string | undefined;
 }
 
 /** A lock on the servers that has a holder or a queue. */
@@ -26,12 +26,31 @@ export interface ObservedLock {
   readonly parties: readonly ObservedParty[];
 }
 
+/** Maximum length of a report that is read, in bytes; a longer one counts as unreadable. */
+export const LONGEST_REPORT = 1_000_000;
+
+/** Bounds of an exchange of reports. */
+export interface ExchangeLimits {
+  /** Maximum length of the reports that this process writes, in bytes; a part of `LONGEST_REPORT`. */
+  readonly reportSize: number;
+  /** Maximum number of processes whose reports are read. */
+  readonly processes: number;
+}
+
+/** Answers of other processes. */
+export interface PeerAnswers {
+  /** One report for each process that was read; an empty text for one that is too long. */
+  readonly reports: readonly string[];
+  /** Number of processes that were not read, as there are more than `ExchangeLimits.processes`. */
+  readonly unread: number;
+}
+
 /** Exchange of reports between processes on the same servers, at the request of one of them. */
 export interface PeerReports {
-  /** Starts to answer requests, each with the result of `report` at that time. */
-  answer(report: () => string): void;
+  /** Starts to answer requests, each with the result of `report` at that time. Nothing is written before the first request. */
+  answer(report: (maxBytes: number) => string): void;
   /** Resolves to the answers of the other processes within `timeout` ms. Rejects when the servers do not allow the request. */
-  ask(timeout: number): Promise<string[]>;
+  ask(timeout: number): Promise<PeerAnswers>;
   /** Stops answering, and removes what it has left on the servers. Never rejects. */
   close(): Promise<void>;
 }
@@ -51,6 +70,40 @@ export interface KnownLocks {
   readonly scan: number;
 }
 
+/** What an inspection has read from the servers. */
+export interface ObservedLocks {
+  readonly locks: readonly ObservedLock[];
+  /** Number of names beyond the limit, which were not read. */
+  readonly omitted: number;
+  /** Why the servers refused to read some of the names, one text for each. */
+  readonly refusals: readonly string[];
+}
+
+/**
+ * Settles reads of single locks: one that the servers refuse, such as a name without a lock or without permission, leaves
+ * the others readable. Rejects if `isRefusal` is false for an error, or if every read was refused.
+ */
+export async function readEach(
+  reads: readonly Promise<ObservedLock | undefined>[],
+  isRefusal: (error: unknown) => error is Error,
+): Promise<Pick<ObservedLocks, 'locks' | 'refusals'>> {
+  const refused: Error[] = [];
+  const locks = await Promise.all(
+    reads.map((read) =>
+      read.catch((error: unknown) => {
+        if (!isRefusal(error)) throw error;
+        refused.push(error);
+        return undefined;
+      }),
+    ),
+  );
+  if (refused.length > 0 && refused.length === reads.length) throw refused[0]!;
+  return {
+    locks: locks.filter((lock) => lock !== undefined),
+    refusals: refused.map(({ message }) => message),
+  };
+}
+
 /** Operator's view of the locks on the servers of a client, held by any client. It acquires no lock. */
 export interface LockInspection {
   /** Name on the servers of the lock with this key. */
@@ -60,12 +113,12 @@ export interface LockInspection {
   /** Held locks and waiting acquires of this client. */
   activity(): QueuedActivity[];
   /** The locks that have a holder or a queue. Rejects when the servers do not answer. */
-  locks(known: KnownLocks): Promise<{ locks: ObservedLock[]; omitted: number }>;
+  locks(known: KnownLocks): Promise<ObservedLocks>;
   /**
    * Takes the lock from the holder with these ids; resolves to whether it was held. A holder of this process is notified at
    * once, a holder of another process learns of it in the backend's way.
    */
   release(name: string, ids: readonly string[]): Promise<boolean>;
-  /** Creates a new exchange with other processes on the same servers. */
-  exchange(): PeerReports;
+  /** Creates a new exchange with other processes on the same servers; `undefined` if there can be none. */
+  exchange(limits: ExchangeLimits): PeerReports | undefined;
 }

@@ -9,14 +9,14 @@ export interface AcquireOptions {
    * Bound on everything before the grant: connecting, queueing, every inner lock.
    * Milliseconds, above 0 and finite, or `'forever'`. Default: the client's `wait`, else `'forever'`.
    */
-  readonly wait?: Wait;
+  readonly wait?: Wait | undefined;
   /** Ends the wait: the acquire rejects with `LockAbortedError`. No effect once the lock is held. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Name of the caller, for operators: shown with the holder if the backend stores it (Redis). The decorators set class
    * and method.
    */
-  readonly method?: string;
+  readonly method?: string | undefined;
 }
 
 /** Options of an acquire on a semaphore. */
@@ -26,7 +26,7 @@ export interface PermitOptions extends AcquireOptions {
    *
    * @default 1
    */
-  readonly permits?: number;
+  readonly permits?: number | undefined;
 }
 
 /** Options of a semaphore. */
@@ -46,15 +46,21 @@ export type LockRecipe =
   | 'leaderLatch'
   | 'leaderSelector';
 
+/** Scope of locks on servers that other clients may use as well. */
+export interface LockScope {
+  /** Ids of the servers as far as they are known now: a client that has one of them in common uses the same locks. */
+  readonly serverIds?: () => readonly string[];
+}
+
 /** Identity of a lock: equal for all objects that represent the same lock of the same client. */
 export interface LockIdentity {
-  /** The client, or an object that represents it. */
+  /** The client, or an object that represents it; a `LockScope` if it uses servers. */
   readonly scope: object;
   readonly recipe: LockRecipe;
   /** Name on the servers, the same in every process; on ZooKeeper the path. */
   readonly name: string;
   /** Name of the client: a multi-lock acquires locks of the same name in the order of their clients. */
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 /** A lock that can be acquired and held. */

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from './clock.js';
 import { LockTimeoutError } from './errors/index.js';
 import { runWithLease } from './internal/lease-handle.js';
-import { MultiHold, MultiLease, orderedLocks } from './internal/multi-lease.js';
+import { mayBeTwins, MultiHold, MultiLease, orderedLocks } from './internal/multi-lease.js';
 import { validateAcquireOptions } from './internal/validation.js';
 import type { Lease } from './lease.js';
 import type { AcquireOptions, Lock, LockIdentity, Wait } from './lock.js';
@@ -22,15 +22,15 @@ export interface MultiLockOptions {
    *
    * @default 'forever'
    */
-  readonly wait?: Wait;
+  readonly wait?: Wait | undefined;
   /** @default the system's monotonic clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /**
    * Returns a function that acquires all of the distinct locks at once, or none; `undefined` if that is not possible.
    *
    * @default one after the other
    */
-  readonly takeTogether?: (locks: readonly Lock[]) => AcquireAll | undefined;
+  readonly takeTogether?: ((locks: readonly Lock[]) => AcquireAll | undefined) | undefined;
 }
 
 /**
@@ -48,17 +48,19 @@ export class MultiLock implements Lock {
   readonly #wait: Wait;
   readonly #clock: Clock;
   readonly #takeTogether?: AcquireAll;
+  readonly #mayBeTwins: boolean;
 
   /**
    * @param locks at least one. A duplicate counts once; a multi-lock is replaced by its parts
    * @throws LockOptionsError when there are none, or when two of them exclude each other: a read and a write lock of the
-   *   same key, or a semaphore twice
+   *   same key, a semaphore twice, or the same key of two clients that use the same servers
    */
   constructor(locks: readonly Lock[], options: MultiLockOptions = {}) {
     const { wait = 'forever', clock = systemClock } = options;
     validateAcquireOptions({ wait });
     const given = Array.isArray(locks) ? (locks as readonly Lock[]) : [];
     this.locks = orderedLocks(given.flatMap((lock) => (isMulti(lock) ? lock.locks : [lock])));
+    this.#mayBeTwins = mayBeTwins(this.locks);
     this.key = this.locks.map(({ key }) => key).join(' + ');
     const name = this.locks.map(({ identity }) => identity.name).join(' + ');
     this.identity = { scope: this, recipe: 'multiLock', name };
@@ -103,6 +105,7 @@ export class MultiLock implements Lock {
       if (this.#takeTogether)
         return await this.#takeTogether(this.#rest(options, startedAt), mayWait);
       for (const lock of this.locks) {
+        if (this.#mayBeTwins) orderedLocks(this.locks); // throws; more is known of the servers than before the last part
         const rest = this.#rest(options, startedAt);
         const lease = await (mayWait ? lock.acquire(rest) : lock.tryAcquire(rest));
         if (lease === undefined) return void (await giveBack(leases));

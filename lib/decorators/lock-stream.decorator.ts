@@ -17,11 +17,15 @@ import type { StreamMethodDecorator } from './decorator-types.js';
  *   `for await` does with `break`. Leaving it before the grant ends the wait. A generator that is neither finished nor left
  *   keeps the lock.
  *
+ * Of a method that is not seen to return the one or the other, as of a generator compiled for ES2017 or below another decorator,
+ * the result can be used as either. Used as what the method does not return, it fails with `LockDecoratorTargetError`. Where
+ * other code distinguishes the kinds by the result, as Nest does with that of a handler, give the option `as`.
+ *
  * If the lock is not granted in time, the stream fails with `LockTimeoutError`; with `onBusy: 'skip'` it completes empty; with
  * a function it emits the result of the function and completes.
  *
  * @param key as for `@WithMutex`
- * @param options with `recipe`, the kind of lock of the key; default: the mutex
+ * @param options with `recipe`, the kind of lock of the key; default: the mutex; and `as`, the kind of stream
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example
@@ -44,8 +48,8 @@ export function LockStream<A extends unknown[] = [], R = never>(
 ): StreamMethodDecorator<A, Awaited<R>, undefined>;
 export function LockStream(
   key: LockKey<never[]>,
-  { recipe = 'mutex', permits, ...options }: LockStreamOptions = {},
+  { recipe = 'mutex', permits, as, ...options }: LockStreamOptions = {},
 ): StreamMethodDecorator<never[]> {
   const lock = { recipe, key, permits } as LockTarget; // once destructured, the compiler no longer relates them
-  return guardMethod(streamMethod, { decorator: 'LockStream', lock, options });
+  return guardMethod(streamMethod(as), { decorator: 'LockStream', lock, options });
 }

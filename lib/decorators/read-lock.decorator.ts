@@ -1,11 +1,4 @@
-import type {
-  BusyHandler,
-  LockMethodOptions,
-} from '../interfaces/lock-method-options.interface.js';
-import type { LockKey } from '../interfaces/lock-key.interface.js';
-import type { AsyncMethodDecorator } from './decorator-types.js';
-import { guardMethod } from '../plans/guard-method.js';
-import { promiseMethod } from '../plans/method-kinds.js';
+import { type KeyLockDecorator, lockByKey } from './lock-by-key.js';
 
 /**
  * Runs the method while holding the read lock of that key: concurrently with other readers, and never while a `@WriteLock`
@@ -23,18 +16,4 @@ import { promiseMethod } from '../plans/method-kinds.js';
  * async quote(order: Order): Promise<Quote> { … }
  * ```
  */
-export function ReadLock<A extends unknown[] = [], R = never>(
-  key: LockKey<A>,
-  options?: LockMethodOptions<A, 'throw' | BusyHandler<A, R>>,
-): AsyncMethodDecorator<A, Awaited<R>>;
-export function ReadLock<A extends unknown[] = []>(
-  key: LockKey<A>,
-  options: LockMethodOptions<A, 'throw' | 'skip'>,
-): AsyncMethodDecorator<A, undefined>;
-export function ReadLock(
-  key: LockKey<never[]>,
-  options: LockMethodOptions = {},
-): AsyncMethodDecorator<never[]> {
-  const lock = { recipe: 'readLock', key } as const;
-  return guardMethod(() => promiseMethod, { decorator: 'ReadLock', lock, options });
-}
+export const ReadLock: KeyLockDecorator = lockByKey('ReadLock', 'readLock');

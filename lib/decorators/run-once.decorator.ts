@@ -14,7 +14,11 @@ import { promiseMethod } from '../plans/method-kinds.js';
  * ended. If the process dies, other replicas can run it when its session or lease has expired. After a run that ended before
  * `atLeast`, the lock stays held on Redis even if the process exits; on other backends it is then free.
  *
- * A call waits for the server for 5 s, or for `atLeast` if that is longer; then it rejects with `LockTimeoutError`.
+ * A call waits for the server for 5 s, or for `atLeast` if that is longer; then it rejects with `LockTimeoutError`. It also
+ * rejects when it is granted the lock later than `atLeast` after the call: another replica may have run the method by then.
+ * With an `atLeast` of 0, a call runs whenever it finds the lock free.
+ *
+ * With an `occurrence`, each occurrence begins at most once, whatever the clocks and delays of the replicas.
  *
  * A run is not reentrant: a call of the same name inside it is skipped too.
  *
@@ -24,7 +28,7 @@ import { promiseMethod } from '../plans/method-kinds.js';
  * @example
  * ```ts
  * @Cron('0 3 * * *')
- * @RunOnce('nightly-report', { atMost: 3_600_000, atLeast: 60_000 })
+ * @RunOnce('nightly-report', { atMost: 3_600_000, occurrence: '0 3 * * *' })
  * async report() { … }
  * ```
  */
@@ -34,12 +38,12 @@ export function RunOnce<A extends unknown[] = []>(
 ): AsyncMethodDecorator<A, undefined>;
 export function RunOnce(
   name: LockKey<never[]>,
-  { atMost, atLeast = 0, client }: Partial<RunOnceOptions> = {},
+  { atMost, atLeast = 0, occurrence, client }: Partial<RunOnceOptions> = {},
 ): AsyncMethodDecorator<never[]> {
   return guardMethod(() => promiseMethod, {
     decorator: 'RunOnce',
     lock: { recipe: 'semaphoreMutex', key: name },
     options: { client, onBusy: 'skip' },
-    once: { atMost: atMost!, atLeast }, // checked with the rest
+    once: { atMost: atMost!, atLeast, occurrence }, // checked with the rest
   });
 }

@@ -1,11 +1,4 @@
-import type {
-  BusyHandler,
-  LockMethodOptions,
-} from '../interfaces/lock-method-options.interface.js';
-import type { LockKey } from '../interfaces/lock-key.interface.js';
-import type { AsyncMethodDecorator } from './decorator-types.js';
-import { guardMethod } from '../plans/guard-method.js';
-import { promiseMethod } from '../plans/method-kinds.js';
+import { type KeyLockDecorator, lockByKey } from './lock-by-key.js';
 
 /**
  * Runs the method while holding the mutex of that key: of all calls with the same key, in all processes on the same servers,
@@ -27,18 +20,4 @@ import { promiseMethod } from '../plans/method-kinds.js';
  * async pay(order: Order, amount: number) { … }
  * ```
  */
-export function WithMutex<A extends unknown[] = [], R = never>(
-  key: LockKey<A>,
-  options?: LockMethodOptions<A, 'throw' | BusyHandler<A, R>>,
-): AsyncMethodDecorator<A, Awaited<R>>;
-export function WithMutex<A extends unknown[] = []>(
-  key: LockKey<A>,
-  options: LockMethodOptions<A, 'throw' | 'skip'>,
-): AsyncMethodDecorator<A, undefined>;
-export function WithMutex(
-  key: LockKey<never[]>,
-  options: LockMethodOptions = {},
-): AsyncMethodDecorator<never[]> {
-  const lock = { recipe: 'mutex', key } as const;
-  return guardMethod(() => promiseMethod, { decorator: 'WithMutex', lock, options });
-}
+export const WithMutex: KeyLockDecorator = lockByKey('WithMutex', 'mutex');

@@ -1,11 +1,4 @@
-import type {
-  BusyHandler,
-  LockMethodOptions,
-} from '../interfaces/lock-method-options.interface.js';
-import type { LockKey } from '../interfaces/lock-key.interface.js';
-import type { AsyncMethodDecorator } from './decorator-types.js';
-import { guardMethod } from '../plans/guard-method.js';
-import { promiseMethod } from '../plans/method-kinds.js';
+import { type KeyLockDecorator, lockByKey } from './lock-by-key.js';
 
 /**
  * Runs the method while holding the write lock of that key: exclusively, without other writers and without `@ReadLock` methods
@@ -23,18 +16,4 @@ import { promiseMethod } from '../plans/method-kinds.js';
  * async reprice(): Promise<void> { … }
  * ```
  */
-export function WriteLock<A extends unknown[] = [], R = never>(
-  key: LockKey<A>,
-  options?: LockMethodOptions<A, 'throw' | BusyHandler<A, R>>,
-): AsyncMethodDecorator<A, Awaited<R>>;
-export function WriteLock<A extends unknown[] = []>(
-  key: LockKey<A>,
-  options: LockMethodOptions<A, 'throw' | 'skip'>,
-): AsyncMethodDecorator<A, undefined>;
-export function WriteLock(
-  key: LockKey<never[]>,
-  options: LockMethodOptions = {},
-): AsyncMethodDecorator<never[]> {
-  const lock = { recipe: 'writeLock', key } as const;
-  return guardMethod(() => promiseMethod, { decorator: 'WriteLock', lock, options });
-}
+export const WriteLock: KeyLockDecorator = lockByKey('WriteLock', 'writeLock');

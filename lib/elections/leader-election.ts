@@ -1,5 +1,6 @@
 import { defer, type Observable, ReplaySubject } from 'rxjs';
 import type { AcquireOptions, LeaderLatch, Leadership, Lease, Participant } from '../core/index.js';
+import { LeaseScope } from '../core/internal/lease-scope.js';
 
 /** State of an app in an election: `closed` once it no longer takes part, because it or its lock client was shut down. */
 export type LeaderElectionState = 'follower' | 'leader' | 'closed';
@@ -111,8 +112,11 @@ export class LeaderElection {
     const state = this.#state;
     if (state === this.#told) return state;
     this.#told = state;
-    this.#states.next(state);
-    if (state === 'closed') this.#states.complete();
+    // Whoever looks may do so under a lock, which is none of the subscribers' business.
+    LeaseScope.runOutside(() => {
+      this.#states.next(state);
+      if (state === 'closed') this.#states.complete();
+    });
     return state;
   }
 

@@ -1,20 +1,21 @@
 import {
-  type BeforeApplicationShutdown,
+  Inject,
   Injectable,
   type OnApplicationBootstrap,
+  type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { LockClientRegistry } from '../clients/lock-client.registry.js';
-import { LockOrchestrator } from '../clients/lock.orchestrator.js';
+import type { LockClients } from '../clients/lock-clients.js';
 import type { LeaderElectionOptions } from '../interfaces/leader-options.interface.js';
-import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
+import { DEFAULT_LOCK_CLIENT, LOCK_CLIENTS } from '../lock.constants.js';
 import { LeaderElection, type LeaderElectionState } from './leader-election.js';
 
 /**
  * The elections in which an app takes part: those of its decorators and those that it requests here.
  *
- * The app stands for election from `onApplicationBootstrap` on, and leaves in `beforeApplicationShutdown`: another replica
- * leads as soon as no `@LeaderOnly` method runs here any more, at the latest when the lock client has closed.
+ * The app stands for election from `onApplicationBootstrap` on, and leaves in `onModuleDestroy`, the first hook of a
+ * shutdown: another replica leads while Nest still waits for the requests of this one, as soon as no `@LeaderOnly` method
+ * runs here any more, at the latest when the lock client has closed.
  *
  * @example
  * ```ts
@@ -24,17 +25,12 @@ import { LeaderElection, type LeaderElectionState } from './leader-election.js';
  * ```
  */
 @Injectable()
-export class LeaderElections
-  implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
-{
+export class LeaderElections implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   readonly #elections: LeaderElection[] = [];
   #phase: 'construction' | 'boot' | 'up' | 'shutdown' = 'construction';
 
   /** @internal */
-  constructor(
-    private readonly clients: LockClientRegistry,
-    private readonly orchestrator: LockOrchestrator,
-  ) {}
+  constructor(@Inject(LOCK_CLIENTS) private readonly clients: LockClients) {}
 
   /**
    * Returns the election of that name on that client, the same object every time. From the first call the app takes part in it,
@@ -74,7 +70,7 @@ export class LeaderElections
   }
 
   async onModuleInit(): Promise<void> {
-    await this.orchestrator.bootStep(() => {
+    await this.clients.bootStep(() => {
       for (const election of this.#elections) election.join();
     });
     this.#phase = 'boot';
@@ -86,7 +82,7 @@ export class LeaderElections
   }
 
   /** Leaving is not awaited: runs in progress may finish, as far as the closing of the client permits. */
-  beforeApplicationShutdown(): void {
+  onModuleDestroy(): void {
     this.#phase = 'shutdown';
     for (const election of this.#elections) election.leave();
   }

@@ -17,19 +17,19 @@ export interface EmbeddedLockOptions {
    *
    * @default 'forever'
    */
-  readonly wait?: Wait;
+  readonly wait?: Wait | undefined;
   /**
    * Directory of all keys.
    *
    * @default '/locks'
    */
-  readonly basePath?: string;
+  readonly basePath?: string | undefined;
   /**
    * Whether a key that starts with `/` is the path itself, as on ZooKeeper.
    *
    * @default false
    */
-  readonly literalPaths?: boolean;
+  readonly literalPaths?: boolean | undefined;
 }
 
 /**
@@ -59,6 +59,7 @@ export function createEmbeddedLockClient(
     connectTimeout: 15_000,
     wait,
     retryPolicy: new RetryForever(50),
+    isAlone: true,
   });
 }
 

@@ -65,14 +65,14 @@ export interface LockExceptionFilterOptions {
    *
    * @default for a lock that was not granted in time the `wait` of the call, rounded up; for servers that are away 5
    */
-  readonly retryAfter?: number;
+  readonly retryAfter?: number | undefined;
   /**
    * Whether to send the message of the error instead of a general one. It names the key, the client and possibly servers: a key
    * may contain an id that the caller must not see.
    *
    * @default false
    */
-  readonly exposeMessage?: boolean;
+  readonly exposeMessage?: boolean | undefined;
 }
 
 /** The answer that a caller gets instead of a lock error. */

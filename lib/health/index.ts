@@ -1,3 +1,5 @@
+import '../loaded-copies.js';
+
 export {
   LockHealthIndicator,
   type LockHealthOptions,

@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { LockClientRegistry } from '../clients/lock-client.registry.js';
+import type { LockClients } from '../clients/lock-clients.js';
 import {
   type LockClient,
   LockClientClosedError,
@@ -9,16 +9,17 @@ import {
   LockOptionsError,
 } from '../core/index.js';
 import type { LeaderElectionState } from '../elections/leader-election.js';
-import { LeaderElections } from '../elections/leader-elections.js';
+import type { LeaderElections } from '../elections/leader-elections.js';
+import { LEADER_ELECTIONS, LOCK_CLIENTS } from '../lock.constants.js';
 
 /** Result of a health check of a lock client. */
 interface LockHealth extends LockClientStatus {
   /** Response time of the servers in milliseconds, if they answered. */
-  readonly latency?: number;
+  readonly latency?: number | undefined;
   /** Reason for a missing answer. */
-  readonly message?: string;
+  readonly message?: string | undefined;
   /** State of the app in each of its elections on that client, by election name. */
-  readonly elections?: Readonly<Record<string, LeaderElectionState>>;
+  readonly elections?: Readonly<Record<string, LeaderElectionState>> | undefined;
 }
 
 /** Options of `LockHealthIndicator.pingCheckAll`. */
@@ -28,14 +29,14 @@ export interface LockHealthOptions {
    *
    * @default 1,000
    */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /**
    * The least severe health that fails the check. A client is `degraded` while it reconnects and its locks may still be held,
    * and when a minority of its independent Redis servers is unavailable.
    *
    * @default 'down'
    */
-  readonly failOn?: 'degraded' | 'down';
+  readonly failOn?: 'degraded' | 'down' | undefined;
 }
 
 /** Options of `LockHealthIndicator.pingCheck`. */
@@ -45,7 +46,7 @@ export interface LockPingCheckOptions extends LockHealthOptions {
    *
    * @default 'default'
    */
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 /**
@@ -66,8 +67,8 @@ export interface LockPingCheckOptions extends LockHealthOptions {
 export class LockHealthIndicator {
   constructor(
     private readonly indicators: HealthIndicatorService,
-    private readonly registry: LockClientRegistry,
-    private readonly elections: LeaderElections,
+    @Inject(LOCK_CLIENTS) private readonly clients: LockClients,
+    @Inject(LEADER_ELECTIONS) private readonly elections: LeaderElections,
   ) {}
 
   /**
@@ -101,14 +102,14 @@ export class LockHealthIndicator {
    */
   async pingCheckAll(key: string, options: LockHealthOptions = {}): Promise<HealthIndicatorResult> {
     const { timeout, failOn } = options;
-    const results = this.registry.names.map((client) =>
+    const results = this.clients.names.map((client) =>
       this.pingCheck(`${key}:${client}`, { client, timeout, failOn }),
     );
     return Object.assign({}, ...(await Promise.all(results))) as HealthIndicatorResult;
   }
 
   async #measure(client?: string, timeout?: number): Promise<LockHealth> {
-    const health = await measureHealth(this.registry.get(client), timeout);
+    const health = await measureHealth(this.clients.get(client), timeout);
     const elections = this.elections.states(client);
     return elections === undefined ? health : { ...health, elections };
   }

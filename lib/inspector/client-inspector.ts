@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LockClient } from '../core/index.js';
-import { LOCK_INSPECTION, type LockInspection, type PeerReports } from '../core/lock-inspection.js';
+import {
+  LOCK_INSPECTION,
+  type LockInspection,
+  type ObservedLocks,
+  type PeerAnswers,
+  type PeerReports,
+} from '../core/lock-inspection.js';
 import type { LockInspectorSettings } from './lock-inspector-options.interface.js';
 import { type InspectedClient, LockCounts } from './lock-inspector-snapshot.interface.js';
-import { mergeLocks } from './merge-locks.js';
+import { inTurn, mergeLocks } from './merge-locks.js';
 import { makeReport, parseReport, type ProcessReport } from './process-report.js';
 
 /** Servers that take longer than this, in ms, are reported as not answering. */
@@ -23,8 +30,9 @@ export class ClientInspector {
   ) {
     this.#counts = new LockCounts(client);
     this.#survey = (client as { [LOCK_INSPECTION]?: LockInspection })[LOCK_INSPECTION];
-    this.#exchange = this.#survey?.exchange();
-    this.#exchange?.answer(() => JSON.stringify(this.#report()));
+    const { reportSize, processes } = settings;
+    this.#exchange = this.#survey?.exchange({ reportSize, processes });
+    this.#exchange?.answer((maxBytes) => JSON.stringify(this.#report(maxBytes)));
   }
 
   /** Takes a snapshot of the client. Never rejects. */
@@ -35,24 +43,29 @@ export class ClientInspector {
       return undefined;
     };
     const asked = this.#exchange?.ask(this.settings.answerWithin);
-    const answers = await answerWithin(PATIENCE, asked).catch(
+    const answers = await answerWithin(this.settings.answerWithin + PATIENCE, asked).catch(
       explain('Other processes could not be asked'),
     );
-    const reports = this.#with(answers ?? []);
+    const reports = await this.#read(answers, problems);
     const surveyed = await answerWithin(PATIENCE, this.#locks(reports)).catch(
       explain('The servers did not report the holders'),
     );
+    const refusals = surveyed?.refusals ?? [];
+    if (refusals.length > 0)
+      problems.push(`The servers refused to read ${count(refusals, 'lock')} (${refusals[0]})`);
     const { health, state } = this.client.status();
     const keyOf = (name: string) => this.#survey?.keyOf(name) ?? name;
+    const { locks, omitted } = mergeLocks(reports, surveyed?.locks, keyOf, this.settings.limit);
     return {
       name: this.client.name,
       health,
       state,
-      processes: reports.map(({ host, pid, held, waiting, lost, timedOut }) => {
-        return { host, pid, held, waiting, lost, timedOut };
+      processes: reports.map((report) => {
+        const { host, pid, held, waiting, lost, timedOut } = report;
+        return { host, pid, held, waiting, lost, timedOut, omitted: report.omitted };
       }),
-      locks: mergeLocks(reports, surveyed?.locks, keyOf).slice(0, this.settings.limit),
-      omitted: surveyed?.omitted ?? 0,
+      locks,
+      omitted: omitted + (surveyed?.omitted ?? 0) + refusals.length,
       problems,
     };
   }
@@ -71,32 +84,69 @@ export class ClientInspector {
     await answerWithin(PATIENCE, this.#exchange?.close()).catch(() => {});
   }
 
-  #report(): ProcessReport {
+  #report(maxBytes: number): ProcessReport {
     const survey = this.#survey;
     const nameOf = (key: string) => survey?.nameOf(key) ?? key;
     const activities = survey?.activity() ?? this.client.activity();
-    return makeReport(this.#id, { nameOf, activities }, this.#counts);
+    return makeReport(this.#id, { nameOf, activities }, this.#counts, maxBytes);
   }
 
   /** Our own report, then those of the other processes, without duplicates. */
-  #with(answers: readonly string[]): ProcessReport[] {
-    const others = answers.map(parseReport).filter((report) => report !== undefined);
-    const byId = new Map(others.map((report) => [report.id, report]));
-    byId.delete(this.#id);
-    const sorted = [...byId.values()].sort((a, b) =>
+  async #read(answers: PeerAnswers | undefined, problems: string[]): Promise<ProcessReport[]> {
+    const own = this.#report(this.settings.reportSize);
+    const byId = new Map([[own.id, own]]);
+    const unreadable: string[] = [];
+    for (const text of answers?.reports ?? []) {
+      await nextTurn(); // a report may be long, and there may be many
+      const report = parseReport(text);
+      if (report === undefined) unreadable.push(text);
+      else if (!byId.has(report.id)) byId.set(report.id, report);
+    }
+    const [, ...others] = byId.values();
+    const sorted = others.sort((a, b) =>
       a.host === b.host ? a.pid - b.pid : a.host < b.host ? -1 : 1,
     );
-    return [this.#report(), ...sorted];
+    const reports = [own, ...sorted];
+    if (unreadable.length > 0)
+      problems.push(
+        `${count(unreadable, 'report')} of other processes could not be read: they may run another version of this package`,
+      );
+    if (answers !== undefined && answers.unread > 0)
+      problems.push(
+        `${answers.unread} more processes have answered than are read (option \`processes\`)`,
+      );
+    problems.push(...withoutRoom(reports));
+    return reports;
   }
 
-  #locks(reports: readonly ProcessReport[]) {
+  async #locks(reports: readonly ProcessReport[]): Promise<ObservedLocks | undefined> {
     const { limit, scan } = this.settings;
-    const activity = reports.flatMap((report) => report.activity);
+    const activity = inTurn(reports).map((each) => each.activity);
     const single = activity.filter(({ recipe }) => recipe !== 'multiLock');
     const held = activity.filter(({ state }) => state === 'held').flatMap(({ ids }) => ids);
     const names = new Set(single.map(({ name }) => name));
-    return this.#survey?.locks({ names, held: new Set(held), limit, scan });
+    return await this.#survey?.locks({ names, held: new Set(held), limit, scan });
   }
+}
+
+/** What the reports, and the snapshot, have no room for. */
+function withoutRoom(reports: readonly ProcessReport[]): string[] {
+  const gaps = reports.flatMap(({ host, pid, omitted, uncounted }) => {
+    const parts = [
+      ...(omitted > 0 ? [`${omitted} acquires`] : []),
+      ...(uncounted > 0 ? [`the counts of ${uncounted} locks`] : []),
+    ];
+    if (parts.length === 0) return [];
+    return [`The report of ${host} · ${pid} has no room for ${parts.join(' and ')}`];
+  });
+  const all = reports.reduce((sum, { activity }) => sum + activity.length, 0);
+  const left = all - inTurn(reports).length;
+  if (left > 0) gaps.push(`${left} more acquires are reported than are shown`);
+  return gaps;
+}
+
+function count({ length }: readonly unknown[], noun: string): string {
+  return `${length} ${noun}${length === 1 ? '' : 's'}`;
 }
 
 /** Settles like `work`; rejects if that takes longer than `ms` milliseconds. */

@@ -1,3 +1,5 @@
+import '../loaded-copies.js';
+
 export { LockInspector } from './lock-inspector.js';
 export { LockInspectorModule } from './lock-inspector.module.js';
 export type { InspectorGuard, LockInspectorOptions } from './lock-inspector-options.interface.js';

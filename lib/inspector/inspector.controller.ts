@@ -5,21 +5,28 @@ import {
   Controller,
   ForbiddenException,
   Get,
-  Header,
   Headers,
   HttpCode,
   Inject,
   Post,
+  Req,
   Res,
-  Sse,
+  ServiceUnavailableException,
   type Type,
   UseGuards,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { endWith, ignoreElements, interval, map, merge, type Observable, takeUntil } from 'rxjs';
-import { type LockInspectorOptions, REQUESTED_WITH } from './lock-inspector-options.interface.js';
+import { map, ReplaySubject, share } from 'rxjs';
+import { EventStream, type PageResponse } from './event-stream.js';
+import {
+  LOCK_INSPECTOR_SETTINGS,
+  type LockInspectorOptions,
+  type LockInspectorSettings,
+  REQUESTED_WITH,
+} from './lock-inspector-options.interface.js';
 import { LockInspector } from './lock-inspector.js';
 import { inspectorPage } from './page/inspector-page.js';
+import { type RequestHeaders, RequestOrigin } from './request-origin.js';
 
 /** Denies every request, and names the option that would allow it. */
 class DenyGuard implements CanActivate {
@@ -45,15 +52,6 @@ function releaseRequest(body: unknown): ReleaseRequest {
   throw new BadRequestException('Send { client, name, ids } as in a snapshot, as JSON.');
 }
 
-/** Interval of pings in ms, because proxies close idle connections. */
-const PING_EVERY = 15_000;
-
-/** What the responses of Express and Fastify have in common. */
-interface PageResponse {
-  header(name: string, value: string): unknown;
-  send(body: string): unknown;
-}
-
 const LOOK = new DenyGuard(
   'Give LockInspectorModule.forRoot() the option `guards`: they decide which requests may see the locks.',
 );
@@ -61,55 +59,95 @@ const RELEASE = new DenyGuard(
   'Give LockInspectorModule.forRoot() a guard: it decides which requests may release locks by force.',
 );
 
-/** Creates the controller of the page, protected by the guards of the options. */
+/**
+ * Creates the controller of the page, protected by the guards of the options. It writes its answers itself, so that
+ * interceptors of the app that wrap what handlers return do not change them.
+ *
+ * @throws LockOptionsError
+ */
 export function inspectorController({
   path = 'locks',
   guards,
   releaseGuards = [],
+  hosts,
+  userOf,
 }: LockInspectorOptions): Type {
   const mayRelease = (guards?.length ?? 0) + releaseGuards.length > 0;
   const page = inspectorPage(mayRelease);
+  const origin = new RequestOrigin(hosts);
 
   @Controller({ path: path || '/', version: VERSION_NEUTRAL })
   @UseGuards(...(guards ?? [LOOK]))
   class LockInspectorController {
-    constructor(@Inject(LockInspector) private readonly inspector: LockInspector) {}
+    readonly #watchers = new Set<EventStream>();
+    readonly #snapshots;
+
+    constructor(
+      @Inject(LockInspector) private readonly inspector: LockInspector,
+      @Inject(LOCK_INSPECTOR_SETTINGS) private readonly settings: LockInspectorSettings,
+    ) {
+      this.#snapshots = inspector.changes().pipe(
+        map((snapshot) => JSON.stringify(snapshot)), // once for all watchers
+        share({ connector: () => new ReplaySubject(1) }),
+      );
+    }
 
     @Get()
-    page(@Res() response: PageResponse): void {
+    page(@Headers() headers: RequestHeaders, @Res() response: PageResponse): void {
+      origin.expectVisitor(headers);
       for (const [name, value] of Object.entries(page.headers)) response.header(name, value);
       response.send(page.html);
     }
 
     @Get('snapshot')
-    @Header('Cache-Control', 'no-store')
-    snapshot() {
-      return this.inspector.snapshot();
+    async snapshot(@Headers() headers: RequestHeaders, @Res() response: PageResponse) {
+      origin.expectReader(headers);
+      sendJson(response, await this.inspector.snapshot());
     }
 
-    @Sse('events')
-    events(): Observable<{ type?: string; data: string | object }> {
-      // The page calculates with our clock, and a late subscriber gets a snapshot taken earlier.
-      const now = (snapshot: object) => ({ data: { ...snapshot, now: Date.now() } });
-      const snapshots = this.inspector.changes().pipe(map(now));
-      const closed = snapshots.pipe(ignoreElements(), endWith(true));
-      const pings = interval(PING_EVERY).pipe(
-        map(() => ({ type: 'ping', data: 'still here' })),
-        takeUntil(closed),
-      );
-      return merge(snapshots, pings);
+    @Get('events')
+    events(@Headers() headers: RequestHeaders, @Res() response: PageResponse): void {
+      origin.expectReader(headers);
+      const { watchers } = this.settings;
+      if (this.#watchers.size >= watchers)
+        throw new ServiceUnavailableException(
+          `${watchers} pages of the lock inspector are open, and no more are allowed. Close one, or raise the option \`watchers\` of LockInspectorModule.forRoot().`,
+        );
+      const stream = new EventStream(response, () => {
+        this.#watchers.delete(stream);
+        watching.unsubscribe();
+      });
+      this.#watchers.add(stream);
+      const watching = this.#snapshots.subscribe({
+        next: (snapshot) => stream.send(snapshot),
+        error: () => stream.end(),
+        complete: () => stream.end(),
+      });
     }
 
     @Post('release')
     @HttpCode(200)
     @UseGuards(...(mayRelease ? releaseGuards : [RELEASE]))
-    async release(@Headers('x-requested-with') requestedWith: unknown, @Body() body: unknown) {
-      if (requestedWith !== REQUESTED_WITH)
+    async release(
+      @Headers() headers: RequestHeaders,
+      @Body() body: unknown,
+      @Req() request: never,
+      @Res() response: PageResponse,
+    ) {
+      if (headers['x-requested-with'] !== REQUESTED_WITH)
         throw new ForbiddenException(`Send the header X-Requested-With: ${REQUESTED_WITH}.`);
+      origin.expectOperator(headers);
       const { client, name, ids } = releaseRequest(body);
-      return { released: await this.inspector.release(client, name, ids) };
+      const user = await userOf?.(request);
+      sendJson(response, { released: await this.inspector.release(client, name, ids, user) });
     }
   }
 
   return LockInspectorController;
+}
+
+function sendJson(response: PageResponse, body: object): void {
+  response.header('Content-Type', 'application/json; charset=utf-8');
+  response.header('Cache-Control', 'no-store');
+  response.send(JSON.stringify(body));
 }

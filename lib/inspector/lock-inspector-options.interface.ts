@@ -6,8 +6,8 @@ export const LOCK_INSPECTOR_SETTINGS: unique symbol = Symbol.for(
   'nestjs-interlock:inspector (import LockInspectorModule.forRoot())',
 );
 
-/** Maximum number of characters shown of an election participant's id, which may be long. */
-export const SHOWN_OF_PARTICIPANT = 200;
+/** Maximum number of characters shown of a method, and of the id of an election's participant, which may be long. */
+export const SHOWN = 200;
 
 /** Header value that the page sends with a release request; a form of another site cannot send it. */
 export const REQUESTED_WITH = 'nestjs-interlock';
@@ -22,57 +22,107 @@ export interface LockInspectorOptions {
    *
    * @default 'locks'
    */
-  readonly path?: string | false;
+  readonly path?: string | false | undefined;
   /** Guards of the page. Without them, all access is denied; `[]` lets anyone look, and release only with `releaseGuards`. */
-  readonly guards?: readonly InspectorGuard[];
+  readonly guards?: readonly InspectorGuard[] | undefined;
   /** Additional guards of a release by force. Default: `guards` suffice, if there is at least one. */
-  readonly releaseGuards?: readonly InspectorGuard[];
+  readonly releaseGuards?: readonly InspectorGuard[] | undefined;
+  /**
+   * Hosts by which browsers reach the page, such as `locks.example.com` or, with the port, `locks.example.com:8443`. Requests
+   * by any other are refused, as a site could have its own name resolve to this server (DNS rebinding).
+   *
+   * @default any to look; IP addresses and `localhost` to release
+   */
+  readonly hosts?: readonly string[] | undefined;
+  /**
+   * Returns the user of a request, for the log line about a lock that was released by force. If it throws or rejects, nothing
+   * is released.
+   *
+   * @default the line names no user
+   */
+  readonly userOf?:
+    ((request: never) => string | undefined | Promise<string | undefined>) | undefined;
   /** Modules with the providers that the guards depend on. */
-  readonly imports?: ModuleMetadata['imports'];
+  readonly imports?: ModuleMetadata['imports'] | undefined;
   /**
    * Pause in ms between two snapshots while there are subscribers, at least 250.
    *
-   * @default 250
+   * @default 1000
    */
-  readonly every?: number;
+  readonly every?: number | undefined;
   /**
    * Time in ms within which other processes have to report.
    *
    * @default 300
    */
-  readonly answerWithin?: number;
+  readonly answerWithin?: number | undefined;
   /**
    * Maximum number of locks shown per client.
    *
    * @default 500
    */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /**
    * Number of keys of a Redis server that a snapshot scans for locks that no process reports; 0 disables the scan.
    *
    * @default 1000
    */
-  readonly scan?: number;
+  readonly scan?: number | undefined;
+  /**
+   * Maximum number of pages that are open at a time; another one is refused with 503.
+   *
+   * @default 20
+   */
+  readonly watchers?: number | undefined;
+  /**
+   * Maximum number of other processes per client whose reports are read.
+   *
+   * @default 100
+   */
+  readonly processes?: number | undefined;
+  /**
+   * Maximum length in bytes of the report that this process gives to others about a client, from 4,096 to 524,288. What has
+   * no room in it is counted. Keep it far below `jute.maxbuffer` of ZooKeeper servers.
+   *
+   * @default 262144
+   */
+  readonly reportSize?: number | undefined;
 }
 
 /** The options of the service, with defaults applied. */
 export type LockInspectorSettings = Required<
-  Pick<LockInspectorOptions, 'every' | 'answerWithin' | 'limit' | 'scan'>
+  Pick<
+    LockInspectorOptions,
+    'every' | 'answerWithin' | 'limit' | 'scan' | 'watchers' | 'processes' | 'reportSize'
+  >
 >;
+
+/** Least and greatest value of each number among the options. */
+const RANGES: Record<keyof LockInspectorSettings, readonly [least: number, greatest: number]> = {
+  every: [250, 2 ** 31 - 1],
+  answerWithin: [1, 2 ** 31 - 1],
+  limit: [1, 2 ** 31 - 1],
+  scan: [0, 2 ** 31 - 1],
+  watchers: [1, 10_000],
+  processes: [1, 10_000],
+  reportSize: [4_096, 524_288],
+};
 
 /** @throws LockOptionsError */
 export function inspectorSettings({
-  every = 250,
+  every = 1_000,
   answerWithin = 300,
   limit = 500,
   scan = 1_000,
+  watchers = 20,
+  processes = 100,
+  reportSize = 262_144,
 }: LockInspectorOptions): LockInspectorSettings {
-  const settings = { every, answerWithin, limit, scan };
-  const least = { every: 250, answerWithin: 1, limit: 1, scan: 0 };
+  const settings = { every, answerWithin, limit, scan, watchers, processes, reportSize };
   for (const [option, value] of Object.entries(settings)) {
-    const min = least[option as keyof typeof least];
-    if (!(Number.isInteger(value) && value >= min && value < 2 ** 31))
-      throw new LockOptionsError(option, value, `a whole number of ${min} or more`);
+    const [least, greatest] = RANGES[option as keyof LockInspectorSettings];
+    if (!(Number.isInteger(value) && value >= least && value <= greatest))
+      throw new LockOptionsError(option, value, `a whole number from ${least} to ${greatest}`);
   }
   return settings;
 }

@@ -46,19 +46,19 @@ export interface InspectedParty {
   /** Ids on the servers: a path on ZooKeeper, on Redis the id of a holder or of permits. Empty if it has no entry there. */
   readonly ids: readonly string[];
   /** Mode of a read/write lock. */
-  readonly mode?: 'read' | 'write';
-  readonly host?: string;
+  readonly mode?: 'read' | 'write' | undefined;
+  readonly host?: string | undefined;
   /** Process id. */
-  readonly pid?: number;
+  readonly pid?: number | undefined;
   /** Class and method of a decorated method, or the `method` of the acquire. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** In an election, the id of the participant, shortened to 200 characters. */
-  readonly participant?: string;
+  readonly participant?: string | undefined;
   /** Start of the hold or the wait, in ms since 1970. */
-  readonly since?: number;
+  readonly since?: number | undefined;
   /** Data of its node, if no process reports it; for Curator the address of the host. */
-  readonly data?: string;
-  readonly fencingToken?: string;
+  readonly data?: string | undefined;
+  readonly fencingToken?: string | undefined;
 }
 
 /** A lock with holders or waiters. */
@@ -89,6 +89,8 @@ export interface InspectedProcess {
   readonly lost: number;
   /** Acquires timed out since its start. */
   readonly timedOut: number;
+  /** Number of its acquires that have no room in its report; they are counted in `held` and `waiting`. */
+  readonly omitted: number;
 }
 
 /** State of one client. */
@@ -101,7 +103,7 @@ export interface InspectedClient {
   readonly processes: readonly InspectedProcess[];
   /** The locks, sorted by key. */
   readonly locks: readonly InspectedLock[];
-  /** Number of locks beyond the limit. */
+  /** Number of locks beyond the limit, and of those that the servers refused to read. */
   readonly omitted: number;
   /** What could not be determined, and why. */
   readonly problems: readonly string[];

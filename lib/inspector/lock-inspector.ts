@@ -14,11 +14,13 @@ import {
   share,
   takeUntil,
 } from 'rxjs';
-import { LockClientRegistry } from '../clients/lock-client.registry.js';
+import type { LockClients } from '../clients/lock-clients.js';
+import { LOCK_CLIENTS } from '../lock.constants.js';
 import { ClientInspector } from './client-inspector.js';
 import {
   LOCK_INSPECTOR_SETTINGS,
   type LockInspectorSettings,
+  SHOWN,
 } from './lock-inspector-options.interface.js';
 import type { LockInspectorSnapshot } from './lock-inspector-snapshot.interface.js';
 
@@ -32,12 +34,13 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
   readonly #changes: Observable<LockInspectorSnapshot>;
 
   constructor(
-    private readonly registry: LockClientRegistry,
+    @Inject(LOCK_CLIENTS) private readonly registry: LockClients,
     @Inject(LOCK_INSPECTOR_SETTINGS) private readonly settings: LockInspectorSettings,
   ) {
     this.#changes = defer(() => this.snapshot()).pipe(
       repeat({ delay: this.settings.every }),
-      distinctUntilChanged(isSameSnapshot),
+      // Times are ignored: they vary by a millisecond between snapshots.
+      distinctUntilChanged((one, other) => one === other, withoutTimes),
       share({ connector: () => new ReplaySubject(1) }),
       takeUntil(this.#closing),
     );
@@ -75,12 +78,21 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
    * @param client name of the client
    * @param name name of the lock on the servers, as in a snapshot
    * @param ids ids of the holder, as in a snapshot
+   * @param user the person who releases it, for the log
    */
-  async release(client: string, name: string, ids: readonly string[]): Promise<boolean> {
+  async release(
+    client: string,
+    name: string,
+    ids: readonly string[],
+    user?: string,
+  ): Promise<boolean> {
     const inspector = this.#clients.find((each) => each.client.name === client);
     const released = (await inspector?.release(name, ids)) ?? false;
+    const by = user === undefined ? '' : ` by ${JSON.stringify(String(user).slice(0, SHOWN))}`;
     if (released)
-      this.#logger.warn(`Lock ${JSON.stringify(name)} of client "${client}" was released by force`);
+      this.#logger.warn(
+        `Lock ${JSON.stringify(name)} of client "${client}" was released by force${by}`,
+      );
     return released;
   }
 
@@ -88,11 +100,6 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
     const clients = await Promise.all(this.#clients.map((client) => client.inspect()));
     return { at: Date.now(), clients };
   }
-}
-
-/** Whether both show the same. Times are ignored: they vary by a millisecond between snapshots. */
-function isSameSnapshot(one: LockInspectorSnapshot, other: LockInspectorSnapshot): boolean {
-  return withoutTimes(one) === withoutTimes(other);
 }
 
 function withoutTimes(snapshot: LockInspectorSnapshot): string {

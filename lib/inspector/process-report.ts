@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import type { LockRecipe } from '../core/index.js';
 import type { QueuedActivity } from '../core/internal/client-activity.js';
-import type { LockInspection } from '../core/lock-inspection.js';
-import { SHOWN_OF_PARTICIPANT } from './lock-inspector-options.interface.js';
+import { type LockInspection, LONGEST_REPORT } from '../core/lock-inspection.js';
+import { SHOWN } from './lock-inspector-options.interface.js';
 import type { LockCounts } from './lock-inspector-snapshot.interface.js';
 
 /** State of an acquire, as reported by its process. */
@@ -29,18 +29,47 @@ export interface ProcessReport {
   readonly host: string;
   readonly pid: number;
   readonly activity: readonly ReportedActivity[];
+  /** Number of acquires that have no room in `activity`. */
+  readonly omitted: number;
   readonly held: number;
   readonly waiting: number;
   readonly lost: number;
   readonly timedOut: number;
   /** By the name of the lock: how often it was lost, and how often it timed out. */
   readonly locks: Readonly<Record<string, readonly [number, number]>>;
+  /** Number of locks with counts that have no room in `locks`. */
+  readonly uncounted: number;
 }
 
-/** Maximum number of acquires, and of lock counts, in a report, which has to fit into a ZooKeeper node. */
+/** Kinds of locks as shown, by recipe. */
+export const KINDS: Readonly<Record<LockRecipe, string>> = {
+  mutex: 'mutex',
+  readLock: 'read/write lock',
+  writeLock: 'read/write lock',
+  semaphore: 'semaphore',
+  semaphoreMutex: 'semaphore mutex',
+  multiLock: 'multi-lock',
+  leaderLatch: 'leader latch',
+  leaderSelector: 'leader selector',
+};
+
+/** Maximum number of acquires, of ids of one acquire, and of lock counts in a report. */
 const MOST = 1_000;
 
-/** Creates the report of this process about a client. */
+/** Maximum number of characters of a name, a key or an id; a longer one, of many locks as one, is cut. */
+const LONGEST_TEXT = 4_096;
+
+/** Maximum number of characters of a host, the id of a process, or a fencing token. */
+const SHORT_TEXT = 255;
+
+/** Bytes that are kept for all except the acquires and the counts. */
+const FRAME = 1_024;
+
+/**
+ * Creates the report of this process about a client. It has the oldest acquires and the latest counts, as far as they fit.
+ *
+ * @param maxBytes maximum length of the report as JSON
+ */
 export function makeReport(
   id: string,
   {
@@ -48,6 +77,7 @@ export function makeReport(
     activities,
   }: { nameOf: LockInspection['nameOf']; activities: readonly QueuedActivity[] },
   counts: LockCounts,
+  maxBytes: number,
 ): ProcessReport {
   const now = Date.now();
   const name = (key: string) => {
@@ -57,62 +87,132 @@ export function makeReport(
       return key; // a multi-lock has no name of its own
     }
   };
-  const activity = activities.map((each): ReportedActivity => {
+  const room = { bytes: Math.max(0, maxBytes - FRAME) };
+  const latest = [...counts.byKey]
+    .slice(-MOST)
+    .reverse()
+    .map(([key, both]) => [name(key).slice(0, LONGEST_TEXT), both] as const);
+  const counted = thatFit(latest, { bytes: room.bytes / 4 }, (each) => each);
+  room.bytes -= bytesOf(counted);
+  const oldest = activities.toSorted((a, b) => b.forMs - a.forMs).slice(0, MOST);
+  const activity = thatFit(oldest, room, (each): ReportedActivity => {
     const { state, key, recipe, method, forMs, holders, waiterId } = each;
-    const participant = each.participant?.slice(0, SHOWN_OF_PARTICIPANT);
-    const fencingToken = each.fencingToken?.toString();
-    const ids = state === 'held' ? [...holders] : waiterId === undefined ? [] : [waiterId];
-    const since = Math.round(now - forMs);
-    const about = { name: each.name ?? name(key), key, recipe, method, participant };
-    return { state, ...about, since, ids, fencingToken };
+    const ids = state === 'held' ? holders : waiterId === undefined ? [] : [waiterId];
+    return {
+      state,
+      name: (each.name ?? name(key)).slice(0, LONGEST_TEXT),
+      key: key.slice(0, LONGEST_TEXT),
+      recipe,
+      method: method?.slice(0, SHOWN),
+      participant: each.participant?.slice(0, SHOWN),
+      since: Math.round(now - forMs),
+      ids: ids.slice(0, MOST),
+      fencingToken: each.fencingToken?.toString(),
+    };
   });
-  activity.sort((a, b) => a.since - b.since);
-  const held = activity.filter(({ state }) => state === 'held').length;
+  const held = activities.filter(({ state }) => state === 'held').length;
   return {
     id,
     host: hostname(),
     pid: process.pid,
-    activity: activity.slice(0, MOST),
+    activity,
+    omitted: activities.length - activity.length,
     held,
-    waiting: activity.length - held,
+    waiting: activities.length - held,
     lost: counts.lost,
     timedOut: counts.timedOut,
-    locks: Object.fromEntries(
-      [...counts.byKey].slice(-MOST).map(([key, both]) => [name(key), both]),
-    ),
+    locks: Object.fromEntries(counted),
+    uncounted: counts.byKey.size - counted.length,
   };
 }
 
-/** Parses the report of another process; undefined if it is malformed, as one of another version may be. */
+/** Those that fit into the room; one that does not leaves its place to the shorter ones that follow. */
+function thatFit<T, R>(all: readonly T[], room: { bytes: number }, shown: (each: T) => R): R[] {
+  return all.flatMap((each) => {
+    const entry = shown(each);
+    const bytes = bytesOf(entry) + 1;
+    if (bytes > room.bytes) return [];
+    room.bytes -= bytes;
+    return [entry];
+  });
+}
+
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+/**
+ * Parses the report of another process; `undefined` if it makes no sense, as one of another version may. Any client that
+ * may write to the exchange can write anything, so every field is checked, and no other is kept.
+ */
 export function parseReport(text: string): ProcessReport | undefined {
+  if (text.length > LONGEST_REPORT) return undefined;
   try {
-    const report = JSON.parse(text) as ProcessReport;
-    const { id, host, pid, activity, held, waiting, lost, timedOut, locks } = report;
-    const isReport =
-      areTexts(id, host) &&
-      areNumbers(pid, held, waiting, lost, timedOut) &&
-      Array.isArray(activity) &&
-      activity.every(isActivity) &&
-      Object.values(locks).every((counts) => Array.isArray(counts) && areNumbers(...counts));
-    return isReport ? report : undefined;
+    const { activity, locks, omitted = 0, uncounted = 0, ...rest } = fieldsOf(JSON.parse(text));
+    const { id, host, pid, held, waiting, lost, timedOut } = rest;
+    if (!Array.isArray(activity) || activity.length > MOST) return undefined;
+    const counts = Object.entries(fieldsOf(locks));
+    if (counts.length > MOST) return undefined;
+    return {
+      id: textOf(id, SHORT_TEXT),
+      host: textOf(host, SHORT_TEXT),
+      pid: countOf(pid),
+      activity: activity.map(activityOf),
+      omitted: countOf(omitted),
+      held: countOf(held),
+      waiting: countOf(waiting),
+      lost: countOf(lost),
+      timedOut: countOf(timedOut),
+      locks: Object.fromEntries(counts.map(([name, both]) => [textOf(name), pairOf(both)])),
+      uncounted: countOf(uncounted),
+    };
   } catch {
     return undefined;
   }
 }
 
-function isActivity(activity: ReportedActivity): boolean {
-  const { state, name, key, recipe, since, ids, fencingToken = '', participant = '' } = activity;
-  const isState = state === 'held' || state === 'waiting';
-  const areIds = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
-  return (
-    isState && areIds && areTexts(name, key, recipe, fencingToken, participant) && areNumbers(since)
-  );
+function activityOf(value: unknown): ReportedActivity {
+  const { state, name, key, recipe, method, participant, since, ids, fencingToken } =
+    fieldsOf(value);
+  if (state !== 'held' && state !== 'waiting') throw new TypeError('no state');
+  if (typeof recipe !== 'string' || !Object.hasOwn(KINDS, recipe)) throw new TypeError('no recipe');
+  if (!Array.isArray(ids) || ids.length > MOST) throw new TypeError('no ids');
+  return {
+    state,
+    name: textOf(name),
+    key: textOf(key),
+    recipe: recipe as LockRecipe,
+    ...(method !== undefined && { method: textOf(method).slice(0, SHOWN) }),
+    ...(participant !== undefined && { participant: textOf(participant).slice(0, SHOWN) }),
+    since: timeOf(since),
+    ids: ids.map((id) => textOf(id)),
+    ...(fencingToken !== undefined && { fencingToken: textOf(fencingToken, SHORT_TEXT) }),
+  };
 }
 
-function areTexts(...values: readonly unknown[]): boolean {
-  return values.every((value) => typeof value === 'string');
+function fieldsOf(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new TypeError('not an object');
 }
 
-function areNumbers(...values: readonly unknown[]): boolean {
-  return values.every((value) => Number.isFinite(value));
+function textOf(value: unknown, longest = LONGEST_TEXT): string {
+  if (typeof value === 'string' && value.length <= longest) return value;
+  throw new TypeError('no text');
+}
+
+function countOf(value: unknown): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw new TypeError('no count');
+}
+
+function pairOf(value: unknown): [number, number] {
+  if (!Array.isArray(value) || value.length !== 2) throw new TypeError('no pair');
+  return [countOf(value[0]), countOf(value[1])];
+}
+
+/** Latest time that a `Date` can have, in ms since 1970. */
+const END_OF_TIME = 8.64e15;
+
+function timeOf(value: unknown): number {
+  if (Number.isFinite(value) && Math.abs(value as number) <= END_OF_TIME) return value as number;
+  throw new TypeError('no time');
 }

@@ -1,4 +1,4 @@
-import type { LockClientRegistry } from '../clients/lock-client.registry.js';
+import type { LockClients } from '../clients/lock-clients.js';
 import { type Lock, type LockClient, LockKeyError } from '../core/index.js';
 import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import type {
@@ -6,35 +6,8 @@ import type {
   MultiLockTarget,
   RunOnceTarget,
 } from '../interfaces/lock-plan.interface.js';
-import { naming, parseTargets, PLACEHOLDER, withMethodInErrors } from '../plans/define-plan.js';
-
-const isTemplate = (key: string) => key.search(PLACEHOLDER) !== -1;
-
-const valueAt = (args: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .reduce((value, field) => (value as Record<string, unknown> | null | undefined)?.[field], args);
-
-/** True if the value may be part of a key. `NaN` and the empty string often result from a missing value. */
-const isUsable = (value: unknown): boolean =>
-  (typeof value === 'string' && value !== '') ||
-  Number.isFinite(value) ||
-  typeof value === 'bigint' ||
-  typeof value === 'boolean';
-
-/**
- * Fills the placeholders of `template` from the arguments of a call. Other braces are plain text.
- *
- * @throws LockKeyError if an argument has no string, number or boolean at a path
- */
-function fillIn(template: string, args: unknown[], method: string): string {
-  return template.replace(PLACEHOLDER, (placeholder, path: string) => {
-    const value = valueAt(args, path);
-    if (isUsable(value)) return String(value);
-    const found = typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value);
-    throw new LockKeyError(template, `${placeholder} is ${found} in a call of ${method}`);
-  });
-}
+import { naming, parseTargets, withMethodInErrors } from '../plans/define-plan.js';
+import { isTemplate, KeyTemplate } from '../plans/key-template.js';
 
 /** Traces of a missing value or an object that was converted to a string. */
 const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
@@ -71,14 +44,16 @@ type LockResolver = (args: unknown[]) => Lock;
 export function keyResolver(
   plan: LockPlan,
   target: LockTarget | RunOnceTarget,
-  clients: LockClientRegistry,
+  clients: LockClients,
 ): LockResolver {
   const client = clientFor(plan, target, clients);
   const { key } = target;
   if (typeof key === 'function')
     return (args) => lockForCall(plan, client, target, key(...(args as never[])));
-  if (isTemplate(key))
-    return (args) => lockForCall(plan, client, target, fillIn(key, args, plan.method));
+  if (isTemplate(key)) {
+    const template = new KeyTemplate(key);
+    return (args) => lockForCall(plan, client, target, template.fillIn(args, plan.method));
+  }
   const lock = withMethodInErrors(plan, () => createLock(client, target, key));
   return () => lock;
 }
@@ -92,7 +67,7 @@ export function keyResolver(
 export function multiLockResolver(
   plan: LockPlan,
   { members }: MultiLockTarget,
-  clients: LockClientRegistry,
+  clients: LockClients,
 ): LockResolver {
   const { options, method } = plan;
   const client = clients.get(options.client, method);
@@ -141,7 +116,7 @@ function createLock(client: LockClient, target: LockTarget | RunOnceTarget, key:
 function clientFor(
   plan: LockPlan,
   target: Pick<LockTarget, 'client'>,
-  clients: LockClientRegistry,
+  clients: LockClients,
 ): LockClient {
   const { lease, client: byDefault } = plan.options;
   const client = clients.get(target.client ?? byDefault, plan.method);

@@ -1,8 +1,8 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js';
-import { LeaderElections } from '../elections/leader-elections.js';
-import { LockClientRegistry } from '../clients/lock-client.registry.js';
-import { LOCK_TRACER } from '../lock.constants.js';
+import type { LeaderElections } from '../elections/leader-elections.js';
+import type { LockClients } from '../clients/lock-clients.js';
+import { LEADER_ELECTIONS, LOCK_CLIENTS, LOCK_TRACER } from '../lock.constants.js';
 import { MethodLock } from './method-lock.js';
 
 /** Handles every call of a locked method of an app: the one place where decorators meet locks. */
@@ -11,8 +11,8 @@ export class LockInterceptor {
   readonly #locks = new WeakMap<LockPlan, MethodLock>();
 
   constructor(
-    private readonly clients: LockClientRegistry,
-    private readonly elections: LeaderElections,
+    @Inject(LOCK_CLIENTS) private readonly clients: LockClients,
+    @Inject(LEADER_ELECTIONS) private readonly elections: LeaderElections,
     @Optional() @Inject(LOCK_TRACER) private readonly tracer?: LockTracer,
   ) {}
 
@@ -27,9 +27,7 @@ export class LockInterceptor {
     proceed: () => unknown,
     signal?: AbortSignal,
   ): Promise<unknown> {
-    const { tracer } = this;
-    const inside = tracer === undefined ? proceed : () => tracer.hold(plan, proceed);
-    return this.prepare(plan).run(args, inside, signal);
+    return this.prepare(plan).run(args, proceed, signal);
   }
 
   /**
@@ -40,7 +38,7 @@ export class LockInterceptor {
   prepare(plan: LockPlan): MethodLock {
     let lock = this.#locks.get(plan);
     if (lock === undefined) {
-      lock = new MethodLock(plan, this.clients, this.elections);
+      lock = new MethodLock(plan, this.clients, this.elections, this.tracer);
       this.#locks.set(plan, lock);
     }
     return lock;

@@ -1,48 +1,13 @@
-import { Logger } from '@nestjs/common';
-import type { LockClientRegistry } from '../clients/lock-client.registry.js';
-import {
-  type AcquireOptions,
-  type Lease,
-  type Lock,
-  type LockLostError,
-  LockOptionsError,
-  LockTimeoutError,
-} from '../core/index.js';
-import { LeaseHandle } from '../core/internal/lease-handle.js';
-import { onAbort } from '../core/internal/timers.js';
+import type { LockClients } from '../clients/lock-clients.js';
+import { type AcquireOptions, type Lease, type Lock, LockTimeoutError } from '../core/index.js';
 import type { LeaderElection } from '../elections/leader-election.js';
 import type { LeaderElections } from '../elections/leader-elections.js';
-import type { LeaderTarget, LockPlan } from '../interfaces/lock-plan.interface.js';
+import type { LeaderTarget, LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 import { withMethodInErrors } from '../plans/define-plan.js';
 import { keyResolver, multiLockResolver } from './lock-resolver.js';
+import { isOnce, type RunOnceCall, RunOnceRules } from './run-once.js';
 import { runUnderLease } from './run-under-lease.js';
-
-const logger = new Logger('LockModule');
-
-/**
- * Bounds how long a run of `@RunOnce` excludes the others, from now on; logs a warning when its lock is lost.
- *
- * @throws LockOptionsError when the lease is not of a client of this library: only those support the bounds
- */
-function limitRunTime(
-  lease: Lease,
-  { atMost, atLeast }: NonNullable<LockPlan['once']>,
-  method: string,
-): void {
-  if (!(lease instanceof LeaseHandle)) {
-    void lease.release();
-    throw new LockOptionsError('client', undefined, `a client of this library, to ${method}`);
-  }
-  const { hold, signal } = lease;
-  hold.atLeast = atLeast;
-  hold.revokeAfter(atMost, `it was held for its \`atMost\` of ${atMost} ms`);
-  const warn = () => {
-    const { message } = signal.reason as LockLostError;
-    logger.warn(`${method} is still running, and other callers may run it now: ${message}`);
-  };
-  onAbort(signal, warn);
-}
 
 /** The leadership of the app as a lock: it is acquired at once or not at all. */
 class LeaderLock {
@@ -67,9 +32,6 @@ class LeaderLock {
   }
 }
 
-/** Minimum bound on the wait of a `@RunOnce` call for the server, in ms. */
-const SERVER_PATIENCE = 5_000;
-
 /** The lock that a call acquires. One that cannot be waited for has no `acquire`. */
 type Taken = Pick<Lock, 'key' | 'tryAcquire'> & Partial<Pick<Lock, 'acquire'>>;
 
@@ -77,20 +39,25 @@ type Taken = Pick<Lock, 'key' | 'tryAcquire'> & Partial<Pick<Lock, 'acquire'>>;
 export class MethodLock {
   readonly #lockOf: (args: unknown[]) => Taken;
   readonly #options: AcquireOptions & { readonly lease?: number; readonly minLease?: number };
+  readonly #once?: RunOnceRules;
 
   /** @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method, for errors detectable before a call */
   constructor(
     private readonly plan: LockPlan,
-    clients: LockClientRegistry,
+    clients: LockClients,
     elections: LeaderElections,
+    private readonly tracer?: LockTracer,
   ) {
-    const { options } = plan;
-    const { lease } = options;
-    const minLease = plan.once?.atLeast;
-    // A run that starts later than `atLeast` may repeat one that another replica has done.
-    const wait = minLease === undefined ? options.wait : Math.max(minLease, SERVER_PATIENCE);
-    this.#options = { wait, lease, minLease, method: plan.method };
+    const { options, once, method } = plan;
+    const { wait, lease } = options;
+    if (isOnce(plan)) this.#once = new RunOnceRules(plan, clients.get(options.client, method));
+    this.#options = { wait, lease, minLease: once?.atLeast, method };
     this.#lockOf = lockOf(plan, clients, elections);
+  }
+
+  /** Resolves when calls can be made; rejects with `LockOptionsError` naming the method. */
+  async ready(): Promise<void> {
+    await this.#once?.ready();
   }
 
   /**
@@ -101,22 +68,26 @@ export class MethodLock {
   async run(args: unknown[], proceed: () => unknown, signal?: AbortSignal): Promise<unknown> {
     const { plan } = this;
     const { onBusy = 'throw' } = plan.options;
+    const call = this.#once?.begin();
     const lock = this.#lockOf(args);
     let lease: Lease;
     try {
-      lease = await this.#acquire(lock, signal);
+      if (call?.hasOccurrence && (await call.isOver(lock.key))) return undefined;
+      lease = await this.#acquire(lock, signal, call);
     } catch (error) {
       if (onBusy === 'throw' || !(error instanceof LockTimeoutError)) throw error;
       if (plan.once && error.waitedMs > 0) throw error; // unknown whether another replica runs it
       return onBusy === 'skip' ? undefined : onBusy(error, ...(args as never[]));
     }
-    if (plan.once) limitRunTime(lease, plan.once, plan.method);
-    return await runUnderLease(lease, plan, args, proceed);
+    if (call?.hasOccurrence && !(await call.claim(lease))) return undefined;
+    call?.admit(lease); // nothing is awaited between this and the method
+    return await runUnderLease(lease, plan, args, proceed, this.tracer);
   }
 
-  #acquire(lock: Taken, signal?: AbortSignal): Promise<Lease> {
+  #acquire(lock: Taken, signal?: AbortSignal, call?: RunOnceCall): Promise<Lease> {
     const { wait, onBusy = 'throw' } = this.plan.options;
-    const options = signal === undefined ? this.#options : { ...this.#options, signal };
+    const given = signal === undefined ? this.#options : { ...this.#options, signal };
+    const options = call === undefined ? given : { ...given, wait: call.wait };
     const waits = wait !== undefined || onBusy === 'throw';
     return lock.acquire && waits ? lock.acquire(options) : this.#tryAcquire(lock, options);
   }
@@ -136,7 +107,7 @@ export class MethodLock {
 
 function lockOf(
   plan: LockPlan,
-  clients: LockClientRegistry,
+  clients: LockClients,
   elections: LeaderElections,
 ): (args: unknown[]) => Taken {
   const { lock } = plan;

@@ -1,72 +1,60 @@
 import { Logger } from '@nestjs/common';
 import type { Lease, LockLostError } from '../core/index.js';
-import { lossReason, runWithLease } from '../core/internal/lease-handle.js';
+import { lossReason } from '../core/internal/lease-handle.js';
+import { LeaseScope } from '../core/internal/lease-scope.js';
 import { onAbort } from '../core/internal/timers.js';
-import type { LockPlan } from '../interfaces/lock-plan.interface.js';
+import type { OnLost } from '../interfaces/lock-method-options.interface.js';
+import type { LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js';
 
 const logger = new Logger('LockModule');
 
-/** Wraps `proceed` so that a plan's `onLost` is called if `lease` is lost before `proceed` ends. */
-function notifyOnLoss(
-  lease: Lease,
-  { method, options }: LockPlan,
-  args: unknown[],
-  proceed: () => unknown,
-): () => Promise<unknown> {
-  const { onLost } = options;
-  if (typeof onLost !== 'function') return async () => proceed();
-  const { signal } = lease;
-  // Async, so that an error of the callback is logged and does not crash the process.
-  const tell = async () => onLost(signal.reason as LockLostError, ...(args as never[]));
-  const logged = () =>
-    void tell().catch((error) => logger.error(`onLost of ${method} failed`, error));
-  onAbort(signal, logged);
-  return async () => {
-    try {
-      return await proceed();
-    } finally {
-      void lease.isHeld; // checks the clock: reports a loss that no event has reported yet
-    }
-  };
-}
-
-/** Runs `proceed` in the scope of `lease`, then releases it; settles as `proceed` does, or as `onLost` of the plan says. */
+/**
+ * Runs `proceed` in the scope of `lease`, then releases it; settles as `proceed` does, or as `onLost` of the plan says. The
+ * scope is that of `proceed` alone: `onLost` and the tracer are called outside of it.
+ */
 export function runUnderLease(
   lease: Lease,
   plan: LockPlan,
   args: unknown[],
   proceed: () => unknown,
+  tracer?: LockTracer,
 ): Promise<unknown> {
   const { onLost = 'throw' } = plan.options;
-  if (onLost === 'ignore') return runWithLease(lease, proceed);
-  if (typeof onLost === 'function')
-    return runWithLease(lease, notifyOnLoss(lease, plan, args, proceed));
-  const toEnd = () => useUnlessLost(lease, proceed);
-  return onLost === 'abort' ? rejectOnLoss(lease, toEnd) : toEnd();
+  const inScope = () => lease.run(proceed);
+  const work = tracer === undefined ? inScope : () => tracer.hold(plan, inScope, lease);
+  if (onLost === 'throw' || onLost === 'ignore') return use(lease, work, onLost);
+
+  let stop!: () => void;
+  const lost = new Promise<never>((_, reject) => {
+    const hear = onLost === 'abort' ? reject : caller(plan.method, args, onLost);
+    stop = onAbort(lease.signal, () => hear(lease.signal.reason as LockLostError));
+  });
+  return Promise.race([lost, use(lease, work, onLost)]).finally(stop);
 }
 
-/** As `runWithLease`, but rejects if the lease was lost meanwhile, whatever `proceed` returned. */
-async function useUnlessLost(lease: Lease, proceed: () => unknown): Promise<unknown> {
+/** Releases `lease` when `work` has ended; settles as it does, or rejects if the lease was lost and `onLost` demands that. */
+async function use(lease: Lease, work: () => unknown, onLost: OnLost): Promise<unknown> {
   try {
-    const result = await lease.run(proceed);
-    const loss = lossReason(lease);
+    const result = await work();
+    const loss = onLost === 'throw' || onLost === 'abort' ? lossReason(lease) : undefined;
     if (loss) throw loss;
     return result;
   } finally {
+    if (typeof onLost === 'function') void lease.isHeld; // reports a loss that only the clock knows of
     await lease.release();
   }
 }
 
-/** Settles as `work` does, or rejects as soon as `lease` is lost; the work is then no longer awaited. */
-async function rejectOnLoss<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
-  const { signal } = lease;
-  let stop!: () => void;
-  const lost = new Promise<never>((_, reject) => {
-    stop = onAbort(signal, () => reject(signal.reason as LockLostError));
-  });
-  try {
-    return await Promise.race([lost, work()]);
-  } finally {
-    stop();
-  }
+type LossHandler = Extract<OnLost, (...args: never[]) => unknown>;
+
+/** Calls that `onLost` outside of any lease; its failure is logged, and does not crash the process. */
+function caller(method: string, args: unknown[], onLost: LossHandler) {
+  const call = async (loss: LockLostError) => {
+    try {
+      await onLost(loss, ...(args as never[]));
+    } catch (error) {
+      logger.error(`onLost of ${method} failed`, error);
+    }
+  };
+  return (loss: LockLostError) => void LeaseScope.runOutside(() => call(loss));
 }

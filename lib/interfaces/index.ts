@@ -8,13 +8,16 @@ export type {
 } from './lock-plan.interface.js';
 export type {
   BusyHandler,
+  CronOccurrence,
   LockDefaultsOptions,
   LockMethodOptions,
   LockStreamOptions,
+  Occurrence,
   OnBusy,
   OnLost,
   RunOnceOptions,
   SemaphoreMethodOptions,
+  StreamKind,
 } from './lock-method-options.interface.js';
 export type {
   LockKey,

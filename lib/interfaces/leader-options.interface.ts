@@ -20,7 +20,7 @@ export interface LeaderElectionOptions {
    *
    * @default 'default'; for decorators that of `@LockDefaults`, where there is one
    */
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 /** Options of `@LeaderOnly`, for a method with arguments that begin with `A`. */
@@ -30,5 +30,5 @@ export interface LeaderOnlyOptions<A extends unknown[] = never[]> extends Leader
    *
    * @default 'throw'
    */
-  readonly onLost?: OnLost<A>;
+  readonly onLost?: OnLost<A> | undefined;
 }

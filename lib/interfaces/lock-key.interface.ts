@@ -2,7 +2,7 @@
 export type RecipeOptions =
   | {
       /** @default 'mutex' */
-      readonly recipe?: 'mutex' | 'readLock' | 'writeLock';
+      readonly recipe?: 'mutex' | 'readLock' | 'writeLock' | undefined;
       readonly permits?: undefined;
     }
   | {
@@ -23,7 +23,7 @@ export type LockTarget<K = string | ((...args: never[]) => unknown)> = RecipeOpt
    *
    * @default the `client` of the decorator
    */
-  readonly client?: string;
+  readonly client?: string | undefined;
 };
 
 /** One lock of several: a key, which means the mutex of that key, or a key with further options. */
@@ -33,7 +33,8 @@ export type LockMember<K = LockTarget['key']> = K | LockTarget<K>;
  * The key that a decorated call locks.
  *
  * - A string: one lock for all calls. Placeholders `{0}` and `{0.order.id}` stand for an argument, counted from 0, and for a
- *   property inside it: `'order:{0.id}'`.
+ *   property inside it: `'order:{0.id}'`. Different values give different keys: in a value that another one follows, the
+ *   character that ends it is percent-encoded, and `%`.
  * - A function of the method's arguments, or of the first of them: `(order: Order) => `order:${order.id}``.
  */
 export type LockKey<A extends unknown[] = []> = string | ((...args: A) => string);

@@ -1,6 +1,24 @@
 import type { LockLostError, LockTimeoutError, SemaphoreOptions, Wait } from '../core/index.js';
 import type { RecipeOptions } from './lock-key.interface.js';
 
+/** A cron expression, in a time zone. */
+export interface CronOccurrence {
+  readonly cron: string;
+  /** @default that of the process */
+  readonly timeZone?: string | undefined;
+}
+
+/**
+ * How a call of `@RunOnce` finds out which occurrence of its job it belongs to; see {@link RunOnceOptions.occurrence}.
+ *
+ * - A number: an interval in ms, counted from 1970. With 60,000, each minute of the clock is an occurrence.
+ * - A text, or `{ cron, timeZone }`: a cron expression, the same as that of `@Cron`. It needs the package `cron`, which
+ *   `@nestjs/schedule` brings along.
+ * - A function: it returns the time of the occurrence, as a `Date` or in ms since 1970, for the time of the call. That time is
+ *   100 ms ahead, as timers may fire early.
+ */
+export type Occurrence = number | string | CronOccurrence | ((now: Date) => Date | number);
+
 /** Options of `@RunOnce`. Times in whole milliseconds. */
 export interface RunOnceOptions {
   /**
@@ -10,17 +28,29 @@ export interface RunOnceOptions {
   readonly atMost: number;
   /**
    * Minimum time for which one run excludes the others, from 0 to below `atMost`. Choose more than the clocks of the replicas
-   * differ, so that a short run is not repeated by a replica with a late clock.
+   * differ, so that a short run is not repeated by a replica with a late clock. A call that is granted the lock later than that
+   * after it was made runs nothing. With 0, nothing is promised about two calls at about the same time.
    *
    * @default 0
    */
-  readonly atLeast?: number;
+  readonly atLeast?: number | undefined;
+  /**
+   * Which occurrence of the job a call belongs to, by the clock of its replica. The latest one that has begun is remembered on
+   * the servers, and a call of that one or of an earlier one is skipped: so no occurrence begins twice, also where clocks differ
+   * or a replica is late.
+   *
+   * An occurrence whose run failed or died is not repeated. Calls reject with `LockOptionsError` if the clock is more than an
+   * hour ahead of that of the servers.
+   *
+   * @default none: only `atLeast` keeps replicas apart that come one after the other
+   */
+  readonly occurrence?: Occurrence | undefined;
   /**
    * Name of the lock client.
    *
    * @default that of `@LockDefaults`, else 'default'
    */
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 /** Determines the result of a call that was not granted its lock; it receives the arguments of the call. */
@@ -44,13 +74,13 @@ export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
    *
    * @default 'default'
    */
-  readonly client?: string;
+  readonly client?: string | undefined;
   /**
    * Maximum time that a call waits for the lock: milliseconds, above 0 and finite, or `'forever'`.
    *
    * @default the `wait` of the client; no waiting, one attempt, when `onBusy` is `'skip'` or a function
    */
-  readonly wait?: Wait;
+  readonly wait?: Wait | undefined;
   /**
    * Fixed lease time on Redis: a whole number of milliseconds from 100, and more than three round trips. It is not renewed, so
    * the lock is lost shortly before the lease ends. On other backends the session is the lease, and the app does not start with
@@ -58,7 +88,7 @@ export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
    *
    * @default the `watchdogTimeout` of the client, renewed for as long as the lock is held
    */
-  readonly lease?: number;
+  readonly lease?: number | undefined;
   /**
    * What a call does if it was not granted the lock in time.
    *
@@ -70,7 +100,7 @@ export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
    *
    * @default 'throw'
    */
-  readonly onBusy?: B;
+  readonly onBusy?: B | undefined;
   /**
    * What a call does if its lock was lost while the method ran: from then on another holder may have had it. No policy can
    * stop the method: have it check `currentLease()`, or pass the `signal` of that lease to what it awaits.
@@ -84,19 +114,30 @@ export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
    *
    * @default 'throw'
    */
-  readonly onLost?: OnLost<A>;
+  readonly onLost?: OnLost<A> | undefined;
 }
 
 /** Options of `@Semaphore`, for a method with arguments that begin with `A`. */
 export interface SemaphoreMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
   extends LockMethodOptions<A, B>, SemaphoreOptions {}
 
+/** What a method with `@LockStream` returns. */
+export type StreamKind = 'observable' | 'generator';
+
 /** Options of `@LockStream`, for a method with arguments that begin with `A`. */
 export type LockStreamOptions<A extends unknown[] = never[], B = OnBusy<A>> = LockMethodOptions<
   A,
   B
 > &
-  RecipeOptions;
+  RecipeOptions & {
+    /**
+     * What the method returns, if that cannot be seen: where the compiler or a decorator below makes an async generator a
+     * plain function, and code distinguishes the two kinds before it uses the result, as Nest does with results of handlers.
+     *
+     * @default detected; if that is impossible, the result of a call can be used as either
+     */
+    readonly as?: StreamKind | undefined;
+  };
 
 /**
  * Options of `@LockDefaults`: defaults for the options that the lock decorators of a class do not set themselves.

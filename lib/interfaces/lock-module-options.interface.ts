@@ -15,13 +15,14 @@ interface CommonOptions {
    *
    * @default false
    */
-  readonly logOperations?: boolean;
+  readonly logOperations?: boolean | undefined;
   /**
-   * Bound on the release of locks and the closing of the connection when the app shuts down, in milliseconds.
+   * Bound on the release of locks and the closing of the connection when the app shuts down, and from
+   * `beforeApplicationShutdown` on also on each wait for a lock that has none, in milliseconds.
    *
    * @default 5000
    */
-  readonly shutdownTimeout?: number;
+  readonly shutdownTimeout?: number | undefined;
 }
 
 /** Locks inside this process, without a server: for development, tests, and apps of one process. */
@@ -50,7 +51,7 @@ export type LockModuleOptions = LockBackendOptions & {
    *
    * @default 'default'
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
 };
 
 /** A provider that creates the options of a lock client. */
@@ -66,12 +67,13 @@ export interface LockModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> 
    *
    * @default 'default'
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Creates the options; its arguments are the providers in `inject`. */
-  readonly useFactory?: (...args: never[]) => Promise<LockBackendOptions> | LockBackendOptions;
-  readonly inject?: (InjectionToken | OptionalFactoryDependency)[];
+  readonly useFactory?:
+    ((...args: never[]) => Promise<LockBackendOptions> | LockBackendOptions) | undefined;
+  readonly inject?: (InjectionToken | OptionalFactoryDependency)[] | undefined;
   /** Class that creates the options; it is registered as a provider. */
-  readonly useClass?: Type<LockOptionsFactory>;
+  readonly useClass?: Type<LockOptionsFactory> | undefined;
   /** Token of the existing provider that creates the options. */
-  readonly useExisting?: InjectionToken<LockOptionsFactory>;
+  readonly useExisting?: InjectionToken<LockOptionsFactory> | undefined;
 }

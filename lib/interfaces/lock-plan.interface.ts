@@ -1,3 +1,4 @@
+import type { Lease } from '../core/index.js';
 import type { LockMember, LockTarget } from './lock-key.interface.js';
 import type { LockMethodOptions, RunOnceOptions } from './lock-method-options.interface.js';
 
@@ -33,12 +34,17 @@ export interface LockPlan {
   /** The lock that a call acquires. */
   readonly lock: LockTarget | MultiLockTarget | RunOnceTarget | LeaderTarget;
   readonly options: LockMethodOptions;
-  /** How long a run of `@RunOnce` excludes the others. */
-  readonly once?: Required<Omit<RunOnceOptions, 'client'>>;
+  /** Which calls of `@RunOnce` run, and for how long they exclude the others. */
+  readonly once?:
+    | (Required<Omit<RunOnceOptions, 'client' | 'occurrence'>> & Pick<RunOnceOptions, 'occurrence'>)
+    | undefined;
 }
 
 /** Traces the work inside the locks of decorated methods. One may be provided as `LOCK_TRACER`. */
 export interface LockTracer {
-  /** Runs `proceed` inside the lock of `plan`; settles as it does. */
-  hold(plan: LockPlan, proceed: () => unknown): unknown;
+  /**
+   * Is called when the lock of `plan` was granted, and outside of it: only `proceed` runs in the scope of `lease`. Settles as
+   * `proceed` does; then the lock is released.
+   */
+  hold(plan: LockPlan, proceed: () => Promise<unknown>, lease: Lease): unknown;
 }

@@ -10,7 +10,6 @@ import {
 import { lossReason } from '../core/internal/lease-handle.js';
 import { isElection } from '../core/lock.js';
 import {
-  currentLease,
   type Lease,
   LockAbortedError,
   type LockClient,
@@ -85,8 +84,7 @@ export class HoldTracer implements LockTracer {
 
   constructor(@Inject(LOCK_TELEMETRY_OPTIONS) private readonly options: LockTelemetryOptions) {}
 
-  hold(plan: LockPlan, proceed: () => unknown): unknown {
-    const lease = currentLease();
+  hold(plan: LockPlan, proceed: () => Promise<unknown>, lease: Lease): unknown {
     const attributes = this.#attributesOf(plan, lease);
     const span = this.#tracer.startSpan('lock.hold', { attributes, startTime: wallClock() });
     const isReal = span.isRecording() || isSpanContextValid(span.spanContext());
@@ -94,17 +92,17 @@ export class HoldTracer implements LockTracer {
     return this.#runInside(span, lease, proceed);
   }
 
-  async #runInside(span: Span, lease: Lease | undefined, proceed: () => unknown): Promise<unknown> {
+  async #runInside(span: Span, lease: Lease, proceed: () => Promise<unknown>): Promise<unknown> {
     try {
       return await context.with(trace.setSpan(context.active(), span), proceed);
     } finally {
-      const loss = lease && lossReason(lease);
+      const loss = lossReason(lease);
       if (loss !== undefined) markFailed(span, loss, this.options);
       span.end(wallClock());
     }
   }
 
-  #attributesOf(plan: LockPlan, lease: Lease | undefined): Attributes {
+  #attributesOf(plan: LockPlan, lease: Lease): Attributes {
     let attributes = this.#attributes.get(plan);
     if (attributes === undefined) {
       const { lock, method, options } = plan;
@@ -115,7 +113,7 @@ export class HoldTracer implements LockTracer {
         recipe === 'multiLock' ? { ...known, 'nestjs_interlock.client': undefined } : known;
       this.#attributes.set(plan, attributes);
     }
-    return this.options.keys ? { ...attributes, 'nestjs_interlock.key': lease?.key } : attributes;
+    return this.options.keys ? { ...attributes, 'nestjs_interlock.key': lease.key } : attributes;
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { LOCK_TRACER, LockClientRegistry, LockOptionsError } from '../index.js';
+import { LOCK_CLIENTS, LOCK_TRACER, type LockClients, LockOptionsError } from '../index.js';
 import { LockGauges, LockMetrics, MeasurementBuffer } from './lock-metrics.js';
 import { AcquireSpans, HoldTracer } from './lock-spans.js';
 import { LOCK_TELEMETRY_OPTIONS, type LockTelemetryOptions } from './telemetry-attributes.js';
@@ -18,7 +18,7 @@ class LockTelemetry implements OnModuleInit, OnApplicationShutdown {
   #gauges?: LockGauges;
 
   constructor(
-    private readonly registry: LockClientRegistry,
+    @Inject(LOCK_CLIENTS) private readonly registry: LockClients,
     @Inject(LOCK_TELEMETRY_OPTIONS) private readonly options: Required<LockTelemetryOptions>,
   ) {}
 

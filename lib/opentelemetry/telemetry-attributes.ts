@@ -16,14 +16,14 @@ export interface LockTelemetryOptions {
    *
    * @default false
    */
-  readonly keys?: boolean;
+  readonly keys?: boolean | undefined;
   /**
    * Shortest wait that has a span, in ms; 0 means all. Shorter waits are in the metrics only: a span for every uncontended
    * lock would cost time and show nothing. Failed waits always have a span.
    *
    * @default 1
    */
-  readonly minWait?: number;
+  readonly minWait?: number | undefined;
 }
 
 /**

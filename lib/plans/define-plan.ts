@@ -1,11 +1,10 @@
 import { LockKeyError, LockOptionsError } from '../core/index.js';
 import { validateLockKey, validatePermits } from '../core/internal/validation.js';
+import { validateOccurrence } from './occurrence.js';
 import type { LockTarget } from '../interfaces/lock-key.interface.js';
-import type {
-  LockMethodOptions,
-  RunOnceOptions,
-} from '../interfaces/lock-method-options.interface.js';
+import type { LockMethodOptions } from '../interfaces/lock-method-options.interface.js';
 import type { LockPlan, RunOnceTarget } from '../interfaces/lock-plan.interface.js';
+import { isTemplate, KeyTemplate } from './key-template.js';
 
 const POLICIES: readonly unknown[] = ['abort', 'throw', 'ignore'];
 
@@ -51,7 +50,7 @@ export function validateLockMethodOptions(options: LockMethodOptions): void {
 const LONGEST = 2 ** 31 - 1;
 
 /** @throws LockOptionsError */
-function validateRunOnce({ atMost, atLeast }: Required<Omit<RunOnceOptions, 'client'>>): void {
+function validateRunOnce({ atMost, atLeast, occurrence }: NonNullable<LockPlan['once']>): void {
   const demand = (holds: boolean, option: string, value: unknown, expected: string) => {
     if (!holds) throw new LockOptionsError(option, value, expected);
   };
@@ -64,6 +63,7 @@ function validateRunOnce({ atMost, atLeast }: Required<Omit<RunOnceOptions, 'cli
     atLeast,
     'whole milliseconds from 0 to below `atMost`',
   );
+  if (occurrence !== undefined) validateOccurrence(occurrence);
 }
 
 const RECIPES: readonly unknown[] = [undefined, 'mutex', 'readLock', 'writeLock', 'semaphore'];
@@ -85,9 +85,6 @@ function validateLockTarget({ recipe, permits, client }: LockTarget): void {
   const isName = typeof client === 'string' && client !== '';
   demand(client === undefined || isName, 'client', client, 'the name of a lock client');
 }
-
-/** Placeholder of a key template, such as `{0}` or `{0.order.id}`; the group is its path in the arguments. */
-export const PLACEHOLDER = /\{(\d+(?:\.[^.{}]+)*)\}/g;
 
 /**
  * Checks the arguments of a decorator.
@@ -114,7 +111,9 @@ function validatePlannedLock(lock: LockPlan['lock']): void {
 }
 
 function validateTargetKey({ key }: LockTarget | RunOnceTarget): void {
-  if (typeof key !== 'function') validateLockKey(key);
+  if (typeof key === 'function') return;
+  validateLockKey(key);
+  if (isTemplate(key)) new KeyTemplate(key);
 }
 
 /**
@@ -124,7 +123,7 @@ function validateTargetKey({ key }: LockTarget | RunOnceTarget): void {
  */
 export function validateElectionName(name: unknown): asserts name is string {
   validateLockKey(name);
-  if (name.search(PLACEHOLDER) !== -1)
+  if (isTemplate(name))
     throw new LockKeyError(name, 'it is the name of one election, so it has no placeholders');
 }
 

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { LockDecoratorTargetError } from '../core/index.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { INTERCEPTOR_PROPERTY, LOCK_INTERCEPTOR } from '../lock.constants.js';
-import { definePlan } from './define-plan.js';
+import { definePlan, withMethodInErrors } from './define-plan.js';
 import type { MethodKind } from './method-kinds.js';
 import { LockPlans } from './plan-metadata.js';
 
@@ -13,7 +13,7 @@ import { LockPlans } from './plan-metadata.js';
  * Nest injects the interceptor as a property of each instance. Without it a call fails: it never runs unlocked.
  */
 export function guardMethod(
-  shapeOf: (method: unknown) => MethodKind,
+  kindOf: (method: unknown, returns: unknown) => MethodKind,
   lock: Omit<LockPlan, 'method'>,
 ) {
   return (target: object, name: string | symbol, descriptor?: PropertyDescriptor): void => {
@@ -21,23 +21,21 @@ export function guardMethod(
     const className = (isStatic ? target : target.constructor).name || '(anonymous class)';
     const method = `${className}.${String(name)}`;
     const original: unknown = descriptor?.value;
-    const shape = shapeOf(original);
+    const returns: unknown = Reflect.getMetadata('design:returntype', target, name);
+    const kind = withMethodInErrors({ ...lock, method }, () => kindOf(original, returns));
     const refuse = (why: string): never => {
-      throw new LockDecoratorTargetError(lock.decorator, method, why, shape.hint);
+      throw new LockDecoratorTargetError(lock.decorator, method, why, kind.hint);
     };
 
     if (isStatic) refuse('it is static, and only instances are given a lock client');
     if (descriptor === undefined || typeof original !== 'function')
       return refuse('it is not a method');
-    const mismatch = shape.mismatch(
-      original,
-      Reflect.getMetadata('design:returntype', target, name),
-    );
+    const mismatch = kind.mismatch(original, returns);
     if (mismatch !== undefined) refuse(mismatch);
 
     const plan = definePlan({ ...lock, method });
     const guarded = new Proxy(original, {
-      apply: (fn, self, args) => shape.call(self, plan, args, () => Reflect.apply(fn, self, args)),
+      apply: (fn, self, args) => kind.call(self, plan, args, () => Reflect.apply(fn, self, args)),
     });
     copyMetadata(original, guarded);
     const isFirst = !LockPlans.has(target);

@@ -2,10 +2,79 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { defer, Observable, type ObservableInput, Subject, takeUntil } from 'rxjs';
 import { LockAbortedError } from '../core/index.js';
 
-/** An async generator that runs in the async context in which it was created, regardless of the consumer. */
+/** Runs `flow` under a lock; settles as it does. `signal` aborts the wait for the lock. */
+export type Around = (flow: () => unknown, signal: AbortSignal) => Promise<unknown>;
+
+/** Runs a function in an async context: all of a stream runs in that of its lease, and nothing of its consumer does. */
+type Scope = <T>(fn: () => T) => T;
+
+/** A stay under a lock, from the grant until `leave`. */
+interface Session {
+  /** The scope of the lease; `undefined` if there was no grant. Rejects as `over`, if that does before the grant. */
+  readonly entered: Promise<Scope | undefined>;
+  /** Settles after the release: with what takes the place of the stream, if there was no grant, or as the outcome given to `leave`. */
+  readonly over: Promise<unknown>;
+  readonly leave: (outcome?: Promise<void>) => void;
+}
+
+/** @param left aborts the wait for the lock */
+function enter(around: Around, left: AbortSignal): Session {
+  let leave!: Session['leave'];
+  const stay = new Promise<void>((resolve) => (leave = resolve));
+  let over!: Promise<unknown>;
+  const granted = new Promise<Scope>((resolve) => {
+    over = around(() => {
+      if (left.aborted) return undefined; // granted in the same turn in which it was left
+      resolve(AsyncLocalStorage.snapshot());
+      return stay;
+    }, left);
+  });
+  return { entered: Promise.race([granted, over.then(() => undefined)]), over, leave };
+}
+
+/**
+ * Subscribes to the result of `proceed` under a lock, which is held until the stream ends or is unsubscribed. The teardown of
+ * the source runs in the scope of the lease too. Values are passed on in the context of the subscription: a consumer that calls
+ * a locked method would otherwise re-enter the lock of the stream beside it.
+ */
+export function lockedObservable(
+  around: Around,
+  proceed: () => ObservableInput<unknown>,
+): Observable<unknown> {
+  return new Observable((subscriber) => {
+    const outside: Scope = AsyncLocalStorage.snapshot();
+    const unsubscribed = new AbortController();
+    subscriber.add(() => unsubscribed.abort());
+    const { entered, over, leave } = enter(around, unsubscribed.signal);
+    const run = (inScope: Scope) => {
+      if (subscriber.closed) return leave();
+      const left = new Subject<void>(); // known before the source runs: it may emit all it has while it is subscribed to
+      subscriber.add(() => inScope(() => left.next()));
+      defer(proceed)
+        .pipe(takeUntil(left))
+        .subscribe({
+          next: (value) => outside(() => subscriber.next(value)),
+          error: (error: Error) => leave(Promise.reject(error)),
+          complete: () => leave(),
+        });
+    };
+    entered.then((inScope) => inScope?.(() => run(inScope))).catch(() => {}); // `over` rejects too
+    // The stream ends after the release, just as a method's promise settles after it.
+    over.then(
+      (instead) => {
+        if (instead !== undefined) subscriber.next(instead);
+        subscriber.complete();
+      },
+      (error) => subscriber.error(error),
+    );
+  });
+}
+
+type Step = Promise<IteratorResult<unknown, unknown>>;
+
+/** The iterator of what `make` returns, which runs in that scope, regardless of the consumer. */
 class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
-  readonly #inScope = AsyncLocalStorage.snapshot();
-  readonly #source: AsyncGenerator<unknown, unknown>;
+  readonly #source: AsyncIterator<unknown, unknown>;
   /** Error that the generator itself threw. */
   #error?: { readonly error: unknown };
   /** Loss that was passed to `giveUp`. */
@@ -13,20 +82,27 @@ class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
   #giveUp?: (loss: Error) => void;
   #ended?: Promise<void>;
 
-  constructor(make: () => AsyncGenerator<unknown, unknown>) {
-    this.#source = this.#inScope(make);
+  constructor(
+    private readonly inScope: Scope,
+    make: () => AsyncIterable<unknown>,
+  ) {
+    this.#source = inScope(() => make()[Symbol.asyncIterator]() as AsyncIterator<unknown, unknown>);
   }
 
-  next(value?: unknown): Promise<IteratorResult<unknown, unknown>> {
+  next(value?: unknown): Step {
     return this.#step(() => this.#source.next(value));
   }
 
-  return(value?: unknown): Promise<IteratorResult<unknown, unknown>> {
-    return this.#step(() => this.#source.return(value));
+  return(value?: unknown): Step {
+    return this.#step(() => this.#source.return?.(value) ?? { done: true, value });
   }
 
-  throw(error?: unknown): Promise<IteratorResult<unknown, unknown>> {
-    return this.#step(() => this.#source.throw(error));
+  throw(error?: unknown): Step {
+    return this.#step(async () => {
+      if (this.#source.throw) return await this.#source.throw(error);
+      await this.#source.return?.();
+      throw error;
+    });
   }
 
   /** Rejects the pending request for a value and all later ones with `loss`; `end` then ends the body where it stands. */
@@ -37,8 +113,8 @@ class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
 
   /** Ends the generator if it has not ended by itself; settles when it has ended, as the generator did. */
   end(): Promise<void> {
-    this.#ended ??= this.#inScope(async () => {
-      await this.#source.return(undefined);
+    this.#ended ??= this.inScope(async () => {
+      await this.#source.return?.(undefined);
       if (this.#error) throw this.#error.error;
     });
     return this.#ended;
@@ -48,13 +124,11 @@ class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
     return this;
   }
 
-  #step(
-    move: () => Promise<IteratorResult<unknown, unknown>>,
-  ): Promise<IteratorResult<unknown, unknown>> {
+  #step(move: () => Step | IteratorResult<unknown, unknown>): Step {
     return new Promise((resolve, reject) => {
       if (this.#loss) return reject(this.#loss);
       this.#giveUp = reject;
-      this.#inScope(move).then(resolve, (error: Error) => {
+      this.inScope(async () => await move()).then(resolve, (error: Error) => {
         this.#error = { error };
         reject(error);
       });
@@ -62,54 +136,15 @@ class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
   }
 }
 
-/** Runs `flow` under a lock; settles as it does. `signal` aborts the wait for the lock. */
-type Around = (flow: () => Promise<unknown>, signal: AbortSignal) => Promise<unknown>;
-
 /**
- * Subscribes to the result of `proceed` under a lock, which is held until the stream ends or is unsubscribed.
- *
- * The source runs in the scope of the lease, its teardown too. The consumer never does: values are passed on in the context of
- * the subscription, or a consumer that calls a locked method would re-enter the lock of the stream beside it.
- */
-export function streamUnderLock(
-  around: Around,
-  proceed: () => ObservableInput<unknown>,
-): Observable<unknown> {
-  return new Observable((subscriber) => {
-    const outside = AsyncLocalStorage.snapshot();
-    const unsubscribed = new AbortController();
-    subscriber.add(() => unsubscribed.abort());
-    const flow = () =>
-      new Promise<undefined>((resolve, reject) => {
-        if (subscriber.closed) return resolve(undefined);
-        const inScope = AsyncLocalStorage.snapshot();
-        const left = new Subject<void>(); // known before the source runs: it may emit all it has while it is subscribed to
-        subscriber.add(() => inScope(() => left.next()));
-        defer(proceed)
-          .pipe(takeUntil(left))
-          .subscribe({
-            next: (value) => outside(() => subscriber.next(value)),
-            error: reject,
-            complete: () => resolve(undefined),
-          });
-      });
-    // The stream ends after the release, just as a method's promise settles after it.
-    around(flow, unsubscribed.signal).then(
-      (instead) => {
-        if (instead !== undefined) subscriber.next(instead);
-        subscriber.complete();
-      },
-      (error) => subscriber.error(error),
-    );
-  });
-}
-
-/**
- * Runs the generator of `make` under a lock, from the first `next()` until it has ended or was left with `return()` or
+ * Iterates the result of `make` under a lock, from the first `next()` until it has ended or was left with `return()` or
  * `throw()`. Leaving it before the grant ends the wait. Without a grant, the generator yields the value that `around` resolves
  * to, if any, and ends.
  */
-export function generateUnderLock(around: Around, make: () => AsyncGenerator): AsyncGenerator {
+export function lockedGenerator(
+  around: Around,
+  make: () => AsyncIterable<unknown>,
+): AsyncGenerator<unknown, unknown> {
   const left = new AbortController();
   const flow = underLock(around, make, left.signal);
   const leave = <T>(request: T): T => {
@@ -117,7 +152,7 @@ export function generateUnderLock(around: Around, make: () => AsyncGenerator): A
     return request;
   };
   // `flow` itself is not returned: its queue would delay a `return()` until the lock is granted.
-  const generator: AsyncGenerator = {
+  const generator: AsyncGenerator<unknown, unknown> = {
     next: (...value) => flow.next(...value),
     return: (value) => leave(flow.return(value)),
     throw: (error) => leave(flow.throw(error)),
@@ -129,37 +164,28 @@ export function generateUnderLock(around: Around, make: () => AsyncGenerator): A
 
 async function* underLock(
   around: Around,
-  make: () => AsyncGenerator,
+  make: () => AsyncIterable<unknown>,
   left: AbortSignal,
-): AsyncGenerator {
-  let end!: (outcome: Promise<void>) => void;
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  let call!: Promise<unknown>;
-  const granted = new Promise<ScopedGenerator>((resolve) => {
-    call = around(async () => {
-      if (left.aborted) return; // granted in the same turn in which it was left
-      resolve(new ScopedGenerator(make));
-      await ended;
-    }, left);
-  });
-  const onLoss = async (loss: Error) => {
-    const source = await granted;
-    source.giveUp(loss);
-    end(source.end());
-  };
-  call.catch(onLoss);
-
-  const outcome = await Promise.race([granted, call]).catch((error: unknown) => {
+): AsyncGenerator<unknown, unknown> {
+  const { entered, over, leave } = enter(around, left);
+  const inScope = await entered.catch((error: unknown) => {
     if (!(left.aborted && error instanceof LockAbortedError)) throw error;
   });
-  if (!(outcome instanceof ScopedGenerator)) {
-    if (outcome !== undefined) yield outcome;
+  if (inScope === undefined) {
+    const instead = await over.catch(() => undefined);
+    if (instead !== undefined) yield instead;
     return undefined;
   }
+  let source: ScopedGenerator | undefined;
+  over.catch((loss: Error) => {
+    source?.giveUp(loss);
+    leave(source?.end());
+  });
   try {
-    return yield* outcome;
+    source = new ScopedGenerator(inScope, make);
+    return yield* source;
   } finally {
-    end(outcome.end());
-    await call; // the generator ends after the release, like a stream
+    leave(source?.end());
+    await over; // the generator ends after the release, like a stream
   }
 }

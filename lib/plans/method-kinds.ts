@@ -1,8 +1,13 @@
-import { defer, isObservable, type ObservableInput } from 'rxjs';
-import { LockDecoratorTargetError, LockInterceptorMissingError } from '../core/index.js';
+import {
+  LockDecoratorTargetError,
+  LockInterceptorMissingError,
+  LockOptionsError,
+} from '../core/index.js';
+import type { StreamKind } from '../interfaces/lock-method-options.interface.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { INTERCEPTOR_PROPERTY } from '../lock.constants.js';
-import { generateUnderLock, streamUnderLock } from './locked-stream.js';
+import { dispose, isAsyncIterable, isLazy, isObservableLike } from './lazy-result.js';
+import { type Around, lockedGenerator, lockedObservable } from './locked-stream.js';
 import { withClassDefaults } from './plan-metadata.js';
 
 /** Kind of a locked method by its result, which determines how a call runs under the lock. */
@@ -29,20 +34,25 @@ interface MethodInterceptor {
   ): Promise<unknown>;
 }
 
+/** Runs `flow` under the lock of the plan. */
+function runLocked(
+  self: unknown,
+  plan: LockPlan,
+  args: unknown[],
+  flow: () => unknown,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const interceptor = interceptorOf(self, plan.method);
+  return interceptor.around(withClassDefaults(self as object, plan), args, flow, signal);
+}
+
 const advice =
   'Make it an async method, or use @LockStream on an Observable or an async generator.';
 
-/** The compiler records `Object` for every interface and union. */
-const mayBePromise = (type: unknown): boolean =>
-  type === undefined ||
-  type === Object ||
-  typeof (type as { prototype?: { then?: unknown } }).prototype?.then === 'function';
-
-/** True if the result is work that has yet to be done, and would be done without the lock. */
-const isLazy = (result: unknown): boolean =>
-  typeof result === 'object' &&
-  result !== null &&
-  (isObservable(result) || builtinTag(result).endsWith('Generator'));
+/** The compiler records `Object` for every interface and union, and nothing where there is no annotation. */
+const isUnknown = (type: unknown): boolean => type === undefined || type === Object;
+const has = (type: unknown, method: PropertyKey): boolean =>
+  typeof (type as { prototype?: Record<PropertyKey, unknown> }).prototype?.[method] === 'function';
 
 /** A method that returns a promise: the lock is held until it settles. */
 export const promiseMethod: MethodKind = {
@@ -52,78 +62,96 @@ export const promiseMethod: MethodKind = {
     const tag = builtinTag(method);
     if (tag === 'AsyncFunction') return undefined;
     if (tag !== 'Function') return 'it is a generator, and its body runs after the call';
-    return mayBePromise(returns) ? undefined : 'it does not return a promise';
+    return isUnknown(returns) || has(returns, 'then') ? undefined : 'it does not return a promise';
   },
 
-  // Async, so that every error is a rejection.
   async call(self, plan, args, proceed) {
-    const result = await interceptorOf(self, plan.method).around(
-      withClassDefaults(self, plan),
-      args,
-      proceed,
-    );
+    const result = await runLocked(self, plan, args, proceed);
     if (!isLazy(result)) return result;
+    dispose(result);
     const why = 'it returned a stream, and the stream would do its work without the lock';
-    throw new LockDecoratorTargetError(plan.decorator, plan.method, why, advice);
+    return refuse(plan, why, `${advice} A handle that needs no lock can be returned in an object.`);
   },
 };
 
-/** The compiler records `Object` for every interface and union. */
-const mayBeObservable = (type: unknown): boolean =>
-  type === undefined ||
-  type === Object ||
-  typeof (type as { prototype?: { subscribe?: unknown } }).prototype?.subscribe === 'function';
+const streamHint =
+  'Let it return an Observable, make it an async generator, or use @WithMutex on an async method.';
+const names = { observable: 'an Observable', generator: 'an async generator' };
 
-/** A method that returns an Observable: the lock is held from the subscription to its end. */
-const observableMethod: MethodKind = {
-  hint: 'Let it return an Observable, make it an async generator, or use @WithMutex on an async method.',
-
-  mismatch(method, returns) {
-    if (builtinTag(method) === 'Function' && mayBeObservable(returns)) return undefined;
-    return 'it does not return an Observable';
-  },
-
-  // Deferred, so that every error fails the stream.
-  call: (self, plan, args, proceed) =>
-    defer(() => {
-      const interceptor = interceptorOf(self, plan.method);
-      const complete = withClassDefaults(self, plan);
-      return streamUnderLock(
-        (flow, signal) => interceptor.around(complete, args, flow, signal),
-        proceed as () => ObservableInput<unknown>,
-      );
-    }),
+const streamKindOf = (result: unknown): StreamKind | undefined => {
+  if (isObservableLike(result)) return 'observable';
+  return isAsyncIterable(result) ? 'generator' : undefined;
 };
 
-/** An async generator: the lock is held from the first requested value to its end. */
-const asyncGeneratorMethod: MethodKind = {
-  hint: 'Make it an async generator, or use @WithMutex on an async method.',
+/** What a call of a stream method returns: the lock is held from the subscription, or the first value asked for, to the end. */
+type OpenStream = (around: Around, plan: LockPlan, proceed: () => unknown) => object;
 
-  mismatch: () => undefined, // already selected by its kind
+const observable: OpenStream = (around, plan, proceed) =>
+  lockedObservable(around, () => {
+    const result = proceed();
+    return isObservableLike(result) ? result : refuseResult(plan, result, 'observable');
+  });
 
-  // Every error rejects the request for the first value.
-  call: (self, plan, args, proceed) =>
-    generateUnderLock(
-      async (flow, signal) =>
-        await interceptorOf(self, plan.method).around(
-          withClassDefaults(self, plan),
-          args,
-          flow,
-          signal,
-        ),
-      proceed as () => AsyncGenerator,
-    ),
-};
+const generator: OpenStream = (around, plan, proceed) =>
+  lockedGenerator(around, () => {
+    const result = proceed();
+    return isAsyncIterable(result) ? result : refuseResult(plan, result, 'generator');
+  });
 
-/** The kind of a stream method: async generator or Observable. */
-export function streamMethod(method: unknown): MethodKind {
-  const isGenerator =
-    typeof method === 'function' && builtinTag(method) === 'AsyncGeneratorFunction';
-  return isGenerator ? asyncGeneratorMethod : observableMethod;
+/** A stream of either kind: the method determines which, and it runs under the lock only, which is after its call returned. */
+const either: OpenStream = (...method) =>
+  Object.assign(observable(...method), generator(...method));
+
+function refuseResult(plan: LockPlan, result: unknown, used: StreamKind): never {
+  dispose(result);
+  const kind = streamKindOf(result);
+  const what = kind === undefined ? 'no stream' : names[kind];
+  const verb = kind === 'observable' ? 'Subscribe to it' : 'Iterate it';
+  const advice = kind === undefined ? streamHint : `${verb}, or give the option \`as: '${kind}'\`.`;
+  return refuse(plan, `it returned ${what}, and the result was used as ${names[used]}`, advice);
+}
+
+/**
+ * The kind of a stream method. A decorator below, or the compiler, may have made an async generator a plain function, so that
+ * what it returns is known only when it has run.
+ *
+ * @param as what the user says that it returns
+ */
+export function streamMethod(as?: StreamKind) {
+  /** @throws LockOptionsError */
+  return (method: unknown, returns: unknown): MethodKind => {
+    if (as !== undefined && as !== 'observable' && as !== 'generator')
+      throw new LockOptionsError('as', as, "'observable' or 'generator'");
+    const found = kindOf(method, returns);
+    const open = { observable, generator, unknown: either }[as ?? found ?? 'unknown'];
+    return {
+      hint: streamHint,
+      mismatch() {
+        if (found === undefined) return 'it does not return an Observable';
+        if (found === 'unknown' || as === undefined || found === as) return undefined;
+        return `it returns ${names[found]}, and \`as\` says '${as}'`;
+      },
+      call: (self, plan, args, proceed) =>
+        open(async (flow, left) => await runLocked(self, plan, args, flow, left), plan, proceed),
+    };
+  };
+}
+
+/** What a method returns, as far as it is known before a call; `undefined` if no stream. */
+function kindOf(method: unknown, returns: unknown): StreamKind | 'unknown' | undefined {
+  const tag = builtinTag(method);
+  if (tag === 'AsyncGeneratorFunction') return 'generator';
+  if (tag !== 'Function') return undefined;
+  if (isUnknown(returns)) return 'unknown';
+  return has(returns, 'subscribe') ? 'observable' : undefined;
+}
+
+function refuse({ decorator, method }: LockPlan, why: string, advice: string): never {
+  throw new LockDecoratorTargetError(decorator, method, why, advice);
 }
 
 /** The name of the built-in kind of a value: `AsyncFunction`, `Generator`, … It sees through a Proxy. */
-function builtinTag(value: object): string {
+function builtinTag(value: unknown): string {
   return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 

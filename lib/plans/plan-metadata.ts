@@ -3,31 +3,25 @@ import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { LOCK_DEFAULTS, LOCK_PLANS } from '../lock.constants.js';
 import { withMethodInErrors, validateLockMethodOptions } from './define-plan.js';
 
-/** Cache by prototype; `undefined` if its class has no defaults. Every call reads it, and metadata is slow. */
-const known = new WeakMap<object, LockDefaultsOptions | undefined>();
+const above = (object: object) => Object.getPrototypeOf(object) as object | null;
+
+/** The plans of the methods of a class, by its prototype, as defined and with its defaults. Every call reads it. */
+const completed = new WeakMap<object, Map<LockPlan, LockPlan>>();
 
 /** The `@LockDefaults` of a class, merged with those of its superclasses. */
 export const LockDefaultsMetadata = {
   /** Adds options to those of the superclasses and overrides them one by one. */
   define(prototype: object, options: LockDefaultsOptions): void {
-    const inherited = Reflect.getMetadata(LOCK_DEFAULTS, prototype) as LockDefaultsOptions;
+    const inherited = LockDefaultsMetadata.of(prototype);
     Reflect.defineMetadata(LOCK_DEFAULTS, { ...inherited, ...omitUndefined(options) }, prototype);
-    known.delete(prototype); // another `@LockDefaults` of the same class may have filled the cache
+    completed.delete(prototype); // another `@LockDefaults` of the same class may have filled the cache
   },
 
-  /** Defaults of the class of `instance`; `undefined` if it is not an object. */
-  of(instance: unknown): LockDefaultsOptions | undefined {
-    if (typeof instance !== 'object' || instance === null) return undefined;
-    const prototype = Object.getPrototypeOf(instance) as object | null;
-    if (prototype === null) return undefined;
-    if (!known.has(prototype))
-      known.set(prototype, Reflect.getMetadata(LOCK_DEFAULTS, prototype) as LockDefaultsOptions);
-    return known.get(prototype);
+  /** Defaults of the class of `instance`. */
+  of(instance: object): LockDefaultsOptions | undefined {
+    return Reflect.getMetadata(LOCK_DEFAULTS, instance) as LockDefaultsOptions | undefined;
   },
 };
-
-/** Cache by the defaults of a class: maps a plan as defined to the plan with those defaults. */
-const completed = new WeakMap<LockDefaultsOptions, WeakMap<LockPlan, LockPlan>>();
 
 /**
  * The plan of a method of `instance`, with the defaults of its class; the same object every time. Class decorators run after
@@ -35,17 +29,18 @@ const completed = new WeakMap<LockDefaultsOptions, WeakMap<LockPlan, LockPlan>>(
  *
  * @throws LockOptionsError naming the method, if options conflict
  */
-export function withClassDefaults(instance: unknown, plan: LockPlan): LockPlan {
-  const defaults = LockDefaultsMetadata.of(instance);
-  if (defaults === undefined) return plan;
-  let plans = completed.get(defaults);
-  if (plans === undefined) completed.set(defaults, (plans = new WeakMap()));
+export function withClassDefaults(instance: object, plan: LockPlan): LockPlan {
+  const prototype = above(instance) ?? instance;
+  let plans = completed.get(prototype);
+  if (plans === undefined) completed.set(prototype, (plans = new Map<LockPlan, LockPlan>()));
   let complete = plans.get(plan);
-  if (complete === undefined) plans.set(plan, (complete = merge(plan, defaults)));
+  if (complete === undefined) plans.set(plan, (complete = merge(plan, prototype)));
   return complete;
 }
 
-function merge(plan: LockPlan, defaults: LockDefaultsOptions): LockPlan {
+function merge(plan: LockPlan, prototype: object): LockPlan {
+  const defaults = LockDefaultsMetadata.of(prototype);
+  if (defaults === undefined) return plan;
   const isMadeOfThem = plan.once !== undefined || plan.lock.recipe === 'leaderLatch';
   const taken = isMadeOfThem ? { client: defaults.client } : defaults;
   const options = { ...taken, ...omitUndefined(plan.options) };
@@ -57,8 +52,6 @@ type PlansByName = Map<string | symbol, readonly LockPlan[]>;
 
 const own = (prototype: object) =>
   Reflect.getOwnMetadata(LOCK_PLANS, prototype) as PlansByName | undefined;
-
-const above = (object: object) => Object.getPrototypeOf(object) as object | null;
 
 /**
  * The plans of the locked methods of a class, outermost first. They are kept as metadata of the prototype, and for tools

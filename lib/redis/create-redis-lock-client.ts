@@ -1,6 +1,8 @@
 import { TimerWheelClock } from '../core/internal/timer-wheel.js';
 import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { systemClock } from '../core/clock.js';
+import { LIVENESS } from '../core/internal/client-lifecycle.js';
+import { RedisLiveness } from './connection/redis-liveness.js';
 import { makeConnection } from './make-connection.js';
 import { RedisLockClient } from './redis-lock-client.js';
 import type { RedisLockOptions } from './redis-options.js';
@@ -19,5 +21,6 @@ export async function createRedisLockClient(
   const events = new LockEventEmitter(name);
   const connection = await makeConnection(name, options, events);
   const clock = new TimerWheelClock(systemClock);
-  return new RedisLockClient({ name, connection, events, clock, options });
+  const client = new RedisLockClient({ name, connection, events, clock, options });
+  return Object.assign(client, { [LIVENESS]: new RedisLiveness([connection]) });
 }

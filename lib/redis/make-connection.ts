@@ -8,6 +8,7 @@ import {
   loadIoRedis,
   type RedisClient,
 } from './connection/ioredis.js';
+import { isRefusedLogin, reasonOf } from './connection/redis-error.js';
 import { RedisConnection } from './connection/redis-connection.js';
 import type { RedisLockOptions } from './redis-options.js';
 
@@ -76,6 +77,9 @@ export async function makeConnection(
   });
 }
 
+/** From this `connectTimeout` on, in ms, there is no bound on the connecting. */
+export const LONGEST_TIMEOUT = 2 ** 31 - 1;
+
 /** Connects a client within `connectTimeout` ms; closes the connection if that fails. */
 export async function connectToRedis(
   connection: RedisConnection,
@@ -84,7 +88,9 @@ export async function connectToRedis(
   connectTimeout: number,
 ): Promise<void> {
   const { client } = context;
-  const wait = new WaitScope(context, { wait: connectTimeout });
+  // One of several servers is tried without an end, and a timer for that would keep the process alive.
+  const bound = connectTimeout < LONGEST_TIMEOUT ? connectTimeout : 'forever';
+  const wait = new WaitScope(context, { wait: bound });
   let lastReason = 'no server has answered';
   const stop = events.on('connection', ({ reason }) => (lastReason = reason));
   try {
@@ -93,9 +99,12 @@ export async function connectToRedis(
     stop(); // the close that follows is not the reason of the failure
     connection.close();
     if (cause instanceof LockError && !(cause instanceof LockTimeoutError)) throw cause;
-    const why = cause instanceof LockError ? lastReason : String(cause);
+    const why = cause instanceof LockError ? lastReason : reasonOf(cause);
+    const advice = isRefusedLogin(why)
+      ? 'Check the user and the password'
+      : 'Check `connect` and that the server runs';
     throw new LockConnectionError(
-      `Lock client "${client}" could not connect to Redis within ${connectTimeout} ms (${why}). Check \`connect\` and that the server runs, or raise \`connectTimeout\`.`,
+      `Lock client "${client}" could not connect to Redis within ${connectTimeout} ms (${why}). ${advice}, or raise \`connectTimeout\`.`,
       { client, cause },
     );
   } finally {

@@ -4,7 +4,7 @@ import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { SwapRemoveSet } from '../core/internal/swap-remove-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
-import type { Wait } from '../core/lock.js';
+import type { LockScope, Wait } from '../core/lock.js';
 import type { RedisConnection } from './connection/redis-connection.js';
 import { replyText } from './connection/redis-error.js';
 import type { ReplicaPolicy } from './connection/replica-policy.js';
@@ -25,7 +25,7 @@ export interface RedisLockClientSettings {
 }
 
 /** State that a client shares with all of its recipes. Its identity is the scope of re-entry. Times are in milliseconds. */
-export interface RecipeContext {
+export interface RecipeContext extends LockScope {
   /** Name of the client. */
   readonly client: string;
   readonly connection: RedisConnection;
@@ -62,6 +62,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
   return {
     client: name,
     connection,
+    serverIds: () => connection.serverIds(),
     clock,
     events,
     wait,

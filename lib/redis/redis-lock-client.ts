@@ -1,3 +1,4 @@
+import type { Clock } from '../core/clock.js';
 import { clientActivity, clientStatus } from '../core/internal/client-activity.js';
 import { LockClientClosedError, LockKeyError } from '../core/errors/index.js';
 import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
@@ -29,6 +30,7 @@ import { ExponentialBackOff } from './locks/back-off.js';
 import { fairCommands, RedisLock, reentrantCommands, spinCommands } from './locks/redis-lock.js';
 import { permitCommands } from './semaphores/permit-commands.js';
 import { RedisCountDownLatch } from './semaphores/redis-count-down-latch.js';
+import { RedisOccurrenceMark } from './locks/redis-occurrence-mark.js';
 import { RedisElection } from './locks/redis-election.js';
 import { RedisPermitExpirableSemaphore } from './semaphores/redis-permit-expirable-semaphore.js';
 import { RedisReadWriteLock } from './locks/redis-read-write-lock.js';
@@ -45,6 +47,7 @@ import type {
 /** Locks on Redis. */
 export class RedisLockClient implements LockClient {
   readonly name: string;
+  readonly clock: Clock;
   /** @internal */
   readonly [LOCK_INSPECTION]: LockInspection;
   readonly #context: RecipeContext;
@@ -55,6 +58,7 @@ export class RedisLockClient implements LockClient {
   constructor(private readonly settings: RedisLockClientSettings) {
     const { name, options } = settings;
     this.name = name;
+    this.clock = settings.clock;
     this.#kinds = new KeyUses(name);
     this.#permits = new DeclaredPermits(name, 'none, and set them with `setPermits`');
     this.#context = makeRecipeContext(settings);
@@ -154,6 +158,12 @@ export class RedisLockClient implements LockClient {
     return new LeaderSelector(election, takeLeadership, autoRequeue);
   }
 
+  occurrenceMark(key: string): RedisOccurrenceMark {
+    validateLockKey(key, { client: this.name });
+    const { prefix = '' } = this.settings.options;
+    return new RedisOccurrenceMark(this.#context, new LockName(prefix + key), key);
+  }
+
   validateLease(lease: number): void {
     validateLease('lease', lease, { client: this.name }, this.#context.connection.roundTrip);
   }
@@ -169,6 +179,11 @@ export class RedisLockClient implements LockClient {
     return clientStatus(state === 'SUSPENDED' && isOver ? 'LOST' : state, this.#context);
   }
 
+  /** Number of calls that wait, for whatever it is. @internal */
+  get pending(): number {
+    return this.#context.waits.size;
+  }
+
   activity(): LockActivity[] {
     return clientActivity(this.#context);
   }
@@ -182,6 +197,10 @@ export class RedisLockClient implements LockClient {
     const { connectTimeout, waits, accepts } = this.#context;
     if (accepts !== 'all') throw new LockClientClosedError({ client: name });
     await connectToRedis(connection, events, { client: name, clock, open: waits }, connectTimeout);
+  }
+
+  drain(wait: number): void {
+    this.#lifecycle.drain(wait);
   }
 
   refuse(): void {

@@ -11,13 +11,13 @@ export interface RedisMutexOptions {
    *
    * @default false
    */
-  readonly fair?: boolean;
+  readonly fair?: boolean | undefined;
   /**
    * Whether the fencing token comes with the grant, as with Redisson's `RFencedLock`; otherwise it is fetched on first use.
    *
    * @default false
    */
-  readonly fenced?: boolean;
+  readonly fenced?: boolean | undefined;
 }
 
 /** Options that decide between readers and writers of a read/write lock. */
@@ -28,7 +28,7 @@ export interface RedisReadWriteLockOptions {
    *
    * @default false
    */
-  readonly preferWriters?: boolean;
+  readonly preferWriters?: boolean | undefined;
 }
 
 /** Options of a semaphore on Redis. */
@@ -40,14 +40,14 @@ export interface RedisSemaphoreOptions {
    *
    * @default as many as there are on the server: none, until somebody sets them
    */
-  readonly permits?: number;
+  readonly permits?: number | undefined;
   /**
    * Whether waiters of this library are served in the order of the queue. Those of Redisson, and of clients without the
    * option, go ahead of them.
    *
    * @default false
    */
-  readonly fair?: boolean;
+  readonly fair?: boolean | undefined;
 }
 
 /** Options of a spin lock. */
@@ -58,7 +58,7 @@ export interface RedisSpinLockOptions {
    *
    * @default new ExponentialBackOff()
    */
-  readonly backOff?: BackOff;
+  readonly backOff?: BackOff | undefined;
 }
 
 /** Options of a lock client on Redis. Exactly one of `client`, `connect`, `cluster` and `nodes`. Times are in milliseconds. */
@@ -67,42 +67,44 @@ export interface RedisLockOptions {
    * Your ioredis `Redis` or `Cluster`, version 5 or 6, as a template: the lock client duplicates it for its commands and its
    * messages. It is never used or closed itself, and locks keep working after you close it.
    */
-  readonly client?: RedisClient;
+  readonly client?: RedisClient | undefined;
   /**
    * A URL such as `'redis://localhost:6379'`, or ioredis' `RedisOptions`, including those for Sentinels. Unless it sets a
    * `socketTimeout`, a connection is dropped when a reply is outstanding for a third of the `watchdogTimeout`, at least 5 s.
    */
-  readonly connect?: string | object;
+  readonly connect?: string | object | undefined;
   /** A Redis Cluster: some of its nodes, as URLs or `{ host, port }`, and ioredis' `ClusterOptions`. */
-  readonly cluster?: {
-    readonly nodes: readonly (string | { readonly host: string; readonly port: number })[];
-    readonly options?: object;
-  };
+  readonly cluster?:
+    | {
+        readonly nodes: readonly (string | { readonly host: string; readonly port: number })[];
+        readonly options?: object | undefined;
+      }
+    | undefined;
   /**
    * Independent servers, a majority of which has to grant each lock (RedLock): an odd number from 3, each given as in
    * `connect` or `client`, in the same order everywhere. Such a client has mutexes only.
    */
-  readonly nodes?: readonly (string | object | RedisNode)[];
+  readonly nodes?: readonly (string | object | RedisNode)[] | undefined;
   /**
    * With `nodes`: the longest wait for one server, from 1 ms to a third of the `watchdogTimeout`; keep it far below.
    *
    * @default a hundredth of the `watchdogTimeout`, from 50 to 500: 300
    */
-  readonly nodeTimeout?: number;
+  readonly nodeTimeout?: number | undefined;
   /**
    * Bound on the first connection, on a `tryAcquire` without a `wait` that finds no connection, and on requests that must not
    * take effect twice, such as those of a latch.
    *
    * @default 15000
    */
-  readonly connectTimeout?: number;
+  readonly connectTimeout?: number | undefined;
   /**
    * Lease of a lock that is renewed; the renewal runs every third of it. A crashed process blocks others for this long. Whole
    * milliseconds from 100 to 2^31 - 1. Redisson's `lockWatchdogTimeout`.
    *
    * @default 30000
    */
-  readonly watchdogTimeout?: number;
+  readonly watchdogTimeout?: number | undefined;
   /**
    * How long a fair lock waits for a dead Redisson waiter at the head of its queue. Each waiter adds it to a deadline when it
    * queues, and subtracts it from the deadlines of the others when it is served: use the same value everywhere, also in
@@ -110,30 +112,30 @@ export interface RedisLockOptions {
    *
    * @default 300000
    */
-  readonly fairLockWaitTimeout?: number;
+  readonly fairLockWaitTimeout?: number | undefined;
   /**
    * Prefix of every key on the server, as a Redisson `NameMapper` would add it.
    *
    * @default ''
    */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /**
    * Bound on the wait of an acquire that sets none.
    *
    * @default 'forever'
    */
-  readonly wait?: Wait;
+  readonly wait?: Wait | undefined;
   /**
    * Whether to wake waiters over sharded channels; for a cluster only. `'auto'`, as in Redisson: if the servers support them.
    * Every client that uses the locks has to do the same.
    *
    * @default 'auto'
    */
-  readonly shardedSubscriptionMode?: 'auto' | 'on' | 'off';
+  readonly shardedSubscriptionMode?: 'auto' | 'on' | 'off' | undefined;
   /**
    * Number of replicas that must have a grant before it counts.
    *
    * @default none: a failover may forget locks
    */
-  readonly replicas?: ReplicaPolicy;
+  readonly replicas?: ReplicaPolicy | undefined;
 }

@@ -1,5 +1,12 @@
 import { LockOptionsError } from '../core/errors/index.js';
+import { NotShown } from '../core/errors/shown-value.js';
 import { validateAcquireOptions } from '../core/internal/validation.js';
+import {
+  isHostAndPort,
+  mistakeInAddress,
+  mistakeInUrl,
+  type ServerAddress,
+} from './connection/server-address.js';
 import { isClient, isRedisCluster } from './connection/ioredis.js';
 import { validateLease } from './locks/redis-lease.js';
 import type { RedisLockOptions } from './redis-options.js';
@@ -7,24 +14,33 @@ import type { RedisLockOptions } from './redis-options.js';
 /** Throws for an option that is out of its range. */
 type RefuseOption = (option: string, value: unknown, expected: string) => never;
 
+/** What belongs into an option that locates servers, of which nothing is ever shown. */
+const URL_OR_OPTIONS = "a URL such as 'redis://localhost:6379', or options of ioredis";
+const NODES = "its nodes: { nodes: [{ host: 'redis-1', port: 6379 }], options }";
+const NOT_SHOWN = new NotShown('invalid, and not shown here');
+
 /** Validates the options that locate the servers. */
 function validateSources(
   { client, connect, cluster }: Pick<RedisLockOptions, 'client' | 'connect' | 'cluster'>,
   refuse: RefuseOption,
 ): void {
   if (client !== undefined && !isClient(client))
-    refuse('client', client, 'an ioredis Redis or Cluster');
-  const isText = typeof connect === 'string' && /^rediss?:\/\/./.test(connect);
-  if (connect !== undefined && !isText && (typeof connect !== 'object' || connect === null))
-    refuse(
-      'connect',
-      'not shown here',
-      "a URL such as 'redis://localhost:6379', or options of ioredis",
-    );
-  if (cluster !== undefined && !(Array.isArray(cluster?.nodes) && cluster.nodes.length > 0))
-    refuse('cluster', cluster, "its nodes: { nodes: [{ host: 'redis-1', port: 6379 }] }");
+    refuse('client', NOT_SHOWN, 'an ioredis Redis or Cluster; a URL or options are the `connect`');
+  if (isClient(connect)) refuse('connect', NOT_SHOWN, 'an ioredis client as `client`');
+  if (typeof connect === 'string') {
+    const mistake = mistakeInUrl(connect);
+    if (mistake) refuse('connect', NOT_SHOWN, mistake);
+  } else if (connect !== undefined) {
+    if (!isPlain(connect)) refuse('connect', NOT_SHOWN, URL_OR_OPTIONS);
+    const has = (...names: string[]) => names.some((name) => name in connect);
+    if (has('url', 'uri', 'connectionString') && !has('host', 'path', 'sentinels'))
+      refuse('connect', NOT_SHOWN, 'the URL itself, as a text: ioredis has no such option');
+  }
+  if (cluster !== undefined) validateCluster(cluster, refuse);
 
   const options = Object([client?.options, connect, cluster?.options].find(Boolean)) as IoOptions;
+  const mistake = mistakeInAddress(options);
+  if (mistake) refuse(client ? 'client' : 'connect', NOT_SHOWN, mistake);
   for (const { keyPrefix, autoResendUnfulfilledCommands } of [
     options,
     options.redisOptions ?? {},
@@ -44,8 +60,43 @@ function validateSources(
   }
 }
 
+function validateCluster(cluster: RedisLockOptions['cluster'], refuse: RefuseOption): void {
+  if (!isPlain(cluster) || !Array.isArray(cluster.nodes) || cluster.nodes.length === 0)
+    return refuse('cluster', NOT_SHOWN, NODES);
+  refuseOthers('cluster', cluster, ['nodes', 'options'], refuse);
+  for (const node of cluster.nodes as readonly unknown[]) {
+    if (typeof node === 'string' && isHostAndPort(node)) continue;
+    if (typeof node !== 'string' && !isPlain(node)) refuse('cluster.nodes', NOT_SHOWN, NODES);
+    const mistake = typeof node === 'string' ? mistakeInUrl(node) : mistakeInAddress(node);
+    if (mistake) refuse('cluster.nodes', NOT_SHOWN, mistake);
+  }
+}
+
+/** Refuses the first property that is not one of `names`: ioredis would never see it. */
+function refuseOthers(
+  option: string,
+  value: object,
+  names: readonly string[],
+  refuse: RefuseOption,
+): void {
+  const other = Object.keys(value).find((name) => !names.includes(name));
+  if (other === undefined) return;
+  const list = names.map((name) => `\`${name}\``).join(', ');
+  const name = /^\w{1,40}$/.test(other) ? ` \`${other}\`` : '';
+  const shown = new NotShown(`an object with an unknown property${name}`);
+  refuse(option, shown, `${list} only${option === 'cluster' ? CLUSTER_OPTIONS : ''}`);
+}
+
+const CLUSTER_OPTIONS = ', and credentials inside of its `options`: { redisOptions: { password } }';
+
+/** Whether it is an object of named properties, not one such as a URL or a list, of which ioredis would see no host. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.keys(value).length > 0 || !(value instanceof URL || value instanceof Map);
+}
+
 /** The options of an ioredis client that are validated here. */
-interface IoOptions {
+interface IoOptions extends ServerAddress {
   readonly keyPrefix?: string;
   readonly autoResendUnfulfilledCommands?: boolean;
   readonly redisOptions?: IoOptions;
@@ -64,7 +115,7 @@ function validateNodes(
     return;
   }
   if (!Array.isArray(nodes) || nodes.length < FEWEST)
-    refuse('nodes', 'too few', `at least ${FEWEST} servers, and an odd number`);
+    refuse('nodes', new NotShown('too few'), `at least ${FEWEST} servers, and an odd number`);
   const seen = new Set<unknown>();
   for (const node of nodes as readonly unknown[]) {
     if (node === undefined || node === null)
@@ -72,9 +123,14 @@ function validateNodes(
     const source = isClient(node) ? { client: node } : { connect: node };
     validateSources(source, (_, value, expected) => refuse('nodes', value, expected));
     if (isClient(node) && isRedisCluster(node))
-      refuse('nodes', 'a Cluster', 'independent servers; a cluster is one client of its own');
+      refuse(
+        'nodes',
+        new NotShown('a Cluster'),
+        'independent servers; a cluster is one client of its own',
+      );
     const address = addressOf(node);
-    if (seen.has(address)) refuse('nodes', 'the same server twice', 'each of them once');
+    if (seen.has(address))
+      refuse('nodes', new NotShown('the same server twice'), 'each of them once');
     seen.add(address);
   }
   if (nodeTimeout !== undefined && !isIn(nodeTimeout, 1, watchdogTimeout / 3))
@@ -113,7 +169,7 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
   if (given.length !== 1)
     refuse(
       given[1] ?? 'connect',
-      given.length === 0 ? undefined : 'given too', // it may contain a password
+      given.length === 0 ? undefined : new NotShown('given too'),
       "one of `connect: 'redis://localhost:6379'`, `client`, `cluster` and `nodes`",
     );
   validateSources(options, refuse);
@@ -133,6 +189,7 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
     refuse('shardedSubscriptionMode', shardedSubscriptionMode, "'auto', 'on' or 'off'");
   if (replicas === undefined) return;
   const { atLeast, timeout = 1, otherwise = 'fail' } = replicas ?? {};
+  refuseOthers('replicas', Object(replicas) as object, ['atLeast', 'timeout', 'otherwise'], refuse);
   if (!(Number.isInteger(atLeast) && atLeast > 0))
     refuse('replicas.atLeast', atLeast, 'a whole number from 1');
   if (!(Number.isInteger(timeout) && timeout > 0))

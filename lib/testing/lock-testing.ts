@@ -1,4 +1,8 @@
-import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import {
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import {
   LockClientDuplicateError,
   LockClientUnknownError,
@@ -8,6 +12,9 @@ import type { LockActivity, LockClient } from '../core/lock-client.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 import { type LockTestingOptions, TestingClient } from './testing-client.js';
 import { TestingClock } from './testing-clock.js';
+
+/** Step of virtual time during a shutdown, in ms. */
+const PACE = 20;
 
 /**
  * Controls the locks of an app from a test: advances virtual time, and simulates failures.
@@ -24,9 +31,10 @@ import { TestingClock } from './testing-clock.js';
  * ```
  */
 @Injectable()
-export class LockTesting implements BeforeApplicationShutdown {
+export class LockTesting implements BeforeApplicationShutdown, OnApplicationShutdown {
   readonly #clock = new TestingClock();
   readonly #clients = new Map<string, TestingClient>();
+  #passing?: NodeJS.Timeout;
 
   /** Virtual time that has passed, in ms. */
   get now(): number {
@@ -101,9 +109,17 @@ export class LockTesting implements BeforeApplicationShutdown {
     return this.#client(client).expire();
   }
 
-  /** Reconnects suspended clients: locks are released at shutdown, and no virtual time passes then. */
+  /**
+   * Reconnects suspended clients, so that locks are released at shutdown. From now on virtual time passes as real time does:
+   * Nest waits for requests, and no test advances the bounds on their waits.
+   */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([...this.#clients.values()].map((client) => client.resume()));
+    this.#passing = setInterval(() => void this.#clock.advance(PACE).catch(() => {}), PACE).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.#passing);
   }
 
   #activity(state: LockActivity['state'], client?: string): LockActivity[] {

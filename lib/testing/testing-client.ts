@@ -51,16 +51,16 @@ function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string): L {
 /** Options that a client in virtual time adopts from the client that it replaces. All others have no effect. */
 export interface LockTestingOptions extends EmbeddedLockOptions {
   /** With `'redis'`, locks accept a `lease`, which expires in virtual time. */
-  readonly backend?: 'embedded' | 'zookeeper' | 'redis';
+  readonly backend?: 'embedded' | 'zookeeper' | 'redis' | undefined;
   /** As on ZooKeeper: with `'standard'`, `suspend()` ends the held leases. */
-  readonly errorPolicy?: ErrorPolicy;
+  readonly errorPolicy?: ErrorPolicy | undefined;
   /**
    * Time in milliseconds that a session survives a lost connection. As on a ZooKeeper server with default settings, it is
    * raised to at least 4,000 and lowered to at most 40,000.
    *
    * @default 30000
    */
-  readonly sessionTimeout?: number;
+  readonly sessionTimeout?: number | undefined;
 }
 
 /** Tick of a ZooKeeper server, in ms: session timeouts are 2 to 20 ticks. */

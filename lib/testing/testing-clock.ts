@@ -8,9 +8,6 @@ const nextTurn = setImmediate;
 /** Consecutive turns of the event loop without a due timer after which promises are assumed to have settled. */
 const QUIET_TURNS = 3;
 
-/** Turns without such a quiet period after which promises are assumed never to settle. */
-const MOST_TURNS = 200_000;
-
 /** Fires in the async context in which it was set, like a timer of Node. */
 class PendingTimer extends AsyncResource {
   constructor(
@@ -42,6 +39,9 @@ export class TestingClock implements Clock {
   readonly #timers: PendingTimer[] = [];
   #isTurning = false;
   #lastAdvance: Promise<void> = Promise.resolve();
+
+  /** @param mostTurns turns of the event loop without a quiet period after which promises are assumed never to settle */
+  constructor(private readonly mostTurns = 200_000) {}
 
   now(): number {
     return this.#now;
@@ -81,7 +81,7 @@ export class TestingClock implements Clock {
   async #settled(): Promise<void> {
     let quiet = 0;
     for (let turn = 0; quiet < QUIET_TURNS; turn++) {
-      if (turn === MOST_TURNS)
+      if (turn === this.mostTurns)
         throw new Error(
           'Virtual time cannot pass: locks are taken again and again without a pause. Let that end first, or sleep in between.',
         );

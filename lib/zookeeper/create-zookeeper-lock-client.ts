@@ -1,3 +1,4 @@
+import { LIVENESS } from '../core/internal/client-lifecycle.js';
 import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { systemClock } from '../core/clock.js';
 import { parseConnectString, ServerList } from './connection/server-list.js';
@@ -34,18 +35,20 @@ export async function createZooKeeperLockClient(
   } = options;
   const { servers, chroot } = parseConnectString(options.connect, name);
   const events = new LockEventEmitter(name);
+  const list = new ServerList(servers, Math.random);
   const connection = new SessionConnection({
     transport: await NativeTransport.load(name),
-    servers: new ServerList(servers, Math.random),
+    servers: list,
     sessionTimeout,
     tickTime,
     clock: systemClock,
     auth,
     onAttemptFailed: (reason) => events.emit('connection', { state: connection.state, reason }),
   });
-  return new ZooKeeperLockClient({
+  const client = new ZooKeeperLockClient({
     name,
     connection,
+    serverIds: () => list.known.map((address) => `zookeeper ${address}`),
     events,
     clock: systemClock,
     chroot,
@@ -57,4 +60,5 @@ export async function createZooKeeperLockClient(
     errorPolicy,
     acl,
   });
+  return Object.assign(client, { [LIVENESS]: connection });
 }

@@ -45,7 +45,7 @@ export interface NodeOptions {
    *
    * @default the address of this host, as in Curator
    */
-  readonly data?: string | Uint8Array;
+  readonly data?: string | Uint8Array | undefined;
 }
 
 /** Returns a copy of the data. @throws LockOptionsError when it is too long, or neither a string nor bytes */
@@ -65,9 +65,9 @@ export interface LockSettings {
   /** Directory of the lock. */
   readonly path: string;
   /** Data of its nodes. Default: that of the client. */
-  readonly data?: Buffer;
+  readonly data?: Buffer | undefined;
   /** What ends a hold, besides the loss of the lock itself. Default: the loss of the session only. */
-  readonly errorPolicy?: ErrorPolicy;
+  readonly errorPolicy?: ErrorPolicy | undefined;
 }
 
 /** Where a client keeps its locks. */

@@ -4,7 +4,7 @@ import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { SwapRemoveSet } from '../core/internal/swap-remove-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
-import type { Wait } from '../core/lock.js';
+import type { LockScope, Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
 import type { AclEntry, ZooKeeperConnection } from './connection/zookeeper-connection.js';
 import type { LockPathSettings } from './lock-path.js';
@@ -13,7 +13,7 @@ import { ContainerParents } from './nodes/container-parents.js';
 import { GuaranteedDelete } from './nodes/guaranteed-delete.js';
 
 /** Parts and settings of a client. Times are in milliseconds. */
-export interface ZooKeeperLockClientSettings extends LockPathSettings {
+export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope {
   readonly name: string;
   readonly connection: ZooKeeperConnection;
   readonly events: LockEventEmitter;
@@ -30,10 +30,12 @@ export interface ZooKeeperLockClientSettings extends LockPathSettings {
   readonly nodeData?: Buffer;
   /** Time after which the node of a holder that did not queue is watched. Default: 100. */
   readonly watchAfter?: number;
+  /** Whether no other client can reach its servers. Default: false. */
+  readonly isAlone?: boolean;
 }
 
 /** State that one client shares with all of its recipes. Its identity is the scope of re-entry. */
-export interface RecipeContext {
+export interface RecipeContext extends LockScope {
   /** Name of the client. */
   readonly client: string;
   readonly connection: ZooKeeperConnection;
@@ -62,10 +64,11 @@ export interface RecipeContext {
 /** Creates the state that the recipes of a client share. */
 export function makeRecipeContext(settings: ZooKeeperLockClientSettings): RecipeContext {
   const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
-  const { watchAfter = 100 } = settings;
+  const { watchAfter = 100, serverIds } = settings;
   return {
     client: name,
     connection,
+    serverIds,
     clock,
     events,
     retryPolicy,

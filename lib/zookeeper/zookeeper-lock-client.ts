@@ -1,3 +1,4 @@
+import type { Clock } from '../core/clock.js';
 import { clientActivity, clientStatus } from '../core/internal/client-activity.js';
 import { validateLeaderId, type LeaderOptions } from '../core/election/election-backend.js';
 import { LeaderLatch } from '../core/election/leader-latch.js';
@@ -23,6 +24,7 @@ import {
   type ZooKeeperLockClientSettings,
 } from './recipe-context.js';
 import type { AtomicOptions } from './atomic/atomic-options.js';
+import { ZooKeeperOccurrenceMark } from './atomic/zookeeper-occurrence-mark.js';
 import { attemptRevoke } from './locks/zookeeper-lease.js';
 import {
   DistributedAtomicNumber,
@@ -51,6 +53,7 @@ import type { ZooKeeperSemaphoreOptions } from './zookeeper-options.js';
 /** Lock client on ZooKeeper, or on the embedded tree that behaves like it. */
 export class ZooKeeperLockClient implements LockClient {
   readonly name: string;
+  readonly clock: Clock;
   /** Throws `LockOptionsError` for every lease: on this backend the session expires instead. */
   readonly validateLease = (lease: number) => refuseLease(lease, this.name);
   /** @internal */
@@ -62,6 +65,7 @@ export class ZooKeeperLockClient implements LockClient {
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
     const { name, connection, events, clock, chroot = '' } = settings;
     this.name = name;
+    this.clock = clock;
     this.#kinds = new PathUses(name);
     this.#context = makeRecipeContext(settings);
     this.#lifecycle = new ClientLifecycle(this.#context, {
@@ -73,14 +77,11 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   mutex(key: string, options: NodeOptions = {}): InterProcessMutex {
-    const settings = this.#lock(key, options);
-    this.#kinds.claim(settings.path, 'mutex', key);
-    return new InterProcessMutex(this.#context, settings);
+    return new InterProcessMutex(this.#context, this.#node(key, 'mutex', options));
   }
 
   readWriteLock(key: string, options: NodeOptions = {}): InterProcessReadWriteLock {
-    const settings = this.#lock(key, options);
-    this.#kinds.claim(settings.path, 'read/write lock', key);
+    const settings = this.#node(key, 'read/write lock', options);
     return new InterProcessReadWriteLock(this.#context, settings);
   }
 
@@ -100,8 +101,7 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   multiLock(locks: readonly Lock[]): MultiLock {
-    const { wait, clock } = this.#context;
-    return new MultiLock(locks, { wait, clock });
+    return new MultiLock(locks, this.#context);
   }
 
   leaderLatch(key: string, options: LeaderOptions = {}): LeaderLatch {
@@ -115,6 +115,10 @@ export class ZooKeeperLockClient implements LockClient {
   ): LeaderSelector {
     const election = this.#election(key, 'leaderSelector', standardLockInternalsDriver, options);
     return new LeaderSelector(election, takeLeadership, autoRequeue);
+  }
+
+  occurrenceMark(key: string): ZooKeeperOccurrenceMark {
+    return new ZooKeeperOccurrenceMark(this.#context, this.#lock(key, {}));
   }
 
   /**
@@ -139,15 +143,13 @@ export class ZooKeeperLockClient implements LockClient {
 
   /** Returns the 64-bit counter of `key`. @throws LockKeyError, LockOptionsError */
   atomicLong(key: string, options: AtomicOptions = {}): DistributedAtomicLong {
-    const settings = this.#node(key, 'distributed atomic long');
-    const own = [longCodec, this.#context, settings] as const;
+    const own = [longCodec, this.#context, this.#node(key, 'distributed atomic long')] as const;
     return new DistributedAtomicNumber(...own, options, (lock) => this.mutex(lock));
   }
 
   /** Returns the 32-bit counter of `key`, which may also be a shared count. @throws LockKeyError, LockOptionsError */
   atomicInteger(key: string, options: AtomicOptions = {}): DistributedAtomicInteger {
-    const settings = this.#node(key, 'shared count');
-    const own = [integerCodec, this.#context, settings] as const;
+    const own = [integerCodec, this.#context, this.#node(key, 'shared count')] as const;
     return new DistributedAtomicNumber(...own, options, (lock) => this.mutex(lock));
   }
 
@@ -156,18 +158,10 @@ export class ZooKeeperLockClient implements LockClient {
     return new DistributedBarrier(this.#context, this.#node(key, 'barrier'));
   }
 
-  /**
-   * Returns the double barrier of `key`.
-   *
-   * @param memberQty number of members that have to arrive
-   * @throws LockKeyError, LockOptionsError
-   */
+  /** Returns the double barrier of `key`, at which `memberQty` members have to arrive. @throws LockKeyError, LockOptionsError */
   doubleBarrier(key: string, memberQty: number): DistributedDoubleBarrier {
-    return new DistributedDoubleBarrier(
-      this.#context,
-      this.#node(key, 'double barrier'),
-      memberQty,
-    );
+    const settings = this.#node(key, 'double barrier');
+    return new DistributedDoubleBarrier(this.#context, settings, memberQty);
   }
 
   /**
@@ -189,10 +183,13 @@ export class ZooKeeperLockClient implements LockClient {
 
   status(): LockClientStatus {
     const { state, session } = this.settings.connection;
-    return {
-      ...clientStatus(state, this.#context),
-      sessionId: session?.isAlive ? session.id : undefined,
-    };
+    const sessionId = session?.isAlive ? session.id : undefined;
+    return { ...clientStatus(state, this.#context), sessionId };
+  }
+
+  /** Number of calls that wait, for whatever it is. @internal */
+  get pending(): number {
+    return this.#context.waits.size;
   }
 
   activity(): LockActivity[] {
@@ -206,6 +203,10 @@ export class ZooKeeperLockClient implements LockClient {
 
   connect(): Promise<void> {
     return connectToZooKeeper(this.settings, this.#context);
+  }
+
+  drain(wait: number): void {
+    this.#lifecycle.drain(wait);
   }
 
   refuse(): void {
@@ -232,8 +233,8 @@ export class ZooKeeperLockClient implements LockClient {
     return new ZooKeeperElection(this.#context, queue, id, options.errorPolicy);
   }
 
-  #node(key: string, kind: string): LockSettings {
-    const settings = this.#lock(key, {});
+  #node(key: string, kind: string, options: NodeOptions = {}): LockSettings {
+    const settings = this.#lock(key, options);
     this.#kinds.claim(settings.path, kind, key);
     return settings;
   }

@@ -1,5 +1,6 @@
 import type { ErrorPolicy } from '../core/election/election-backend.js';
 import { LockOptionsError } from '../core/errors/index.js';
+import { NotShown } from '../core/errors/shown-value.js';
 import { validateAcquireOptions } from '../core/internal/validation.js';
 import type { Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
@@ -31,14 +32,14 @@ export interface ZooKeeperLockOptions {
    *
    * @default 30000
    */
-  readonly sessionTimeout?: number;
+  readonly sessionTimeout?: number | undefined;
   /**
    * The `tickTime` in the configuration of the servers. Their leader may learn this late that a client is alive, so a session
    * without proof of life is given up this much earlier. Set it if the servers use a longer one.
    *
    * @default 2000
    */
-  readonly tickTime?: number;
+  readonly tickTime?: number | undefined;
   /**
    * What ends a hold of a lock, and with it the lease; Curator's `ConnectionStateErrorPolicy`. Elections have their own option.
    *
@@ -49,41 +50,41 @@ export interface ZooKeeperLockOptions {
    *
    * @default 'session'
    */
-  readonly errorPolicy?: ErrorPolicy;
+  readonly errorPolicy?: ErrorPolicy | undefined;
   /**
    * Bound on the first connection, and on a `tryAcquire` without a `wait` that finds no connection.
    *
    * @default 15000
    */
-  readonly connectTimeout?: number;
+  readonly connectTimeout?: number | undefined;
   /**
    * Directory of all keys; each key is one percent-encoded component in it. To share locks with Apache Curator, set the
    * directory that contains them.
    *
    * @default '/locks'
    */
-  readonly basePath?: string;
+  readonly basePath?: string | undefined;
   /**
    * Whether a key that starts with `/` is the path itself, wherever that is. For sharing locks with Apache Curator that are not
    * all in one directory. Such a key reaches every node that `auth` gives access to: never build it from user input.
    *
    * @default false
    */
-  readonly literalPaths?: boolean;
+  readonly literalPaths?: boolean | undefined;
   /**
    * Bound of an acquire without a `wait` of its own.
    *
    * @default 'forever'
    */
-  readonly wait?: Wait;
+  readonly wait?: Wait | undefined;
   /**
    * When to retry what a lost connection interrupted. Waiting for the connection is bounded by the acquire's `wait`.
    *
    * @default new RetryForever(50)
    */
-  readonly retryPolicy?: RetryPolicy;
+  readonly retryPolicy?: RetryPolicy | undefined;
   /** Credentials presented on every connection. */
-  readonly auth?: readonly AuthInfo[];
+  readonly auth?: readonly AuthInfo[] | undefined;
   /**
    * Access control list of the non-ephemeral nodes that this client creates: directories of locks, counters, shared values,
    * barriers. Existing nodes keep theirs. It prevents unauthorized clients from queueing, listing, deleting, and changing
@@ -91,7 +92,7 @@ export interface ZooKeeperLockOptions {
    *
    * @default open to all
    */
-  readonly acl?: readonly AclEntry[];
+  readonly acl?: readonly AclEntry[] | undefined;
 }
 
 /** Longest time in ms, since the driver counts in 32 bits. */
@@ -100,7 +101,8 @@ const LONGEST = 2 ** 31 - 1;
 /** Throws {@link LockOptionsError} for the first option that is out of range. */
 export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: string): void {
   const refuse = (option: keyof ZooKeeperLockOptions, expected: string): never => {
-    const shown = option === 'auth' ? 'not shown here' : options[option];
+    const isSecret = option === 'auth' || option === 'acl';
+    const shown = isSecret ? new NotShown('invalid, and not shown here') : options[option];
     throw new LockOptionsError(option, shown, expected, { client });
   };
   parseConnectString(options.connect, client);
@@ -128,8 +130,12 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
     );
 }
 
+/** The scheme is shown when the servers refuse it, so it may not be the credentials. */
+const SCHEME = /^[\w.-]+$/;
+
 function isAuthInfo(entry: Partial<AuthInfo> | null | undefined): boolean {
-  return typeof entry?.scheme === 'string' && typeof entry.auth === 'string';
+  const { scheme, auth } = entry ?? {};
+  return typeof scheme === 'string' && SCHEME.test(scheme) && typeof auth === 'string';
 }
 
 function isAclEntry(entry: Partial<AclEntry> | null | undefined): boolean {

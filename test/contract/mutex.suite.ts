@@ -7,6 +7,7 @@ import {
 } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { byTier } from '../support/tier.js';
+import { eventually } from '../support/time.js';
 import {
   contendersBecome,
   type Deployment,
@@ -219,6 +220,21 @@ function mutexClosingSuite(stage: () => LockStage): void {
     expect(held.isHeld).toBe(true);
     await held.release();
     expect(await stage().contenders()).toEqual([]);
+  });
+
+  it('is announced by drain(): locks are granted, and only waits without a bound get one', async () => {
+    const { mine, theirs, key } = stage();
+    const held = await theirs.lock(key).acquire();
+    const endless = mine.lock(key).acquire();
+    const patient = mine.lock(key).acquire({ wait: 60_000 });
+    await eventually('both wait', () => mine.locks.status().waiting >= 2);
+
+    mine.locks.drain(300);
+    await using _ = await mine.lock('another').acquire();
+    await expectAllClosed([endless, mine.lock(key).acquire()]);
+    await held.release();
+    await (await patient).release();
+    await (await mine.lock(key).acquire()).release();
   });
 
   it('refuses to connect again, at once', async () => {

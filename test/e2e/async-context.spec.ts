@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type INestApplicationContext, Injectable } from '@nestjs/common';
+import { Global, type INestApplicationContext, Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { setFlagsFromString } from 'node:v8';
@@ -15,14 +15,21 @@ import {
   tap,
   timer,
 } from 'rxjs';
+import { LeaseScope } from '../../lib/core/internal/lease-scope.js';
 import {
   currentLease,
+  getLockClientToken,
+  LeaderElection,
   type Lease,
+  LOCK_TRACER,
   LockLostError,
   LockModule,
   LockNotHeldError,
   LockStream,
+  type LockTracer,
   WithMutex,
+  type ZooKeeperLease,
+  type ZooKeeperLockClient,
 } from '../../lib/index.js';
 
 setFlagsFromString('--expose-gc');
@@ -64,6 +71,23 @@ class Service {
       tap(() => this.seen.push(currentLease()?.key)),
       finalize(() => this.seen.push(currentLease()?.key)),
     );
+  }
+
+  @WithMutex('outer')
+  async outer<T>(body: () => Promise<T> | T): Promise<T> {
+    return body();
+  }
+
+  @WithMutex((_body: unknown, _hear: () => void) => 'lost', {
+    onLost: (_error, _body, hear) => hear(),
+  })
+  async losing(body: () => unknown, _hear: () => void): Promise<unknown> {
+    return body();
+  }
+
+  @LockStream('stream')
+  async *rows(): AsyncGenerator<number> {
+    yield 1;
   }
 
   @LockStream('many')
@@ -137,6 +161,111 @@ describe('The async context of locked methods', () => {
   it('stops a locked Observable that emits all at once when the consumer has what it wants', async () => {
     await firstValueFrom(service.many());
     expect(service.produced).toBe(1);
+  });
+});
+
+describe('Under a lock, the code of others runs outside of it:', () => {
+  let app: INestApplicationContext;
+  let service: Service;
+  let client: ZooKeeperLockClient;
+  const heard: unknown[] = [];
+  /** Code of others: it notes the lease that it runs in. */
+  const hear = (..._news: unknown[]) => void heard.push(currentLease()?.key ?? 'outside');
+  let isTraced = false;
+  const tracer: LockTracer = {
+    async hold(_plan, proceed) {
+      if (isTraced) hear();
+      const result = await proceed();
+      if (isTraced) hear();
+      return result;
+    },
+  };
+
+  beforeAll(async () => {
+    const imports = [LockModule.forRoot()];
+    const providers = [Service, { provide: LOCK_TRACER, useValue: tracer }];
+    @Global()
+    @Module({ providers, exports: providers })
+    class Parts {}
+    app = await Test.createTestingModule({ imports: [...imports, Parts] }).compile();
+    await app.init();
+    service = app.get(Service);
+    client = app.get(getLockClientToken());
+  });
+  afterAll(() => app.close());
+
+  const here = () => currentLease() as ZooKeeperLease;
+  const lose = (lease: ZooKeeperLease) => void lease.hold.revoke('it was taken away');
+  const cases: Record<string, () => Promise<unknown>> = {
+    'a tracer': async () => {
+      isTraced = true;
+      await service.exclusive();
+      isTraced = false;
+    },
+    'a listener of a client': async () => {
+      const stop = client.on('acquired', hear);
+      await service.outer(() => client.mutex('other').using(() => {}));
+      stop();
+    },
+    'a listener of the signal of a lease': () =>
+      service.losing(
+        () => {
+          here().signal.addEventListener('abort', hear);
+          lose(here());
+        },
+        () => {},
+      ),
+    'an onLost': () => service.losing(() => lose(here()), hear),
+    'a revocation listener': () =>
+      service.outer(async () => {
+        const [participant] = await client.mutex('outer').participants();
+        await client.revoke(participant!);
+        await new Promise<void>((resolve) =>
+          here().makeRevocable(() => {
+            hear();
+            resolve();
+          }),
+        );
+      }),
+    'a listener of a latch': () =>
+      service.outer(async () => {
+        const latch = client.leaderLatch('latch');
+        const leads = new Promise<void>((resolve) =>
+          latch.onLeadership(() => {
+            hear();
+            resolve();
+          }),
+        );
+        latch.start();
+        await leads;
+        latch.onLeadershipLost(hear);
+        await latch.close('NOTIFY_LEADER');
+      }),
+    'a subscriber of the state of an election': () =>
+      service.outer(() => {
+        const latch = { hasLeadership: false, onLeadership() {}, onLeadershipLost() {} };
+        const election = new LeaderElection('jobs', 'default', () => latch as never);
+        election.join();
+        LeaseScope.runOutside(() => election.state$.subscribe(hear));
+        latch.hasLeadership = true;
+        expect(election.state).toBe('leader');
+      }),
+    'a consumer of a locked generator': async () => {
+      for await (const row of service.rows()) hear(row);
+    },
+    'a consumer of a locked Observable, told of its end': () =>
+      new Promise<void>((complete) => {
+        service.ticks().subscribe({
+          next: hear,
+          complete: () => complete(hear()),
+        });
+      }),
+  };
+
+  it.each(Object.entries(cases))('%s', async (_, act) => {
+    heard.length = 0;
+    await act();
+    expect(new Set(heard)).toEqual(new Set(['outside']));
   });
 });
 

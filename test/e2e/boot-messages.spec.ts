@@ -53,6 +53,8 @@ describe('An app without the package of its backend says', () => {
 });
 
 const backends = "Give 'zookeeper', 'redis' or 'embedded'.";
+const OPTIONS =
+  "Give an object such as { backend: 'redis', connect: url }; `{}` means the embedded backend.";
 const SERVERS =
   "Give servers as 'host:port,host:port', with a chroot such as '/app' behind them if there is one.";
 
@@ -92,24 +94,27 @@ describe('LockModule refuses to boot', () => {
     [{ wait: -1 }, 'Option `wait` is -1.'],
     [{ wait: Infinity }, 'Option `wait` is Infinity.'],
     [{ basePath: 'locks/' }, 'Option `basePath` is "locks/".'],
-    [{ backend: 'zookeeper', connect: 'zk1:port' }, 'Option `connect` is "zk1:port".'],
+    [
+      { backend: 'zookeeper', connect: 'zk1:port' },
+      'Option `connect` is a text with something else in it than servers.',
+    ],
     [{ backend: 'zookeeper', connect: 'zk1', sessionTimeout: 0 }, 'Option `sessionTimeout` is 0.'],
     [{ backend: 'constructor' }, 'Option `backend` is "constructor".'],
     [
       { conect: 'zk1:2181' },
-      'Option `conect` is "zk1:2181". Give an option that the backend \'embedded\' has: `name`, `backend`,',
+      "Option `conect` is unknown to the backend 'embedded'. Give `connect` and `backend`: 'zookeeper' or 'redis'.",
     ],
     [
       { sessionTimeout: 5_000 },
-      "Option `sessionTimeout` is 5000. Give an option that the backend 'embedded' has",
+      "Option `sessionTimeout` is unknown to the backend 'embedded'. Give it to the backend 'zookeeper' only.",
     ],
     [
       { backend: 'redis', connect: 'redis://127.0.0.1', sesionTimeout: 1 },
-      "Option `sesionTimeout` is 1. Give an option that the backend 'redis' has",
+      "Option `sesionTimeout` is unknown to the backend 'redis'. Give an option that the backend 'redis' has: `name`, `backend`,",
     ],
     [
       { backend: 'zookeeper', connect: 'zk1', prefix: 'a' },
-      'Option `prefix` is "a". Give an option that the backend \'zookeeper\' has',
+      "Option `prefix` is unknown to the backend 'zookeeper'. Give it to the backend 'redis' only.",
     ],
   ])('with the options %j', async (options, message) => {
     const error = await bootError(options);
@@ -119,8 +124,8 @@ describe('LockModule refuses to boot', () => {
   });
 
   it.each([
-    [undefined, 'Option `options` is undefined. Give an object; `{}` means the embedded backend.'],
-    [null, 'Option `options` is null. Give an object; `{}` means the embedded backend.'],
+    [undefined, `Option \`options\` is undefined. ${OPTIONS}`],
+    [null, `Option \`options\` is null. ${OPTIONS}`],
     [{ name: 'b' }, 'Option `name` is "b". Give it to forRootAsync, beside the factory.'],
     [{ backend: undefined }, `Option \`backend\` is undefined. ${backends}`],
   ])('with a factory that gives %j', async (options, message) => {

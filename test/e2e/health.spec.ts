@@ -160,7 +160,7 @@ describe('The log of what locks do', () => {
     await app.get(Payments).pay('7');
     const mutex = clientOf(app).mutex('order:8');
     const held = await mutex.acquire();
-    await expect(mutex.acquire({ wait: 20 })).rejects.toBeInstanceOf(LockTimeoutError);
+    await expect(mutex.acquire({ wait: 500 })).rejects.toBeInstanceOf(LockTimeoutError);
     await held.release();
 
     const told = lines().map((line) => line.replaceAll(/\d+\.\d ms/g, '# ms'));

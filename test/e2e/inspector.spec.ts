@@ -397,11 +397,11 @@ describe('The inspector as a service alone', () => {
     });
   });
 
-  it.each([{ every: 10 }, { limit: 0 }, { scan: -1 }, { answerWithin: NaN }])(
-    'refuses %j',
-    (options) => {
-      const [name] = Object.keys(options);
-      expect(() => LockInspectorModule.forRoot(options)).toThrow(`\`${name}\``);
-    },
-  );
+  it.each([
+    ...[{ every: 10 }, { limit: 0 }, { scan: -1 }, { answerWithin: NaN }],
+    ...[{ watchers: 0 }, { processes: 0.5 }, { reportSize: 1_000 }, { reportSize: 1e6 }],
+  ])('refuses %j', (options) => {
+    const [name] = Object.keys(options);
+    expect(() => LockInspectorModule.forRoot(options)).toThrow(`\`${name}\``);
+  });
 });

@@ -5,10 +5,13 @@ import { lastValueFrom, of, type Observable } from 'rxjs';
 import {
   currentLease,
   InjectLockClient,
+  LEADER_ELECTIONS,
+  LeaderElections,
+  LOCK_CLIENTS,
   LOCK_INTERCEPTOR,
   LOCK_PLANS,
   LockClientDuplicateError,
-  LockClientRegistry,
+  LockClients,
   LockClientUnknownError,
   LockDefaults,
   LockInterceptorMissingError,
@@ -87,7 +90,7 @@ describe('LockModule', () => {
   it('injects the client wherever a provider asks for it', async () => {
     const app = await apps.boot({ providers: [Orders] });
     expect(app.get(Orders).client).toBe(clientOf(app));
-    expect(app.get(LockClientRegistry).get()).toBe(clientOf(app));
+    expect(app.get(LockClients).get()).toBe(clientOf(app));
   });
 
   const byConfiguration = LockModule.forRootAsync({
@@ -121,7 +124,7 @@ describe('LockModule', () => {
       imports: [LockModule.forRootAsync({ name: 'archive', useFactory: () => ({}) })],
       providers: [Orders, Archive],
     });
-    expect(app.get(LockClientRegistry).names.sort()).toEqual(['archive', 'default']);
+    expect(app.get(LockClients).names.sort()).toEqual(['archive', 'default']);
 
     const other = await clientOf(app).mutex('orders').acquire();
     const call = () => app.get(Archive).store();
@@ -193,9 +196,24 @@ describe('LockModule', () => {
 
   it('has a registry that throws on an unknown name', async () => {
     const app = await apps.boot({ clients: [{ name: 'archive' }] });
-    expect(() => app.get(LockClientRegistry).get()).toThrow(
+    expect(() => app.get(LockClients).get()).toThrow(
       'There is no lock client "default"; registered: "archive".',
     );
+  });
+
+  it('gives its services under symbols too, which every copy of this package knows', async () => {
+    const app = await apps.boot({});
+    expect(app.get(LOCK_CLIENTS)).toBe(app.get(LockClients));
+    expect(app.get(LEADER_ELECTIONS)).toBe(app.get(LeaderElections));
+    expect(LOCK_CLIENTS).toBe(Symbol.for(LOCK_CLIENTS.description!));
+  });
+
+  it('refuses to boot beside the LockModule of another copy of this package', async () => {
+    @Module({ providers: [{ provide: LOCK_CLIENTS, useValue: 'of the other copy' }] })
+    class OtherLockModule {}
+    const error = await apps.bootError({ imports: [OtherLockModule] });
+    expect(error).toBeInstanceOf(LockClientDuplicateError);
+    expect(error.message).toContain('has LockModule from two copies of nestjs-interlock');
   });
 
   it('cannot be imported without forRoot', async () => {

@@ -440,7 +440,7 @@ describe('An app with LockTelemetryModule and without LockModule', () => {
   it('does not boot', async () => {
     const imports = [LockTelemetryModule.forRoot()];
     const { message } = await apps.bootError({ clients: [], imports });
-    expect(message).toMatch(/dependencies of the LockTelemetry .*LockClientRegistry/);
+    expect(message).toMatch(/dependencies of the LockTelemetry .*LockClients/);
   });
 });
 

@@ -242,6 +242,24 @@ describe.each([
       this.runs += 1;
       return this.room.stay('sent');
     }
+
+    @RunOnce('brief-report', { atMost: 60_000, atLeast: 1_000 })
+    async brief(): Promise<string | undefined> {
+      this.runs += 1;
+      return 'sent';
+    }
+
+    @RunOnce('ticking-report', { atMost: 60_000, atLeast: 1_000, occurrence: () => 1_000 })
+    async ticking(): Promise<string | undefined> {
+      this.runs += 1;
+      return 'sent';
+    }
+
+    @RunOnce('hourly-report', { atMost: 60_000, occurrence: '0 * * * *' })
+    async hourly(): Promise<string | undefined> {
+      this.runs += 1;
+      return 'sent';
+    }
   }
 
   const app = useApp(() => ({
@@ -263,6 +281,40 @@ describe.each([
     await locks.advance(1);
     expect(await reports.nightly()).toBe('sent');
     expect(reports.runs).toBe(2);
+  });
+
+  it('runs nothing on a grant that comes later than `atLeast`, and gives it back at once', async () => {
+    const { reports, locks } = parts();
+    await locks.suspend();
+    const late = expect(reports.brief()).rejects.toThrow(/the grant came 1001 ms after the call/);
+    await locks.advance(1_001);
+    await locks.resume();
+    await late;
+    expect(reports.runs).toBe(0);
+    expect(await reports.brief()).toBe('sent');
+  });
+
+  it('runs an occurrence on a late grant, as no other has run it', async () => {
+    const { reports, locks } = parts();
+    await locks.suspend();
+    const late = reports.ticking();
+    await locks.advance(1_001);
+    await locks.resume();
+    expect(await late).toBe('sent');
+    await locks.advance(1_000);
+    expect(await reports.ticking()).toBeUndefined();
+  });
+
+  it('runs an occurrence once, by the clock of the test runner', async () => {
+    const { reports } = parts();
+    jest.useFakeTimers();
+    const sent = [];
+    for (const time of ['03:00:00', '03:59:59', '04:00:00', '03:00:00']) {
+      jest.setSystemTime(new Date(`2031-03-01T${time}`));
+      sent.push(await reports.hourly());
+    }
+    expect(sent).toEqual(['sent', undefined, 'sent', undefined]);
+    jest.useRealTimers();
   });
 
   it('gives up a run at `atMost`, so that another may begin', async () => {

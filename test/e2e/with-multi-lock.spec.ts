@@ -160,7 +160,7 @@ describe('A method with @WithMultiLock', () => {
   });
 
   it.each([
-    [[], 'Option `keys` is []. Give an array of at least one key'],
+    [[], 'Option `keys` is an empty array. Give an array of at least one key'],
     ['a', 'Option `keys` is "a". Give an array of at least one key'],
     [undefined, 'Option `keys` is undefined. Give an array of at least one key'],
     [[{ key: 'a', recipe: 'lock' }], "Give 'mutex', 'readLock', 'writeLock' or 'semaphore'"],
@@ -172,7 +172,7 @@ describe('A method with @WithMultiLock', () => {
         { key: 'rates', recipe: 'readLock' },
         { key: 'rates', recipe: 'writeLock' },
       ],
-      "Option `locks` is [ 'rates', 'rates' ]. Give each of them once",
+      'Option `locks` is an array. Give each of them once: "rates" would wait for itself',
     ],
   ])('refuses a call for which its function gives %j', async (keys, message) => {
     const error = await errorOf(bank().asIs(keys));

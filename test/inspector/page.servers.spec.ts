@@ -149,7 +149,7 @@ describeWithBrowser('The page of the inspector', () => {
     beforeAll(async () => {
       team = await Team.start(3, clients());
       const allow = { canActivate: () => true };
-      const { url } = await inspectingApp(apps, clients(), { guards: [allow] });
+      const { url } = await inspectingApp(apps, clients(), { guards: [allow], every: 250 });
       page = await InspectorPage.open(browser, url);
     }, 150_000);
     afterAll(async () => {

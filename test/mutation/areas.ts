@@ -28,7 +28,11 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   redis: {
     lib: ['connection', 'locks', 'red-lock', 'scripts', 'semaphores'].map((it) => `redis/${it}`),
-    tests: [['test/unit/redis'], ['test/contract/red(is|-lock).servers'], ['test/redis/']],
+    tests: [
+      ['test/unit/redis'],
+      ['test/contract/red(is|-lock).servers'],
+      ['test/redis/', 'test/faults/redis'],
+    ],
   },
   nest: {
     lib: ['clients', 'decorators', 'elections', 'interceptors', 'plans'],

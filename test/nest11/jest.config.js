@@ -12,6 +12,8 @@ export default {
     '<rootDir>/test/e2e/**/*.spec.ts',
   ],
   // They run apps in processes of their own, where Nest is the one of the folder above.
-  testPathIgnorePatterns: ['/(samples|terminated|leader-replicas)\\.servers\\.spec\\.ts$'],
+  testPathIgnorePatterns: [
+    '/(failed-boot|samples|terminated|leader-replicas)\\.servers\\.spec\\.ts$',
+  ],
   globalSetup: undefined,
 };

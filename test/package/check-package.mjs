@@ -22,9 +22,9 @@ try {
   run('node_modules/.bin/attw', [tarball, '--no-color']);
   assertDriversOutOfReach();
   installInto(join(folder, 'consumer'), tarball);
-  runPrograms('import.mjs', 'require.cjs', 'both.mjs');
+  runPrograms('import.mjs', 'require.cjs', 'both.cjs');
   link('@nestjs/terminus', '@opentelemetry/api');
-  runPrograms('import-entries.mjs', 'require-entries.cjs');
+  runPrograms('import-entries.mjs', 'require-entries.cjs', 'both.mjs');
   const compile = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '-p', '.'];
   run(process.execPath, compile, join(folder, 'consumer'));
   await tryApps(tarball);

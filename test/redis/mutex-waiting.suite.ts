@@ -307,7 +307,7 @@ export function spinLockSpinningSuite({ it, stage }: OnRedis): void {
     const { mine, key } = stage();
     const make = () => mine.spinLock(key, { backOff: backOff as never });
     expect(make).toThrow(LockOptionsError);
-    expect(make).toThrow(expect.objectContaining({ option: 'backOff', value: backOff, key }));
+    expect(make).toThrow(expect.objectContaining({ option: 'backOff', key }));
   });
 
   it('is not polled any more once the acquire is aborted, or its client closes', async () => {

@@ -21,7 +21,7 @@ export interface LeaderOptions {
    *
    * @default host and process id, e.g. `web-1:4711`
    */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /**
    * What ends a leadership, on ZooKeeper; Curator's `ConnectionStateErrorPolicy`.
    *
@@ -33,7 +33,7 @@ export interface LeaderOptions {
    *
    * @default 'standard'
    */
-  readonly errorPolicy?: ErrorPolicy;
+  readonly errorPolicy?: ErrorPolicy | undefined;
 }
 
 const MOST = 1_000_000;

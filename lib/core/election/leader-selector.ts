@@ -11,7 +11,7 @@ export interface LeaderSelectorOptions extends LeaderOptions {
    *
    * @default false
    */
-  readonly autoRequeue?: boolean;
+  readonly autoRequeue?: boolean | undefined;
 }
 
 /** The work of a leader; the leadership ends with it. */

@@ -17,11 +17,22 @@ export class LockClientClosedError extends LockError {
 export class LockClientDuplicateError extends LockError {
   static override readonly code = 'LOCK_CLIENT_DUPLICATE';
 
-  constructor(client: string) {
-    super(
-      'LOCK_CLIENT_DUPLICATE',
-      `Two lock clients are called "${client}". LockModule is global: import it once per client, and name each additional client: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').`,
-      { client },
+  constructor(
+    client: string,
+    message = `Two lock clients are called "${client}". LockModule is global: import it once per client, and name each additional client: LockModule.forRoot({ name: 'other' }), injected with @InjectLockClient('other').`,
+  ) {
+    super('LOCK_CLIENT_DUPLICATE', message, { client });
+  }
+
+  /**
+   * The app imports LockModule from two copies of this package.
+   *
+   * @internal
+   */
+  static ofCopies(client: string): LockClientDuplicateError {
+    return new LockClientDuplicateError(
+      client,
+      `Lock client "${client}" was not registered: this app has LockModule from two copies of nestjs-interlock, and the clients of one would be unknown to the other. Load it either by \`import\` or by \`require\` everywhere, and install it once (\`npm ls nestjs-interlock\`).`,
     );
   }
 }

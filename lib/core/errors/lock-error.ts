@@ -1,5 +1,3 @@
-import { inspect } from 'node:util';
-
 /** The `code` of each error class. */
 export type LockErrorCode =
   | 'LOCK_ABORTED'
@@ -20,13 +18,26 @@ export type LockErrorCode =
   | 'LOCK_UPGRADE'
   | 'LOCK_VALUE_CLOSED';
 
-const LONGEST = 80;
-
-/** Text of an unexpected value of any type for a message: on one line, cut short. */
-export function shownValue(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, LONGEST));
-  return inspect(value, { depth: 0, breakLength: Infinity }).slice(0, LONGEST);
-}
+/** Written out, as minifiers shorten the names of classes. */
+const NAMES: Record<LockErrorCode, string> = {
+  LOCK_ABORTED: 'LockAbortedError',
+  LOCK_BARRIER_STATE: 'BarrierStateError',
+  LOCK_CLIENT_CLOSED: 'LockClientClosedError',
+  LOCK_CLIENT_DUPLICATE: 'LockClientDuplicateError',
+  LOCK_CLIENT_UNKNOWN: 'LockClientUnknownError',
+  LOCK_CONNECTION: 'LockConnectionError',
+  LOCK_COUNTER_OVERFLOW: 'CounterOverflowError',
+  LOCK_DECORATOR_TARGET: 'LockDecoratorTargetError',
+  LOCK_ELECTION_CLOSED: 'ElectionClosedError',
+  LOCK_INTERCEPTOR_MISSING: 'LockInterceptorMissingError',
+  LOCK_KEY: 'LockKeyError',
+  LOCK_LOST: 'LockLostError',
+  LOCK_NOT_HELD: 'LockNotHeldError',
+  LOCK_OPTIONS: 'LockOptionsError',
+  LOCK_TIMEOUT: 'LockTimeoutError',
+  LOCK_UPGRADE: 'LockUpgradeError',
+  LOCK_VALUE_CLOSED: 'SharedValueClosedError',
+};
 
 /** Brand shared by every copy of this package in the process (ESM and CJS, duplicates in node_modules). */
 const BRAND = Symbol.for('nestjs-interlock:error');
@@ -34,9 +45,9 @@ const BRAND = Symbol.for('nestjs-interlock:error');
 /** Where an error happened, as far as known. */
 export interface LockErrorContext {
   /** Key of the lock, as the user gave it. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Name of the lock client. */
-  readonly client?: string;
+  readonly client?: string | undefined;
   /** The underlying error or reason. */
   readonly cause?: unknown;
 }
@@ -56,7 +67,8 @@ export abstract class LockError extends Error {
 
   constructor(code: LockErrorCode, message: string, context: LockErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause });
-    this.name = new.target.name;
+    const isOurs = Object.hasOwn(new.target, 'code');
+    this.name = isOurs ? NAMES[code] : new.target.name;
     this.code = code;
     this.key = context.key;
     this.client = context.client;

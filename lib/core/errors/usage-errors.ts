@@ -1,4 +1,5 @@
-import { LockError, type LockErrorContext, shownValue } from './lock-error.js';
+import { LockError, type LockErrorContext } from './lock-error.js';
+import { carriedOption, carriedValue, shownValue } from './shown-value.js';
 
 /** An option is out of range. */
 export class LockOptionsError extends LockError {
@@ -6,19 +7,20 @@ export class LockOptionsError extends LockError {
 
   /** Name of the option. */
   readonly option: string;
-  /** The given value. */
+  /** The given value; in place of an object, and of a text that may contain credentials, only what it is. */
   readonly value: unknown;
   /** Description of a valid value. */
   readonly expected: string;
 
   constructor(option: string, value: unknown, expected: string, context: LockErrorContext = {}) {
+    const carried = carriedOption(value);
     super(
       'LOCK_OPTIONS',
-      `Option \`${option}\` is ${shownValue(value)}. Give ${expected}.`,
+      `Option \`${option}\` is ${shownValue(carried)}. Give ${expected}.`,
       context,
     );
     this.option = option;
-    this.value = value;
+    this.value = carried;
     this.expected = expected;
   }
 }
@@ -66,17 +68,18 @@ export class LockInterceptorMissingError extends LockError {
 export class LockKeyError extends LockError {
   static override readonly code = 'LOCK_KEY';
 
-  /** The given key. */
+  /** The given key; in place of an object only what it is. */
   readonly value: unknown;
   /** What is wrong with the key. */
   readonly why: string;
 
   constructor(key: unknown, why: string, context: LockErrorContext = {}) {
-    super('LOCK_KEY', `${shownValue(key)} cannot be the key of a lock: ${why}.`, {
+    const carried = carriedValue(key);
+    super('LOCK_KEY', `${shownValue(carried)} cannot be the key of a lock: ${why}.`, {
       ...context,
       key: typeof key === 'string' ? key : undefined,
     });
-    this.value = key;
+    this.value = carried;
     this.why = why;
   }
 }

@@ -28,6 +28,8 @@ export interface WaitContext {
   readonly clock: WaitScopeContext['clock'];
   /** Which requests are granted: from shutdown on only those inside held locks, in the end none. */
   readonly accepts: 'all' | 'reentrant' | 'none';
+  /** Bound on waits that have none, in ms: see `LockClient.drain`. */
+  readonly longestWait?: number | undefined;
   /** Acquires under way. */
   readonly waits: SwapRemoveSet<WaitScope>;
 }
@@ -38,12 +40,14 @@ export interface WaitContext {
  * @throws LockClientClosedError when the client does not accept the request
  */
 function openWait(
-  { client, clock, accepts, waits }: WaitContext,
+  { client, clock, accepts, waits, longestWait }: WaitContext,
   { key, recipe, options, wait, isInside = false }: WaitRequest,
 ): WaitScope {
   const isAccepted = accepts === 'all' || (accepts === 'reentrant' && isInside);
   if (!isAccepted) throw new LockClientClosedError({ key, client });
-  return new WaitScope({ key, client, clock, open: waits, recipe }, options, wait);
+  const scope = new WaitScope({ key, client, clock, open: waits, recipe }, options, wait);
+  if (longestWait !== undefined) scope.bound(longestWait);
+  return scope;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { WaitScope } from './wait-scope.js';
 /** An activity, with the id of a waiter in the queue on the servers. */
 export interface QueuedActivity extends LockActivity {
   /** Server-side id of a waiter, once queued. */
-  readonly waiterId?: string;
+  readonly waiterId?: string | undefined;
 }
 
 /** State of the acquires of a client, with the ids of queued waiters. */

@@ -10,8 +10,26 @@ import type { SwapRemoveSet } from './swap-remove-set.js';
 import { settleWithin } from './timers.js';
 import { WaitScope } from './wait-scope.js';
 
+/** Property of a client with connections that holds its `Liveness`; the same in all copies of this package. */
+export const LIVENESS: unique symbol = Symbol.for('nestjs-interlock:liveness');
+
+/** Whether the connections of a client keep the process alive. They do, until `unref`. */
+export interface Liveness {
+  /**
+   * From now on its sockets and timers do not keep the process alive, as far as that can be set. Sockets and timers that are
+   * made later may; so it is called again and again.
+   */
+  unref(): void;
+  /** Closes what keeps the process alive nevertheless, and with it all locks; resolves when it is closed. */
+  rest(): Promise<void>;
+  /** Its connections keep the process alive again; opens what `rest` has closed. */
+  ref(): void;
+}
+
 /** What a client ends when it closes. */
 interface ClosableContext extends Pick<WaitContext, 'client' | 'clock'> {
+  /** Bound on waits that have none, in ms: see `LockClient.drain`. */
+  longestWait?: number;
   /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
   accepts: WaitContext['accepts'];
   /** Acquires under way. */
@@ -28,7 +46,7 @@ interface ClosableBackend {
   disconnect(ms: number): Promise<void> | void;
 }
 
-/** Implements `refuse` and `close` of `LockClient`. */
+/** Implements `drain`, `refuse` and `close` of `LockClient`. */
 export class ClientLifecycle {
   #closing?: Promise<void>;
 
@@ -36,6 +54,11 @@ export class ClientLifecycle {
     private readonly context: ClosableContext,
     private readonly backend: ClosableBackend,
   ) {}
+
+  drain(wait: number): void {
+    this.context.longestWait = wait;
+    for (const each of this.context.waits) each.bound(wait);
+  }
 
   refuse(): void {
     this.#admit('reentrant');

@@ -19,7 +19,7 @@ export interface HoldBackend {
    */
   free(wasLost: boolean): Promise<void | 'kept'>;
   /** @default the clock of the machine */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /**

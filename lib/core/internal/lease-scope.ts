@@ -83,7 +83,10 @@ export const LeaseScope = {
     return storage.run({ scoped, outer: withoutEnded(storage.getStore()) }, fn);
   },
 
-  /** Runs `fn` outside any lease scope: the work it starts does not belong to the caller. */
+  /**
+   * Runs `fn` outside any lease scope: the work it starts does not belong to the caller. Listeners are called
+   * by this, or they would re-enter the lock of the code that emits the event.
+   */
   runOutside<T>(fn: () => T): T {
     return storage.run(undefined, fn);
   },

@@ -1,6 +1,6 @@
 import { LockOptionsError } from '../errors/index.js';
 import type { Lease } from '../lease.js';
-import { isSameLock, type Lock, type LockIdentity } from '../lock.js';
+import { isSameLock, type Lock, type LockIdentity, type LockScope } from '../lock.js';
 import { Hold, type HoldBackend } from './hold.js';
 import { LeaseHandle } from './lease-handle.js';
 import { onAbort } from './timers.js';
@@ -71,7 +71,7 @@ export function orderedLocks(locks: readonly Lock[]): readonly Lock[] {
       throw new LockOptionsError(
         'locks',
         locks.map(({ key }) => key),
-        `each of them once: "${lock.key}" would wait for itself`,
+        `each of them once: "${lock.key}" would wait for itself${clientsOf(twin, lock)}`,
       );
   }
   return distinct.sort(byName);
@@ -80,8 +80,27 @@ export function orderedLocks(locks: readonly Lock[]): readonly Lock[] {
 const isLock = (lock: Partial<Lock> | null | undefined) =>
   typeof lock?.acquire === 'function' && typeof lock.identity?.name === 'string';
 
-const excludes = (a: Lock, b: Lock) =>
-  a.identity.scope === b.identity.scope && a.identity.name === b.identity.name;
+/** Whether they have the same name on the same servers, as far as that is known now. */
+const excludes = ({ identity: a }: Lock, { identity: b }: Lock) =>
+  a.name === b.name && (a.scope === b.scope || haveServerInCommon(a.scope, b.scope));
+
+function haveServerInCommon(a: LockScope, b: LockScope): boolean {
+  const ids = a.serverIds?.() ?? [];
+  return ids.length > 0 && (b.serverIds?.() ?? []).some((id) => ids.includes(id));
+}
+
+/** The clients of two locks, if they are different ones. */
+function clientsOf({ identity: a }: Lock, { identity: b }: Lock): string {
+  if (a.scope === b.scope) return '';
+  return `, as the clients "${a.client}" and "${b.client}" use the same servers`;
+}
+
+/**
+ * Whether two of the ordered locks have one name, on clients whose servers may turn out to be the same once these are connected.
+ */
+export function mayBeTwins(locks: readonly Lock[]): boolean {
+  return locks.some(({ identity }, i) => i > 0 && identity.name === locks[i - 1]!.identity.name);
+}
 
 /** Whether a duplicate counts once: true for the same lock, except that two permits of a semaphore are distinct. */
 const isOnce = (a: Lock, b: Lock) =>

@@ -16,7 +16,7 @@ export interface WaitScopeContext extends LockErrorContext {
   /** Open waits of the client, which end when it closes. */
   readonly open: SwapRemoveSet<WaitScope>;
   /** Recipe of the awaited lock, if it is a lock. */
-  readonly recipe?: LockRecipe;
+  readonly recipe?: LockRecipe | undefined;
 }
 
 /**
@@ -34,7 +34,7 @@ export class WaitScope {
   #error?: LockError;
   readonly #enders = new Set<(error: LockError) => void>();
   readonly #leave: () => void;
-  readonly #timer?: Timer;
+  #timer?: Timer;
   readonly #onAbort?: () => void;
   #tellEnded?: () => void;
 
@@ -76,8 +76,12 @@ export class WaitScope {
   cancel(error: LockError): void {
     if (this.#error !== undefined) return;
     this.#error = error;
-    for (const end of [...this.#enders]) end(error);
-    this.#enders.clear();
+    for (const end of this.#enders) end(error);
+  }
+
+  /** Ends the wait as `close` does after `ms`, unless it has a bound already. */
+  bound(ms: number): void {
+    this.#timer ??= this.context.clock.setTimer(() => this.close(), ms);
   }
 
   /** Ends the wait because its client closes. */

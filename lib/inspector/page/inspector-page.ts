@@ -31,7 +31,7 @@ export function inspectorPage(mayRelease: boolean): InspectorPage {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': policy.join('; '),
       'Cache-Control': 'no-store',
-      'Referrer-Policy': 'no-referrer',
+      'Referrer-Policy': 'same-origin', // with none, some browsers send no origin with a release either
       'X-Content-Type-Options': 'nosniff',
       'X-Frame-Options': 'DENY',
     },

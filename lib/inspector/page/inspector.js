@@ -38,7 +38,8 @@
     const time = element('span', 'time');
     time.dataset.since = since;
     time.dataset.word = word;
-    time.title = new Date(since).toISOString();
+    const date = new Date(since);
+    time.title = Number.isNaN(date.getTime()) ? '' : date.toISOString();
     return time;
   };
   const tick = () => {
@@ -62,9 +63,10 @@
         headers: { 'Content-Type': 'application/json', 'X-Requested-With': 'nestjs-interlock' },
         body: JSON.stringify({ client: client.name, name: lock.name, ids: party.ids }),
       });
-      const answer = await response.json();
-      if (!response.ok) tell(`Not released: ${answer.message ?? response.status}`);
-      else tell(answer.released ? '' : 'It no longer held that lock.');
+      const answer = await response.json().catch(() => undefined); // of an exception filter, it may be anything
+      const why = typeof answer?.message === 'string' ? answer.message : response.status;
+      if (!response.ok) tell(`Not released: ${why}`);
+      else tell(answer?.released ? '' : 'It no longer held that lock.');
     } catch (error) {
       tell(`Not released: ${error.message}`);
     }
@@ -88,7 +90,7 @@
       facts.push(plural(party.ids.length, lock.kind === 'semaphore' ? 'permit' : 'server'));
     const detail = element('div', 'detail', ...facts.flatMap((fact) => [' · ', fact]).slice(1));
     const item = element('li', '');
-    item.title = party.ids.join('\n');
+    item.title = party.ids.slice(0, 20).join('\n');
     if (isHolder && mayRelease && party.ids.length > 0) {
       const button = element('button', '', 'Release');
       button.type = 'button';
@@ -127,6 +129,18 @@
       cell('Trouble', 'counts', ...troubles),
     );
   };
+
+  /** What `draw` draws, or something else if that is not possible: one lock does not take the page with it. */
+  const unlessBroken = (draw, otherwise) => {
+    try {
+      return draw();
+    } catch {
+      return otherwise();
+    }
+  };
+  const brokenRow = () => element('tr', '', cell('Lock', '', 'This lock cannot be shown.'));
+  const brokenSection = () =>
+    element('section', '', element('p', 'problem', 'It cannot be shown.'));
 
   const tableOf = (className, caption, columns, rows) => {
     const headers = columns.map((column) => {
@@ -182,7 +196,7 @@
     const section = element('section', '', title);
     for (const problem of client.problems) section.append(element('p', 'problem', problem));
     if (locks.length > 0) {
-      const rows = locks.map((lock) => rowOf(client, lock));
+      const rows = locks.map((lock) => unlessBroken(() => rowOf(client, lock), brokenRow));
       const columns = ['Lock', 'Held by', 'Queue', 'Trouble'];
       const table = tableOf('locks', `Locks of ${client.name}`, columns, rows);
       section.append(element('div', 'scroll', table));
@@ -199,10 +213,11 @@
     return section;
   };
 
-  const show = () => {
-    if (latest === undefined) return;
+  const draw = () => {
     const focused = document.activeElement?.getAttribute('aria-label');
-    clients.replaceChildren(...latest.clients.map(sectionOf));
+    clients.replaceChildren(
+      ...latest.clients.map((client) => unlessBroken(() => sectionOf(client), brokenSection)),
+    );
     tick();
     if (focused)
       [...clients.querySelectorAll('button')]
@@ -213,18 +228,24 @@
     const text = `${plural(locks.length, 'lock')}, ${plural(sum('holders'), 'holder')}, ${sum('queue')} waiting`;
     if (summary.textContent !== text) summary.textContent = text;
   };
+  const show = () => {
+    if (latest !== undefined) unlessBroken(draw, () => tell('What came cannot be shown.'));
+  };
 
   const events = new EventSource(`${base}/events`);
+  events.addEventListener('now', ({ data }) => (ahead = Number(data) - Date.now()));
   events.addEventListener('message', ({ data }) => {
-    latest = JSON.parse(data);
-    ahead = latest.now - Date.now();
+    latest = unlessBroken(
+      () => JSON.parse(data),
+      () => null,
+    );
     show();
   });
   events.addEventListener('open', () => tell(''));
   events.addEventListener('error', () =>
     tell(
       events.readyState === EventSource.CLOSED
-        ? 'The server does not let this page in. Sign in, then load it again.'
+        ? 'The server does not let this page in. Sign in, or close other pages of it, then load it again.'
         : 'The connection is interrupted. What is shown may be out of date.',
     ),
   );

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.js';
 import { isRedisCluster, type RedisClient, type RedisNode } from './ioredis.js';
-import { isReadOnly, isRefusal, replyText } from './redis-error.js';
+import { isReadOnly, isRefusal, reasonOf, replyText } from './redis-error.js';
 import { Refusals } from './refusals.js';
 
 /**
@@ -74,7 +74,7 @@ export class ConnectionStates {
     this.#listen('close', () => this.#suspended());
     this.#listen('end', () => this.#end());
     this.#listen('-node', () => this.#isReady && this.wake()); // a replica of the node may take over
-    this.#listen('error', (error) => (this.#lastError = String(error)));
+    this.#listen('error', (error) => (this.#lastError = reasonOf(error)));
   }
 
   get #isReady(): boolean {

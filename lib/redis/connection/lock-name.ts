@@ -22,6 +22,11 @@ export class LockName {
     return `${prefix}:${this.tagged}`;
   }
 
+  /** The latest occurrence of a job that was begun. */
+  get occurrence(): string {
+    return this.prefixed('interlock_occurrence');
+  }
+
   /** Channel that wakes the waiters of a read/write lock. */
   get readWriteChannel(): string {
     return this.prefixed('redisson_rwlock');

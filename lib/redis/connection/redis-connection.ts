@@ -6,12 +6,13 @@ import {
   type ConnectionStatesSettings,
   Interruptions,
 } from './connection-states.js';
-import { isNoScript, isUnknownCommand } from './redis-error.js';
+import { isNoScript, isUnknownCommand, rethrowBare, withoutArguments } from './redis-error.js';
 import { masterOfSlot } from './cluster-slots.js';
 import { CommandCorking } from './command-corking.js';
 import type { ReplicaPolicy } from './replica-policy.js';
-import type { Script } from './script.js';
+import { parseNumbers, type Script } from './script.js';
 import { serverWarning } from './refusals.js';
+import { runIdIn, serverIds } from './server-ids.js';
 import { Subscriptions } from './subscriptions.js';
 
 /** Number of round trips to measure: a single one may have been delayed by something else. */
@@ -41,6 +42,8 @@ export class RedisConnection {
   readonly #packets = new CommandCorking();
   /** Shortest round trip measured so far, in ms: a single reply may have been delayed by something else. */
   #shortestRoundTrip = Infinity;
+  /** Id of the process of the server, when it was connected to. */
+  #runId?: string;
   readonly #readyListeners = new Set<() => void>();
   readonly #states: ConnectionStates;
 
@@ -82,6 +85,11 @@ export class RedisConnection {
   /** Shortest round trip measured so far, in ms; 0 if there is none. */
   get roundTrip(): number {
     return this.#shortestRoundTrip === Infinity ? 0 : this.#shortestRoundTrip;
+  }
+
+  /** See `LockScope`. */
+  serverIds(): string[] {
+    return serverIds(this.settings.client, this.#runId);
   }
 
   /** Resolves when the servers answer; rejects with the error that ended the wait, or with `LockConnectionError`. */
@@ -156,7 +164,7 @@ export class RedisConnection {
   async read(command: string, ...args: RedisArgument[]): Promise<unknown> {
     const { clock } = this.settings;
     const sentAt = clock.now();
-    const reply = await this.#call(command, ...args);
+    const reply = await this.#call(command, ...args).catch(rethrowBare);
     this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, clock.now() - sentAt);
     return reply;
   }
@@ -215,13 +223,14 @@ export class RedisConnection {
   /** Records why a script was not run, and returns the error. */
   #failed(error: unknown): unknown {
     this.#states.failed(error);
-    return error;
+    return withoutArguments(error);
   }
 
   /** Warns about a server that will refuse; if the user has no permission for `INFO`, that shows when it refuses. */
   async #lookAtServer(wait: WaitScope, name: string): Promise<void> {
-    const info = await wait.until(this.read('info').catch(() => ''));
-    const warning = serverWarning(String(info), name);
+    const info = String(await wait.until(this.read('info').catch(() => '')));
+    this.#runId = runIdIn(info);
+    const warning = serverWarning(info, name);
     if (warning) process.emitWarning(warning);
   }
 
@@ -238,11 +247,3 @@ export class RedisConnection {
     }
   }
 }
-
-/** Parses the reply of a script. No script returns strings, but ioredis' `stringNumbers` turns numbers into strings. */
-export function parseNumbers(answer: unknown): unknown {
-  if (Array.isArray(answer)) return answer.every(isNumber) ? answer : answer.map(parseNumbers);
-  return typeof answer === 'string' ? Number(answer) : answer;
-}
-
-const isNumber = (value: unknown) => typeof value === 'number';

@@ -56,10 +56,53 @@ export function isPassing(error: unknown): boolean {
   return !isReply(error) || isRefusal(error) || answerOf(error).startsWith('TRYAGAIN');
 }
 
+/** Arguments of a command that a server repeats when it does not know the command, as where AUTH was renamed. */
+const ECHO = /,? with args beginning with:.*/s;
+/** A URL, or credentials before a host, as where a URL was given as the host. */
+const CREDENTIALS = /\S*(?::\/\/|@)\S*/g;
+
+/** Text of an error for messages and logs, without what may be a secret in it. */
+export function reasonOf(error: unknown): string {
+  return String(error).replace(ECHO, '').replaceAll(CREDENTIALS, '…');
+}
+
+/** Whether a reason says that the server does not accept the credentials. */
+export function isRefusedLogin(reason: string): boolean {
+  return /\b(WRONGPASS|NOAUTH|NOPERM|invalid password)\b/.test(reason);
+}
+
+/** What ioredis adds to an error. */
+interface IoRedisError {
+  command?: { readonly name: string; readonly args?: unknown };
+  readonly lastNodeError?: unknown;
+}
+
+/**
+ * Returns the error without the arguments of its command, which ioredis adds to it: those of AUTH are the password, and an error
+ * tracker sends away everything that hangs on an error.
+ */
+export function withoutArguments<E>(error: E): E {
+  if (typeof error !== 'object' || error === null) return error;
+  const { command, lastNodeError } = error as IoRedisError;
+  if (command?.args !== undefined) (error as IoRedisError).command = { name: command.name };
+  withoutArguments(lastNodeError);
+  if (error instanceof Error && ECHO.test(error.message)) {
+    error.message = error.message.replace(ECHO, '');
+    error.stack = error.stack?.replace(ECHO, '');
+  }
+  return error;
+}
+
+/** Throws it {@link withoutArguments}. */
+export function rethrowBare(error: unknown): never {
+  throw withoutArguments(error);
+}
+
 /** Text of the reply, without the position in a script (the scripts are internal) and without a full stop. */
 export function replyText(reply: Error): string {
   return reply.message
     .replace(INSIDE_SCRIPT, '')
+    .replace(ECHO, '')
     .replace(/ script: [0-9a-f]{40}.*/, '')
     .replace(/\.$/, '');
 }

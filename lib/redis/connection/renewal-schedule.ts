@@ -4,7 +4,7 @@ import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
 /** Entries of a {@link Renewable} while it is registered. */
 export interface Registration {
   readonly leave: () => void;
-  unschedule?: () => void;
+  unschedule?: (() => void) | undefined;
 }
 
 /** A hold with a lease that the {@link Watchdog} keeps alive. */
@@ -17,13 +17,13 @@ export interface Renewable {
   /** Length of the lease, in ms. */
   readonly lease: number;
   /** How often the hold was extended: a command older than the last extension changes nothing on the server. */
-  readonly extension?: number;
+  readonly extension?: number | undefined;
   /** True if the command sets the lease; a renewal only raises it. */
-  readonly isExtension?: boolean;
+  readonly isExtension?: boolean | undefined;
   /** Time until which the hold is safe, by the client's clock. */
   readonly deadline: number;
   /** Managed by the renewal. */
-  registration?: Registration;
+  registration?: Registration | undefined;
   /** The lease was set to `lease` ms by a command sent at `sentAt`. */
   renewed(sentAt: number, lease: number): void;
   /** The server no longer knows the hold. */

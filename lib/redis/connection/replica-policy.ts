@@ -7,11 +7,11 @@ export interface ReplicaPolicy {
    *
    * @default 1000
    */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /**
    * When there are fewer: release the lock and reject with `LockConnectionError`, or grant it with a process warning.
    *
    * @default 'fail'
    */
-  readonly otherwise?: 'fail' | 'warn';
+  readonly otherwise?: 'fail' | 'warn' | undefined;
 }

@@ -12,3 +12,11 @@ export class Script {
     this.sha1 = createHash('sha1').update(source).digest('hex');
   }
 }
+
+/** Parses the reply of a script. No script returns strings, but ioredis' `stringNumbers` turns numbers into strings. */
+export function parseNumbers(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.every(isNumber) ? answer : answer.map(parseNumbers);
+  return typeof answer === 'string' ? Number(answer) : answer;
+}
+
+const isNumber = (value: unknown) => typeof value === 'number';

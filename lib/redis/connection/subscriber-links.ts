@@ -42,6 +42,11 @@ export class SubscriberLink {
     await this.node.call(this.isSharded ? 'ssubscribe' : 'subscribe', channel);
   }
 
+  /** The client of this connection. */
+  get client(): RedisNode {
+    return this.node;
+  }
+
   /** Does not wait for the reply: a message that still arrives finds no listener. */
   unsubscribe(channel: string): void {
     this.node.call(this.isSharded ? 'sunsubscribe' : 'unsubscribe', channel).catch(() => {});
@@ -97,6 +102,11 @@ export class SubscriberLinks {
     // A node may be gone for good: when the connection ends, the cluster is asked again.
     const make = () => node.duplicate({ ...OPTIONS, retryStrategy: () => null });
     return this.#link(this.isSharded ? nodeAddress(node) : '', make);
+  }
+
+  /** The clients of the connections. */
+  get clients(): RedisNode[] {
+    return [...this.#links.values()].map(({ client }) => client);
   }
 
   /** Removes a connection that has ended. */

@@ -61,6 +61,11 @@ export class Subscriptions {
     });
   }
 
+  /** The clients that are subscribed. */
+  get clients(): readonly RedisClient[] {
+    return this.#links.clients;
+  }
+
   /** Subscribes to the channel, if no user has yet; `leave` it later. */
   join(name: string): Channel {
     let channel = this.#channels.get(name);

@@ -60,6 +60,12 @@ function literally(text: string): string {
 /** Maximum number of queue entries, and of permits, that are read. */
 const MOST = 200;
 
+/** Holder ids in the format of this library and Redisson. */
+const HOLDER = /^[\da-f-]{36}:\d+(:write)?$/;
+
+/** A hash with more fields than this is not read: the name may come from another process, and be that of anything. */
+const MOST_HOLDERS = 5_000;
+
 /** The lock of that name; `undefined` if it has no holder and no queue on the server, or if the key is not a lock. */
 export async function readLockKey(
   connection: RedisConnection,
@@ -67,11 +73,14 @@ export async function readLockKey(
 ): Promise<ObservedLock | undefined> {
   const type = await connection.read('type', name.redisKey);
   if (type !== 'hash' && type !== 'string' && type !== 'none') return undefined;
+  if (type === 'hash' && Number(await connection.read('hlen', name.redisKey)) > MOST_HOLDERS)
+    return undefined;
   const isSemaphore = type === 'string';
   const [holders, waiters] = await Promise.all([
     isSemaphore ? permitsOf(connection, name) : partiesOf(connection, name),
     connection.read('lrange', isSemaphore ? name.permitQueue : name.queue, 0, MOST - 1),
   ]);
+  if (type === 'hash' && !holders.every(({ ids }) => HOLDER.test(ids[0]!))) return undefined;
   const queue = (waiters as string[]).map((id): ObservedParty => ({ ids: [id], state: 'waiting' }));
   const parties = [...holders, ...queue];
   if (parties.length === 0) return undefined;
@@ -86,11 +95,19 @@ async function partiesOf(connection: RedisConnection, name: LockName): Promise<O
     ids: [id],
     state: 'held',
     mode: mode === 'alone' ? undefined : mode,
-    host,
-    pid,
-    method,
-    since: since?.getTime(),
+    host: textOf(host),
+    pid: Number.isSafeInteger(pid) ? pid : undefined,
+    method: textOf(method),
+    since: Number.isFinite(since?.getTime()) ? since!.getTime() : undefined,
   }));
+}
+
+/** Maximum number of characters shown of what a holder reports about itself. */
+const SHOWN = 200;
+
+/** What stands there was written by the holder, and may be anything. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.slice(0, SHOWN) : undefined;
 }
 
 /** The ids of all permits of one holder of this library begin with the same 12 bytes. */
@@ -104,9 +121,6 @@ async function permitsOf(connection: RedisConnection, name: LockName): Promise<O
 
 /** The scan does not take a hash with more fields than this for a lock. */
 const MOST_FIELDS = 500;
-
-/** Holder ids in the format of this library and Redisson. */
-const HOLDER = /^[\da-f-]{36}:\d+(:write)?$/;
 
 /** Names of locks on the servers that no process reported: keys that look like locks of this library or Redisson. */
 export class FoundLocks {

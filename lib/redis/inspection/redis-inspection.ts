@@ -1,11 +1,14 @@
 import { type QueuedActivity, queuedActivity } from '../../core/internal/client-activity.js';
-import type {
-  KnownLocks,
-  LockInspection,
-  PeerReports,
-  ObservedLock,
+import {
+  type ExchangeLimits,
+  type KnownLocks,
+  type LockInspection,
+  type ObservedLocks,
+  type PeerReports,
+  readEach,
 } from '../../core/lock-inspection.js';
 import { LockName } from '../connection/lock-name.js';
+import { isReply } from '../connection/redis-error.js';
 import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import { readHolders } from '../locks/lock-holders.js';
 import { readCommands, writeCommands } from '../locks/read-write-commands.js';
@@ -39,18 +42,15 @@ export class RedisInspection implements LockInspection {
     return queuedActivity(this.context);
   }
 
-  async locks({
-    names,
-    limit,
-    scan,
-  }: KnownLocks): Promise<{ locks: ObservedLock[]; omitted: number }> {
+  async locks({ names, limit, scan }: KnownLocks): Promise<ObservedLocks> {
     const { connection } = this.context;
     expectReady(this.context);
-    const all = [...new Set([...names, ...this.#found, ...(await this.#scan.next(scan))])];
+    const known = [...names].filter((name) => name.startsWith(this.prefix));
+    const all = [...new Set([...known, ...this.#found, ...(await this.#scan.next(scan))])];
     const read = all.slice(0, limit).map((name) => readLockKey(connection, new LockName(name)));
-    const locks = (await Promise.all(read)).filter((lock) => lock !== undefined);
+    const { locks, refusals } = await readEach(read, isReply);
     this.#found = new Set(locks.map(({ name }) => name));
-    return { locks, omitted: Math.max(0, all.length - limit) };
+    return { locks, refusals, omitted: Math.max(0, all.length - limit) };
   }
 
   /** A holder of another process learns of it at its next renewal. */
@@ -58,8 +58,8 @@ export class RedisInspection implements LockInspection {
     return forceRelease(this.context, new LockName(name), ids);
   }
 
-  exchange(): PeerReports {
-    return new RedisReports(this.context, this.prefix);
+  exchange(limits: ExchangeLimits): PeerReports {
+    return new RedisReports(this.context, this.prefix, limits);
   }
 }
 

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.js';
 import { LockConnectionError } from '../../core/errors/index.js';
 import { settleWithin, sleep } from '../../core/internal/timers.js';
-import type { PeerReports } from '../../core/lock-inspection.js';
+import {
+  type ExchangeLimits,
+  LONGEST_REPORT,
+  type PeerAnswers,
+  type PeerReports,
+} from '../../core/lock-inspection.js';
+import { isReply } from '../connection/redis-error.js';
 import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipe-context.js';
 
@@ -13,14 +19,17 @@ export class CompositeReports implements PeerReports {
     private readonly parts: readonly PeerReports[],
   ) {}
 
-  answer(report: () => string): void {
+  answer(report: (maxBytes: number) => string): void {
     for (const part of this.parts) part.answer(report);
   }
 
-  async ask(timeout: number): Promise<string[]> {
+  async ask(timeout: number): Promise<PeerAnswers> {
     const asked = this.parts.map((part) => part.ask(timeout));
     const answers = await settledWithin(this.clock, 2 * timeout, asked);
-    return answers.flat();
+    return {
+      reports: answers.flatMap(({ reports }) => reports),
+      unread: Math.max(...answers.map(({ unread }) => unread)),
+    };
   }
 
   async close(): Promise<void> {
@@ -28,55 +37,70 @@ export class CompositeReports implements PeerReports {
   }
 }
 
-/** Time after the last question until the answers expire, in ms. */
-const LIFE = 60_000;
+/** Time after which the answers, and the number of the last question, expire, in ms. */
+const LIFE = 30_000;
+
+/** A process that has not answered so many questions is forgotten. */
+const MISSED = 100;
 
 /** Delay between two reads of the answers, in ms. */
 const LOOK_AGAIN_AFTER = 20;
 
+/** Member of the sorted set whose score is the number of the last question. */
+const ASKED = 'asked';
+
 /**
- * The asking process increments a number in a hash and publishes it; each listening process writes its answer, with that
- * number, to a field of its own.
+ * The asking process increments the number of the question in a sorted set, and publishes it. Each listening process writes
+ * its report to a key of its own, and then that number, as its score, to the set: so what ended processes have left is never
+ * read, and expires.
  */
 export class RedisReports implements PeerReports {
   readonly #id = randomUUID();
-  readonly #hash: string;
+  readonly #processes: string;
+  readonly #reports: string;
   readonly #name: string;
   #isClosed = false;
+  #hasAnswered = false;
   #channel?: Channel;
   #stop?: () => void;
+  /** The answer under way. */
+  #put?: Promise<void>;
+  #isAskedAgain = false;
 
   constructor(
     private readonly context: RecipeContext,
     prefix: string,
+    private readonly limits: ExchangeLimits,
   ) {
-    this.#hash = `nestjs-interlock:inspector:{${prefix}}`;
+    this.#processes = `nestjs-interlock:inspector:processes:{${prefix}}`;
+    this.#reports = `nestjs-interlock:inspector:report:{${prefix}}`;
     this.#name = `nestjs-interlock:inspector:channel:{${prefix}}`;
   }
 
-  answer(report: () => string): void {
+  answer(report: (maxBytes: number) => string): void {
     const { connection } = this.context;
     void connection.connected.then(() => {
       if (this.#isClosed) return;
       const channel = (this.#channel = connection.subscriptions.join(this.#name));
-      // If the server is unreachable or refuses, this process gives no answer.
-      this.#stop = channel.onSignal(() => void this.#put(report).catch(() => {}));
+      this.#stop = channel.onSignal(() => this.#answer(report));
     });
   }
 
-  async ask(timeout: number): Promise<string[]> {
+  async ask(timeout: number): Promise<PeerAnswers> {
     const { connection, clock } = this.context;
     expectReady(this.context);
     const deadline = clock.now() + timeout;
-    const asked = Number(await connection.read('hincrby', this.#hash, 'asked', 1));
-    await connection.read('pexpire', this.#hash, LIFE);
+    const asked = Number(await connection.read('zincrby', this.#processes, 1, ASKED));
+    await connection.read('pexpire', this.#processes, LIFE);
+    await connection.read('zremrangebyscore', this.#processes, '-inf', asked - MISSED);
     const listening = Number(await connection.read(connection.publishCommand, this.#name, asked));
     const others = listening - (this.#channel?.isActive ? 1 : 0);
+    const expected = Math.min(others, this.limits.processes);
     for (;;) {
-      const answers = await this.#answers(asked);
+      const ids = await this.#answered(asked);
       // In a cluster with plain channels, the number of listeners is not known.
-      const isAll = connection.isCluster ? false : answers.length >= others;
-      if (isAll || clock.now() >= deadline) return answers;
+      const isAll = connection.isCluster ? false : ids.length >= expected;
+      if (isAll || clock.now() >= deadline) return await this.#read(ids, asked);
       await sleep(clock, LOOK_AGAIN_AFTER);
     }
   }
@@ -86,27 +110,74 @@ export class RedisReports implements PeerReports {
     this.#stop?.();
     const { connection } = this.context;
     if (this.#channel) connection.subscriptions.leave(this.#channel);
-    if (connection.isReady) await connection.read('hdel', this.#hash, this.#id).catch(() => {});
+    await this.#put;
+    if (!this.#hasAnswered || !connection.isReady) return;
+    await connection.read('zrem', this.#processes, this.#id).catch(() => {});
+    await connection.read('del', this.#keyOf(this.#id)).catch(() => {});
   }
 
-  async #put(report: () => string): Promise<void> {
-    const { connection } = this.context;
-    const asked = Number(await connection.read('hget', this.#hash, 'asked'));
-    if (asked > 0) await connection.read('hset', this.#hash, this.#id, `${asked} ${report()}`);
+  #keyOf(id: string): string {
+    return `${this.#reports}:${id}`;
   }
 
-  /** Answers of the other processes to that question or a later one. */
-  async #answers(asked: number): Promise<string[]> {
+  /** One answer at a time, however many questions arrive meanwhile. */
+  #answer(report: (maxBytes: number) => string): void {
+    this.#isAskedAgain = this.#put !== undefined;
+    // If the server is unreachable or refuses, this process gives no answer.
+    this.#put ??= this.#write(report)
+      .catch(() => {})
+      .finally(() => {
+        this.#put = undefined;
+        if (this.#isAskedAgain && !this.#isClosed) this.#answer(report);
+      });
+  }
+
+  /** A signal without a question, such as a new subscription, finds no number, and is not answered. */
+  async #write(report: (maxBytes: number) => string): Promise<void> {
     const { connection } = this.context;
-    const fields = (await connection.read('hkeys', this.#hash)) as string[];
-    const others = fields.filter((field) => field !== 'asked' && field !== this.#id);
-    if (others.length === 0) return [];
-    const texts = (await connection.read('hmget', this.#hash, ...others)) as (string | null)[];
-    return texts.flatMap((text) => {
-      if (text === null) return [];
-      const space = text.indexOf(' ');
-      return Number(text.slice(0, space)) >= asked ? [text.slice(space + 1)] : [];
-    });
+    const asked = Number(await connection.read('zscore', this.#processes, ASKED));
+    if (!(asked > 0) || this.#isClosed) return;
+    this.#hasAnswered = true;
+    const text = report(this.limits.reportSize);
+    await connection.read('set', this.#keyOf(this.#id), text, 'px', LIFE);
+    await connection.read('zadd', this.#processes, asked, this.#id);
+    await connection.read('pexpire', this.#processes, LIFE);
+  }
+
+  /** Ids of the other processes that have answered that question or a later one, one more than are read. */
+  async #answered(asked: number): Promise<string[]> {
+    const most = this.limits.processes + 1;
+    const range = [asked, '+inf', 'limit', 0, most + 2]; // two are the question and this process
+    const members = await this.context.connection.read('zrangebyscore', this.#processes, ...range);
+    return (members as string[]).filter((id) => id !== ASKED && id !== this.#id).slice(0, most);
+  }
+
+  async #read(ids: readonly string[], asked: number): Promise<PeerAnswers> {
+    const { connection } = this.context;
+    const reports: string[] = [];
+    // One after the other: the commands of locks do not queue behind many long answers.
+    for (const id of ids.slice(0, this.limits.processes)) {
+      const text = await this.#readOne(id);
+      if (text !== undefined) reports.push(text);
+    }
+    if (ids.length <= this.limits.processes) return { reports, unread: 0 };
+    const all = Number(await connection.read('zcount', this.#processes, asked, '+inf'));
+    return { reports, unread: Math.max(1, all - 1 - this.limits.processes) }; // one is the question
+  }
+
+  /** The report of a process; `undefined` if it has expired, or was removed. */
+  async #readOne(id: string): Promise<string | undefined> {
+    try {
+      const range = [0, LONGEST_REPORT];
+      const text = String(
+        await this.context.connection.read('getrange', this.#keyOf(id), ...range),
+      );
+      if (text === '') return undefined;
+      return Buffer.byteLength(text) > LONGEST_REPORT ? '' : text;
+    } catch (error) {
+      if (isReply(error)) return ''; // the key is not a report
+      throw error;
+    }
   }
 }
 

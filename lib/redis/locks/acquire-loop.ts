@@ -24,7 +24,7 @@ type Answer = [isGranted: number, value: number, taken?: number];
 export interface Granted {
   /** When the command that set the lease was sent. */
   readonly sentAt: number;
-  readonly token?: bigint;
+  readonly token?: bigint | undefined;
   /** Number of connection interruptions before the acquire was sent: see `AcquireLoop.mayFollow`. */
   readonly interruptions: number;
 }

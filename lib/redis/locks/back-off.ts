@@ -35,19 +35,19 @@ export interface ExponentialBackOffOptions {
    *
    * @default 1
    */
-  readonly initialDelay?: number;
+  readonly initialDelay?: number | undefined;
   /**
    * Longest delay, in ms.
    *
    * @default 128
    */
-  readonly maxDelay?: number;
+  readonly maxDelay?: number | undefined;
   /**
    * Factor from one delay to the next, at least 1.
    *
    * @default 2
    */
-  readonly multiplier?: number;
+  readonly multiplier?: number | undefined;
 }
 
 /**

@@ -26,7 +26,7 @@ export interface AcquireCommands {
   /** The key of the lock. */
   readonly redisKey: string;
   /** If given, a waiter asks again after these delays instead of being woken. */
-  readonly backOff?: BackOff;
+  readonly backOff?: BackOff | undefined;
   /** How long a waiter may stay silent before it counts as dead, in ms. */
   readonly maxSleep: number;
   /** Whether a waiter leaves an entry on the server while it waits. */

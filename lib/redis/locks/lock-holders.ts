@@ -8,13 +8,13 @@ export interface LockHolder {
   readonly id: string;
   readonly mode: 'alone' | 'write' | 'read';
   /** Name of the host. This and the following fields are set for holders of this library only. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Process id. */
-  readonly pid?: number;
+  readonly pid?: number | undefined;
   /** Class and method of a decorated method, or the `method` that was given to the acquire. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** When the holder requested the lock, by the clock of its host. */
-  readonly since?: Date;
+  readonly since?: Date | undefined;
 }
 
 /** The ids of one client's holders: one object for the client, so that no id is given out twice. */

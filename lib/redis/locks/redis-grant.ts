@@ -37,24 +37,24 @@ export interface RedisGrant {
   /** Key of the lock, as given by the user. */
   readonly key: string;
   /** Method that requested the lock. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   readonly holder: string;
   /** When the command that set the lease was sent. */
   readonly sentAt: number;
   readonly lease: number;
   /** Whether the lease is renewed for as long as the lock is held. */
   readonly isRenewed: boolean;
-  readonly maxHold?: number;
+  readonly maxHold?: number | undefined;
   /** Number of connection interruptions before the acquire was sent: a later interruption may cause a copy of it. */
   readonly interruptions: number;
   /** Token of this hold, if it came with the grant. */
-  readonly token?: bigint;
+  readonly token?: bigint | undefined;
   /** Token of the writer that this hold is inside of. */
-  readonly sharedToken?: SharedFencingToken;
+  readonly sharedToken?: SharedFencingToken | undefined;
   /** Its place in the local queue, left when the lock was released, or is lost. */
   readonly place: Pick<LocalQueuePlace, 'leave'>;
   /** Sends the release, if it is not sent for this lock alone; as `GuaranteedRelease.run`. */
-  readonly release?: SendRelease;
+  readonly release?: SendRelease | undefined;
 }
 
 /** Sends a release, as `GuaranteedRelease.run` does. */

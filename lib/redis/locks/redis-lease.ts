@@ -11,20 +11,20 @@ export interface RedisAcquireOptions extends AcquireOptions {
    *
    * @default the client's `watchdogTimeout`, renewed for as long as the lock is held
    */
-  readonly lease?: number;
+  readonly lease?: number | undefined;
   /**
    * Time after which the lease is lost even if it could be renewed, above 0: for work that may hang. The lock is free when
    * the lease has expired, or is released.
    *
    * @default without bound
    */
-  readonly maxHold?: number;
+  readonly maxHold?: number | undefined;
   /**
    * Minimum lease of a lock that is renewed: a whole number.
    *
    * @internal
    */
-  readonly minLease?: number;
+  readonly minLease?: number | undefined;
 }
 
 /** Shortest lease, in ms. */

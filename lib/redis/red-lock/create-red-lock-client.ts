@@ -1,16 +1,15 @@
 import { TimerWheelClock } from '../../core/internal/timer-wheel.js';
 import { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import { systemClock } from '../../core/clock.js';
+import { LIVENESS } from '../../core/internal/client-lifecycle.js';
 import { isClient } from '../connection/ioredis.js';
-import { makeConnection } from '../make-connection.js';
+import { RedisLiveness } from '../connection/redis-liveness.js';
+import { LONGEST_TIMEOUT, makeConnection } from '../make-connection.js';
 import { RedisLockClient } from '../redis-lock-client.js';
 import type { RedisLockOptions } from '../redis-options.js';
 import { validateRedisOptions } from '../validate-redis-options.js';
 import { RedLockClient } from './red-lock-client.js';
 import { RedLockNodes, type RedLockNode } from './red-lock-nodes.js';
-
-/** Connect timeout per server, in ms: a server that is down at the start is retried for as long as the client is open. */
-const NEVER = 2 ** 31 - 1;
 
 /**
  * Creates a lock client on several Redis servers; call `connect()` next.
@@ -29,14 +28,18 @@ export async function createRedLockClient(
     );
   const clock = new TimerWheelClock(systemClock);
   const made = nodes.map(async (node): Promise<RedLockNode> => {
+    // A server that is down at the start is retried for as long as the client is open.
     const source = isClient(node) ? { client: node } : { connect: node };
-    const each = { ...options, ...source, nodes: undefined, connectTimeout: NEVER };
+    const each = { ...options, ...source, nodes: undefined, connectTimeout: LONGEST_TIMEOUT };
     const ownEvents = new LockEventEmitter();
     const connection = await makeConnection(name, each, ownEvents);
     const settings = { name, connection, events: ownEvents, clock, options: each };
     return { connection, client: new RedisLockClient(settings) };
   });
   const events = new LockEventEmitter(name);
-  const servers = new RedLockNodes(name, await Promise.all(made), clock, events);
-  return new RedLockClient({ name, nodes: servers, events, clock, options });
+  const all = await Promise.all(made);
+  const servers = new RedLockNodes(name, all, clock, events);
+  const client = new RedLockClient({ name, nodes: servers, events, clock, options });
+  const liveness = new RedisLiveness(all.map(({ connection }) => connection));
+  return Object.assign(client, { [LIVENESS]: liveness });
 }

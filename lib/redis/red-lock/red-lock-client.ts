@@ -22,13 +22,16 @@ import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js
 import type { LockEvents } from '../../core/lock-events.js';
 import { KeyUses } from '../../core/internal/key-uses.js';
 import { LOCK_INSPECTION, type LockInspection } from '../../core/lock-inspection.js';
+import type { OccurrenceMark } from '../../core/occurrence-mark.js';
 import { MultiLock } from '../../core/multi-lock.js';
 import { WaitScope } from '../../core/internal/wait-scope.js';
+import { reasonOf } from '../connection/redis-error.js';
 import { RedLockInspection } from './red-lock-inspection.js';
 import { LocalQueues } from '../locks/local-queue.js';
 import { RedisElection } from '../locks/redis-election.js';
 import type { RedisLockOptions } from '../redis-options.js';
 import { majorityHolders, type RedLockNodes } from './red-lock-nodes.js';
+import { RedLockOccurrenceMark } from './red-lock-occurrence-mark.js';
 import { RedLock, validateRedLockLease } from './red-lock.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
@@ -44,6 +47,7 @@ interface RedLockClientSettings {
 /** Mutexes on several independent Redis servers: see `RedLock`. Other locks are not available. */
 export class RedLockClient implements LockClient {
   readonly name: string;
+  readonly clock: Clock;
   /** @internal */
   readonly [LOCK_INSPECTION]: LockInspection;
   readonly #context: RedLockContext;
@@ -55,6 +59,7 @@ export class RedLockClient implements LockClient {
     const { wait = 'forever', watchdogTimeout = 30_000 } = options;
     const { nodeTimeout = defaultNodeTimeout(watchdogTimeout) } = options;
     this.name = name;
+    this.clock = settings.clock;
     this.#kinds = new KeyUses(name);
     this.#context = {
       client: name,
@@ -63,6 +68,7 @@ export class RedLockClient implements LockClient {
       wait,
       nodeTimeout,
       servers: nodes.clients.length,
+      serverIds: () => nodes.serverIds(),
       majority: nodes.majority,
       random: Math.random,
       accepts: 'all',
@@ -112,6 +118,11 @@ export class RedLockClient implements LockClient {
     return new MultiLock(locks, { wait, clock });
   }
 
+  occurrenceMark(key: string): OccurrenceMark {
+    const parts = this.settings.nodes.clients.map((client) => client.occurrenceMark(key));
+    return new RedLockOccurrenceMark(this.#context, parts, key);
+  }
+
   validateLease(lease: number): void {
     validateRedLockLease(lease, this.#context.nodeTimeout, { client: this.name });
   }
@@ -128,6 +139,11 @@ export class RedLockClient implements LockClient {
     const whole = connected === states.length ? 'up' : 'degraded';
     const health = status.health === 'up' ? whole : 'down';
     return { ...status, health, servers: { connected, total: states.length } };
+  }
+
+  /** Number of calls that wait, for whatever it is. @internal */
+  get pending(): number {
+    return this.#context.waits.size;
   }
 
   activity(): LockActivity[] {
@@ -152,12 +168,16 @@ export class RedLockClient implements LockClient {
       void nodes.close(0);
       if (cause instanceof LockError && !(cause instanceof LockTimeoutError)) throw cause;
       throw new LockConnectionError(
-        `Lock client "${name}" could not connect to ${nodes.majority} of its ${nodes.clients.length} Redis servers within ${connectTimeout} ms (${cause instanceof LockError ? nodes.lastReason : String(cause)}). Check \`nodes\` and that the servers run, or raise \`connectTimeout\`.`,
+        `Lock client "${name}" could not connect to ${nodes.majority} of its ${nodes.clients.length} Redis servers within ${connectTimeout} ms (${cause instanceof LockError ? nodes.lastReason : reasonOf(cause)}). Check \`nodes\` and that the servers run, or raise \`connectTimeout\`.`,
         { client: name, cause },
       );
     } finally {
       wait.end();
     }
+  }
+
+  drain(wait: number): void {
+    this.#lifecycle.drain(wait);
   }
 
   refuse(): void {

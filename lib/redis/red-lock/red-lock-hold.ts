@@ -2,13 +2,13 @@ import { LockConnectionError } from '../../core/errors/index.js';
 import type { AcquireContext } from '../../core/internal/acquire.js';
 import { type ClientHold, Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
-import type { LockIdentity, Wait } from '../../core/lock.js';
+import type { LockIdentity, LockScope, Wait } from '../../core/lock.js';
 import type { LocalQueues } from '../locks/local-queue.js';
 import type { RedisLease } from '../locks/redis-lease.js';
 import { type Ballot, firstN } from './ballot.js';
 
 /** State that one client shares with all of its locks. Its identity is the scope of re-entry. Times are in milliseconds. */
-export interface RedLockContext extends AcquireContext {
+export interface RedLockContext extends AcquireContext, LockScope {
   /** Number of servers that must grant a lock. */
   readonly majority: number;
   readonly servers: number;

@@ -1,10 +1,12 @@
 import { type QueuedActivity, queuedActivity } from '../../core/internal/client-activity.js';
 import type {
+  ExchangeLimits,
   KnownLocks,
   LockInspection,
-  PeerReports,
   ObservedLock,
+  ObservedLocks,
   ObservedParty,
+  PeerReports,
 } from '../../core/lock-inspection.js';
 import { settledWithin, CompositeReports } from '../inspection/redis-reports.js';
 import type { RedLockContext } from './red-lock-hold.js';
@@ -32,7 +34,7 @@ export class RedLockInspection implements LockInspection {
     return queuedActivity(this.context);
   }
 
-  async locks(known: KnownLocks): Promise<{ locks: ObservedLock[]; omitted: number }> {
+  async locks(known: KnownLocks): Promise<ObservedLocks> {
     const answers = await this.#ask((part) => part.locks(known));
     const byName = new Map<string, ObservedLock>();
     for (const lock of answers.flatMap(({ locks }) => locks)) {
@@ -42,6 +44,7 @@ export class RedLockInspection implements LockInspection {
     return {
       locks: [...byName.values()],
       omitted: Math.max(...answers.map(({ omitted }) => omitted)),
+      refusals: answers.flatMap(({ refusals }) => refusals),
     };
   }
 
@@ -50,8 +53,10 @@ export class RedLockInspection implements LockInspection {
     return released.some(Boolean);
   }
 
-  exchange(): PeerReports {
-    const exchanges = this.parts.map((part) => part.exchange());
+  exchange(limits: ExchangeLimits): PeerReports {
+    const exchanges = this.parts
+      .map((part) => part.exchange(limits))
+      .filter((exchange) => exchange !== undefined);
     return new CompositeReports(this.context.clock, exchanges);
   }
 

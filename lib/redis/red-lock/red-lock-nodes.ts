@@ -5,6 +5,7 @@ import { settleWithin } from '../../core/internal/timers.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import type { RedisLock } from '../locks/redis-lock.js';
 import type { RedisLockClient } from '../redis-lock-client.js';
+import { runIdIn } from '../connection/server-ids.js';
 import { firstN } from './ballot.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
@@ -40,6 +41,11 @@ export class RedLockNodes {
 
   get clients(): readonly RedisLockClient[] {
     return this.nodes.map(({ client }) => client);
+  }
+
+  /** See `LockScope`; of any one server. */
+  serverIds(): string[] {
+    return this.nodes.flatMap(({ connection }) => connection.serverIds());
   }
 
   /** States of the connections, the best first. */
@@ -87,7 +93,7 @@ export class RedLockNodes {
     const { client, connection } = node;
     await client.connect();
     const info = String(await connection.read('info', 'server'));
-    const [, id = ''] = /run_id:(\w+)/.exec(info) ?? [];
+    const id = runIdIn(info) ?? '';
     const known = this.#servers.get(id) ?? node;
     this.#servers.set(id, known);
     if (known === node) return;

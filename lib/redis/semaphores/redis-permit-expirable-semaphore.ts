@@ -31,7 +31,7 @@ export interface RedisPermitOptions extends RedisAcquireOptions, PermitOptions {
    *
    * @default 1
    */
-  readonly permits?: number;
+  readonly permits?: number | undefined;
 }
 
 /**

@@ -31,20 +31,20 @@ export interface ContractOptions {
    *
    * @default true
    */
-  readonly isShared?: boolean;
+  readonly isShared?: boolean | undefined;
   /**
    * Whether waiters are served in order of arrival, across all clients. Otherwise this is required only of the waiters of
    * one client.
    *
    * @default true
    */
-  readonly isFair?: boolean;
+  readonly isFair?: boolean | undefined;
   /**
    * Time to wait for an expected outcome, in milliseconds; less than the runner's timeout of a test.
    *
    * @default 4000
    */
-  readonly patience?: number;
+  readonly patience?: number | undefined;
 }
 
 /** Functions of a test runner that a contract needs: Jest, Vitest, Mocha and `node:test` all have them. */

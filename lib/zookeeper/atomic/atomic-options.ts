@@ -10,19 +10,19 @@ export interface PromotedToLock {
    *
    * @default that of the number with `-lock` behind it
    */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /**
    * How long to wait for the mutex: milliseconds above 0, or `'forever'`.
    *
    * @default the `wait` of the client
    */
-  readonly wait?: Wait;
+  readonly wait?: Wait | undefined;
   /**
    * How often, and after what pauses, a change is retried inside of the mutex.
    *
    * @default as outside of it
    */
-  readonly retryPolicy?: RetryPolicy;
+  readonly retryPolicy?: RetryPolicy | undefined;
 }
 
 /** Attempts and time that a change of a distributed atomic number took; Curator's class of that name. */
@@ -55,13 +55,13 @@ export interface AtomicOptions {
    *
    * @default up to 8 times, after 5 to 100 ms
    */
-  readonly retryPolicy?: RetryPolicy;
+  readonly retryPolicy?: RetryPolicy | undefined;
   /**
    * The mutex to acquire when these retries have failed, to try again inside of it; false for none.
    *
    * @default one beside the number
    */
-  readonly promotedToLock?: PromotedToLock | false;
+  readonly promotedToLock?: PromotedToLock | false | undefined;
 }
 
 /** @throws LockOptionsError when an option is out of range */

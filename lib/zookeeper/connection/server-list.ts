@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP, isIPv6 } from 'node:net';
 import { LockOptionsError } from '../../core/errors/index.js';
+import { NotShown } from '../../core/errors/shown-value.js';
 import { isCanonicalPath } from './znode-path.js';
 
 /** Address of a server. */
@@ -29,7 +30,9 @@ interface ConnectString {
 export function parseConnectString(connect: unknown, client?: string): ConnectString {
   const expected =
     "servers as 'host:port,host:port', with a chroot such as '/app' behind them if there is one";
-  const refuse = () => new LockOptionsError('connect', connect, expected, { client });
+  // It is not shown: in its place may be a URL of another service, or what belongs into `auth`.
+  const shown = typeof connect === 'string' ? new NotShown(wrongText(connect)) : connect;
+  const refuse = () => new LockOptionsError('connect', shown, expected, { client });
   if (typeof connect !== 'string') throw refuse();
   const slash = connect.indexOf('/');
   const chroot = slash < 0 ? '' : connect.slice(slash).replace(/^\/$/, '');
@@ -45,6 +48,13 @@ export function parseConnectString(connect: unknown, client?: string): ConnectSt
   return { servers, chroot };
 }
 
+/** What a text is that is no connect string, without what is in it. */
+function wrongText(connect: string): string {
+  if (connect.trim() === '') return 'an empty text';
+  if (connect.includes('://')) return 'a URL';
+  return 'a text with something else in it than servers';
+}
+
 /** Supplies the addresses to connect to. */
 export interface Servers {
   /** Number of attempts in a round: within the first round, no back-off is needed. */
@@ -52,6 +62,8 @@ export interface Servers {
   /** Resolves to the next address; rejects if a name cannot be resolved. */
   next(): Promise<ServerAddress>;
 }
+
+const addressText = ({ host, port }: ServerAddress) => `${host.toLowerCase()}:${port}`;
 
 /**
  * Cycles through a list of servers in random order, so that clients spread over the ensemble.
@@ -62,6 +74,8 @@ export interface Servers {
 export class ServerList implements Servers {
   #round: ServerAddress[] = [];
   #lastOfRound?: ServerAddress;
+  /** Everything that was connected to, and the names of it. */
+  readonly #known = new Set<string>();
   /** Pending look-ups by host. A look-up that hangs is not repeated, because it would use up all threads. */
   readonly #asked = new Map<string, Promise<LookupAddress[]>>();
 
@@ -75,6 +89,12 @@ export class ServerList implements Servers {
     return this.servers.length;
   }
 
+  /** Addresses of the servers: as they were given, and as far as the names were resolved. */
+  get known(): string[] {
+    const given = this.servers.map(addressText);
+    return [...new Set([...given, ...this.#known])];
+  }
+
   async next(): Promise<ServerAddress> {
     if (this.#round.length === 0) this.#round = this.#shuffled();
     const server = this.#round.shift()!;
@@ -83,6 +103,7 @@ export class ServerList implements Servers {
       host: address,
       port: server.port,
     }));
+    for (const each of [first!, ...others]) this.#known.add(addressText(each));
     this.#round.unshift(...others);
     return first!;
   }

@@ -1,6 +1,7 @@
 /* eslint-disable max-lines -- one state machine: requests go out by its link, watches end with it, its session with its time */
 import type { Clock, Timer } from '../../core/clock.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
+import type { Liveness } from '../../core/internal/client-lifecycle.js';
 import { PipelinedLink } from './pipelined-link.js';
 import type { ServerAddress, Servers } from './server-list.js';
 import { Session } from './session.js';
@@ -67,7 +68,7 @@ type RequestOf<O extends Request['op']> = Request & { readonly op: O };
  *   one is up to date before any read.
  * - Watches belong to the current link, and end with it.
  */
-export class SessionConnection implements ZooKeeperConnection {
+export class SessionConnection implements ZooKeeperConnection, Liveness {
   state: ConnectionState = 'CONNECTING';
   isConnected = false;
   session: Session | undefined;
@@ -80,6 +81,9 @@ export class SessionConnection implements ZooKeeperConnection {
   /** Bounds the attempt under way, or runs until the next one. */
   #timer?: Timer;
   #closed?: Promise<void>;
+  #isResting = false;
+  /** Whether its timers keep the process alive; the links of the driver always do. */
+  #isBackground = false;
   readonly #listeners = new Set<(state: ConnectionState, reason: string) => void>();
   readonly #watches = new WatchRegistry();
 
@@ -149,6 +153,26 @@ export class SessionConnection implements ZooKeeperConnection {
       LeaseScope.runOutside(() => this.#attach());
   }
 
+  unref(): void {
+    this.#isBackground = true;
+  }
+
+  /** Ends the session, and opens no link until `ref`. */
+  async rest(): Promise<void> {
+    if (this.state === 'CLOSED' || this.#isResting) return;
+    this.#isResting = true;
+    await this.#leave(() => {
+      if (this.isConnected) this.#become('SUSPENDED', 'nothing is left of the boot but locks');
+    });
+  }
+
+  ref(): void {
+    this.#isBackground = false;
+    if (!this.#isResting) return;
+    this.#isResting = false;
+    if (this.state !== 'CLOSED') LeaseScope.runOutside(() => this.#attach());
+  }
+
   /** Resolves when the servers have been notified, as far as they can be reached. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -180,11 +204,16 @@ export class SessionConnection implements ZooKeeperConnection {
   }
 
   #close(): Promise<void> {
+    return this.#leave(() => this.#become('CLOSED', 'closed by its owner'));
+  }
+
+  /** Ends the session and all links, once `tell` has notified the listeners. */
+  #leave(tell: () => void): Promise<void> {
     const [session, link] = [this.session, this.#link];
     this.session = this.#link = undefined;
     this.#attempt += 1;
     this.#timer?.cancel();
-    this.#become('CLOSED', 'closed by its owner');
+    tell();
     session?.end('the client was closed');
     link?.close();
     this.#watches.disconnect();
@@ -322,6 +351,8 @@ export class SessionConnection implements ZooKeeperConnection {
 
   #setTimer(ms: number, fn: () => void): void {
     this.#timer?.cancel();
-    this.#timer = LeaseScope.runOutside(() => this.options.clock.setTimer(fn, ms));
+    this.#timer = LeaseScope.runOutside(() =>
+      this.options.clock.setTimer(fn, ms, this.#isBackground),
+    );
   }
 }

@@ -5,7 +5,9 @@ export interface Stat {
   /** Transaction that created the node: increases over the whole ensemble, below 2^53 for two million elections. */
   readonly czxid: number;
   /** Time of the creation, by the clock of the servers; the embedded tree does not record it. */
-  readonly ctime?: Date;
+  readonly ctime?: Date | undefined;
+  /** Time of the last change of its data, by the clock of the servers; the embedded tree does not record it. */
+  readonly mtime?: Date | undefined;
   /** Transaction that last changed the node. */
   readonly mzxid: number;
   /** Number of changes to its data. */

@@ -1,10 +1,13 @@
 import { type QueuedActivity, queuedActivity } from '../../core/internal/client-activity.js';
-import type {
-  KnownLocks,
-  LockInspection,
-  PeerReports,
-  ObservedLock,
+import {
+  type ExchangeLimits,
+  type KnownLocks,
+  type LockInspection,
+  type ObservedLocks,
+  type PeerReports,
+  readEach,
 } from '../../core/lock-inspection.js';
+import { isCanonicalPath } from '../connection/znode-path.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { lockPath, type LockPathSettings } from '../lock-path.js';
 import { listChildren } from '../nodes/node-requests.js';
@@ -12,14 +15,19 @@ import type { RecipeContext } from '../recipe-context.js';
 import { NodeFacts, readDirectory } from './read-directory.js';
 import { ZooKeeperReports } from './zookeeper-reports.js';
 
-/** Reads from the tree the locks under `basePath`, and the known locks elsewhere. */
+/** Where a client keeps its locks, and whether other processes can use them. */
+interface InspectionSettings extends LockPathSettings {
+  readonly isAlone?: boolean;
+}
+
+/** Reads from the tree the locks under `basePath`, and with `literalPaths` the known locks elsewhere. */
 export class ZooKeeperInspection implements LockInspection {
   readonly #facts: NodeFacts;
 
   constructor(
     private readonly context: RecipeContext,
     private readonly chroot: string,
-    private readonly paths: LockPathSettings,
+    private readonly paths: InspectionSettings,
   ) {
     this.#facts = new NodeFacts(context.connection);
   }
@@ -42,19 +50,17 @@ export class ZooKeeperInspection implements LockInspection {
     return queuedActivity(this.context);
   }
 
-  async locks({
-    names,
-    held,
-    limit,
-  }: KnownLocks): Promise<{ locks: ObservedLock[]; omitted: number }> {
+  async locks({ names, held, limit }: KnownLocks): Promise<ObservedLocks> {
     const { connection } = this.context;
     const children = await listChildren(connection, this.#prefix.slice(0, -1) || '/');
-    const all = [...new Set([...names, ...children.map((child) => this.#prefix + child)])];
+    const there = new Set(children.map((child) => this.#prefix + child));
+    const known = [...names].filter((name) => there.has(name) || this.#isElsewhere(name));
+    const all = [...new Set([...known, ...there])];
     const reader = { connection, facts: this.#facts, held };
     const read = all.slice(0, limit).map((name) => readDirectory(reader, name));
-    const locks = (await Promise.all(read)).filter((lock) => lock !== undefined);
+    const { locks, refusals } = await readEach(read, isRefusal);
     this.#facts.turn();
-    return { locks, omitted: Math.max(0, all.length - limit) };
+    return { locks, refusals, omitted: Math.max(0, all.length - limit) };
   }
 
   /** Deletes the nodes of the lock with these ids: a holder learns of it by its watch. */
@@ -67,9 +73,18 @@ export class ZooKeeperInspection implements LockInspection {
     return removed.some(Boolean);
   }
 
-  exchange(): PeerReports {
+  exchange(limits: ExchangeLimits): PeerReports | undefined {
+    if (this.paths.isAlone) return undefined;
     const scope = encodeURIComponent(this.paths.basePath);
-    return new ZooKeeperReports(this.context, `${this.chroot}/nestjs-interlock/inspector/${scope}`);
+    const directory = `${this.chroot}/nestjs-interlock/inspector/${scope}`;
+    return new ZooKeeperReports(this.context, directory, limits);
+  }
+
+  /** Names come from other processes: without `literalPaths` this client has no business outside of its directory. */
+  #isElsewhere(name: string): boolean {
+    if (!this.paths.literalPaths || !isCanonicalPath(name)) return false;
+    if (!name.startsWith(`${this.chroot}/`)) return false;
+    return !name.startsWith(this.#prefix) || name.slice(this.#prefix.length).includes('/');
   }
 
   get #prefix(): string {
@@ -85,4 +100,9 @@ export class ZooKeeperInspection implements LockInspection {
       throw error;
     }
   }
+}
+
+/** Whether the servers have answered, and refused that node. */
+function isRefusal(error: unknown): error is ZooKeeperError {
+  return error instanceof ZooKeeperError && !error.isTransient;
 }

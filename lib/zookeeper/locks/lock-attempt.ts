@@ -23,7 +23,7 @@ interface AcquireRequest extends CoreAcquireRequest {
 export interface Acquisition extends RetryBounds {
   readonly mayWait: boolean;
   /** Name of the caller, for operators (see `AcquireOptions.method`). */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** Called when the servers have answered: the next failure starts a new series of retries. */
   answered(): void;
 }
@@ -58,9 +58,9 @@ export function runAcquisition(
 export interface AttemptPlan {
   readonly driver: LockInternalsDriver;
   /** Sequence number of the node, as in `ProtectedNode`. */
-  readonly digits?: string;
+  readonly digits?: string | undefined;
   /** Fencing token of the hold; default: that of its own node. */
-  readonly token?: bigint;
+  readonly token?: bigint | undefined;
 }
 
 /** Makes the plan of the next attempt, under the bounds of the acquire. */

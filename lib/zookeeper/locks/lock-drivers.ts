@@ -49,7 +49,7 @@ export function findPredecessor(
 /** Position of a node among the children of its lock. */
 export interface Turn {
   /** The child to wait for; `undefined` if it is our turn. */
-  readonly blocker?: string;
+  readonly blocker?: string | undefined;
   /** Whether it is our turn as soon as the blocker is deleted, without listing the queue again. */
   readonly isNext: boolean;
 }

@@ -1,5 +1,6 @@
 import { LockKeyError } from '../../core/errors/index.js';
 import { LeaseHandle } from '../../core/internal/lease-handle.js';
+import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { isCanonicalPath } from '../connection/znode-path.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { REVOKE_MESSAGE } from '../nodes/protected-node.js';
@@ -34,7 +35,7 @@ export class ZooKeeperLease extends LeaseHandle<LockHold> {
    */
   makeRevocable(listener: RevocationListener): void {
     this.assertHeld();
-    const tell = () => (this.isHeld ? listener(this) : undefined);
+    const tell = () => (this.isHeld ? LeaseScope.runOutside(() => listener(this)) : undefined);
     const warn = (error: unknown) =>
       process.emitWarning(`A revocation listener of lock "${this.key}" failed: ${String(error)}`);
     this.hold.backend.onRevoked(() => void Promise.resolve().then(tell).catch(warn));

@@ -13,7 +13,7 @@ export class Digest {
   }
 
   @Cron(EVERY_TWO_SECONDS)
-  @RunOnce('digest', { atMost: 60_000, atLeast: 1_500 })
+  @RunOnce('digest', { atMost: 60_000, occurrence: EVERY_TWO_SECONDS })
   async sendOnce(): Promise<void> {
     this.send('@RunOnce');
   }

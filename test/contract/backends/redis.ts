@@ -217,7 +217,7 @@ export class RedisStage implements LockStage {
       async () => {
         await Promise.all(this.#all.map((redis) => redis.exists(this.#name.redisKey)));
         await this.#ofMasters('ping');
-        return true;
+        return this.#knowsEveryMaster();
       },
       { within: 20_000 },
     );
@@ -250,6 +250,15 @@ export class RedisStage implements LockStage {
   /** How many messages have come in, of all clients. */
   get #received(): number {
     return [...this.#clients].reduce((sum, { received }) => sum + received, 0);
+  }
+
+  /** A client of a cluster forgets a master that does not let it in, until it asks for one of its keys. */
+  async #knowsEveryMaster(): Promise<boolean> {
+    const { observer } = this;
+    if (!('nodes' in observer)) return true;
+    await new Promise<void>((resolve) => observer.refreshSlotsCache(() => resolve()));
+    const masters = new Set(observer.slots.map(([master]) => master));
+    return observer.nodes('master').length === masters.size;
   }
 
   /** The answers of all servers that keys are written to. */

@@ -30,12 +30,17 @@ export class ZooKeeperBackend implements Backend {
   }
 
   async expire(session: Session): Promise<void> {
-    await eventually('the session has ended', async () => {
+    const end = async () => {
       const hasEnded = await endSession(this.servers[0]!.connectString, session);
-      return hasEnded || !session.isAlive; // again: the driver may lose the request as it closes
-    });
-    // A reconnect of the driver's in this same turn may hear nothing: then the next one comes 5 s later.
-    await eventually('the client knows', () => !session.isAlive, { within: 20_000 });
+      // A reconnect of the driver's in this same turn may hear nothing: then the next one comes 5 s later.
+      const within = hasEnded ? 6_000 : 100;
+      const knows = eventually('the client knows', () => !session.isAlive, { within });
+      return knows.then(
+        () => true,
+        () => false, // again: the driver may lose the request as it closes, and report it as done
+      );
+    };
+    await eventually('the session has ended, and its client knows', end, { within: 20_000 });
   }
 
   freeze(): void {

@@ -266,3 +266,20 @@ describe('The connection to servers', () => {
     void connection.close();
   });
 });
+
+describe('A client that is never connected', () => {
+  it('takes all its options, opens nothing, and can be closed unused', async () => {
+    const client = await createZooKeeperLockClient('unused', {
+      connect: 'zk1:2181',
+      sessionTimeout: 10_000.5,
+      connectTimeout: 1,
+      basePath: '/my/locks',
+      wait: 'forever',
+      auth: [{ scheme: 'digest', auth: 'user:password' }],
+      acl: [{ perms: 31, scheme: 'auth', id: '' }],
+    });
+    expect(client.name).toBe('unused');
+    expect(client.mutex('door')).toMatchObject({ key: 'door', path: '/my/locks/door' });
+    await client.close();
+  });
+});

@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { once } from 'node:events';
 import { LockInspectorModule } from '../../../lib/inspector/index.js';
 import {
-  LockClientRegistry,
+  LockClients,
   LockModule,
   type Leadership,
   type Lease,
@@ -26,7 +26,7 @@ const app = await NestFactory.createApplicationContext(
   },
   { logger: ['error', 'fatal'] },
 );
-const registry = app.get(LockClientRegistry);
+const registry = app.get(LockClients);
 for (const name of registry.names)
   registry.get(name).on('contended', () => process.send!('waiting'));
 const leases = new Map<string, Pick<Lease, 'release'>>();

@@ -28,6 +28,17 @@ describe('An error of a lock', () => {
     expect(error.stack).toContain(error.message);
   });
 
+  it.each(Object.entries(errors).filter(([, value]) => (value as { code?: string }).code))(
+    'has a name that no minifier shortens: %s',
+    (name, value) => {
+      const errorClass = value as typeof LockTimeoutError;
+      const minified = Object.defineProperty(class extends LockError {}, 'name', { value: 'S' });
+      Object.defineProperty(minified, 'code', { value: errorClass.code });
+      const error = Reflect.construct(LockError, [errorClass.code, 'text'], minified) as LockError;
+      expect(error).toMatchObject({ name, code: errorClass.code });
+    },
+  );
+
   it('needs no context', () => {
     const error = new LockTimeoutError(5);
     expect(error.message).toMatch(/^the lock was not granted within 5 ms/);

@@ -127,6 +127,44 @@ describe('The parts of a multi-lock', () => {
     expect(keysOf([part('a'), part('a', 'mutex', {})])).toEqual(['a', 'a']);
   });
 
+  /** The client of that name, which uses these servers. */
+  const clientOf = (client: string, ...servers: string[]) => ({ client, serverIds: () => servers });
+  const partOf = (scope: ReturnType<typeof clientOf>, key: string, recipe?: LockRecipe) =>
+    new Part(key, [], recipe, scope, scope.client);
+
+  it.each([
+    ['same lock', 'mutex', 'mutex'],
+    ['same lock in one mode', 'readLock', 'readLock'],
+    ['same lock in two modes', 'readLock', 'writeLock'],
+    ['same semaphore', 'semaphore', 'semaphore'],
+  ] as const)('are refused when two clients of one server have the %s', (_, one, other) => {
+    const [r, s] = [clientOf('r', 'a:1', 'b:1'), clientOf('s', 'c:1', 'b:1')];
+    const twins = [partOf(r, 'k', one), partOf(r, 'other'), partOf(s, 'k', other)];
+    expect(() => new MultiLock(twins)).toThrow(LockOptionsError);
+    expect(() => new MultiLock([new MultiLock(twins.slice(0, 2)), twins[2]!])).toThrow(
+      '"k" would wait for itself, as the clients "r" and "s" use the same servers',
+    );
+  });
+
+  it('may have one key on clients of other servers, and on clients of which none is known', () => {
+    const clients = [clientOf('r', 'a:1'), clientOf('s', 'b:1'), clientOf('t'), clientOf('u')];
+    expect(keysOf(clients.map((client) => partOf(client, 'k')))).toEqual(['k', 'k', 'k', 'k']);
+  });
+
+  it.each(['acquire', 'tryAcquire'] as const)(
+    'are refused by %s when their servers turn out to be the same, and none stays held',
+    async (how) => {
+      const [r, s] = [clientOf('r', 'a:1'), clientOf('s')];
+      const [first, second] = [partOf(r, 'k'), partOf(s, 'k')];
+      const multi = new MultiLock([first, second]);
+      first.turn = async () => void (s.serverIds = () => ['a:1']); // it is connected by now
+      await expect(multi[how]()).rejects.toBeInstanceOf(LockOptionsError);
+      expect(first.grants.map(({ lease }) => lease.isHeld)).toEqual([false]);
+      await expect(multi[how]()).rejects.toBeInstanceOf(LockOptionsError);
+      expect([first.asked.length, second.asked.length]).toEqual([1, 0]);
+    },
+  );
+
   it.each([
     ['a read and a write lock of one key', () => [part('a', 'readLock'), part('a', 'writeLock')]],
     ['a semaphore twice', () => [part('a', 'semaphore'), part('a', 'semaphore')]],

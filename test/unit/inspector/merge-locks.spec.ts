@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import type { LockClient } from '../../../lib/core/index.js';
+import type { QueuedActivity } from '../../../lib/core/internal/client-activity.js';
 import type { ObservedLock } from '../../../lib/core/lock-inspection.js';
-import { mergeLocks } from '../../../lib/inspector/merge-locks.js';
+import { inTurn, mergeLocks } from '../../../lib/inspector/merge-locks.js';
+import { LockCounts } from '../../../lib/inspector/lock-inspector-snapshot.interface.js';
 import {
+  makeReport,
   parseReport,
   type ProcessReport,
   type ReportedActivity,
@@ -13,10 +17,11 @@ function activity(change: Partial<ReportedActivity>): ReportedActivity {
 }
 
 function report(pid: number, ...activities: Partial<ReportedActivity>[]): ProcessReport {
-  const counts = { held: 0, waiting: 0, lost: 0, timedOut: 0, locks: {} };
+  const counts = { held: 0, waiting: 0, lost: 0, timedOut: 0, locks: {}, omitted: 0, uncounted: 0 };
   return { id: `${pid}`, host: 'h', pid, activity: activities.map(activity), ...counts };
 }
 
+const merge = (...given: Parameters<typeof mergeLocks>) => mergeLocks(...given).locks;
 const keyOf = (name: string) => name.slice('/locks/'.length);
 const lockOf = (...parties: ObservedLock['parties']): ObservedLock => ({
   name: '/locks/a',
@@ -31,7 +36,7 @@ describe('What servers and processes report, together', () => {
       { ids: ['/2'], state: 'waiting', since: 8, data: '10.0.0.1' },
       { ids: ['/3'], state: 'waiting', since: 9, data: 'ours' },
     );
-    const [lock] = mergeLocks(
+    const [lock] = merge(
       [
         report(1, { state: 'waiting', ids: ['/3'], method: 'C.c', since: 30 }),
         report(2, { ids: ['/1'], method: 'A.a', since: 10 }),
@@ -54,7 +59,7 @@ describe('What servers and processes report, together', () => {
   });
 
   it('has the fencing token that a process knows, where the servers do not report it', () => {
-    const [lock] = mergeLocks(
+    const [lock] = merge(
       [report(1, { ids: ['uuid:1'], fencingToken: '7' })],
       [lockOf({ ids: ['uuid:1'], state: 'held' })],
       keyOf,
@@ -64,7 +69,7 @@ describe('What servers and processes report, together', () => {
 
   it('has the waiters without a place on the servers at the end, the longest waiting first', () => {
     const waiting = { state: 'waiting' as const };
-    const [lock] = mergeLocks(
+    const [lock] = merge(
       [
         report(1, { ...waiting, method: 'late', since: 30 }),
         report(2, { ...waiting, method: 'early', since: 20, ids: ['not on the server'] }),
@@ -80,7 +85,7 @@ describe('What servers and processes report, together', () => {
   });
 
   it('shows the permits of one acquire, and the servers of one lock, as one holder', () => {
-    const [lock] = mergeLocks(
+    const [lock] = merge(
       [report(1, { recipe: 'semaphore', ids: ['p1', 'p2'] })],
       [lockOf({ ids: ['p1'], state: 'held' }, { ids: ['p2'], state: 'held' })],
       keyOf,
@@ -99,7 +104,7 @@ describe('What servers and processes report, together', () => {
         { ids: ['/2'], state: 'waiting', since: 8, data: 'java-1' },
         { ids: ['/3'], state: 'waiting', since: 9, data: 'web-2:7' },
       );
-      const [lock] = mergeLocks(
+      const [lock] = merge(
         [
           report(2, { ...follows, ids: ['/3'], participant: 'web-2:7', since: 30 }),
           report(1, { ...led, ids: ['/1'], since: 10 }),
@@ -119,7 +124,7 @@ describe('What servers and processes report, together', () => {
     });
 
     it('has the id that a leader on Redis has asked with, and followers that wait in their process only', () => {
-      const [lock] = mergeLocks(
+      const [lock] = merge(
         [report(2, { ...follows, ids: ['uuid:2'], participant: 'web-2:7' })],
         [lockOf({ ids: ['uuid:1'], state: 'held', pid: 1, method: 'web-1:7' })],
         keyOf,
@@ -131,13 +136,13 @@ describe('What servers and processes report, together', () => {
     it('is one of a selector where a process reports that, and a mutex otherwise', () => {
       const parties = lockOf({ ids: ['/1'], state: 'held', data: 'java-1' });
       const selector = { ...follows, recipe: 'leaderSelector', ids: ['/2'] } as const;
-      const [told] = mergeLocks([report(1, selector)], [parties], keyOf);
+      const [told] = merge([report(1, selector)], [parties], keyOf);
       expect(told).toMatchObject({
         kind: 'leader selector',
         holders: [{ participant: 'java-1' }],
         queue: [{ participant: 'web-1:7' }],
       });
-      const [untold] = mergeLocks([], [parties], keyOf);
+      const [untold] = merge([], [parties], keyOf);
       expect(untold).toMatchObject({ kind: 'mutex', holders: [{ data: 'java-1' }] });
       expect(untold!.holders[0]).not.toHaveProperty('participant');
     });
@@ -145,21 +150,97 @@ describe('What servers and processes report, together', () => {
     it('shortens ids that are long', () => {
       const long = 'x'.repeat(1_000);
       const data = { ids: ['/1'], state: 'held' as const, data: long };
-      const [lock] = mergeLocks([report(1, { ...follows, ids: ['/2'] })], [lockOf(data)], keyOf);
+      const [lock] = merge([report(1, { ...follows, ids: ['/2'] })], [lockOf(data)], keyOf);
       expect(lock!.holders[0]!.participant).toBe('x'.repeat(200));
     });
   });
 
   it('does not believe a process that claims to hold what the servers granted to another one', () => {
     const reports = [report(1, { ids: ['old'] })];
-    const locks = mergeLocks(reports, [lockOf({ ids: ['new'], state: 'held' })], keyOf);
+    const locks = merge(reports, [lockOf({ ids: ['new'], state: 'held' })], keyOf);
     expect(locks[0]!.holders).toEqual([{ ids: ['new'] }]);
-    expect(mergeLocks(reports, [], keyOf)).toEqual([]);
+    expect(merge(reports, [], keyOf)).toEqual([]);
   });
 
   it('believes it where the servers do not answer', () => {
-    const [lock] = mergeLocks([report(1, { ids: ['old'] })], undefined, keyOf);
+    const [lock] = merge([report(1, { ids: ['old'] })], undefined, keyOf);
     expect(lock!.holders).toMatchObject([{ ids: ['old'], pid: 1 }]);
+  });
+
+  it('shows each key of a multi-lock, whose parts share one id', () => {
+    const names = ['/locks/a', '/locks/b', '/locks/c'];
+    const held = { ids: ['uuid:1'], state: 'held' as const };
+    const one = report(1, ...names.map((name) => ({ name, key: keyOf(name), ids: ['uuid:1'] })));
+    const surveyed = names.map((name) => ({ ...lockOf(held), name }));
+    const holder = { ids: ['uuid:1'], pid: 1 };
+    expect(merge([one], surveyed, keyOf)).toMatchObject(
+      ['a', 'b', 'c'].map((key) => ({ key, holders: [holder], queue: [] })),
+    );
+  });
+
+  describe('with a report that is made up', () => {
+    const held = lockOf({ ids: ['A'], state: 'held' });
+    const evil = (...activities: Partial<ReportedActivity>[]) => report(666, ...activities);
+    const own = report(1, { ids: ['A'], method: 'A.a' });
+
+    it('still shows the locks whose ids the report names', () => {
+      const claim = evil({ name: '/locks/x', key: 'x', ids: ['A', 'B'] });
+      const ship = {
+        ...held,
+        name: '/locks/ship',
+        parties: [{ ids: ['B'], state: 'held' as const }],
+      };
+      const locks = merge([own, claim], [held, ship], keyOf);
+      expect(locks.map(({ key, holders }) => [key, holders.map(({ pid }) => pid)])).toEqual([
+        ['a', [1]],
+        ['ship', [undefined]],
+      ]);
+    });
+
+    it('believes this process about its own locks, and nobody where two others claim an entry', () => {
+      const claim = evil({ ids: ['A'], method: 'Evil.e', key: 'z', recipe: 'leaderLatch' });
+      const [lock] = merge([own, claim], [held], keyOf);
+      expect(lock).toMatchObject({ key: 'a', kind: 'mutex', holders: [{ pid: 1, method: 'A.a' }] });
+      const [contested] = merge([report(0), claim, own], [held], keyOf);
+      expect(contested!.key).toBe('a');
+      expect(contested!.holders).toEqual([
+        { ids: ['A'], participant: undefined, since: undefined },
+      ]);
+    });
+
+    it('does not let one acquire take the places of several', () => {
+      const claim = evil({ ids: ['A', 'B', 'C'] });
+      const parties = [
+        { ids: ['A'], state: 'held' as const },
+        { ids: ['B'], state: 'waiting' as const },
+        { ids: ['C'], state: 'waiting' as const },
+      ];
+      const [lock] = merge([report(0), claim], [lockOf(...parties)], keyOf);
+      expect([...lock!.holders, ...lock!.queue].map(({ ids }) => ids)).toEqual([
+        ['A'],
+        ['B'],
+        ['C'],
+      ]);
+      const readers = parties.map(({ ids }) => ({ ids, state: 'held' as const }));
+      const read = evil({ recipe: 'readLock', ids: ['A', 'B', 'C'] });
+      expect(merge([report(0), read], [lockOf(...readers)], keyOf)[0]!.holders).toHaveLength(3);
+    });
+
+    it('leaves room for the locks that the servers know, and counts the others', () => {
+      const many = Array.from({ length: 9 }, (_, i) => ({ name: `!${i}`, key: `!${i}` }));
+      const claim = evil(...many.map((each) => ({ ...each, state: 'waiting' as const })));
+      const { locks, omitted } = mergeLocks([report(0), claim], [held], keyOf, 3);
+      expect(locks.map(({ key }) => key)).toEqual(['!0', '!1', 'a']);
+      expect(omitted).toBe(7);
+    });
+
+    it('takes turns with the other processes', () => {
+      const many = evil(...Array.from({ length: 9 }, () => ({ method: 'Evil.e' })));
+      const told = inTurn([own, many, report(2, { method: 'B.b' })], 4);
+      expect(told.map(({ activity: { method } }) => method)).toEqual([
+        ...['A.a', 'Evil.e', 'B.b', 'Evil.e'],
+      ]);
+    });
   });
 
   it('adds up what processes have counted, also of keys such as __proto__', () => {
@@ -167,7 +248,7 @@ describe('What servers and processes report, together', () => {
     const counted = { ...report(1), locks: { [name]: [2, 3] as const } };
     const parties = [{ ids: ['1'], state: 'held' as const }];
     const locks = [{ name, kind: 'mutex' as const, parties }];
-    const [lock] = mergeLocks([counted, counted, report(3)], locks, keyOf);
+    const [lock] = merge([counted, counted, report(3)], locks, keyOf);
     expect(lock).toMatchObject({ key: '__proto__', lost: 4, timedOut: 6 });
   });
 });
@@ -178,18 +259,75 @@ describe('The report of another process', () => {
     expect(parseReport(JSON.stringify(written))).toEqual(written);
   });
 
-  it.each([
-    'no JSON',
-    'null',
-    '[]',
-    JSON.stringify({ ...report(1), host: 7 }),
-    JSON.stringify({ ...report(1), locks: { a: [1, 'many'] } }),
-    JSON.stringify({ ...report(1), locks: null }),
-    JSON.stringify({ ...report(1), activity: [null] }),
-    JSON.stringify(report(1, { ids: [7 as unknown as string] })),
-    JSON.stringify(report(1, { participant: 7 as unknown as string })),
-    JSON.stringify(report(1, { state: 'lost' as 'held' })),
-  ])('is left out when it makes no sense: %s', (text) => {
-    expect(parseReport(text)).toBeUndefined();
+  it.each<[string, unknown]>([
+    ...['host', 'id'].map((field): [string, unknown] => [field, 'x'.repeat(256)]),
+    ...['host', 'pid', 'activity', 'locks'].map((field): [string, unknown] => [field, null]),
+    ...['pid', 'held', 'lost', 'omitted'].map((field): [string, unknown] => [field, -1]),
+    ['timedOut', 1e300],
+    ['activity', [null]],
+    ['activity', { length: 1 }],
+    ['activity', Array.from({ length: 1_001 }, () => activity({}))],
+    ['locks', []],
+    ['locks', { a: [] }],
+    ['locks', { a: [1, 'many'] }],
+    ['locks', { a: [1, 2, 3] }],
+    ...[
+      { ids: [7] },
+      { ids: 'A' },
+      { ids: Array.from({ length: 1_001 }, () => 'A') },
+      { participant: 7 },
+      { method: 5, recipe: 'leaderLatch' },
+      { method: null },
+      { fencingToken: 7 },
+      { state: 'lost' },
+      { recipe: '__proto__' },
+      { recipe: 'toString' },
+      { since: 1e300 },
+      { since: -8.64e15 - 2 },
+      { since: '1' },
+      { key: 'x'.repeat(5_000) },
+    ].map((change): [string, unknown] => ['activity', [activity(change as object)]]),
+  ])('is left out when its `%s` makes no sense: %j', (field, value) => {
+    expect(parseReport(JSON.stringify({ ...report(1), [field]: value }))).toBeUndefined();
+  });
+
+  it.each(['no JSON', 'null', '[]', '7', '['.repeat(9_999), ' '.repeat(1_000_001)])(
+    'is left out when it is none: %.20s',
+    (text) => expect(parseReport(text)).toBeUndefined(),
+  );
+});
+
+describe('The report of this process', () => {
+  const client = { on: () => () => {} } as unknown as LockClient;
+  const made = (maxBytes: number, ...acquires: Partial<QueuedActivity>[]) => {
+    const any = { state: 'held', recipe: 'mutex', forMs: 1, holders: ['uuid:1'] } as const;
+    const activities = acquires.map((each) => ({ ...any, key: 'k', ...each }));
+    const nameOf = (key: string) => `/locks/${encodeURIComponent(key)}`;
+    return makeReport('id', { nameOf, activities }, new LockCounts(client), maxBytes);
+  };
+
+  it.each<[string, Partial<QueuedActivity>]>([
+    ['of 300 characters', { key: 'k'.repeat(300) }],
+    ['of 512 bytes, each encoded as three', { key: '\u00e9'.repeat(256) }],
+    ['that need escapes', { key: '"\n'.repeat(256) }],
+    ['of a long multi-lock', { key: 'k + '.repeat(9_999) }],
+    ['with long methods', { method: 'm'.repeat(1_000_000) }],
+    ['with many permits', { holders: Array.from({ length: 9_999 }, (_, i) => `permit ${i}`) }],
+  ])('is bounded in bytes for keys %s, and counts what has no room', (_, acquire) => {
+    for (const maxBytes of [4_096, 16_384, 262_144]) {
+      const report = made(maxBytes, ...Array.from({ length: 5_000 }, () => acquire), {});
+      const text = JSON.stringify(report);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes);
+      expect(report.omitted + report.activity.length).toBe(5_001);
+      expect(report.held).toBe(5_001);
+      expect(parseReport(text)).toEqual(JSON.parse(text));
+    }
+  });
+
+  it('leaves the place of an acquire without room to shorter ones', () => {
+    const holders = Array.from({ length: 999 }, (_, i) => `permit ${i}`);
+    const { activity: told, omitted } = made(4_096, { forMs: 9, holders }, { key: 'short' });
+    expect(told).toMatchObject([{ key: 'short' }]);
+    expect(omitted).toBe(1);
   });
 });

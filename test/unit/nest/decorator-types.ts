@@ -87,6 +87,8 @@ export class Accepted {
   }
 
   @RunOnce('report:{0}', { atMost: 60_000, atLeast: 1_000, client: 'other' })
+  @RunOnce('report:{0}', { atMost: 60_000, occurrence: { cron: '0 3 * * *', timeZone: 'UTC' } })
+  @RunOnce('report:{0}', { atMost: 60_000, occurrence: (now) => now })
   async onceForEach(_id: string): Promise<number | undefined> {
     return 1;
   }
@@ -120,6 +122,7 @@ export class Accepted {
   }
 
   @LockStream((id: string) => id)
+  @LockStream('literal', { as: 'generator' })
   async *generator(id: string) {
     yield id;
   }
@@ -181,6 +184,8 @@ export class Refused {
   @RunOnce('report')
   // @ts-expect-error for how long at most?
   @RunOnce('report', { atLeast: 1_000 })
+  // @ts-expect-error an occurrence is a time
+  @RunOnce('report', { atMost: 60_000, occurrence: () => 'now' })
   // @ts-expect-error it does not wait
   @RunOnce('report', { atMost: 60_000, wait: 100 })
   // @ts-expect-error how many?
@@ -245,6 +250,8 @@ export class Refused {
   @LockStream('literal', { recipe: 'semaphore' })
   // @ts-expect-error a mutex has no permits
   @LockStream('literal', { permits: 3 })
+  // @ts-expect-error no such stream
+  @LockStream('literal', { as: 'promise' })
   observable() {
     return of(1);
   }

@@ -49,9 +49,12 @@ const ON_BUSY = "Give 'throw', 'skip' or a function";
 const ON_LOST = "Give 'abort', 'throw', 'ignore' or a function";
 const CLIENT = 'Give the name of a lock client';
 const RECIPE = "Give 'mutex', 'readLock', 'writeLock' or 'semaphore'";
+const KIND = "Give 'observable' or 'generator'";
 const OF_SEMAPHORE = "Give them to the recipe 'semaphore' only";
 const PERMITS = 'Give a whole number from 1';
 const AT_MOST = 'Give whole milliseconds from 1 to 2^31 - 1';
+const OCCURRENCE =
+  'Give whole milliseconds above 0, a cron expression, `{ cron, timeZone }`, or a function that returns the time of the occurrence';
 const AT_LEAST = 'Give whole milliseconds from 0 to below `atMost`';
 const KEYS = 'Give an array of at least one key';
 
@@ -77,7 +80,11 @@ const errorOfUse = (use: MethodDecorator) =>
 
 function expectRefusal(error: unknown, option: string, value: unknown, advice: string): void {
   const isPlain = typeof value === 'number' || value === undefined;
-  const shown = isPlain ? String(value) : JSON.stringify(value);
+  const shown = isPlain
+    ? String(value)
+    : Array.isArray(value)
+      ? 'an empty array'
+      : JSON.stringify(value);
   expect(error).toBeInstanceOf(LockOptionsError);
   const message = `Option \`${option}\` is ${shown}. ${advice}.`;
   expect(error).toMatchObject({ code: 'LOCK_OPTIONS', message });
@@ -261,6 +268,30 @@ describe('A class is refused where', () => {
     );
   });
 
+  it('@LockStream is told of another kind of stream than the method returns', () => {
+    const errors = [
+      errorOf(() => {
+        class Orders {
+          @lockStream('key', { as: 'observable' }) async *pay() {}
+        }
+        return Orders;
+      }),
+      errorOf(() => {
+        class Orders {
+          @lockStream('key', { as: 'generator' }) pay(): Observable<number> {
+            return of(1);
+          }
+        }
+        return Orders;
+      }),
+    ];
+    for (const error of errors) expect(error).toBeInstanceOf(LockDecoratorTargetError);
+    expect(errors[0]?.message).toContain(
+      "it returns an async generator, and `as` says 'observable'",
+    );
+    expect(errors[1]?.message).toContain("it returns an Observable, and `as` says 'generator'");
+  });
+
   it.each<[by: string, option: string, value: unknown, use: MethodDecorator, advice: string]>([
     ['Semaphore', 'permits', undefined, semaphore('key'), PERMITS],
     ['Semaphore', 'permits', undefined, semaphore('key', { permits: undefined }), PERMITS],
@@ -275,6 +306,9 @@ describe('A class is refused where', () => {
     ['RunOnce', 'atMost', Infinity, runOnce('key', { atMost: Infinity }), AT_MOST],
     ['RunOnce', 'atLeast', 100, runOnce('key', { atMost: 100, atLeast: 100 }), AT_LEAST],
     ['RunOnce', 'atLeast', -1, runOnce('key', { atMost: 100, atLeast: -1 }), AT_LEAST],
+    ['RunOnce', 'occurrence', 0, runOnce('key', { atMost: 100, occurrence: 0 }), OCCURRENCE],
+    ['RunOnce', 'occurrence', ' ', runOnce('key', { atMost: 100, occurrence: ' ' }), OCCURRENCE],
+    ['RunOnce', 'occurrence', null, runOnce('key', { atMost: 100, occurrence: null }), OCCURRENCE],
     ['RunOnce', 'client', '', runOnce('key', { atMost: 100, client: '' }), CLIENT],
     ['WithMultiLock', 'keys', [], withMultiLock([]), KEYS],
     ['WithMultiLock', 'keys', undefined, withMultiLock(), KEYS],
@@ -289,10 +323,21 @@ describe('A class is refused where', () => {
     ],
     ['WithMultiLock', 'client', '', withMultiLock([{ key: 'key', client: '' }]), CLIENT],
     ['LockStream', 'recipe', 'lock', lockStream('key', { recipe: 'lock' }), RECIPE],
+    ['LockStream', 'as', 'promise', lockStream('key', { as: 'promise' }), KIND],
     ['LockStream', 'permits', 3, lockStream('key', { permits: 3 }), OF_SEMAPHORE],
     ['LeaderOnly', 'onLost', 'log', leaderOnly('jobs', { onLost: 'log' }), ON_LOST],
   ])('@%s is given the option `%s` %p', (by, option, value, use, advice) => {
     expectRefusal(errorOfUse(use), option, value, `${advice}, to @${by} of Orders.pay`);
+  });
+
+  it.each([
+    lockStream('{0}{1}'),
+    withMultiLock(['a', 'b:{0}{1}']),
+    runOnce('{0}{1}', { atMost: 100 }),
+  ])('a template has nothing between two values, also for one lock of several', (use) => {
+    const error = errorOfUse(use);
+    expect(error).toBeInstanceOf(LockKeyError);
+    expect(error?.message).toMatch(/ between \{0\} and \{1\} .* \(it is the key of Orders.pay\)/);
   });
 
   it('the key is empty, also for one lock of several', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { connectionLogger } from '../../../lib/clients/lock.orchestrator.js';
+import { connectionLogger } from '../../../lib/clients/client-logging.js';
 import { Hold } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { LockLostError, type OnLost } from '../../../lib/index.js';

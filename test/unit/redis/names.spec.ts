@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { hashTag, slotOf } from '../../../lib/redis/connection/cluster-slots.js';
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
-import { parseNumbers } from '../../../lib/redis/connection/redis-connection.js';
+import { parseNumbers } from '../../../lib/redis/connection/script.js';
 import { Script } from '../../../lib/redis/connection/script.js';
 import { newPermitHolder, permitIdsOf } from '../../../lib/redis/locks/permit-holder.js';
 import { SharedFencingToken } from '../../../lib/redis/locks/redis-grant.js';

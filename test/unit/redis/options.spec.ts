@@ -5,8 +5,10 @@ import {
   ConstantBackOff,
   ExponentialBackOff,
 } from '../../../lib/redis/locks/back-off.js';
+import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import { newPermitHolder, permitIdsOf } from '../../../lib/redis/locks/permit-holder.js';
 import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-hold.js';
+import type { RedisLockOptions } from '../../../lib/redis/redis-options.js';
 import { validateLease } from '../../../lib/redis/locks/redis-lease.js';
 import { validatePermitId } from '../../../lib/redis/semaphores/redis-permit-expirable-semaphore.js';
 import { seededRandom } from '../../support/seeded-random.js';
@@ -42,6 +44,24 @@ describe('A lease', () => {
   it('needs time for three round trips', () => {
     expect(refusing(300, 100)).not.toThrow();
     expect(refusing(299, 100)).toThrow(/three round trips to the server, which takes 100 ms/);
+  });
+});
+
+describe('A Redis client', () => {
+  const create = (options: RedisLockOptions) => createRedisLockClient('unit', options);
+
+  it.each<RedisLockOptions>([
+    { connect: 'redis://localhost' },
+    { connect: 'rediss://me:p%40%2Fss@[::1]:6380/2?family=6' },
+    { connect: 'redis://localhost:6379/\n' },
+    { connect: { path: '/run/redis.sock', password: 'a/b' } },
+    { connect: { host: 'redis-1', port: '6379', url: 'redis://redis-1' } },
+    { connect: { sentinels: [{ host: '::1', port: 26_379 }], name: 'orders' } },
+    { connect: {} },
+    { cluster: { nodes: ['redis-1:7000', '[::1]:7000', 'redis://redis-2:7000'] } },
+    { cluster: { nodes: [{ host: 'redis-1', port: 7_000 }], options: { redisOptions: {} } } },
+  ])('may have %j', async (options) => {
+    await (await create(options)).close();
   });
 });
 

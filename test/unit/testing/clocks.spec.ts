@@ -144,6 +144,7 @@ describe('A TestingClock', () => {
   });
 
   it('says so when there is no end of what is due now, and goes on afterwards', async () => {
+    const clock = new TestingClock(1_000);
     let isSpinning = true;
     const spin = () => void (isSpinning && clock.setTimer(spin, 0));
     spin();

@@ -58,20 +58,6 @@ describe('createZooKeeperLockClient', () => {
       expect((error as Error).message).not.toContain('secret');
     }
   });
-
-  it('takes the rest, connects to nothing, and can be closed unused', async () => {
-    const client = await create({
-      sessionTimeout: 10_000.5,
-      connectTimeout: 1,
-      basePath: '/my/locks',
-      wait: 'forever',
-      auth: [{ scheme: 'digest', auth: 'user:password' }],
-      acl: [{ perms: 31, scheme: 'auth', id: '' }],
-    });
-    expect(client.name).toBe('unit');
-    expect(client.mutex('door')).toMatchObject({ key: 'door', path: '/my/locks/door' });
-    await client.close();
-  });
 });
 
 describe('A connect string', () => {

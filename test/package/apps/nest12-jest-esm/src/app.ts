@@ -1,12 +1,12 @@
 import { Injectable, Module } from '@nestjs/common';
-import { LockClientRegistry, LockModule, WithMutex, type Mutex } from 'nestjs-interlock';
+import { LockClients, LockModule, WithMutex, type Mutex } from 'nestjs-interlock';
 
 @Injectable()
 export class Desk {
   atDesk = 0;
   mostAtDesk = 0;
 
-  constructor(private readonly clients: LockClientRegistry) {}
+  constructor(private readonly clients: LockClients) {}
 
   @WithMutex('desk:{0}', { wait: 10_000 })
   async serve(_desk: string): Promise<void> {

@@ -1,0 +1,172 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  Optional,
+} from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import {
+  type LockClient,
+  LockClientDuplicateError,
+  LockClientUnknownError,
+  LockConnectionError,
+  LockOptionsError,
+} from '../core/index.js';
+import type { LockBackendOptions } from '../interfaces/lock-module-options.interface.js';
+import { DEFAULT_LOCK_CLIENT, LOCK_CLIENT_FACTORY, LOCK_CLIENTS } from '../lock.constants.js';
+import { BootWatch } from './boot-watch.js';
+import { connectionLogger, logOperations } from './client-logging.js';
+import { createLockClient } from './lock-client.factory.js';
+
+/** Default of the option `shutdownTimeout`, in ms. */
+const SHUTDOWN_TIMEOUT = 5_000;
+
+/**
+ * The lock clients of an app, by name: opens them at boot, and closes them at shutdown.
+ *
+ * Nest runs no shutdown hooks after a failed boot. So the first failure of a step of ours closes every client that is open or
+ * being opened, and all of them fail with that error.
+ */
+@Injectable()
+export class LockClients implements BeforeApplicationShutdown, OnApplicationShutdown {
+  readonly #logger = new Logger('LockModule');
+  /** Clients that can be used. `undefined` while the name is claimed and the client is not connected yet. */
+  readonly #clients = new Map<string, LockClient | undefined>();
+  /** Clients that this service has created, each with its `shutdownTimeout`; one that a test puts in place is not ours. */
+  readonly #own = new Map<LockClient, number>();
+  readonly #boot = new BootWatch();
+  #failure?: { readonly error: unknown };
+
+  /** @internal */
+  constructor(
+    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
+    @Optional()
+    @Inject(LOCK_CLIENT_FACTORY)
+    private readonly createClient: typeof createLockClient = createLockClient,
+  ) {
+    // Nest calls the hooks of the module that is farthest from the root first at boot and last at shutdown. Among global
+    // modules the order of import would decide, and the locks be gone while a hook of another one still needs them.
+    for (const module of this.#ours) module.distance = Infinity;
+  }
+
+  /** Names of all clients. */
+  get names(): string[] {
+    return [...this.#clients.keys()];
+  }
+
+  /**
+   * Returns the client of that name.
+   *
+   * @param name default: `default`
+   * @param method class and method of the caller, for the message
+   * @throws LockClientUnknownError
+   * @throws LockConnectionError while the app is being built and the client is not connected yet
+   */
+  get(name = DEFAULT_LOCK_CLIENT, method?: string): LockClient {
+    const client = this.#clients.get(name);
+    if (client !== undefined) return client;
+    if (!this.#clients.has(name)) throw new LockClientUnknownError(name, this.names, method);
+    const who = method === undefined ? '' : ` when ${method} was called`;
+    throw new LockConnectionError(
+      `Lock client "${name}" was not connected yet${who}. Acquire locks from onModuleInit on, or inject the client where it is needed earlier.`,
+      { client: name },
+    );
+  }
+
+  /**
+   * Claims a name for a client that is about to be opened, and returns it. A second client of that name fails here.
+   *
+   * @internal
+   */
+  claim(name: string): Promise<string> {
+    return this.bootStep(() => {
+      if (typeof name !== 'string' || name === '')
+        throw new LockOptionsError('name', name, 'a name that is not empty, or none');
+      if (this.#clients.has(name)) throw new LockClientDuplicateError(name);
+      if (this.#ours.length > 1) throw LockClientDuplicateError.ofCopies(name);
+      this.#clients.set(name, undefined);
+      return name;
+    });
+  }
+
+  /**
+   * Creates a client and connects it.
+   *
+   * @internal
+   */
+  open(name: string, options: LockBackendOptions): Promise<LockClient> {
+    return this.bootStep(async () => {
+      const client = await this.createClient(name, options);
+      this.#own.set(client, shutdownTimeoutOf(options, name));
+      if (this.#failure) throw this.#failure.error;
+      this.#boot.add(client);
+      client.on('connection', connectionLogger(this.#logger, name));
+      if (options.logOperations === true) logOperations(this.#logger, client);
+      await client.connect();
+      if ((options.backend ?? 'embedded') === 'embedded')
+        this.#logger.log(
+          `Lock client "${name}" is embedded: its locks exclude only callers in this process. For several processes, choose another backend.`,
+        );
+      return client;
+    });
+  }
+
+  /**
+   * Makes the client of a claimed name known: the one that was opened, or the one that a test has put in its place.
+   *
+   * @internal
+   */
+  add(name: string, client: LockClient): void {
+    this.#clients.set(name, client);
+  }
+
+  /**
+   * Runs a step of the boot; if it fails, no client is left open.
+   *
+   * @internal
+   */
+  async bootStep<T>(step: () => Promise<T> | T): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      this.#failure ??= { error };
+      await this.onApplicationShutdown();
+      throw this.#failure.error;
+    }
+  }
+
+  /**
+   * The boot of the app is over: from now on the connections keep the process alive.
+   *
+   * @internal
+   */
+  booted(): void {
+    this.#boot.end();
+  }
+
+  /** Nest waits for requests from now on: they take the locks they need, but none keeps it waiting for ever. */
+  beforeApplicationShutdown(): void {
+    for (const [client, timeout] of this.#own) client.drain(timeout);
+  }
+
+  /** Nest waits for nothing any more. */
+  async onApplicationShutdown(): Promise<void> {
+    this.#boot.end();
+    await Promise.all([...this.#own].map(([client, timeout]) => client.close(timeout)));
+  }
+
+  /** The module of this service, and that of every other copy of this package: each copy would have clients of its own. */
+  get #ours() {
+    return [...this.modules.values()].filter(({ providers }) => providers.has(LOCK_CLIENTS));
+  }
+}
+
+function shutdownTimeoutOf({ shutdownTimeout }: LockBackendOptions, name: string): number {
+  if (shutdownTimeout === undefined) return SHUTDOWN_TIMEOUT;
+  if (Number.isFinite(shutdownTimeout) && shutdownTimeout > 0) return shutdownTimeout;
+  throw new LockOptionsError('shutdownTimeout', shutdownTimeout, 'milliseconds above 0', {
+    client: name,
+  });
+}

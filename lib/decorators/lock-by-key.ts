@@ -1,0 +1,29 @@
+import type { LockKey } from '../interfaces/lock-key.interface.js';
+import type {
+  BusyHandler,
+  LockMethodOptions,
+} from '../interfaces/lock-method-options.interface.js';
+import { guardMethod } from '../plans/guard-method.js';
+import { promiseMethod } from '../plans/method-kinds.js';
+import type { AsyncMethodDecorator } from './decorator-types.js';
+
+/** A decorator of async methods that takes a key and options; the type of the method must include what `onBusy` answers. */
+export interface KeyLockDecorator {
+  <A extends unknown[] = [], R = never>(
+    key: LockKey<A>,
+    options?: LockMethodOptions<A, 'throw' | BusyHandler<A, R>>,
+  ): AsyncMethodDecorator<A, Awaited<R>>;
+  <A extends unknown[] = []>(
+    key: LockKey<A>,
+    options: LockMethodOptions<A, 'throw' | 'skip'>,
+  ): AsyncMethodDecorator<A, undefined>;
+}
+
+/** Makes the decorators that differ in their recipe only. */
+export function lockByKey(
+  decorator: string,
+  recipe: 'mutex' | 'readLock' | 'writeLock',
+): KeyLockDecorator {
+  return (key: LockKey<never[]>, options: LockMethodOptions = {}): AsyncMethodDecorator<never[]> =>
+    guardMethod(() => promiseMethod, { decorator, lock: { recipe, key }, options });
+}

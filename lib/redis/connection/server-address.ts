@@ -1,0 +1,60 @@
+/** Where a server is, as ioredis takes it. */
+export interface ServerAddress {
+  readonly host?: unknown;
+  readonly port?: unknown;
+  readonly sentinels?: unknown;
+}
+
+const EXAMPLE = "'redis://user:password@localhost:6379/0'";
+const ENCODED = `a URL such as ${EXAMPLE}, the special characters of user and password percent-encoded (encodeURIComponent)`;
+
+/**
+ * What to give instead of a URL that ioredis cannot parse, or would parse otherwise than meant; `undefined` if it is right. Its
+ * error would show the URL, or the part of the password that it takes for a port.
+ */
+export function mistakeInUrl(text: string): string | undefined {
+  if (!/^rediss?:\/\/./.test(text))
+    return "a URL such as 'redis://localhost:6379', or options of ioredis";
+  if (/,.*:\/\//.test(text))
+    return 'one URL; several servers are a `cluster`, or independent `nodes`';
+  let url: URL;
+  try {
+    url = new URL(text);
+    decodeURIComponent(url.username + url.password);
+  } catch {
+    return ENCODED; // without the cause, which contains the URL
+  }
+  const isMisread = url.hash !== '' || (url.pathname + url.search).includes('@');
+  if (isMisread || /\s/.test(text.trim())) return ENCODED;
+  const isDatabase = /^(\/\d*)?$/.test(url.pathname);
+  return isDatabase
+    ? undefined
+    : `a URL whose path is the number of a database, such as ${EXAMPLE}`;
+}
+
+/** Whether it is a server without a scheme or credentials, as ioredis takes it for the node of a cluster. */
+export const isHostAndPort = (text: string): boolean =>
+  /^(?:\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.test(text);
+
+/** What to give instead of this host, port, or list of Sentinels; `undefined` if they are right, or none is given. */
+export function mistakeInAddress({ host, port, sentinels }: ServerAddress): string | undefined {
+  // The error of a look-up shows the host, and that of a connect the port.
+  const isHost = host === undefined || host === null || isHostName(host);
+  if (!isHost) return 'a host name as its `host`; a URL stands alone';
+  if (port !== undefined && port !== null && !isPort(port))
+    return 'a number from 0 to 65535 as its `port`';
+  if (sentinels === undefined || sentinels === null) return undefined;
+  const isList = Array.isArray(sentinels) && sentinels.every(isObject);
+  if (!isList) return "`sentinels` as a list: [{ host: 'sentinel-1', port: 26379 }]";
+  return sentinels.map(mistakeInAddress).find((mistake) => mistake !== undefined);
+}
+
+const isHostName = (host: unknown) => typeof host === 'string' && !/[\s/@]/.test(host);
+
+const isPort = (port: unknown) =>
+  (typeof port === 'number' || (typeof port === 'string' && /^\d+$/.test(port))) &&
+  Number.isInteger(Number(port)) &&
+  Number(port) >= 0 &&
+  Number(port) <= 65_535;
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
