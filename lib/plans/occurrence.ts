@@ -85,7 +85,7 @@ class CronSchedule {
     };
     const { cron = '', timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone } =
       cronOf(occurrence);
-    const { CronTime } = await loadCron().catch((cause: unknown) =>
+    const { CronTime } = await loadCron((cause) =>
       refuse(
         'a cron expression only where the package `cron` is installed: run `npm install cron`, or give a function',
         cause,
@@ -132,6 +132,10 @@ class CronSchedule {
   }
 }
 
-async function loadCron(): Promise<Cron> {
-  return await import('cron');
+async function loadCron(refuse: (cause: unknown) => never): Promise<Cron> {
+  try {
+    return await import('cron'); // in a try statement, bundlers accept that it is not installed
+  } catch (cause) {
+    return refuse(cause);
+  }
 }

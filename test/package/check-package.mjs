@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,12 +16,13 @@ import { dirname, join, resolve } from 'node:path';
 import { tryApp } from './try-app.mjs';
 
 const here = import.meta.dirname;
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const folder = mkdtempSync(join(tmpdir(), 'package-'));
 try {
   const tarball = pack();
   run('node_modules/.bin/publint', ['run', tarball, '--strict']);
   run('node_modules/.bin/attw', [tarball, '--no-color']);
-  assertDriversOutOfReach();
+  assertPeersOutOfReach();
   installInto(join(folder, 'consumer'), tarball);
   runPrograms('import.mjs', 'require.cjs', 'both.cjs');
   link('@nestjs/terminus', '@opentelemetry/api');
@@ -40,19 +42,15 @@ function pack() {
   return join(folder, filename);
 }
 
-/** Node looks for packages in all folders above, where another one may be installed. */
-function assertDriversOutOfReach() {
-  const { resolve: find } = createRequire(join(folder, 'consumer', 'index.js'));
-  for (const driver of ['ioredis', 'zookeeper']) {
-    let found;
-    try {
-      found = find(driver);
-    } catch {
-      continue;
-    }
-    throw new Error(
-      `The drivers have to be absent here: remove ${found}, or set TMPDIR elsewhere.`,
-    );
+/** Node looks for packages in all folders above; one that is found there would hide that we cannot do without it. */
+function assertPeersOutOfReach() {
+  const { resolve: find } = createRequire(join(folder, 'index.js'));
+  for (const peer of Object.keys(manifest.peerDependencies)) {
+    const found = find.paths(peer).find((path) => existsSync(join(path, peer)));
+    if (found)
+      throw new Error(
+        `No peer may be within reach here: remove ${join(found, peer)}, or set TMPDIR elsewhere.`,
+      );
   }
 }
 
@@ -62,8 +60,7 @@ function installInto(consumer, tarball) {
   cpSync(join(here, 'consumer'), consumer, { recursive: true });
   mkdirSync(unpacked, { recursive: true });
   run('tar', ['-xzf', tarball, '-C', unpacked, '--strip-components=1']);
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  link(...Object.keys(dependencies), '@nestjs/common', '@nestjs/core', '@nestjs/testing');
+  link(...Object.keys(manifest.dependencies), '@nestjs/common', '@nestjs/core', '@nestjs/testing');
   link('@types', 'reflect-metadata', 'rxjs');
 }
 
