@@ -12,7 +12,14 @@ import { createRedLockClient } from '../redis/red-lock/create-red-lock-client.js
 import { createZooKeeperLockClient } from '../zookeeper/create-zookeeper-lock-client.js';
 import { insteadOf, type KnownOptions } from './unknown-option.js';
 
-const COMMON = { name: true, backend: true, logOperations: true, shutdownTimeout: true } as const;
+const COMMON = {
+  name: true,
+  backend: true,
+  drainTimeout: true,
+  logOperations: true,
+  shutdownTimeout: true,
+  unfinished: true,
+} as const;
 
 const EMBEDDED: Record<keyof EmbeddedBackendOptions | 'name', true> = {
   ...COMMON,

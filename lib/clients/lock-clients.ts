@@ -16,15 +16,16 @@ import {
 } from '../core/index.js';
 import type { LockBackendOptions } from '../interfaces/lock-module-options.interface.js';
 import { DEFAULT_LOCK_CLIENT, LOCK_CLIENT_FACTORY, LOCK_CLIENTS } from '../lock.constants.js';
-import { BootWatch } from './boot-watch.js';
+import { ClientShutdown } from './client-shutdown.js';
 import { connectionLogger, logOperations } from './client-logging.js';
+import { LivenessWatch } from './liveness-watch.js';
 import { createLockClient } from './lock-client.factory.js';
 
-/** Default of the option `shutdownTimeout`, in ms. */
-const SHUTDOWN_TIMEOUT = 5_000;
+/** Looks at an idle process, one every 100 ms, after which nothing can come of its boot. */
+const IDLE_LOOKS = 5;
 
 /**
- * The lock clients of an app, by name: opens them at boot, and closes them at shutdown.
+ * The lock clients of an app, by name: opens them at boot, drains and closes them at shutdown.
  *
  * Nest runs no shutdown hooks after a failed boot. So the first failure of a step of ours closes every client that is open or
  * being opened, and all of them fail with that error.
@@ -34,9 +35,9 @@ export class LockClients implements BeforeApplicationShutdown, OnApplicationShut
   readonly #logger = new Logger('LockModule');
   /** Clients that can be used. `undefined` while the name is claimed and the client is not connected yet. */
   readonly #clients = new Map<string, LockClient | undefined>();
-  /** Clients that this service has created, each with its `shutdownTimeout`; one that a test puts in place is not ours. */
-  readonly #own = new Map<LockClient, number>();
-  readonly #boot = new BootWatch();
+  /** The shutdown of the clients that this service has created; one that a test puts in place is not ours. */
+  readonly #shutdown = new ClientShutdown(this.#logger);
+  readonly #boot = new LivenessWatch(IDLE_LOOKS);
   #failure?: { readonly error: unknown };
 
   /** @internal */
@@ -99,7 +100,7 @@ export class LockClients implements BeforeApplicationShutdown, OnApplicationShut
   open(name: string, options: LockBackendOptions): Promise<LockClient> {
     return this.bootStep(async () => {
       const client = await this.createClient(name, options);
-      this.#own.set(client, shutdownTimeoutOf(options, name));
+      this.#shutdown.add(client, options);
       if (this.#failure) throw this.#failure.error;
       this.#boot.add(client);
       client.on('connection', connectionLogger(this.#logger, name));
@@ -132,7 +133,8 @@ export class LockClients implements BeforeApplicationShutdown, OnApplicationShut
       return await step();
     } catch (error) {
       this.#failure ??= { error };
-      await this.onApplicationShutdown();
+      this.#boot.end();
+      await this.#shutdown.close();
       throw this.#failure.error;
     }
   }
@@ -148,25 +150,18 @@ export class LockClients implements BeforeApplicationShutdown, OnApplicationShut
 
   /** Nest waits for requests from now on: they take the locks they need, but none keeps it waiting for ever. */
   beforeApplicationShutdown(): void {
-    for (const [client, timeout] of this.#own) client.drain(timeout);
+    this.#shutdown.announce();
   }
 
-  /** Nest waits for nothing any more. */
+  /** Nest waits for nothing any more; work that nobody awaits may still hold locks. */
   async onApplicationShutdown(): Promise<void> {
     this.#boot.end();
-    await Promise.all([...this.#own].map(([client, timeout]) => client.close(timeout)));
+    await this.#shutdown.drain();
+    await this.#shutdown.close();
   }
 
   /** The module of this service, and that of every other copy of this package: each copy would have clients of its own. */
   get #ours() {
     return [...this.modules.values()].filter(({ providers }) => providers.has(LOCK_CLIENTS));
   }
-}
-
-function shutdownTimeoutOf({ shutdownTimeout }: LockBackendOptions, name: string): number {
-  if (shutdownTimeout === undefined) return SHUTDOWN_TIMEOUT;
-  if (Number.isFinite(shutdownTimeout) && shutdownTimeout > 0) return shutdownTimeout;
-  throw new LockOptionsError('shutdownTimeout', shutdownTimeout, 'milliseconds above 0', {
-    client: name,
-  });
 }

@@ -156,15 +156,27 @@ export interface LockClient {
    * caller is waited for in vain. Such an acquire rejects with `LockClientClosedError` when it waits for longer than `wait` ms,
    * counted from its start or from this call, whichever is later.
    */
-  drain(wait: number): void;
+  limitWaits(wait: number): void;
   /**
-   * Stops granting locks: waiters and new acquires reject with `LockClientClosedError`. Held leases stay, and may still be
-   * re-entered and downgraded, so that running work can finish.
+   * Takes no new callers: waiters and acquires reject with `LockClientClosedError`, except for those inside a held lock, of any
+   * client: they are served as before, so that running work can finish. Held leases stay.
    */
   refuse(): void;
   /**
-   * Stops granting locks, releases every lease, waits for the removals still under way, and closes the connection unless the
-   * user supplied it. Ends within `timeout` milliseconds (default 5,000) whatever the server does. Idempotent.
+   * As `refuse`, and leaves all elections. Resolves when no work runs under a lock any more: no decorated method, `using` or
+   * `run`, except for the one that calls this. A lease that is just held is not waited for.
    */
-  close(timeout?: number): Promise<void>;
+  drain(): Promise<void>;
+  /** Locks for which `drain` waits; a multi-lock is listed as its parts. */
+  unfinished(): LockSubject[];
+  /**
+   * Grants no locks any more, releases every lease, waits for the removals still under way, and closes the connection unless
+   * the user supplied it. Ends within `timeout` milliseconds (default 5,000) whatever the server does. Idempotent.
+   *
+   * @param unfinished what happens to locks under which work still runs, see `drain`. With `'release'`, others may be granted
+   *   them at once. With `'keep'`, the signals of their leases abort too, but others are kept out until the work ends; the
+   *   connection is closed only then, in the background. If the process ends before, such a lock stays for the rest of its
+   *   lease or session. Default: `'release'`
+   */
+  close(timeout?: number, unfinished?: 'keep' | 'release'): Promise<void>;
 }

@@ -98,7 +98,8 @@ export class RunOnceCall {
     const { signal, key } = lease;
     try {
       const options = { wait: Math.max(this.wait, LAST_PATIENCE), signal };
-      const isMine = await this.#mark(key).raise(await this.#occurrence(), options);
+      const occurrence = await this.#occurrence();
+      const isMine = await lease.run(() => this.#mark(key).raise(occurrence, options));
       if (!isMine) await lease.release();
       return isMine;
     } catch (error) {
@@ -160,7 +161,8 @@ export class RunOnceCall {
     hold.revokeAfter(atMost, `it was held for its \`atMost\` of ${atMost} ms`);
     onAbort(signal, () => {
       const { message } = signal.reason as LockLostError;
-      logger.warn(`${method} is still running, and other callers may run it now: ${message}`);
+      const others = hold.isInUse ? 'keeps others out until it ends' : 'others may run it now';
+      logger.warn(`${method} is still running, and ${others}: ${message}`);
     });
   }
 

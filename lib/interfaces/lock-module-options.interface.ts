@@ -17,12 +17,26 @@ interface CommonOptions {
    */
   readonly logOperations?: boolean | undefined;
   /**
+   * When the app shuts down: for how long the client waits for decorated methods and `using` blocks under way that nothing else
+   * waits for, such as jobs of `@Cron`, in milliseconds; 0 waits for none. Then their signals abort, and `unfinished` applies.
+   *
+   * @default 20000
+   */
+  readonly drainTimeout?: number | undefined;
+  /**
    * Bound on the release of locks and the closing of the connection when the app shuts down, and from
    * `beforeApplicationShutdown` on also on each wait for a lock that has none, in milliseconds.
    *
    * @default 5000
    */
   readonly shutdownTimeout?: number | undefined;
+  /**
+   * What happens to the lock of work that still runs after `drainTimeout`. With `'keep'`, others are kept out until the work
+   * ends, or the process and then the lease or the session. With `'release'`, they may get the lock at once, beside that work.
+   *
+   * @default 'keep'
+   */
+  readonly unfinished?: 'keep' | 'release' | undefined;
 }
 
 /** Locks inside this process, without a server: for development, tests, and apps of one process. */

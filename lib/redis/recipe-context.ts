@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
+import type { Candidate } from '../core/internal/client-lifecycle.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { SwapRemoveSet } from '../core/internal/swap-remove-set.js';
@@ -45,12 +46,14 @@ export interface RecipeContext extends LockScope {
   readonly fairLockWaitTimeout: number;
   readonly replicas?: ReplicaPolicy;
   readonly holderIds: HolderIds;
-  /** Which acquires are granted: from shutdown on only re-entries into held locks, in the end none. */
-  accepts: 'all' | 'reentrant' | 'none';
+  /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
+  accepts: 'all' | 'nested' | 'none';
   /** Acquires under way. */
   readonly waits: SwapRemoveSet<WaitScope>;
   /** Locks held. */
   readonly holds: SwapRemoveSet<ClientHold>;
+  /** Participants of elections. */
+  readonly candidates: SwapRemoveSet<Candidate>;
 }
 
 /** Creates the state that the recipes of a client share. */
@@ -78,6 +81,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     accepts: 'all',
     waits: new SwapRemoveSet(),
     holds: new SwapRemoveSet(),
+    candidates: new SwapRemoveSet(),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.js';
 import { clientActivity, clientStatus } from '../core/internal/client-activity.js';
 import { LockClientClosedError, LockKeyError } from '../core/errors/index.js';
-import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
+import { ClientLifecycle, measurePing, type UnfinishedWork } from '../core/internal/client-lifecycle.js';
 import { validateLeaderId, type LeaderOptions } from '../core/election/election-backend.js';
 import { LeaderLatch } from '../core/election/leader-latch.js';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../core/election/leader-selector.js';
 import type { Lock } from '../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../core/lock-client.js';
-import type { LockEvents } from '../core/lock-events.js';
+import type { LockEvents, LockSubject } from '../core/lock-events.js';
 import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
 import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
@@ -199,16 +199,24 @@ export class RedisLockClient implements LockClient {
     await connectToRedis(connection, events, { client: name, clock, open: waits }, connectTimeout);
   }
 
-  drain(wait: number): void {
-    this.#lifecycle.drain(wait);
+  limitWaits(wait: number): void {
+    this.#lifecycle.limitWaits(wait);
   }
 
   refuse(): void {
     this.#lifecycle.refuse();
   }
 
-  close(timeout = 5_000): Promise<void> {
-    return this.#lifecycle.close(timeout);
+  drain(): Promise<void> {
+    return this.#lifecycle.drain();
+  }
+
+  unfinished(): LockSubject[] {
+    return this.#lifecycle.unfinished();
+  }
+
+  close(timeout = 5_000, unfinished: UnfinishedWork = 'release'): Promise<void> {
+    return this.#lifecycle.close(timeout, unfinished);
   }
 
   #mutex(key: string, recipe: 'mutex' | 'semaphoreMutex', fair: boolean, fenced: boolean) {

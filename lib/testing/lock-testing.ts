@@ -1,8 +1,4 @@
-import {
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import {
   LockClientDuplicateError,
   LockClientUnknownError,
@@ -31,10 +27,9 @@ const PACE = 20;
  * ```
  */
 @Injectable()
-export class LockTesting implements BeforeApplicationShutdown, OnApplicationShutdown {
+export class LockTesting implements BeforeApplicationShutdown {
   readonly #clock = new TestingClock();
   readonly #clients = new Map<string, TestingClient>();
-  #passing?: NodeJS.Timeout;
 
   /** Virtual time that has passed, in ms. */
   get now(): number {
@@ -110,16 +105,17 @@ export class LockTesting implements BeforeApplicationShutdown, OnApplicationShut
   }
 
   /**
-   * Reconnects suspended clients, so that locks are released at shutdown. From now on virtual time passes as real time does:
-   * Nest waits for requests, and no test advances the bounds on their waits.
+   * Reconnects suspended clients, so that locks are released at shutdown. From now on, until all clients are closed, virtual time
+   * passes as real time does: Nest waits for requests, and no test advances the bounds on their waits.
    */
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.#clients.values()].map((client) => client.resume()));
-    this.#passing = setInterval(() => void this.#clock.advance(PACE).catch(() => {}), PACE).unref();
-  }
-
-  onApplicationShutdown(): void {
-    clearInterval(this.#passing);
+    const clients = [...this.#clients.values()];
+    await Promise.all(clients.map((client) => client.resume()));
+    const pass = () => {
+      if (clients.every(({ isClosed }) => isClosed)) clearInterval(passing);
+      void this.#clock.advance(PACE).catch(() => {});
+    };
+    const passing = setInterval(pass, PACE).unref();
   }
 
   #activity(state: LockActivity['state'], client?: string): LockActivity[] {

@@ -70,6 +70,7 @@ const TICK_TIME = 2_000;
 export class TestingClient {
   readonly locks: LockClient;
   readonly #server: EmbeddedServer;
+  readonly #connection: SessionConnection;
   #isSuspended = false;
 
   constructor(
@@ -82,19 +83,20 @@ export class TestingClient {
     validateEmbeddedOptions({ wait, basePath, literalPaths }, name);
     const server = (this.#server = new EmbeddedServer({ clock, tickTime: TICK_TIME }));
     const outbox = { push: (message: () => void) => void clock.setTimer(message, 0) };
+    const connection = (this.#connection = new SessionConnection({
+      transport: {
+        open: (link, listener) => new EmbeddedLink(server, outbox, link, listener),
+        close: async () => {},
+      },
+      // An endless list, so that the next attempt to connect follows at once.
+      servers: { size: Infinity, next: async () => ({ host: 'testing', port: 0 }) },
+      sessionTimeout,
+      tickTime: TICK_TIME,
+      clock,
+    }));
     const locks = new ZooKeeperLockClient({
       name,
-      connection: new SessionConnection({
-        transport: {
-          open: (link, listener) => new EmbeddedLink(server, outbox, link, listener),
-          close: async () => {},
-        },
-        // An endless list, so that the next attempt to connect follows at once.
-        servers: { size: Infinity, next: async () => ({ host: 'testing', port: 0 }) },
-        sessionTimeout,
-        tickTime: TICK_TIME,
-        clock,
-      }),
+      connection,
       events: new LockEventEmitter(name),
       clock,
       basePath,
@@ -107,6 +109,11 @@ export class TestingClient {
       watchAfter: 0,
     });
     this.locks = options.backend === 'redis' ? leasedClient(locks, clock) : locks;
+  }
+
+  /** Whether its connection is closed: no lock is kept any more. */
+  get isClosed(): boolean {
+    return this.#connection.state === 'CLOSED';
   }
 
   /** Deletes the nodes of all holders of that key. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.js';
 import type { ErrorPolicy } from '../core/election/election-backend.js';
+import type { Candidate } from '../core/internal/client-lifecycle.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { SwapRemoveSet } from '../core/internal/swap-remove-set.js';
@@ -53,12 +54,14 @@ export interface RecipeContext extends LockScope {
   readonly connectTimeout: number;
   /** Data of lock nodes. */
   nodeData: Buffer;
-  /** Which acquires are granted: from shutdown on only those inside of held locks, in the end none. */
-  accepts: 'all' | 'reentrant' | 'none';
+  /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
+  accepts: 'all' | 'nested' | 'none';
   /** Pending acquires. */
   readonly waits: SwapRemoveSet<WaitScope>;
   /** Held locks. */
   readonly holds: SwapRemoveSet<ClientHold>;
+  /** Participants of elections. */
+  readonly candidates: SwapRemoveSet<Candidate>;
 }
 
 /** Creates the state that the recipes of a client share. */
@@ -87,5 +90,6 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     accepts: 'all',
     waits: new SwapRemoveSet(),
     holds: new SwapRemoveSet(),
+    candidates: new SwapRemoveSet(),
   };
 }

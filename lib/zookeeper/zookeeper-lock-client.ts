@@ -9,11 +9,15 @@ import {
 } from '../core/election/leader-selector.js';
 import type { Lock } from '../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../core/lock-client.js';
-import type { LockEvents } from '../core/lock-events.js';
+import type { LockEvents, LockSubject } from '../core/lock-events.js';
 import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
 import { refuseLease, validatePermits } from '../core/internal/validation.js';
-import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
+import {
+  ClientLifecycle,
+  measurePing,
+  type UnfinishedWork,
+} from '../core/internal/client-lifecycle.js';
 import { settleWithin } from '../core/internal/timers.js';
 import { connectToZooKeeper } from './connect-to-zookeeper.js';
 import { ZooKeeperInspection } from './inspection/zookeeper-inspection.js';
@@ -205,16 +209,24 @@ export class ZooKeeperLockClient implements LockClient {
     return connectToZooKeeper(this.settings, this.#context);
   }
 
-  drain(wait: number): void {
-    this.#lifecycle.drain(wait);
+  limitWaits(wait: number): void {
+    this.#lifecycle.limitWaits(wait);
   }
 
   refuse(): void {
     this.#lifecycle.refuse();
   }
 
-  close(timeout = 5_000): Promise<void> {
-    return this.#lifecycle.close(timeout);
+  drain(): Promise<void> {
+    return this.#lifecycle.drain();
+  }
+
+  unfinished(): LockSubject[] {
+    return this.#lifecycle.unfinished();
+  }
+
+  close(timeout = 5_000, unfinished: UnfinishedWork = 'release'): Promise<void> {
+    return this.#lifecycle.close(timeout, unfinished);
   }
 
   #election(

@@ -222,14 +222,14 @@ function mutexClosingSuite(stage: () => LockStage): void {
     expect(await stage().contenders()).toEqual([]);
   });
 
-  it('is announced by drain(): locks are granted, and only waits without a bound get one', async () => {
+  it('is announced by limitWaits(): locks are granted, and only waits without a bound get one', async () => {
     const { mine, theirs, key } = stage();
     const held = await theirs.lock(key).acquire();
     const endless = mine.lock(key).acquire();
     const patient = mine.lock(key).acquire({ wait: 60_000 });
     await eventually('both wait', () => mine.locks.status().waiting >= 2);
 
-    mine.locks.drain(300);
+    mine.locks.limitWaits(300);
     await using _ = await mine.lock('another').acquire();
     await expectAllClosed([endless, mine.lock(key).acquire()]);
     await held.release();

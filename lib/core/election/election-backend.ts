@@ -1,7 +1,9 @@
 import { hostname } from 'node:os';
 import { type LockErrorContext, LockOptionsError } from '../errors/index.js';
 import type { WaitContext } from '../internal/acquire.js';
+import type { Candidate } from '../internal/client-lifecycle.js';
 import type { LeaseHandle } from '../internal/lease-handle.js';
+import type { SwapRemoveSet } from '../internal/swap-remove-set.js';
 import type { Wait } from '../lock.js';
 
 /** A participant of an election; Curator's class of that name. */
@@ -60,7 +62,11 @@ export interface ElectionBackend {
   /** Id of this participant. */
   readonly id: string;
   /** Context of the client. */
-  readonly context: WaitContext & { readonly wait: Wait };
+  readonly context: WaitContext & {
+    readonly wait: Wait;
+    /** Participants of elections of this client, which leave when it drains. */
+    readonly candidates: SwapRemoveSet<Candidate>;
+  };
   /** Queues until elected, without re-entry inside the held lock. Rejects as `Lock.acquire` does. */
   elect(signal: AbortSignal): Promise<LeaseHandle>;
   /** Whether the elected participant may act as the leader now. */

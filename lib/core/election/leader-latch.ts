@@ -168,6 +168,8 @@ export class LeaderLatch {
 
   async #run(): Promise<void> {
     const { signal } = this.#withdrawal;
+    const candidate = { close: () => this.close('NOTIFY_LEADER') };
+    const leave = this.election.context.candidates.add(candidate);
     while (this.#state === 'STARTED')
       try {
         await this.#reign(await this.election.elect(signal));
@@ -177,6 +179,7 @@ export class LeaderLatch {
         if (error instanceof LockClientClosedError) this.#state = 'CLOSED';
         else await waitToStandAgain(this.election, signal);
       }
+    leave();
   }
 
   /** Leads for as long as the lease it was elected by is held, in one or several terms. */
@@ -191,6 +194,7 @@ export class LeaderLatch {
           await this.#lead(new LeaderTerm(this.election, elected));
       }
     } finally {
+      await elected.hold.idle(); // it may have been withdrawn, or the latch closed, while work goes on
       await elected.release();
     }
   }

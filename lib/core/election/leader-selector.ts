@@ -115,6 +115,7 @@ export class LeaderSelector {
   async #run(before?: Promise<void>): Promise<void> {
     const { signal } = this.#withdrawal;
     let hasLed = false;
+    const leave = this.election.context.candidates.add(this);
     if (before) await before;
     while (!this.#isClosed && (!hasLed || this.autoRequeue))
       try {
@@ -124,6 +125,7 @@ export class LeaderSelector {
         if (error instanceof LockClientClosedError) this.#isClosed = true;
         else await waitToStandAgain(this.election, signal);
       }
+    leave();
   }
 
   /** Resolves to false if the lease was lost, or the selector closed, before it could lead. */

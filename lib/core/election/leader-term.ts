@@ -31,6 +31,7 @@ export class LeaderTerm implements HoldBackend {
   readonly lease: LeaseHandle<LeaderTerm>;
   /** Resolves when the term is over, lost or not. */
   readonly over: Promise<void>;
+  readonly parts: readonly Hold[];
   #tellOver!: () => void;
   readonly #stops: (() => void)[];
 
@@ -39,6 +40,7 @@ export class LeaderTerm implements HoldBackend {
     private readonly elected: LeaseHandle,
   ) {
     const { identity, context } = elected.hold;
+    this.parts = [elected.hold];
     const hold = new Hold<LeaderTerm>(identity, context, this);
     this.over = new Promise((resolve) => (this.#tellOver = resolve));
     this.lease = new LeaseHandle(hold);

@@ -1,6 +1,7 @@
 import { LockClientClosedError } from '../errors/index.js';
 import { type LockEvents, type LockSubject, lockSubject } from '../lock-events.js';
 import type { AcquireOptions, LockRecipe, Wait } from '../lock.js';
+import { LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
 import type { SwapRemoveSet } from './swap-remove-set.js';
 import { WaitScope, type WaitScopeContext } from './wait-scope.js';
@@ -18,7 +19,11 @@ interface WaitRequest {
    * @default 'forever'
    */
   readonly wait?: Wait;
-  /** Whether the caller continues inside a lock that it holds. It may then finish while the client shuts down. */
+  /**
+   * Whether it continues work that may finish while the client shuts down.
+   *
+   * @default whether the caller is inside a lock that it holds
+   */
   readonly isInside?: boolean;
 }
 
@@ -27,11 +32,25 @@ export interface WaitContext {
   readonly client: string;
   readonly clock: WaitScopeContext['clock'];
   /** Which requests are granted: from shutdown on only those inside held locks, in the end none. */
-  readonly accepts: 'all' | 'reentrant' | 'none';
-  /** Bound on waits that have none, in ms: see `LockClient.drain`. */
+  readonly accepts: 'all' | 'nested' | 'none';
+  /** Bound on waits that have none, in ms: see `LockClient.limitWaits`. */
   readonly longestWait?: number | undefined;
   /** Acquires under way. */
   readonly waits: SwapRemoveSet<WaitScope>;
+}
+
+/**
+ * Refuses what a client that shuts down does not grant any more.
+ *
+ * @throws LockClientClosedError
+ */
+export function refuseUnlessAccepted(
+  { client, accepts }: Pick<WaitContext, 'client' | 'accepts'>,
+  key: string,
+  isInside: boolean,
+): void {
+  const isAccepted = accepts === 'all' || (accepts === 'nested' && isInside);
+  if (!isAccepted) throw new LockClientClosedError({ key, client });
 }
 
 /**
@@ -39,13 +58,12 @@ export interface WaitContext {
  *
  * @throws LockClientClosedError when the client does not accept the request
  */
-function openWait(
-  { client, clock, accepts, waits, longestWait }: WaitContext,
-  { key, recipe, options, wait, isInside = false }: WaitRequest,
-): WaitScope {
-  const isAccepted = accepts === 'all' || (accepts === 'reentrant' && isInside);
-  if (!isAccepted) throw new LockClientClosedError({ key, client });
-  const scope = new WaitScope({ key, client, clock, open: waits, recipe }, options, wait);
+function openWait(context: WaitContext, request: WaitRequest): WaitScope {
+  const { client, clock, waits, longestWait } = context;
+  const { key, recipe, options, wait, isInside = LeaseScope.isInsideLock() } = request;
+  refuseUnlessAccepted(context, key, isInside);
+  const about = { key, client, clock, open: waits, recipe, isInside };
+  const scope = new WaitScope(about, options, wait);
   if (longestWait !== undefined) scope.bound(longestWait);
   return scope;
 }

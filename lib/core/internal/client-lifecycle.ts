@@ -4,8 +4,11 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../errors/index.js';
+import { setImmediate } from 'node:timers';
+import type { LockSubject } from '../lock-events.js';
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
+import { LeaseScope } from './lease-scope.js';
 import type { SwapRemoveSet } from './swap-remove-set.js';
 import { settleWithin } from './timers.js';
 import { WaitScope } from './wait-scope.js';
@@ -26,9 +29,15 @@ export interface Liveness {
   ref(): void;
 }
 
+/** A participant of an election, from its start until it has left. */
+export interface Candidate {
+  /** Leaves the election, and ends a leadership when the work under it has ended. */
+  close(): Promise<void>;
+}
+
 /** What a client ends when it closes. */
 interface ClosableContext extends Pick<WaitContext, 'client' | 'clock'> {
-  /** Bound on waits that have none, in ms: see `LockClient.drain`. */
+  /** Bound on waits that have none, in ms: see `LockClient.limitWaits`. */
   longestWait?: number;
   /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
   accepts: WaitContext['accepts'];
@@ -36,6 +45,8 @@ interface ClosableContext extends Pick<WaitContext, 'client' | 'clock'> {
   readonly waits: SwapRemoveSet<WaitScope>;
   /** Locks held. */
   readonly holds: SwapRemoveSet<Hold>;
+  /** Participants of elections. */
+  readonly candidates: SwapRemoveSet<Candidate>;
 }
 
 /** The part of a shutdown that is of one backend. */
@@ -46,7 +57,16 @@ interface ClosableBackend {
   disconnect(ms: number): Promise<void> | void;
 }
 
-/** Implements `drain`, `refuse` and `close` of `LockClient`. */
+/** What a closing client does with locks whose work has not ended: see `LockClient.close`. */
+export type UnfinishedWork = 'keep' | 'release';
+
+const KEPT =
+  'its client was closed before the work under it had ended; others are kept out until then';
+
+/** Captured at load time, because fake timers of a test runner replace the global one. */
+const nextTurn = setImmediate;
+
+/** Implements `limitWaits`, `refuse`, `drain`, `unfinished` and `close` of `LockClient`. */
 export class ClientLifecycle {
   #closing?: Promise<void>;
 
@@ -55,40 +75,79 @@ export class ClientLifecycle {
     private readonly backend: ClosableBackend,
   ) {}
 
-  drain(wait: number): void {
+  limitWaits(wait: number): void {
     this.context.longestWait = wait;
     for (const each of this.context.waits) each.bound(wait);
   }
 
   refuse(): void {
-    this.#admit('reentrant');
+    const { context } = this;
+    if (context.accepts === 'all') context.accepts = 'nested';
+    for (const wait of context.waits) if (!wait.isInside) wait.close();
   }
 
-  close(timeout: number): Promise<void> {
-    this.#closing ??= this.#close(timeout);
+  async drain(): Promise<void> {
+    this.refuse();
+    for (const candidate of this.context.candidates) void candidate.close();
+    for (;;) {
+      await new Promise<void>((resolve) => nextTurn(resolve)); // work on a lock that was just granted begins
+      const busy = this.#awaited;
+      if (busy.length === 0) return;
+      await Promise.all(busy.map((hold) => hold.idle()));
+    }
+  }
+
+  unfinished(): LockSubject[] {
+    return this.#awaited.map(({ subject }) => subject);
+  }
+
+  close(timeout: number, unfinished: UnfinishedWork): Promise<void> {
+    this.#closing ??= this.#close(timeout, unfinished);
     return this.#closing;
   }
 
-  /** Ends all pending waits, and limits which acquires are accepted from now on. */
-  #admit(accepted: 'reentrant' | 'none'): void {
-    if (this.context.accepts !== 'none') this.context.accepts = accepted;
-    for (const wait of this.context.waits) wait.close();
+  /** Locks under which work goes on, except for work that waits for it itself. */
+  get #awaited(): Hold[] {
+    return this.#busy.filter((hold) => !LeaseScope.isInside(hold));
   }
 
-  async #close(timeout: number): Promise<void> {
-    const { clock } = this.context;
+  get #busy(): Hold[] {
+    return this.context.holds.inOrder().filter(({ isInUse }) => isInUse);
+  }
+
+  /** Invariant: the connection is closed only when no lock is kept. */
+  async #close(timeout: number, unfinished: UnfinishedWork): Promise<void> {
+    const { context } = this;
+    const { clock } = context;
     const endsAt = clock.now() + timeout;
-    this.#admit('none');
-    await settleWithin(timeout, clock, this.#releaseAll());
-    await this.backend.disconnect(Math.max(0, endsAt - clock.now()));
+    context.accepts = 'none';
+    for (const wait of context.waits) wait.close();
+    const kept = unfinished === 'keep' ? this.#busy : [];
+    for (const hold of kept) hold.withdraw(KEPT);
+    await settleWithin(timeout, clock, this.#releaseAllBut(kept));
+    if (kept.length > 0) void this.#finish(kept, timeout);
+    else await this.backend.disconnect(Math.max(0, endsAt - clock.now()));
   }
 
-  /** Revokes and frees all locks; resolves when the acquires are over, too. */
-  async #releaseAll(): Promise<void> {
+  /** Revokes and frees all other locks; resolves when the acquires are over, too. */
+  async #releaseAllBut(kept: readonly Hold[]): Promise<void> {
     const { holds, waits } = this.context;
-    const freed = [...holds].map((hold) => hold.revoke('the client was closed'));
+    const others = [...holds].filter((hold) => !kept.includes(hold));
+    const freed = others.map((hold) => hold.revoke('the client was closed'));
     await Promise.all([...freed, ...[...waits].map((wait) => wait.ended())]);
     await this.backend.drained();
+  }
+
+  /** Disconnects when the work under the locks that were kept has ended. */
+  async #finish(kept: readonly Hold[], timeout: number): Promise<void> {
+    const { clock } = this.context;
+    const freed = kept.map(async (hold) => {
+      await hold.idle();
+      await hold.free();
+    });
+    await Promise.all(freed);
+    await settleWithin(timeout, clock, this.backend.drained());
+    await this.backend.disconnect(timeout);
   }
 }
 

@@ -18,6 +18,8 @@ export interface HoldBackend {
    * will call `Hold.emitReleased` itself, when that time is over.
    */
   free(wasLost: boolean): Promise<void | 'kept'>;
+  /** Holds of which this one consists: work under it is work under each of them. */
+  readonly parts?: readonly Hold[] | undefined;
   /** @default the clock of the machine */
   readonly clock?: Clock | undefined;
 }
@@ -35,8 +37,9 @@ interface HoldClient {
 /**
  * One grant of one lock, shared by the lease that acquired it and the leases that re-entered it.
  *
- * Invariant: the backend's `free` runs once, when the last lease on the hold was released, lost or not.
- * A lost hold stays lost.
+ * Invariants:
+ * - The backend's `free` runs once, when the last lease on the hold was released, lost or not.
+ * - A lost hold stays lost. A withdrawn one is lost for its leases only: the backend goes on holding the lock.
  */
 export class Hold<B extends HoldBackend = HoldBackend> {
   /** Minimum hold time in ms since the grant, as far as the backend can ensure it: an earlier release is deferred. */
@@ -44,7 +47,13 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Time of the grant, by the client's clock. */
   readonly heldSince: number;
   #leases = 0;
+  /** Why its leases have ended: it was lost, or withdrawn. */
   #lost?: LockLostError;
+  /** Whether another client may hold the lock. */
+  #isGone = false;
+  /** Number of runs under it that have not ended. */
+  #uses = 0;
+  #idle: (() => void)[] = [];
   #freed?: Promise<void>;
   #losers?: Set<(error: LockLostError) => void>;
   #token?: Promise<bigint>;
@@ -73,9 +82,14 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     return this.#freed === undefined && this.lost === undefined;
   }
 
-  /** Why the hold is lost, if it is; each read checks the clock first. */
+  /** Whether work runs under it, and others are kept out. */
+  get isInUse(): boolean {
+    return this.#uses > 0 && !this.#isGone;
+  }
+
+  /** Why the hold is lost or withdrawn, if it is; each read checks the clock first. */
   get lost(): LockLostError | undefined {
-    if (this.#lost === undefined && this.#freed === undefined && !this.backend.isExclusive())
+    if (!this.#isGone && this.#freed === undefined && !this.backend.isExclusive())
       this.markLost('its session or its lease may have expired on the servers');
     return this.#lost;
   }
@@ -87,17 +101,41 @@ export class Hold<B extends HoldBackend = HoldBackend> {
 
   /** Notifies every lease, once, that another client may hold the lock. */
   markLost(why: string): void {
-    if (this.#lost !== undefined || this.#freed !== undefined) return;
-    const error = (this.#lost = new LockLostError(why, this.context));
-    const losers = [...(this.#losers ?? [])];
-    this.#losers = undefined;
+    if (this.#isGone || this.#freed !== undefined) return;
+    this.#isGone = true;
+    const error = new LockLostError(why, this.context);
+    const endLeases = this.#endLeases(error);
     // Listeners run outside any lease scope: the loss may be detected inside the scope of another lease.
     LeaseScope.runOutside(() => {
       this.backend.lost();
       if (this.client?.events.isHeard('lost'))
         this.client.events.emit('lost', { ...this.subject, heldMs: this.#heldMs, error });
-      for (const tell of losers) tell(error);
+      endLeases();
     });
+    this.#becomeIdle();
+  }
+
+  /** Ends every lease with a `LockLostError`, but keeps the lock: work that goes on excludes others until `release`. */
+  withdraw(why: string): void {
+    if (this.#freed === undefined)
+      LeaseScope.runOutside(this.#endLeases(new LockLostError(why, this.context)));
+  }
+
+  /** Work under it begins; call `endUse` when that has ended. */
+  use(): void {
+    this.#uses += 1;
+    for (const part of this.backend.parts ?? []) part.use();
+  }
+
+  endUse(): void {
+    this.#uses -= 1;
+    if (this.#uses === 0) this.#becomeIdle();
+    for (const part of this.backend.parts ?? []) part.endUse();
+  }
+
+  /** Resolves when no work runs under it, or when it is lost. */
+  async idle(): Promise<void> {
+    while (this.isInUse) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
   /** Calls the listener when the hold is lost; the returned function removes it. */
@@ -129,13 +167,13 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Removes a lease; the last one frees the lock. */
   release(): Promise<void> {
     this.#leases -= 1;
-    return this.#leases > 0 ? Promise.resolve() : this.#free();
+    return this.#leases > 0 ? Promise.resolve() : this.free();
   }
 
   /** Marks the hold as lost for all its leases, and frees the lock. */
   revoke(why: string): Promise<void> {
     this.markLost(why);
-    return this.#free();
+    return this.free();
   }
 
   /** Calls `revoke` after `ms` milliseconds, unless the lock is free by then. */
@@ -143,11 +181,27 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     this.#endOfHold = this.#clock.setTimer(() => void this.revoke(why), ms, true);
   }
 
-  #free(): Promise<void> {
+  /** Frees the lock, whatever leases are left. */
+  free(): Promise<void> {
     this.#endOfHold?.cancel();
-    this.#freed ??= this.#release(this.lost !== undefined);
+    this.#freed ??= this.#release(this.lost !== undefined && this.#isGone);
     this.#losers = undefined;
     return this.#freed;
+  }
+
+  /** Ends its leases now, and returns what notifies their holders; that does nothing if they have ended before. */
+  #endLeases(error: LockLostError): () => void {
+    if (this.#lost !== undefined) return () => {};
+    this.#lost = error;
+    const losers = [...(this.#losers ?? [])];
+    this.#losers = undefined;
+    return () => {
+      for (const tell of losers) tell(error);
+    };
+  }
+
+  #becomeIdle(): void {
+    for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   async #release(wasLost: boolean): Promise<void> {

@@ -48,7 +48,13 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
 
   async run<T>(fn: () => Promise<T> | T): Promise<T> {
     this.assertHeld();
-    return await LeaseScope.run((this.#scoped ??= { lease: this }), fn);
+    const { hold } = this;
+    hold.use();
+    try {
+      return await LeaseScope.run((this.#scoped ??= { lease: this }), fn);
+    } finally {
+      hold.endUse();
+    }
   }
 
   release(): Promise<void> {

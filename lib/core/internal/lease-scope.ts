@@ -6,6 +6,7 @@ import { isSameLock, type LockIdentity } from '../lock.js';
 /** The part of a `Hold` that the chain needs. */
 export interface ChainedHold {
   readonly identity: LockIdentity;
+  readonly backend: { readonly parts?: readonly ChainedHold[] | undefined };
 }
 
 /** A lease with its hold, which identifies the lock. */
@@ -108,7 +109,27 @@ export const LeaseScope = {
     }
     return undefined;
   },
+
+  /** Whether the running code is inside a lock that it holds, of any client. */
+  isInsideLock(): boolean {
+    return leasesAround().some(({ isHeld }) => isHeld);
+  },
+
+  /** Whether the running code is work under that hold. */
+  isInside(hold: ChainedHold): boolean {
+    return leasesAround().some(
+      ({ hold: outer }) => outer === hold || outer.backend.parts?.includes(hold),
+    );
+  },
 };
+
+/** The leases of the chain that have not ended, the innermost first. */
+function leasesAround(): ChainedLease[] {
+  const leases: ChainedLease[] = [];
+  for (let link = storage.getStore(); link !== undefined; link = link.outer)
+    if (!isEnded(link.scoped.lease)) leases.push(link.scoped.lease);
+  return leases;
+}
 
 /** The innermost link from there that has not ended, with none behind it that has. */
 function withoutEnded(from: Link | undefined): Link | undefined {

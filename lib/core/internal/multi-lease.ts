@@ -8,6 +8,7 @@ import { onAbort } from './timers.js';
 /** Several leases held as one: lost as soon as one of them is, released together. */
 export class MultiHold implements HoldBackend {
   readonly hold: Hold<MultiHold>;
+  readonly parts: readonly Hold[];
   readonly #stopListening: (() => void)[];
 
   /** @param leases in the order in which they were acquired */
@@ -16,6 +17,7 @@ export class MultiHold implements HoldBackend {
     key: string,
     private readonly leases: readonly Lease[],
   ) {
+    this.parts = leases.flatMap((lease) => (lease instanceof LeaseHandle ? [lease.hold] : []));
     this.hold = new Hold(identity, { key }, this);
     this.#stopListening = leases.map((lease) =>
       onLost(lease, () => this.hold.markLost(`its part "${lease.key}" was lost`)),

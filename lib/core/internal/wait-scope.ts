@@ -17,6 +17,12 @@ export interface WaitScopeContext extends LockErrorContext {
   readonly open: SwapRemoveSet<WaitScope>;
   /** Recipe of the awaited lock, if it is a lock. */
   readonly recipe?: LockRecipe | undefined;
+  /**
+   * Whether it continues work that may finish while the client shuts down.
+   *
+   * @default false
+   */
+  readonly isInside?: boolean | undefined;
 }
 
 /**
@@ -60,6 +66,11 @@ export class WaitScope {
     const { key, recipe } = this.context;
     if (key === undefined || recipe === undefined) return undefined;
     return lockSubject(key, recipe, this.options.method);
+  }
+
+  /** Whether it may go on while the client shuts down. */
+  get isInside(): boolean {
+    return this.context.isInside === true;
   }
 
   /** Milliseconds since the acquire began. */

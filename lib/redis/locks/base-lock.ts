@@ -83,32 +83,26 @@ export class BaseLock {
       if (isSameLock(hold.identity, this.identity) && isMeant(hold.backend)) hold.markLost(why);
   }
 
-  /** @param isInside whether the caller is inside of a lock that it already holds */
-  acquire(options: RedisAcquireOptions, isInside = false, holder?: string): Promise<RedisLease> {
-    const lease = this.#acquire(options, true, isInside, holder);
+  acquire(options: RedisAcquireOptions, holder?: string): Promise<RedisLease> {
+    const lease = this.#acquire(options, true, holder);
     return lease as Promise<RedisLease>; // an acquire that may wait ends with a lease or an error
   }
 
   /** Makes one attempt; waits only for the connection. */
-  tryAcquire(
-    options: RedisAcquireOptions,
-    isInside = false,
-    holder?: string,
-  ): Promise<RedisLease | undefined> {
-    return this.#acquire(options, false, isInside, holder);
+  tryAcquire(options: RedisAcquireOptions, holder?: string): Promise<RedisLease | undefined> {
+    return this.#acquire(options, false, holder);
   }
 
   #acquire(
     given: RedisAcquireOptions,
     mayWait: boolean,
-    isInside: boolean,
     holder?: string,
   ): Promise<RedisLease | undefined> {
     const { context, settings } = this;
     const { key, recipe } = settings;
     const options = { ...given }; // the caller may change its object while this waits
     const wait = mayWait ? context.wait : context.connectTimeout;
-    const request = { key, recipe, options, wait, isInside };
+    const request = { key, recipe, options, wait };
     return runAcquire(context, request, (scope) => this.#contend(options, mayWait, scope, holder));
   }
 

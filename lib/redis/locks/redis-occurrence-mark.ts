@@ -43,7 +43,7 @@ export class RedisOccurrenceMark implements OccurrenceMark {
     const { context, key } = this;
     const { client, connection, connectTimeout } = context;
     validateAcquireOptions(options, { key, client });
-    const request = { key, options, wait: connectTimeout, isInside: id !== '' };
+    const request = { key, options, wait: connectTimeout };
     return runWait(context, request, async (wait) => {
       if (!connection.isConnected) await wait.until(connection.connected);
       const send = () => this.#send(occurrence, id);

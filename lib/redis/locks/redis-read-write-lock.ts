@@ -36,23 +36,20 @@ export class RedisReadLock implements Lock {
   }
 
   async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
-    const { base, isInside } = this.#ofCaller();
-    return await (this.base.reenter(options) ?? base.acquire(options, isInside));
+    return await (this.base.reenter(options) ?? this.#ofCaller().acquire(options));
   }
 
   async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
-    const { base, isInside } = this.#ofCaller();
-    return await (this.base.reenter(options) ?? base.tryAcquire(options, isInside));
+    return await (this.base.reenter(options) ?? this.#ofCaller().tryAcquire(options));
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
     return await runWithLease(await this.acquire(options), fn);
   }
 
-  #ofCaller(): { readonly base: BaseLock; readonly isInside: boolean } {
+  #ofCaller(): BaseLock {
     const writer = this.writer.held();
-    const isInside = writer !== undefined;
-    return { base: isInside ? this.insideOf(writer.backend) : this.base, isInside };
+    return writer === undefined ? this.base : this.insideOf(writer.backend);
   }
 }
 

@@ -8,7 +8,7 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../core/errors/index.js';
-import { ClientLifecycle, measurePing } from '../../core/internal/client-lifecycle.js';
+import { ClientLifecycle, measurePing, type UnfinishedWork } from '../../core/internal/client-lifecycle.js';
 import { validateLeaderId, type LeaderOptions } from '../../core/election/election-backend.js';
 import { LeaderLatch } from '../../core/election/leader-latch.js';
 import {
@@ -19,7 +19,7 @@ import {
 import type { Lock, LockRecipe } from '../../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../../core/lock-client.js';
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
-import type { LockEvents } from '../../core/lock-events.js';
+import type { LockEvents, LockSubject } from '../../core/lock-events.js';
 import { KeyUses } from '../../core/internal/key-uses.js';
 import { LOCK_INSPECTION, type LockInspection } from '../../core/lock-inspection.js';
 import type { OccurrenceMark } from '../../core/occurrence-mark.js';
@@ -74,6 +74,7 @@ export class RedLockClient implements LockClient {
       accepts: 'all',
       waits: new SwapRemoveSet(),
       holds: new SwapRemoveSet(),
+      candidates: new SwapRemoveSet(),
       lines: new LocalQueues(),
     };
     this.#lifecycle = new ClientLifecycle(this.#context, {
@@ -176,16 +177,24 @@ export class RedLockClient implements LockClient {
     }
   }
 
-  drain(wait: number): void {
-    this.#lifecycle.drain(wait);
+  limitWaits(wait: number): void {
+    this.#lifecycle.limitWaits(wait);
   }
 
   refuse(): void {
     this.#lifecycle.refuse();
   }
 
-  close(timeout = 5_000): Promise<void> {
-    return this.#lifecycle.close(timeout);
+  drain(): Promise<void> {
+    return this.#lifecycle.drain();
+  }
+
+  unfinished(): LockSubject[] {
+    return this.#lifecycle.unfinished();
+  }
+
+  close(timeout = 5_000, unfinished: UnfinishedWork = 'release'): Promise<void> {
+    return this.#lifecycle.close(timeout, unfinished);
   }
 
   #mutex(key: string, recipe: LockRecipe, kind: string) {

@@ -1,5 +1,6 @@
 import { LockConnectionError } from '../../core/errors/index.js';
 import type { AcquireContext } from '../../core/internal/acquire.js';
+import type { Candidate } from '../../core/internal/client-lifecycle.js';
 import { type ClientHold, Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
 import type { LockIdentity, LockScope, Wait } from '../../core/lock.js';
@@ -18,11 +19,13 @@ export interface RedLockContext extends AcquireContext, LockScope {
   readonly wait: Wait;
   /** Current holds. */
   readonly holds: SwapRemoveSet<ClientHold>;
+  /** Participants of elections. */
+  readonly candidates: SwapRemoveSet<Candidate>;
   /** Acquires of this process, by lock: only the first in each local queue asks the servers. */
   readonly lines: LocalQueues;
   /** Returns a number from 0 to below 1. */
   readonly random: () => number;
-  accepts: 'all' | 'reentrant' | 'none';
+  accepts: 'all' | 'nested' | 'none';
 }
 
 /**

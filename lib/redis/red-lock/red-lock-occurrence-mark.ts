@@ -55,7 +55,7 @@ export class RedLockOccurrenceMark implements OccurrenceMark {
     const { context, key } = this;
     const { client, nodeTimeout, majority, servers } = context;
     validateAcquireOptions(options, { key, client });
-    const request = { key, options, wait: 2 * nodeTimeout, isInside: id !== '' };
+    const request = { key, options, wait: 2 * nodeTimeout };
     return runWait(context, request, async (wait) => {
       for (;;) {
         const asked = this.parts.map((part) => part.request(occurrence, id, { wait: nodeTimeout }));

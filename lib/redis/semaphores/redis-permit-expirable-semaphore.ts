@@ -62,12 +62,12 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   }
 
   async acquire(options: RedisPermitOptions = {}): Promise<RedisLease> {
-    return await this.base.acquire(options, false, this.#holder(options));
+    return await this.base.acquire(options, this.#holder(options));
   }
 
   /** As `Lock.tryAcquire`; without the option `fair` it skips waiters for more permits than are available. */
   async tryAcquire(options: RedisPermitOptions = {}): Promise<RedisLease | undefined> {
-    return await this.base.tryAcquire(options, false, this.#holder(options));
+    return await this.base.tryAcquire(options, this.#holder(options));
   }
 
   /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Before that, it rejects as `acquire` does. */

@@ -48,7 +48,7 @@ export class ZooKeeperOccurrenceMark implements OccurrenceMark {
   }
 
   isReached(occurrence: number, options: OccurrenceMarkOptions = {}): Promise<boolean> {
-    return this.#run(options, false, async (wait) => {
+    return this.#run(options, async (wait) => {
       const mark = this.#parse(await wait.until(this.#node.read()));
       return isReached(mark, occurrence, Date.now());
     });
@@ -56,7 +56,7 @@ export class ZooKeeperOccurrenceMark implements OccurrenceMark {
 
   raise(occurrence: number, options: OccurrenceMarkOptions = {}): Promise<boolean> {
     const request = randomUUID();
-    return this.#run(options, true, async (wait) => {
+    return this.#run(options, async (wait) => {
       for (;;) {
         const outcome = await wait.until(this.#tryToRaise({ occurrence, request }));
         if (outcome !== undefined) return outcome;
@@ -91,15 +91,11 @@ export class ZooKeeperOccurrenceMark implements OccurrenceMark {
     }
   }
 
-  #run<T>(
-    options: OccurrenceMarkOptions,
-    isInside: boolean,
-    work: (wait: WaitScope) => Promise<T>,
-  ): Promise<T> {
+  #run<T>(options: OccurrenceMarkOptions, work: (wait: WaitScope) => Promise<T>): Promise<T> {
     const { key } = this.lock;
     const { client, connectTimeout } = this.context;
     validateAcquireOptions(options, { key, client });
-    return runWait(this.context, { key, options, wait: connectTimeout, isInside }, work);
+    return runWait(this.context, { key, options, wait: connectTimeout }, work);
   }
 
   #parse(seen: SeenNode): Mark | undefined {

@@ -1,4 +1,5 @@
-import { LockAbortedError, LockClientClosedError } from '../../core/errors/index.js';
+import { LockAbortedError } from '../../core/errors/index.js';
+import { refuseUnlessAccepted } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
@@ -129,8 +130,7 @@ export class LockInternals {
    * @throws LockClientClosedError when the client shuts down
    */
   newcomerPlan(): AttemptPlan {
-    const { accepts, client } = this.context;
-    if (accepts !== 'all') throw new LockClientClosedError({ key: this.settings.key, client });
+    refuseUnlessAccepted(this.context, this.settings.key, LeaseScope.isInsideLock());
     return { driver: this.driver };
   }
 
@@ -177,13 +177,7 @@ export class LockInternals {
         onRemoved: () => attempt.removed(),
         token: plan.token,
       });
-    const request = {
-      key,
-      recipe: identity.recipe,
-      options,
-      mayWait,
-      isInside: planOf !== undefined,
-    };
+    const request = { key, recipe: identity.recipe, options, mayWait };
     const held = await runAcquisition(context, request, (acquisition) =>
       this.#queue.enter(acquisition, planOf ?? (() => this.newcomerPlan()), hold),
     );

@@ -1,9 +1,10 @@
 import {
-  LockClientClosedError,
   LockConnectionError,
   type LockErrorContext,
   LockTimeoutError,
 } from '../../core/errors/index.js';
+import { refuseUnlessAccepted } from '../../core/internal/acquire.js';
+import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { WaitScope } from '../../core/internal/wait-scope.js';
 import type { RetryPolicy } from '../connection/retry-policies.js';
 import { parentPath } from '../connection/znode-path.js';
@@ -138,10 +139,11 @@ export async function retryUntilAnswered<T>(
   key: string,
   send: () => Promise<T>,
 ): Promise<T> {
-  const { connection, client, clock, waits, connectTimeout, retryPolicy, accepts } = context;
+  const { connection, client, clock, waits, connectTimeout, retryPolicy } = context;
   const about = { key, client };
-  if (accepts !== 'all') throw new LockClientClosedError(about);
-  const wait = new WaitScope({ ...about, clock, open: waits }, { wait: connectTimeout });
+  const isInside = LeaseScope.isInsideLock();
+  refuseUnlessAccepted(context, key, isInside);
+  const wait = new WaitScope({ ...about, clock, open: waits, isInside }, { wait: connectTimeout });
   const retry = new RetryLoop(retryPolicy, wait, about);
   try {
     for (;;) {

@@ -1,5 +1,6 @@
 import type { ElectionBackend, Participant } from '../../../lib/core/election/election-backend.js';
 import { LockAbortedError } from '../../../lib/core/errors/index.js';
+import type { Candidate } from '../../../lib/core/internal/client-lifecycle.js';
 import { Hold, type HoldBackend } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
@@ -54,6 +55,7 @@ export class FakeElection implements ElectionBackend {
     clock: this.clock,
     accepts: 'all' as const,
     waits: this.waits,
+    candidates: new SwapRemoveSet<Candidate>(),
     wait: 'forever' as const,
   };
   /** The candidacies so far, in order; each is over when it is settled. */

@@ -1,0 +1,96 @@
+import type { LoggerService } from '@nestjs/common';
+import { systemClock } from '../core/clock.js';
+import { type LockClient, LockOptionsError, type LockSubject } from '../core/index.js';
+import { LeaseScope } from '../core/internal/lease-scope.js';
+import { settleWithin } from '../core/internal/timers.js';
+import type { LockBackendOptions } from '../interfaces/lock-module-options.interface.js';
+import { LivenessWatch } from './liveness-watch.js';
+
+/** Options of a shutdown, complete. */
+type Terms = Required<{
+  [Name in 'drainTimeout' | 'shutdownTimeout' | 'unfinished']: NonNullable<
+    LockBackendOptions[Name]
+  >;
+}>;
+
+/** Looks at an idle process, one every 100 ms, after which work that keeps a lock is taken to run no more. */
+const IDLE_LOOKS = 50;
+
+/**
+ * The end of the clients of an app.
+ *
+ * Invariant: no client closes before all have drained, as work under a lock of one may need locks of another.
+ */
+export class ClientShutdown {
+  readonly #clients = new Map<LockClient, Terms>();
+
+  constructor(private readonly logger: LoggerService) {}
+
+  /** @throws LockOptionsError */
+  add(client: LockClient, options: LockBackendOptions): void {
+    const { drainTimeout = 20_000, shutdownTimeout = 5_000, unfinished = 'keep' } = options;
+    const refuse = (option: string, value: unknown, expected: string) => {
+      throw new LockOptionsError(option, value, expected, { client: client.name });
+    };
+    if (!(Number.isFinite(shutdownTimeout) && shutdownTimeout > 0))
+      refuse('shutdownTimeout', shutdownTimeout, 'milliseconds above 0');
+    if (!(Number.isFinite(drainTimeout) && drainTimeout >= 0))
+      refuse('drainTimeout', drainTimeout, 'milliseconds from 0 on');
+    if (unfinished !== 'keep' && unfinished !== 'release')
+      refuse('unfinished', unfinished, "'keep' or 'release'");
+    this.#clients.set(client, { drainTimeout, shutdownTimeout, unfinished });
+  }
+
+  /** Waits get a bound, so that what waits for a lock is not waited for in vain. */
+  announce(): void {
+    for (const [client, { shutdownTimeout }] of this.#clients) client.limitWaits(shutdownTimeout);
+  }
+
+  /** Takes no new callers, and waits for the work under way. */
+  async drain(): Promise<void> {
+    await Promise.all([...this.#clients].map(([client, terms]) => this.#drain(client, terms)));
+  }
+
+  async close(): Promise<void> {
+    const closed = [...this.#clients].map(([client, { shutdownTimeout, unfinished }]) =>
+      client.close(shutdownTimeout, unfinished),
+    );
+    await Promise.all(closed);
+    LeaseScope.runOutside(() => this.#watchKept());
+  }
+
+  async #drain(client: LockClient, { drainTimeout, unfinished }: Terms): Promise<void> {
+    const drained = client.drain();
+    const about = `Lock client "${client.name}"`;
+    const begun = namesOf(client.unfinished());
+    if (begun !== '')
+      this.logger.log(`${about} waits for up to ${drainTimeout} ms for the end of ${begun}`);
+    await settleWithin(drainTimeout, client.clock ?? systemClock, drained);
+    const late = namesOf(client.unfinished());
+    if (late === '') return;
+    const outcome =
+      unfinished === 'keep'
+        ? 'The lock keeps others out until the work ends; if the process ends first, until the lease or the session is over.'
+        : 'The lock is released now: others may run beside it.';
+    this.logger.warn(
+      `${about} closes, although its work was not over after the \`drainTimeout\` of ${drainTimeout} ms: ${late}. Its signal aborts. ${outcome}`,
+    );
+  }
+
+  /** Locks that are kept must not keep the process alive when nothing else does. */
+  #watchKept(): void {
+    const clients = [...this.#clients.keys()];
+    const isOver = () => clients.every((client) => client.unfinished().length === 0);
+    if (isOver()) return;
+    const watch = new LivenessWatch(IDLE_LOOKS, isOver);
+    for (const client of clients) watch.add(client);
+  }
+}
+
+/** Each method once, with the key of its first lock; callers without a method by key. */
+function namesOf(locks: readonly LockSubject[]): string {
+  const names = new Map(locks.map(({ method, key }) => [method ?? `"${key}"`, key]));
+  return [...names]
+    .map(([name, key]) => (name.endsWith('"') ? name : `${name} ("${key}")`))
+    .join(', ');
+}
