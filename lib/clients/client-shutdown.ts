@@ -14,7 +14,7 @@ type Terms = Required<{
 }>;
 
 /** Looks at an idle process, one every 100 ms, after which work that keeps a lock is taken to run no more. */
-const IDLE_LOOKS = 50;
+const IDLE_LOOKS = 20;
 
 /**
  * The end of the clients of an app.

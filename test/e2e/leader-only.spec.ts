@@ -82,7 +82,8 @@ const electionOf = (app: INestApplication) => app.get(LeaderElections).of('maile
 
 describe('@LeaderOnly', () => {
   const apps = useApps();
-  const boot = (...providers: Provider[]) => apps.boot({ controllers: [Mailer], providers });
+  const boot = (...providers: Provider[]) =>
+    apps.boot({ clients: [{ drainTimeout: 50 }], controllers: [Mailer], providers });
   const leading = (app: INestApplication) =>
     eventually('it leads', () => electionOf(app).isLeader && app);
   const bootLeader = async (...providers: Provider[]) => {

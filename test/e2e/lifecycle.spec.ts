@@ -16,6 +16,7 @@ import {
   currentLease,
   LeaderElections,
   LockClientClosedError,
+  type LockModuleOptions,
   ReadLock,
   WithMultiLock,
   WithMutex,
@@ -92,8 +93,8 @@ async function shuttingDown(app: INestApplication): Promise<void> {
   await eventually('the server accepts no more', () => !app.getHttpServer().listening);
 }
 
-async function serveSeats() {
-  const app = await apps.serve({ controllers: [Seats] });
+async function serveSeats(options: LockModuleOptions = {}) {
+  const app = await apps.serve({ clients: [options], controllers: [Seats] });
   return { app, room: apps.room, client: clientOf(app) };
 }
 
@@ -187,8 +188,8 @@ describe('An app that shuts down', () => {
     await closing;
   });
 
-  it('takes its locks away from work that does not end, and notifies it and its caller', async () => {
-    const { app, room } = await serveSeats();
+  it('takes its leases away from work that does not end, and notifies it and its caller', async () => {
+    const { app, room } = await serveSeats({ drainTimeout: 50 });
     const booking = app.get(Seats).book();
     await room.entered.promise;
     await apps.close(app);

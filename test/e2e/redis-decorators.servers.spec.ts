@@ -144,9 +144,10 @@ describe.each(['a connection of its own', 'a client of the user'] as const)(
       user = server().client();
       const redis =
         source === 'a client of the user' ? { client: user } : { connect: server().url };
+      const shutdown = { drainTimeout: 50, unfinished: 'release' } as const;
       app = await apps.serve({
         clients: [
-          { backend: 'redis', watchdogTimeout: 1_000, ...redis },
+          { backend: 'redis', watchdogTimeout: 1_000, ...shutdown, ...redis },
           { name: 'second', backend: 'redis', connect: server().url },
         ],
         controllers: [Orders],

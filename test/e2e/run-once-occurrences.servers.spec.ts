@@ -65,7 +65,7 @@ describe.each(backends)('An occurrence of a @RunOnce job (%s)', (backend) => {
     clocks = CLOCKS.map(() => ({ time: start }));
     const jobs = clocks.map((clock) => jobBy(clock, name));
     const boot = (providers: Type<Job>[]) =>
-      apps.boot({ clients: [deployment().options()], providers });
+      apps.boot({ clients: [{ ...deployment().options(), drainTimeout: 50 }], providers });
     // The embedded backend has the callers of one app only.
     nests = await (backend === 'embedded'
       ? Promise.all([boot(jobs)])

@@ -21,7 +21,11 @@ describe.each(['zookeeper', 'redis'] as const)(
     const apps = useApps();
     const cleanup = useCleanup();
     /** Without a release, a lock comes free after a minute. */
-    const options = () => deployment().options(A_MINUTE);
+    const options = () => ({
+      ...deployment().options(A_MINUTE),
+      drainTimeout: 200,
+      unfinished: 'release' as const,
+    });
 
     /** Starts the app; resolves when all of them hold or wait. */
     async function run(shutdownTimeout: number): Promise<{ program: Program; pid: number }> {
@@ -41,7 +45,7 @@ describe.each(['zookeeper', 'redis'] as const)(
       return { ...exit, took, news: news.sort() };
     }
 
-    it('answers the waiters, leaves the locks to others at once, and is gone within shutdownTimeout', async () => {
+    it('answers the waiters, leaves the locks to others at once, and is gone within its timeouts', async () => {
       const shutdownTimeout = 15_000;
       const running = await run(shutdownTimeout);
       const other = clientOf(await apps.boot({ clients: [options()] }));

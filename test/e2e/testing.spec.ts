@@ -46,7 +46,11 @@ class Prices {
   }
 }
 
-const onRedis: LockModuleOptions = { backend: 'redis', connect: 'redis://127.0.0.1:1' };
+const onRedis: LockModuleOptions = {
+  backend: 'redis',
+  connect: 'redis://127.0.0.1:1',
+  drainTimeout: 200,
+};
 
 /** An app as users have it: on servers, which are not there. */
 @Module({

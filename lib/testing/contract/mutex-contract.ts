@@ -9,11 +9,8 @@ import {
   ContractStage,
   VisitedRoom,
 } from './contract-stage.js';
-import {
-  mutexClosingContract,
-  mutexLeaseContract,
-  mutexWaitContract,
-} from './mutex-lease-contract.js';
+import { mutexClosingContract } from './mutex-closing-contract.js';
+import { mutexLeaseContract, mutexWaitContract } from './mutex-lease-contract.js';
 
 /**
  * Guarantees of `LockClient.mutex` and `semaphoreMutex`, as tests: exclusion, order, waits that end, re-entry, leases,

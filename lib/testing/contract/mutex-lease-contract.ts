@@ -2,13 +2,11 @@ import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import {
   LockAbortedError,
-  LockClientClosedError,
-  LockLostError,
   LockNotHeldError,
   LockOptionsError,
   LockTimeoutError,
 } from '../../core/errors/index.js';
-import type { ContractOptions, ContractRunner, ContractStage } from './contract-stage.js';
+import type { ContractRunner, ContractStage } from './contract-stage.js';
 
 /** The lease, which is the handle of the holder. */
 export function mutexLeaseContract({ it }: ContractRunner, stage: () => ContractStage): void {
@@ -140,50 +138,5 @@ export function mutexWaitContract({ it }: ContractRunner, stage: () => ContractS
       const { mine, key } = stage();
       await rejects(mine.mutex(key).acquire({ wait }), LockOptionsError);
       await rejects(mine.mutex(key).tryAcquire({ wait }), LockOptionsError);
-    });
-}
-
-/** Shutdown in two steps: `refuse`, so that running work can finish, then `close`. */
-export function mutexClosingContract(
-  { it }: ContractRunner,
-  stage: () => ContractStage,
-  { isShared = true }: ContractOptions,
-): void {
-  it('is refused from `refuse` on, also to waiters, and stays with its holder', async () => {
-    const { mine, key } = stage();
-    const holder = await stage().take(mine.mutex(key));
-    const { lease } = await stage().queue(mine, mine.mutex(key));
-    mine.refuse();
-    await stage().soon('the waiter is refused', rejects(lease, LockClientClosedError));
-    await rejects(mine.mutex(key).acquire(), LockClientClosedError);
-    await rejects(mine.mutex(`${key}-other`).tryAcquire(), LockClientClosedError);
-    equal(holder.isHeld, true);
-    await holder.run(async () => await (await stage().take(mine.mutex(key))).release());
-    await holder.release();
-  });
-
-  it('is lost by its holder, as its signal reports, and refused to all others', async () => {
-    const { mine, key } = stage();
-    const holder = await stage().take(mine.mutex(key));
-    const { signal } = holder;
-    const { lease } = await stage().queue(mine, mine.mutex(key));
-    const refused = rejects(lease, LockClientClosedError);
-    await stage().soon('it is closed', Promise.all([mine.close(), mine.close()]));
-    ok(signal.reason instanceof LockLostError, 'the signal of the holder did not report the loss');
-    equal(holder.isHeld, false);
-    await refused;
-    await rejects(mine.mutex(key).acquire(), LockClientClosedError);
-    await holder.release(); // late, but harmless
-    deepEqual([mine.activity(), mine.status().health], [[], 'down']);
-  });
-
-  if (isShared)
-    it('is free for other clients at once', async () => {
-      const { mine, theirs, key } = stage();
-      await stage().take(mine.mutex(key));
-      const { lease } = await stage().queue(theirs, theirs.mutex(key));
-      await stage().soon('it is closed', mine.close());
-      const next = await stage().soon('the other client is granted it', lease);
-      equal(next.isHeld, true);
     });
 }

@@ -90,8 +90,8 @@ export function runOnceSuite(backend: Backend): void {
       others = backend === 'embedded' ? reports : (await boot()).get(Reports);
     });
 
-    const boot = () =>
-      apps.boot({ clients: [deployment().options()], providers: [Reports], logger });
+    const options = () => ({ ...deployment().options(), drainTimeout: 50 });
+    const boot = () => apps.boot({ clients: [options()], providers: [Reports], logger });
     const runs = () => [...new Set([...reports.runs, ...others.runs])];
     const mayRun = (name: string) => isFree(clientOf(app).semaphoreMutex(name));
 
