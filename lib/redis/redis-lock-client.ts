@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.js';
 import { clientActivity, clientStatus } from '../core/internal/client-activity.js';
 import { LockClientClosedError, LockKeyError } from '../core/errors/index.js';
-import { ClientLifecycle, measurePing, type UnfinishedWork } from '../core/internal/client-lifecycle.js';
+import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
 import { validateLeaderId, type LeaderOptions } from '../core/election/election-backend.js';
 import { LeaderLatch } from '../core/election/leader-latch.js';
 import {
@@ -215,7 +215,7 @@ export class RedisLockClient implements LockClient {
     return this.#lifecycle.unfinished();
   }
 
-  close(timeout = 5_000, unfinished: UnfinishedWork = 'release'): Promise<void> {
+  close(timeout = 5_000, unfinished: 'keep' | 'release' = 'release'): Promise<void> {
     return this.#lifecycle.close(timeout, unfinished);
   }
 

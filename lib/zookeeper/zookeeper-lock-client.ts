@@ -225,7 +225,7 @@ export class ZooKeeperLockClient implements LockClient {
     return this.#lifecycle.unfinished();
   }
 
-  close(timeout = 5_000, unfinished: UnfinishedWork = 'release'): Promise<void> {
+  close(timeout = 5_000, unfinished: 'keep' | 'release' = 'release'): Promise<void> {
     return this.#lifecycle.close(timeout, unfinished);
   }
 

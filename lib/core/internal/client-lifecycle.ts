@@ -58,7 +58,7 @@ interface ClosableBackend {
 }
 
 /** What a closing client does with locks whose work has not ended: see `LockClient.close`. */
-export type UnfinishedWork = 'keep' | 'release';
+type UnfinishedWork = 'keep' | 'release';
 
 const KEPT =
   'its client was closed before the work under it had ended; others are kept out until then';

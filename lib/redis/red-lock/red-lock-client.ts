@@ -8,7 +8,7 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../core/errors/index.js';
-import { ClientLifecycle, measurePing, type UnfinishedWork } from '../../core/internal/client-lifecycle.js';
+import { ClientLifecycle, measurePing } from '../../core/internal/client-lifecycle.js';
 import { validateLeaderId, type LeaderOptions } from '../../core/election/election-backend.js';
 import { LeaderLatch } from '../../core/election/leader-latch.js';
 import {
@@ -193,7 +193,7 @@ export class RedLockClient implements LockClient {
     return this.#lifecycle.unfinished();
   }
 
-  close(timeout = 5_000, unfinished: UnfinishedWork = 'release'): Promise<void> {
+  close(timeout = 5_000, unfinished: 'keep' | 'release' = 'release'): Promise<void> {
     return this.#lifecycle.close(timeout, unfinished);
   }
 
