@@ -54,6 +54,10 @@ export class RedisLockClient implements LockClient {
   readonly #kinds: KeyUses;
   readonly #permits: DeclaredPermits;
   readonly #lifecycle: ClientLifecycle;
+  readonly limitWaits = (wait: number): void => this.#lifecycle.limitWaits(wait);
+  readonly refuse = (): void => this.#lifecycle.refuse();
+  readonly drain = (): Promise<void> => this.#lifecycle.drain();
+  readonly unfinished = (): LockSubject[] => this.#lifecycle.unfinished();
 
   constructor(private readonly settings: RedisLockClientSettings) {
     const { name, options } = settings;
@@ -197,22 +201,6 @@ export class RedisLockClient implements LockClient {
     const { connectTimeout, waits, accepts } = this.#context;
     if (accepts !== 'all') throw new LockClientClosedError({ client: name });
     await connectToRedis(connection, events, { client: name, clock, open: waits }, connectTimeout);
-  }
-
-  limitWaits(wait: number): void {
-    this.#lifecycle.limitWaits(wait);
-  }
-
-  refuse(): void {
-    this.#lifecycle.refuse();
-  }
-
-  drain(): Promise<void> {
-    return this.#lifecycle.drain();
-  }
-
-  unfinished(): LockSubject[] {
-    return this.#lifecycle.unfinished();
   }
 
   close(timeout = 5_000, unfinished: 'keep' | 'release' = 'release'): Promise<void> {

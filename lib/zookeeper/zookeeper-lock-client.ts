@@ -13,11 +13,7 @@ import type { LockEvents, LockSubject } from '../core/lock-events.js';
 import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
 import { refuseLease, validatePermits } from '../core/internal/validation.js';
-import {
-  ClientLifecycle,
-  measurePing,
-  type UnfinishedWork,
-} from '../core/internal/client-lifecycle.js';
+import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
 import { settleWithin } from '../core/internal/timers.js';
 import { connectToZooKeeper } from './connect-to-zookeeper.js';
 import { ZooKeeperInspection } from './inspection/zookeeper-inspection.js';
@@ -65,6 +61,10 @@ export class ZooKeeperLockClient implements LockClient {
   readonly #context: RecipeContext;
   readonly #kinds: PathUses;
   readonly #lifecycle: ClientLifecycle;
+  readonly limitWaits = (wait: number): void => this.#lifecycle.limitWaits(wait);
+  readonly refuse = (): void => this.#lifecycle.refuse();
+  readonly drain = (): Promise<void> => this.#lifecycle.drain();
+  readonly unfinished = (): LockSubject[] => this.#lifecycle.unfinished();
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
     const { name, connection, events, clock, chroot = '' } = settings;
@@ -207,22 +207,6 @@ export class ZooKeeperLockClient implements LockClient {
 
   connect(): Promise<void> {
     return connectToZooKeeper(this.settings, this.#context);
-  }
-
-  limitWaits(wait: number): void {
-    this.#lifecycle.limitWaits(wait);
-  }
-
-  refuse(): void {
-    this.#lifecycle.refuse();
-  }
-
-  drain(): Promise<void> {
-    return this.#lifecycle.drain();
-  }
-
-  unfinished(): LockSubject[] {
-    return this.#lifecycle.unfinished();
   }
 
   close(timeout = 5_000, unfinished: 'keep' | 'release' = 'release'): Promise<void> {

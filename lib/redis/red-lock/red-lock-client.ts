@@ -53,6 +53,10 @@ export class RedLockClient implements LockClient {
   readonly #context: RedLockContext;
   readonly #kinds: KeyUses;
   readonly #lifecycle: ClientLifecycle;
+  readonly limitWaits = (wait: number): void => this.#lifecycle.limitWaits(wait);
+  readonly refuse = (): void => this.#lifecycle.refuse();
+  readonly drain = (): Promise<void> => this.#lifecycle.drain();
+  readonly unfinished = (): LockSubject[] => this.#lifecycle.unfinished();
 
   constructor(private readonly settings: RedLockClientSettings) {
     const { name, nodes, events, clock, options } = settings;
@@ -175,22 +179,6 @@ export class RedLockClient implements LockClient {
     } finally {
       wait.end();
     }
-  }
-
-  limitWaits(wait: number): void {
-    this.#lifecycle.limitWaits(wait);
-  }
-
-  refuse(): void {
-    this.#lifecycle.refuse();
-  }
-
-  drain(): Promise<void> {
-    return this.#lifecycle.drain();
-  }
-
-  unfinished(): LockSubject[] {
-    return this.#lifecycle.unfinished();
   }
 
   close(timeout = 5_000, unfinished: 'keep' | 'release' = 'release'): Promise<void> {
