@@ -1,3 +1,5 @@
+import { nearestAmong } from '../core/internal/option-names.js';
+
 /** Names of options of a connection elsewhere, and in which option of the backend they belong. */
 type Places = Readonly<Record<string, string>>;
 
@@ -70,36 +72,7 @@ function placeOf(option: string, backend: 'zookeeper' | 'redis'): string | undef
   return Object.hasOwn(PLACES[backend], name) ? PLACES[backend][name] : undefined;
 }
 
-/** The name that was probably meant, as a sentence goes on with it. */
-function nearestAmong(option: string, names: readonly string[]): string | undefined {
-  const wrong = option.replaceAll(/[-_]/g, '').toLowerCase();
-  const ranked = names
-    .map((name) => ({ name, edits: editDistance(wrong, name.toLowerCase()) }))
-    .sort((a, b) => a.edits - b.edits);
-  const [nearest] = ranked;
-  const isNear = nearest !== undefined && nearest.edits <= Math.min(2, nearest.name.length / 3);
-  return isNear ? `\`${nearest.name}\`` : undefined;
-}
-
 function anyOf(backend: string, names: readonly string[]): string {
   const list = names.map((name) => `\`${name}\``).join(', ');
   return `an option that the backend '${backend}' has: ${list}`;
-}
-
-/** Number of letters to insert, remove, replace or swap with the next one. */
-function editDistance(a: string, b: string): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    const [last, beforeLast] = [rows[i - 1]!, rows[i - 2]];
-    for (let j = 1; j <= b.length; j++) {
-      const isSame = a[i - 1] === b[j - 1];
-      const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const edits = [row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + (isSame ? 0 : 1)];
-      if (isSwap && beforeLast !== undefined) edits.push(beforeLast[j - 2]! + 1);
-      row.push(Math.min(...edits));
-    }
-    rows.push(row);
-  }
-  return rows[a.length]![b.length]!;
 }

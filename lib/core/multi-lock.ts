@@ -70,8 +70,7 @@ export class MultiLock implements Lock {
   }
 
   async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
-    const { wait = this.#wait } = options;
-    const lease = await this.#take({ ...options, wait }, true);
+    const lease = await this.#take(options, true);
     return lease!; // a part that may wait yields a lease or an error
   }
 
@@ -83,8 +82,9 @@ export class MultiLock implements Lock {
     return await runWithLease(await this.acquire(options), fn);
   }
 
-  async #take(options: AcquireOptions, mayWait: boolean): Promise<MultiLease | undefined> {
-    validateAcquireOptions(options, this);
+  async #take(given: AcquireOptions, mayWait: boolean): Promise<MultiLease | undefined> {
+    validateAcquireOptions(given, this, ['lease', 'maxHold']); // each part checks them again
+    const options = mayWait ? { ...given, wait: given.wait ?? this.#wait } : given;
     const startedAt = this.#clock.now();
     for (;;) {
       const leases = await this.#takeParts(options, startedAt, mayWait);

@@ -1,5 +1,6 @@
 import type { LeaderOnlyOptions } from '../interfaces/leader-options.interface.js';
 import type { AsyncMethodDecorator } from './decorator-types.js';
+import { givenOptions } from '../plans/decorator-options.js';
 import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
@@ -30,11 +31,13 @@ export function LeaderOnly<A extends unknown[] = []>(
 ): AsyncMethodDecorator<A, undefined>;
 export function LeaderOnly(
   name: string,
-  { client, onLost }: LeaderOnlyOptions = {},
+  given: LeaderOnlyOptions = {},
 ): AsyncMethodDecorator<never[]> {
-  return guardMethod(() => promiseMethod, {
+  const { client, onLost } = givenOptions(given);
+  const plan = {
     decorator: 'LeaderOnly',
     lock: { recipe: 'leaderLatch', key: name },
     options: { client, onBusy: 'skip', onLost },
-  });
+  } as const;
+  return guardMethod(() => promiseMethod, plan, given);
 }

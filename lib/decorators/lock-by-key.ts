@@ -3,6 +3,7 @@ import type {
   BusyHandler,
   LockMethodOptions,
 } from '../interfaces/lock-method-options.interface.js';
+import { givenOptions } from '../plans/decorator-options.js';
 import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 import type { AsyncMethodDecorator } from './decorator-types.js';
@@ -24,6 +25,8 @@ export function lockByKey(
   decorator: string,
   recipe: 'mutex' | 'readLock' | 'writeLock',
 ): KeyLockDecorator {
-  return (key: LockKey<never[]>, options: LockMethodOptions = {}): AsyncMethodDecorator<never[]> =>
-    guardMethod(() => promiseMethod, { decorator, lock: { recipe, key }, options });
+  return (key: LockKey<never[]>, given: LockMethodOptions = {}): AsyncMethodDecorator<never[]> => {
+    const plan = { decorator, lock: { recipe, key }, options: givenOptions(given) };
+    return guardMethod(() => promiseMethod, plan, given);
+  };
 }

@@ -1,3 +1,5 @@
+import { classTarget } from '../plans/decorator-target.js';
+import { validateDecoratorOptions } from '../plans/decorator-options.js';
 import { withMethodInErrors, validateLockMethodOptions } from '../plans/define-plan.js';
 import type { LockDefaultsOptions } from '../interfaces/lock-method-options.interface.js';
 import { LockDefaultsMetadata, LockPlans } from '../plans/plan-metadata.js';
@@ -19,9 +21,13 @@ import { LockDefaultsMetadata, LockPlans } from '../plans/plan-metadata.js';
  * ```
  */
 export function LockDefaults(options: LockDefaultsOptions): ClassDecorator {
-  return (target) => {
-    const about = { decorator: 'LockDefaults', method: target.name || '(anonymous class)' };
-    withMethodInErrors(about, () => validateLockMethodOptions(options));
+  return (target: NewableFunction, ...others: unknown[]) => {
+    const decorator = 'LockDefaults';
+    const about = { decorator, method: classTarget(decorator, target, others[0]) };
+    withMethodInErrors(about, () => {
+      validateDecoratorOptions('LockDefaults', options);
+      validateLockMethodOptions(options);
+    });
     const prototype = target.prototype as object;
     LockDefaultsMetadata.define(prototype, options);
     LockPlans.of(Object.create(prototype) as object); // checks them together with the options of each method

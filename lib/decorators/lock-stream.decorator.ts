@@ -3,6 +3,7 @@ import type {
   LockStreamOptions,
 } from '../interfaces/lock-method-options.interface.js';
 import type { LockKey, LockTarget } from '../interfaces/lock-key.interface.js';
+import { givenOptions } from '../plans/decorator-options.js';
 import { guardMethod } from '../plans/guard-method.js';
 import { streamMethod } from '../plans/method-kinds.js';
 import type { StreamMethodDecorator } from './decorator-types.js';
@@ -48,8 +49,9 @@ export function LockStream<A extends unknown[] = [], R = never>(
 ): StreamMethodDecorator<A, Awaited<R>, undefined>;
 export function LockStream(
   key: LockKey<never[]>,
-  { recipe = 'mutex', permits, as, ...options }: LockStreamOptions = {},
+  given: LockStreamOptions = {},
 ): StreamMethodDecorator<never[]> {
+  const { recipe = 'mutex', permits, as, ...options } = givenOptions(given);
   const lock = { recipe, key, permits } as LockTarget; // once destructured, the compiler no longer relates them
-  return guardMethod(streamMethod(as), { decorator: 'LockStream', lock, options });
+  return guardMethod(streamMethod(as), { decorator: 'LockStream', lock, options }, given);
 }

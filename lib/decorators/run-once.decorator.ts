@@ -1,6 +1,7 @@
 import type { LockKey } from '../interfaces/lock-key.interface.js';
 import type { RunOnceOptions } from '../interfaces/lock-method-options.interface.js';
 import type { AsyncMethodDecorator } from './decorator-types.js';
+import { givenOptions } from '../plans/decorator-options.js';
 import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
@@ -38,12 +39,14 @@ export function RunOnce<A extends unknown[] = []>(
 ): AsyncMethodDecorator<A, undefined>;
 export function RunOnce(
   name: LockKey<never[]>,
-  { atMost, atLeast = 0, occurrence, client }: Partial<RunOnceOptions> = {},
+  given: Partial<RunOnceOptions> = {},
 ): AsyncMethodDecorator<never[]> {
-  return guardMethod(() => promiseMethod, {
+  const { atMost, atLeast = 0, occurrence, client } = givenOptions(given);
+  const plan = {
     decorator: 'RunOnce',
     lock: { recipe: 'semaphoreMutex', key: name },
     options: { client, onBusy: 'skip' },
     once: { atMost: atMost!, atLeast, occurrence }, // checked with the rest
-  });
+  } as const;
+  return guardMethod(() => promiseMethod, plan, given);
 }

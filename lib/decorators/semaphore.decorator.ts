@@ -4,6 +4,7 @@ import type {
 } from '../interfaces/lock-method-options.interface.js';
 import type { LockKey } from '../interfaces/lock-key.interface.js';
 import type { AsyncMethodDecorator } from './decorator-types.js';
+import { givenOptions } from '../plans/decorator-options.js';
 import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
@@ -34,8 +35,9 @@ export function Semaphore<A extends unknown[] = []>(
 ): AsyncMethodDecorator<A, undefined>;
 export function Semaphore(
   key: LockKey<never[]>,
-  { permits, ...options }: Partial<SemaphoreMethodOptions> = {},
+  given: Partial<SemaphoreMethodOptions> = {},
 ): AsyncMethodDecorator<never[]> {
+  const { permits, ...options } = givenOptions(given);
   const lock = { recipe: 'semaphore', key, permits: permits! } as const; // checked with the rest
-  return guardMethod(() => promiseMethod, { decorator: 'Semaphore', lock, options });
+  return guardMethod(() => promiseMethod, { decorator: 'Semaphore', lock, options }, given);
 }

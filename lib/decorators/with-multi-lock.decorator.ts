@@ -4,6 +4,7 @@ import type {
 } from '../interfaces/lock-method-options.interface.js';
 import type { LockKeys } from '../interfaces/lock-key.interface.js';
 import type { AsyncMethodDecorator } from './decorator-types.js';
+import { givenOptions } from '../plans/decorator-options.js';
 import { guardMethod } from '../plans/guard-method.js';
 import { promiseMethod } from '../plans/method-kinds.js';
 
@@ -36,8 +37,9 @@ export function WithMultiLock<A extends unknown[] = []>(
 ): AsyncMethodDecorator<A, undefined>;
 export function WithMultiLock(
   keys: LockKeys<never[]>,
-  options: LockMethodOptions = {},
+  given: LockMethodOptions = {},
 ): AsyncMethodDecorator<never[]> {
   const lock = { recipe: 'multiLock', members: keys } as const;
-  return guardMethod(() => promiseMethod, { decorator: 'WithMultiLock', lock, options });
+  const plan = { decorator: 'WithMultiLock', lock, options: givenOptions(given) };
+  return guardMethod(() => promiseMethod, plan, given);
 }

@@ -6,30 +6,28 @@ import type {
   MultiLockTarget,
   RunOnceTarget,
 } from '../interfaces/lock-plan.interface.js';
-import { naming, parseTargets, withMethodInErrors } from '../plans/define-plan.js';
+import { parseTargets, withMethodInErrors } from '../plans/define-plan.js';
 import { isTemplate, KeyTemplate } from '../plans/key-template.js';
 
-/** Traces of a missing value or an object that was converted to a string. */
-const SPOILT = /^(?:undefined|null|NaN)$|\[object Object\]/;
+/** Traces of a missing value, as a whole part of a key, or of an object that was converted to a string. */
+const SPOILT = /(?:^|[:/|#])(?:undefined|null|NaN)(?=$|[:/|#])|\[object Object\]/;
 
 /**
- * The lock of a key that was computed from the arguments of a call.
+ * The lock of a key that a function of the user has made of the arguments of a call.
  *
  * @throws LockKeyError, LockOptionsError naming the method
  */
-function lockForCall(
+function lockForKey(
   plan: LockPlan,
   client: LockClient,
   target: LockTarget | RunOnceTarget,
   key: unknown,
 ): Lock {
-  try {
+  return withMethodInErrors(plan, () => {
     if (typeof key === 'string' && SPOILT.test(key))
       throw new LockKeyError(key, 'a value is missing or is an object');
     return createLock(client, target, key as string); // the client rejects a key that is not a string
-  } catch (error) {
-    throw naming(plan, error);
-  }
+  });
 }
 
 /** Returns the lock that a call with these arguments acquires. Errors of the user's key function pass through unchanged. */
@@ -49,10 +47,13 @@ export function keyResolver(
   const client = clientFor(plan, target, clients);
   const { key } = target;
   if (typeof key === 'function')
-    return (args) => lockForCall(plan, client, target, key(...(args as never[])));
+    return (args) => lockForKey(plan, client, target, key(...(args as never[])));
   if (isTemplate(key)) {
     const template = new KeyTemplate(key);
-    return (args) => lockForCall(plan, client, target, template.fillIn(args, plan.method));
+    return (args) => {
+      const filled = template.fillIn(args, plan.method);
+      return withMethodInErrors(plan, () => createLock(client, target, filled));
+    };
   }
   const lock = withMethodInErrors(plan, () => createLock(client, target, key));
   return () => lock;
@@ -77,7 +78,7 @@ export function multiLockResolver(
     return (args) => {
       const given = members(...(args as never[]));
       const targets = withMethodInErrors(plan, () => parseTargets(given));
-      return all(targets.map((it) => lockForCall(plan, clientFor(plan, it, clients), it, it.key)));
+      return all(targets.map((it) => lockForKey(plan, clientFor(plan, it, clients), it, it.key)));
     };
 
   const targets = parseTargets(members);

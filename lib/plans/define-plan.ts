@@ -1,11 +1,19 @@
 import { LockKeyError, LockOptionsError } from '../core/index.js';
-import { validateLockKey, validatePermits } from '../core/internal/validation.js';
+import {
+  isLease,
+  LEASE_RANGE,
+  validateLockKey,
+  validatePermits,
+} from '../core/internal/validation.js';
 import { validateOccurrence } from './occurrence.js';
 import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import type { LockMethodOptions } from '../interfaces/lock-method-options.interface.js';
 import type { LockPlan, RunOnceTarget } from '../interfaces/lock-plan.interface.js';
+import { validateMemberOptions } from './decorator-options.js';
 import { isTemplate, KeyTemplate } from './key-template.js';
 
+const NO_WAIT =
+  'none, and `onBusy`: then a call does not wait at all. To answer 409: () => { throw new ConflictException(); }';
 const POLICIES: readonly unknown[] = ['abort', 'throw', 'ignore'];
 
 /** @throws LockOptionsError */
@@ -23,13 +31,9 @@ export function validateLockMethodOptions(options: LockMethodOptions): void {
   demand(
     wait === undefined || wait === 'forever' || (Number.isFinite(wait) && wait > 0),
     'wait',
-    "milliseconds above 0, or 'forever'",
+    wait === 0 ? NO_WAIT : "milliseconds above 0, or 'forever'",
   );
-  demand(
-    lease === undefined || (Number.isFinite(lease) && lease > 0),
-    'lease',
-    'milliseconds above 0',
-  );
+  demand(lease === undefined || isLease(lease), 'lease', LEASE_RANGE);
   demand(
     onBusy === undefined || onBusy === 'throw' || onBusy === 'skip' || typeof onBusy === 'function',
     'onBusy',
@@ -73,11 +77,13 @@ const RECIPES: readonly unknown[] = [undefined, 'mutex', 'readLock', 'writeLock'
  *
  * @throws LockOptionsError
  */
-function validateLockTarget({ recipe, permits, client }: LockTarget): void {
+function validateLockTarget(target: LockTarget): void {
   const demand = (holds: boolean, option: string, value: unknown, expected: string) => {
     if (!holds) throw new LockOptionsError(option, value, expected);
   };
 
+  validateMemberOptions(target);
+  const { recipe, permits, client } = target;
   const recipes = "'mutex', 'readLock', 'writeLock' or 'semaphore'";
   demand(RECIPES.includes(recipe), 'recipe', recipe, recipes);
   if (recipe === 'semaphore') validatePermits(permits);

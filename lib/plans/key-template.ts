@@ -73,9 +73,12 @@ const valueAt = (args: unknown, path: readonly string[]): unknown =>
     args,
   );
 
-/** True if the value may be part of a key. `NaN` and the empty string often result from a missing value. */
+/** Texts that often result from a missing value or an object. */
+const SPOILT = /^\s*$|^(?:undefined|null|NaN)$|\[object Object\]/;
+
+/** True if the value may be part of a key. */
 const isUsable = (value: unknown): boolean =>
-  (typeof value === 'string' && value !== '') ||
+  (typeof value === 'string' && !SPOILT.test(value)) ||
   Number.isFinite(value) ||
   typeof value === 'bigint' ||
   typeof value === 'boolean';

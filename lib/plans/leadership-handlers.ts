@@ -4,6 +4,8 @@ import type {
   LeadershipHandler,
 } from '../interfaces/leader-options.interface.js';
 import { LEADERSHIP_HANDLERS } from '../lock.constants.js';
+import { methodTarget } from './decorator-target.js';
+import { givenOptions, validateDecoratorOptions } from './decorator-options.js';
 import { withMethodInErrors, validateElectionName } from './define-plan.js';
 import { LockDefaultsMetadata, omitUndefined } from './plan-metadata.js';
 
@@ -18,15 +20,15 @@ export const LeadershipHandlers = {
   define(
     decorator: LeadershipHandler['decorator'],
     election: string,
-    { client }: LeaderElectionOptions,
+    options: LeaderElectionOptions,
   ) {
+    const { client } = givenOptions(options);
     return (target: object, property: string | symbol, descriptor?: PropertyDescriptor): void => {
-      const isStatic = typeof target === 'function';
-      const className = (isStatic ? target : target.constructor).name || '(anonymous class)';
-      const method = `${className}.${String(property)}`;
+      const { method, isStatic } = methodTarget(decorator, target, property, 'call');
       if (isStatic) refuse(decorator, method, 'it is static, and only instances are called');
       if (typeof descriptor?.value !== 'function') refuse(decorator, method, 'it is not a method');
       withMethodInErrors({ decorator, method }, () => {
+        validateDecoratorOptions(decorator, options);
         validateElectionName(election);
         if (client !== undefined && (typeof client !== 'string' || client === ''))
           throw new LockOptionsError('client', client, 'the name of a lock client');

@@ -5,7 +5,7 @@ import {
 } from '../core/index.js';
 import type { StreamKind } from '../interfaces/lock-method-options.interface.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
-import { INTERCEPTOR_PROPERTY } from '../lock.constants.js';
+import { InstanceWiring } from './instance-wiring.js';
 import { dispose, isAsyncIterable, isLazy, isObservableLike } from './lazy-result.js';
 import { type Around, lockedGenerator, lockedObservable } from './locked-stream.js';
 import { withClassDefaults } from './plan-metadata.js';
@@ -161,9 +161,7 @@ function builtinTag(value: unknown): string {
  * @throws LockInterceptorMissingError when there is none: the instance was not created by Nest, or does not exist
  */
 function interceptorOf(instance: unknown, method: string): MethodInterceptor {
-  const interceptor = (
-    instance as { [INTERCEPTOR_PROPERTY]?: MethodInterceptor } | null | undefined
-  )?.[INTERCEPTOR_PROPERTY];
-  if (interceptor === undefined) throw new LockInterceptorMissingError(method);
-  return interceptor;
+  const interceptor = InstanceWiring.get(instance);
+  if (interceptor === undefined) throw new LockInterceptorMissingError(method, instance);
+  return interceptor as MethodInterceptor;
 }

@@ -17,6 +17,8 @@ type RefuseOption = (option: string, value: unknown, expected: string) => never;
 /** What belongs into an option that locates servers, of which nothing is ever shown. */
 const URL_OR_OPTIONS = "a URL such as 'redis://localhost:6379', or options of ioredis";
 const NODES = "its nodes: { nodes: [{ host: 'redis-1', port: 6379 }], options }";
+/** An address that holds no name: any other one may be that of a user, or a password. */
+const BARE_ADDRESS = /^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:]+\])(?::\d{1,5})?$/i;
 const NOT_SHOWN = new NotShown('invalid, and not shown here');
 
 /** Validates the options that locate the servers. */
@@ -29,7 +31,7 @@ function validateSources(
   if (isClient(connect)) refuse('connect', NOT_SHOWN, 'an ioredis client as `client`');
   if (typeof connect === 'string') {
     const mistake = mistakeInUrl(connect);
-    if (mistake) refuse('connect', NOT_SHOWN, mistake);
+    if (mistake) refuse('connect', BARE_ADDRESS.test(connect) ? connect : NOT_SHOWN, mistake);
   } else if (connect !== undefined) {
     if (!isPlain(connect)) refuse('connect', NOT_SHOWN, URL_OR_OPTIONS);
     const has = (...names: string[]) => names.some((name) => name in connect);

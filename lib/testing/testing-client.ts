@@ -11,37 +11,40 @@ import {
 } from '../embedded/create-embedded-lock-client.js';
 import { EmbeddedServer } from '../embedded/embedded-server.js';
 import { EmbeddedLink } from '../embedded/embedded-transport.js';
-import { validateLease } from '../redis/locks/redis-lease.js';
+import { validateLease, validateMaxHold } from '../redis/locks/redis-lease.js';
 import { SessionConnection } from '../zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';
 import type { TestingClock } from './testing-clock.js';
 
-/** Acquire options with the additional option of Redis locks. */
+/** Acquire options with the additional options of Redis locks. */
 interface LeaseOptions extends AcquireOptions {
   readonly lease?: number;
+  readonly maxHold?: number;
 }
 
-/** `lock` with the `lease` option of Redis: a lock acquired with a lease is lost when the lease has expired. */
+/** `lock` with the options `lease` and `maxHold` of Redis: it is lost when that time is over. */
 function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string): L {
-  const validate = (lease?: number) => {
-    if (lease !== undefined) validateLease('lease', lease, { key: lock.key, client });
+  const about = { key: lock.key, client };
+  const validate = ({ lease, maxHold }: LeaseOptions) => {
+    if (lease !== undefined) validateLease('lease', lease, about);
+    validateMaxHold(maxHold, about);
   };
-  const bounded = <T extends Lease | undefined>(held: T, lease?: number): T => {
-    if (lease === undefined || !(held instanceof LeaseHandle)) return held;
+  const bounded = <T extends Lease | undefined>(held: T, { lease, maxHold }: LeaseOptions): T => {
+    if (!(held instanceof LeaseHandle)) return held;
     const { hold } = held;
-    clock.setTimer(
-      () => void (hold.isLive && hold.revoke(`its lease of ${lease} ms is over`)),
-      lease,
-    );
+    const bound = (ms: number | undefined, why: string) =>
+      ms !== undefined && clock.setTimer(() => void (hold.isLive && hold.revoke(why)), ms);
+    bound(lease, `its lease of ${lease} ms is over`);
+    bound(maxHold, `it was held for longer than its maxHold of ${maxHold} ms`);
     return held;
   };
-  const acquire = async (options: LeaseOptions = {}) => {
-    validate(options.lease);
-    return bounded(await lock.acquire(options), options.lease);
+  const acquire = async ({ lease, maxHold, ...options }: LeaseOptions = {}) => {
+    validate({ lease, maxHold });
+    return bounded(await lock.acquire(options), { lease, maxHold });
   };
-  const tryAcquire = async (options: LeaseOptions = {}) => {
-    validate(options.lease);
-    return bounded(await lock.tryAcquire(options), options.lease);
+  const tryAcquire = async ({ lease, maxHold, ...options }: LeaseOptions = {}) => {
+    validate({ lease, maxHold });
+    return bounded(await lock.tryAcquire(options), { lease, maxHold });
   };
   const using: Lock['using'] = async (fn, options) =>
     await runWithLease(await acquire(options), fn);
@@ -50,7 +53,7 @@ function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string): L {
 
 /** Options that a client in virtual time adopts from the client that it replaces. All others have no effect. */
 export interface LockTestingOptions extends EmbeddedLockOptions {
-  /** With `'redis'`, locks accept a `lease`, which expires in virtual time. */
+  /** With `'redis'`, locks accept a `lease` and a `maxHold`, which end in virtual time. */
   readonly backend?: 'embedded' | 'zookeeper' | 'redis' | undefined;
   /** As on ZooKeeper: with `'standard'`, `suspend()` ends the held leases. */
   readonly errorPolicy?: ErrorPolicy | undefined;
@@ -156,7 +159,7 @@ export class TestingClient {
   }
 }
 
-/** `client` with the `lease` option of Redis for all of its locks. */
+/** `client` with the options `lease` and `maxHold` of Redis for all of its locks. */
 function leasedClient(client: LockClient, clock: Clock): LockClient {
   const { name } = client;
   return overrideMembers(client, {

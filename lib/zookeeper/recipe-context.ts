@@ -31,8 +31,8 @@ export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope
   readonly nodeData?: Buffer;
   /** Time after which the node of a holder that did not queue is watched. Default: 100. */
   readonly watchAfter?: number;
-  /** Whether no other client can reach its servers. Default: false. */
-  readonly isAlone?: boolean;
+  /** Whether its server is in this process, so that no other process can reach it. Default: false. */
+  readonly isLocal?: boolean;
 }
 
 /** State that one client shares with all of its recipes. Its identity is the scope of re-entry. */

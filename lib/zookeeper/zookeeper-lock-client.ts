@@ -61,9 +61,13 @@ export class ZooKeeperLockClient implements LockClient {
   readonly #context: RecipeContext;
   readonly #kinds: PathUses;
   readonly #lifecycle: ClientLifecycle;
+  /** See `LockClient.limitWaits`. */
   readonly limitWaits = (wait: number): void => this.#lifecycle.limitWaits(wait);
+  /** See `LockClient.refuse`. */
   readonly refuse = (): void => this.#lifecycle.refuse();
+  /** See `LockClient.drain`. */
   readonly drain = (): Promise<void> => this.#lifecycle.drain();
+  /** See `LockClient.unfinished`. */
   readonly unfinished = (): LockSubject[] => this.#lifecycle.unfinished();
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {

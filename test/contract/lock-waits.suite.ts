@@ -4,7 +4,7 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
-import type { Lock } from '../../lib/core/lock.js';
+import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import { earliest } from '../support/time.js';
 import {
   contendersBecome,
@@ -140,22 +140,29 @@ export function lockOptionsSuite(stage: () => LockStage, waitedFor: WaitedFor): 
     });
   });
 
-  it.each([{ wait: 0 }, { wait: -1 }, { wait: NaN }, { wait: Infinity }])(
-    'refuse an acquire with %p before anything is sent',
-    async (options) => {
-      const { mine, recipe } = stage();
-      const lock = wanted(mine);
-      const attempts = [
-        lock.acquire(options),
-        lock.tryAcquire(options),
-        lock.using(async () => {}, options),
-      ];
-      for (const refused of attempts) {
-        await expect(refused).rejects.toBeInstanceOf(LockOptionsError);
-        const expected = { option: 'wait', key: lock.key, client: recipe.client };
-        await expect(refused).rejects.toMatchObject(expected);
-      }
-      expect(mine.requests).toEqual([]);
-    },
-  );
+  it.each<[options: unknown, option: string]>([
+    [{ wait: 0 }, 'wait'],
+    [{ wait: -1 }, 'wait'],
+    [{ wait: NaN }, 'wait'],
+    [{ wait: Infinity }, 'wait'],
+    [{ waitt: 5 }, 'waitt'],
+    [{ ttl: 5 }, 'ttl'],
+    [500, 'options'],
+    [null, 'options'],
+  ])('refuse an acquire with %p before anything is sent', async (given, option) => {
+    const { mine, recipe } = stage();
+    const options = given as AcquireOptions;
+    const lock = wanted(mine);
+    const attempts = [
+      lock.acquire(options),
+      lock.tryAcquire(options),
+      lock.using(async () => {}, options),
+    ];
+    for (const refused of attempts) {
+      await expect(refused).rejects.toBeInstanceOf(LockOptionsError);
+      const expected = { option, key: lock.key, client: recipe.client };
+      await expect(refused).rejects.toMatchObject(expected);
+    }
+    expect(mine.requests).toEqual([]);
+  });
 }

@@ -123,6 +123,11 @@ describe.each(LOCK_KINDS)('A method with @$decorator', (kind) => {
       expect(await app.held(rival('order:7:ink:3'), call)).toBe(3);
     });
 
+    it.each(['null-safety', 'undefined behaviour', 'NaNtes'])('may contain %j', async (id) => {
+      const call = () => orders().byTemplate({ id, lines: [{ sku: 'ink' }] }, 3);
+      expect(await app.held(rival(`order:${id}:ink:3`), call)).toBe(3);
+    });
+
     it('may contain braces that are no placeholder', async () => {
       await app.held(rival('{orders}'), () => orders().byText());
     });
@@ -133,7 +138,11 @@ describe.each(LOCK_KINDS)('A method with @$decorator', (kind) => {
       ['', 'it is empty'],
       ['undefined', 'a value is missing or is an object'],
       ['order:[object Object]', 'a value is missing or is an object'],
-      ['a\0b', 'it contains a NUL character'],
+      ['order:undefined', 'a value is missing or is an object'],
+      ['null/7', 'a value is missing or is an object'],
+      ['order:NaN:7', 'a value is missing or is an object'],
+      ['  ', 'it is blank'],
+      ['a\nb', 'it contains the control character U+000A'],
       ['\ud800', 'it contains a lone surrogate'],
       ['é'.repeat(257), 'it takes 514 bytes, and the maximum is 512'],
     ])('is refused when its function gives %j', async (id, why) => {
@@ -147,6 +156,9 @@ describe.each(LOCK_KINDS)('A method with @$decorator', (kind) => {
     it.each([
       [{}, 1, '{0.id} is undefined'],
       [{ id: '' }, 1, '{0.id} is ""'],
+      [{ id: ' ' }, 1, '{0.id} is " "'],
+      [{ id: 'null' }, 1, '{0.id} is "null"'],
+      [{ id: '[object Object]' }, 1, '{0.id} is "[object Object]"'],
       [{ id: 'a', lines: [] }, 1, '{0.lines.0.sku} is undefined'],
       [{ id: 'a', lines: [{ sku: 'ink' }] }, {}, '{1} is an object'],
       [{ id: 'a', lines: [{ sku: 'ink' }] }, undefined, '{1} is undefined'],

@@ -281,7 +281,7 @@ describe('An app that cannot reach its lock servers', () => {
       return ports.reduce((text, port, i) => text.replaceAll(`${port}`, `<port ${i + 1}>`), line);
     };
     expect(await Promise.all(clients.map(complaintOf))).toEqual([
-      'LockConnectionError: Lock client "a" could not connect within 1500 ms (127.0.0.1:<port 1>: no connection, -4). Check `connect` and that the servers run, or raise `connectTimeout`.',
+      'LockConnectionError: Lock client "a" could not connect within 1500 ms (127.0.0.1:<port 1>: no connection, CONNECTIONLOSS (-4)). Check `connect` and that the servers run, or raise `connectTimeout`.',
       'LockConnectionError: Lock client "b" could not connect to Redis within 1500 ms (Error: connect ECONNREFUSED 127.0.0.1:<port 1>). Check `connect` and that the server runs, or raise `connectTimeout`.',
       expect.stringMatching(
         /^LockConnectionError: Lock client "c" could not connect to 2 of its 3 Redis servers within 1500 ms \(.*connect ECONNREFUSED 127\.0\.0\.1:<port \d>.*\)\. Check `nodes` and that the servers run, or raise `connectTimeout`\.$/,

@@ -87,7 +87,7 @@ export class LeaderSelector {
 
   /** Aborts the `signal` of the current leadership, if any; others may lead when `takeLeadership` has ended. */
   interruptLeadership(): void {
-    this.#term?.lease.hold.markLost('it was interrupted');
+    this.#term?.lease.hold.withdraw('it was interrupted');
   }
 
   /** As `LeaderLatch.participants`. */
@@ -107,7 +107,7 @@ export class LeaderSelector {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#withdrawal.abort();
-    this.#term?.lease.hold.markLost('its selector was closed');
+    this.#term?.lease.hold.withdraw('its selector was closed');
     await this.#campaign;
   }
 

@@ -45,7 +45,11 @@ export class LeaderTerm implements HoldBackend {
     this.over = new Promise((resolve) => (this.#tellOver = resolve));
     this.lease = new LeaseHandle(hold);
     this.#stops = [
-      elected.hold.onLost(({ why }) => hold.markLost(why)),
+      elected.hold.onLost(({ why }) => {
+        if (!elected.hold.isWithdrawn) return hold.markLost(why);
+        hold.withdraw(why);
+        this.#end();
+      }),
       election.onHealthChange((why) => {
         if (!election.isHealthy) hold.markLost(why);
       }),
@@ -57,7 +61,8 @@ export class LeaderTerm implements HoldBackend {
   }
 
   isExclusive(): boolean {
-    return this.elected.isHeld && this.election.isHealthy;
+    const { isHeld, hold } = this.elected;
+    return (isHeld || hold.isWithdrawn) && this.election.isHealthy;
   }
 
   fencingToken(): Promise<bigint> {

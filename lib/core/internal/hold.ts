@@ -39,6 +39,7 @@ interface HoldClient {
  *
  * Invariants:
  * - The backend's `free` runs once, when the last lease on the hold was released, lost or not.
+ * - Its parts are in use as often as it is, unless it is lost: then nothing that runs under it keeps them from others.
  * - A lost hold stays lost. A withdrawn one is lost for its leases only: the backend goes on holding the lock.
  */
 export class Hold<B extends HoldBackend = HoldBackend> {
@@ -82,6 +83,11 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     return this.#freed === undefined && this.lost === undefined;
   }
 
+  /** Whether its leases have ended although it is held. */
+  get isWithdrawn(): boolean {
+    return this.#lost !== undefined && !this.#isGone;
+  }
+
   /** Whether work runs under it, and others are kept out. */
   get isInUse(): boolean {
     return this.#uses > 0 && !this.#isGone;
@@ -103,6 +109,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   markLost(why: string): void {
     if (this.#isGone || this.#freed !== undefined) return;
     this.#isGone = true;
+    for (let uses = this.#uses; uses > 0; uses--) this.#forParts((part) => part.endUse());
     const error = new LockLostError(why, this.context);
     const endLeases = this.#endLeases(error);
     // Listeners run outside any lease scope: the loss may be detected inside the scope of another lease.
@@ -124,13 +131,13 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Work under it begins; call `endUse` when that has ended. */
   use(): void {
     this.#uses += 1;
-    for (const part of this.backend.parts ?? []) part.use();
+    if (!this.#isGone) this.#forParts((part) => part.use());
   }
 
   endUse(): void {
     this.#uses -= 1;
     if (this.#uses === 0) this.#becomeIdle();
-    for (const part of this.backend.parts ?? []) part.endUse();
+    if (!this.#isGone) this.#forParts((part) => part.endUse());
   }
 
   /** Resolves when no work runs under it, or when it is lost. */
@@ -198,6 +205,10 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     return () => {
       for (const tell of losers) tell(error);
     };
+  }
+
+  #forParts(each: (part: Hold) => void): void {
+    for (const part of this.backend.parts ?? []) each(part);
   }
 
   #becomeIdle(): void {

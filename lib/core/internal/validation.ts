@@ -1,11 +1,16 @@
 import { type LockErrorContext, LockKeyError, LockOptionsError } from '../errors/index.js';
 import type { AcquireOptions } from '../lock.js';
+import { validateOptionNames } from './option-names.js';
 
 const MAX_BYTES = 512;
+/** Line breaks and the like, which logs and pages do not show. */
+const CONTROL = /\p{Cc}/u;
+const codeOf = (character: string) =>
+  `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /**
- * Checks the requirements of every backend on a key: a non-empty string of at most 512 bytes of UTF-8, without NUL and without
- * lone surrogates.
+ * Checks the requirements of every backend on a key: a string of at most 512 bytes of UTF-8 that is not blank, without control
+ * characters and without lone surrogates.
  *
  * @throws LockKeyError
  */
@@ -18,7 +23,10 @@ export function validateLockKey(key: unknown, context?: LockErrorContext): asser
       'an object was turned into text; build the key from its fields',
       context,
     );
-  if (key.includes('\0')) throw new LockKeyError(key, 'it contains a NUL character', context);
+  if (key.trim() === '') throw new LockKeyError(key, 'it is blank', context);
+  const control = CONTROL.exec(key)?.[0];
+  if (control !== undefined)
+    throw new LockKeyError(key, `it contains the control character ${codeOf(control)}`, context);
   if (!key.isWellFormed()) throw new LockKeyError(key, 'it contains a lone surrogate', context);
   const bytes = Buffer.byteLength(key);
   if (bytes > MAX_BYTES)
@@ -30,6 +38,13 @@ export function validateLockKey(key: unknown, context?: LockErrorContext): asser
 }
 
 const MOST = 2 ** 31 - 1;
+/** Shortest lease, in ms. */
+const SHORTEST_LEASE = 100;
+export const LEASE_RANGE = `whole milliseconds from ${SHORTEST_LEASE} to 2^31 - 1`;
+
+/** Whether it is the length of a lease on Redis. */
+export const isLease = (lease: unknown): boolean =>
+  Number.isInteger(lease) && (lease as number) >= SHORTEST_LEASE && (lease as number) <= MOST;
 
 /** Throws {@link LockOptionsError} for `option` unless `permits` is a whole number from 1 to `most`. */
 export function validatePermits(
@@ -43,14 +58,38 @@ export function validatePermits(
   throw new LockOptionsError(option, permits, `a whole number ${range}`, context);
 }
 
-/** Throws {@link LockOptionsError} unless `wait` and `signal` are valid. */
-export function validateAcquireOptions(options: AcquireOptions, context?: LockErrorContext): void {
+/** Options of every acquire; `minLease` is internal. */
+const OF_ACQUIRES = ['wait', 'signal', 'method', 'minLease'];
+
+const NO_LEASE =
+  'none: on this backend the session is the lease, and `sessionTimeout` is its length';
+
+/** What to do instead of giving an option that only other locks have. */
+const INSTEAD = {
+  lease: NO_LEASE,
+  maxHold: 'none: only locks on Redis have it',
+  permits: 'none: only semaphores have permits',
+};
+
+/**
+ * Throws {@link LockOptionsError} unless `wait` and `signal` are valid, and for options that the acquire does not have.
+ *
+ * @param further names of the options that only this kind of lock has
+ */
+export function validateAcquireOptions(
+  options: AcquireOptions,
+  context?: LockErrorContext,
+  further: readonly string[] = [],
+): void {
+  validateOptionNames(options, [...OF_ACQUIRES, ...further], context, INSTEAD);
   const { wait, signal } = options;
   if (wait !== undefined && wait !== 'forever' && !(Number.isFinite(wait) && wait > 0))
     throw new LockOptionsError(
       'wait',
       wait,
-      "milliseconds above 0, or 'forever' (tryAcquire does not wait)",
+      wait === 0
+        ? 'none, and call `tryAcquire`, which does not wait'
+        : "milliseconds above 0, or 'forever' (tryAcquire does not wait)",
       context,
     );
   if (signal !== undefined && typeof signal?.aborted !== 'boolean')
@@ -59,10 +98,5 @@ export function validateAcquireOptions(options: AcquireOptions, context?: LockEr
 
 /** Throws the `LockOptionsError` of a backend where locks live as long as the session. */
 export function refuseLease(lease: number, client: string): never {
-  throw new LockOptionsError(
-    'lease',
-    lease,
-    'none: on this backend the session is the lease, and `sessionTimeout` is its length',
-    { client },
-  );
+  throw new LockOptionsError('lease', lease, NO_LEASE, { client });
 }

@@ -1,4 +1,4 @@
-import { LockAbortedError, LockError, LockOptionsError } from '../../core/errors/index.js';
+import { LockAbortedError, LockError } from '../../core/errors/index.js';
 import { runAcquire } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
@@ -13,7 +13,16 @@ import type { LockCommands } from './lock-commands.js';
 import { holderInfo, newHolder } from './lock-holders.js';
 import type { RedisGrant, SendRelease, SharedFencingToken } from './redis-grant.js';
 import { RedisHold } from './redis-hold.js';
-import { type RedisAcquireOptions, RedisLease, validateLease } from './redis-lease.js';
+import {
+  type RedisAcquireOptions,
+  RedisLease,
+  validateLease,
+  validateMaxHold,
+} from './redis-lease.js';
+
+/** Names of the options that locks on Redis have besides those of every acquire. */
+const OF_LOCKS = ['lease', 'maxHold'];
+const OF_SEMAPHORES = [...OF_LOCKS, 'permits'];
 
 /** Settings of a lock, given by its recipe. */
 interface LockSettings {
@@ -67,14 +76,17 @@ export class BaseLock {
   /** @throws LockOptionsError */
   validate(options: RedisAcquireOptions): void {
     const { lease, maxHold } = options;
-    validateAcquireOptions(options, this.about);
+    validateAcquireOptions(options, this.about, this.#optionNames);
     if (lease !== undefined) {
       const { connection } = this.context;
       if (lease < 3 * connection.roundTrip) connection.measure(); // updates the round trip for the next validation
       validateLease('lease', lease, this.about, connection.roundTrip);
     }
-    if (maxHold !== undefined && !(Number.isFinite(maxHold) && maxHold > 0))
-      throw new LockOptionsError('maxHold', maxHold, 'milliseconds above 0', this.about);
+    validateMaxHold(maxHold, this.about);
+  }
+
+  get #optionNames(): readonly string[] {
+    return this.settings.recipe === 'semaphore' ? OF_SEMAPHORES : OF_LOCKS;
   }
 
   /** Marks this client's holds of this lock as lost: all of them, or those that `isMeant` selects. */

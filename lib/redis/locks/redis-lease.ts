@@ -1,5 +1,6 @@
 import { type LockErrorContext, LockOptionsError } from '../../core/errors/index.js';
 import { LeaseHandle } from '../../core/internal/lease-handle.js';
+import { isLease, LEASE_RANGE } from '../../core/internal/validation.js';
 import type { AcquireOptions } from '../../core/lock.js';
 import type { RedisHold } from './redis-hold.js';
 
@@ -27,11 +28,6 @@ export interface RedisAcquireOptions extends AcquireOptions {
   readonly minLease?: number | undefined;
 }
 
-/** Shortest lease, in ms. */
-const SHORTEST = 100;
-/** Longest lease that the server accepts, in ms. */
-const LONGEST = 2 ** 31 - 1;
-
 /**
  * @param roundTrip in ms; a lease must leave time for three
  * @throws LockOptionsError
@@ -42,15 +38,7 @@ export function validateLease(
   context: LockErrorContext,
   roundTrip = 0,
 ): void {
-  const isInRange =
-    Number.isInteger(lease) && (lease as number) >= SHORTEST && (lease as number) <= LONGEST;
-  if (!isInRange)
-    throw new LockOptionsError(
-      option,
-      lease,
-      `whole milliseconds from ${SHORTEST} to 2^31 - 1`,
-      context,
-    );
+  if (!isLease(lease)) throw new LockOptionsError(option, lease, LEASE_RANGE, context);
   if ((lease as number) < 3 * roundTrip)
     throw new LockOptionsError(
       option,
@@ -58,6 +46,12 @@ export function validateLease(
       `more than three round trips to the server, which takes ${Math.ceil(roundTrip)} ms for one`,
       context,
     );
+}
+
+/** @throws LockOptionsError */
+export function validateMaxHold(maxHold: number | undefined, context: LockErrorContext): void {
+  if (maxHold !== undefined && !(Number.isFinite(maxHold) && maxHold > 0))
+    throw new LockOptionsError('maxHold', maxHold, 'milliseconds above 0', context);
 }
 
 /** A lease on a lock of this backend. */

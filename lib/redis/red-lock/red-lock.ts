@@ -12,7 +12,7 @@ import type { Lease } from '../../core/lease.js';
 import type { LockIdentity, LockRecipe, Mutex } from '../../core/lock.js';
 import { LocalQueuePlace } from '../locks/local-queue.js';
 import type { LockCommands } from '../locks/lock-commands.js';
-import { type RedisAcquireOptions, validateLease } from '../locks/redis-lease.js';
+import { type RedisAcquireOptions, validateLease, validateMaxHold } from '../locks/redis-lease.js';
 import type { RedisLock } from '../locks/redis-lock.js';
 import type { Ballot } from './ballot.js';
 import { RedLockAttempt } from './red-lock-attempt.js';
@@ -107,10 +107,9 @@ export class RedLock implements Mutex {
   #validate(options: RedisAcquireOptions): void {
     const { lease, maxHold } = options;
     const about = { key: this.key, client: this.context.client };
-    validateAcquireOptions(options, about);
+    validateAcquireOptions(options, about, ['lease', 'maxHold']);
     if (lease !== undefined) validateRedLockLease(lease, this.context.nodeTimeout, about);
-    if (maxHold !== undefined && !(Number.isFinite(maxHold) && maxHold > 0))
-      throw new LockOptionsError('maxHold', maxHold, 'milliseconds above 0', about);
+    validateMaxHold(maxHold, about);
   }
 
   #reenter({ signal }: RedisAcquireOptions): Hold<RedLockHold> | undefined {

@@ -125,7 +125,7 @@ export class RedisSemaphore {
     permits = 1,
     mayWait: boolean,
   ): Promise<boolean> {
-    validateAcquireOptions(options, this.#about);
+    validateAcquireOptions(options, this.#about, ['permits']);
     validatePermits(permits, this.#about);
     const { context, key } = this;
     const question = new Question(this.#requests.numbers);

@@ -1,5 +1,5 @@
 import { type NativeHandle, sendNative } from './native-handle.js';
-import { ReturnCode, ZooKeeperError } from './zookeeper-error.js';
+import { codeName, ReturnCode, ZooKeeperError } from './zookeeper-error.js';
 import type { Session } from './session.js';
 import type { LinkListener, OpenOptions, Reply, Request, TransportLink } from './transport.js';
 
@@ -61,7 +61,8 @@ export class NativeLink implements TransportLink {
         scheme,
         secret,
         (rc) =>
-          rc === ReturnCode.AUTHFAILED && this.#gone(`authentication (${scheme}) refused, ${rc}`),
+          rc === ReturnCode.AUTHFAILED &&
+          this.#gone(`authentication (${scheme}) refused, ${codeName(rc)}`),
       );
     // Queued until the session is up. It also flushes the credentials, which the driver would otherwise keep until the next
     // event, so its answer comes after the verdict on them. Its failure is the only sign of a rejected attempt.
@@ -120,7 +121,7 @@ export class NativeLink implements TransportLink {
   #ended(code: number): void {
     if (this.#over) return;
     if (code !== ReturnCode.SESSIONEXPIRED)
-      return this.#gone(`the servers closed the connection, ${code}`);
+      return this.#gone(`the servers closed the connection, ${codeName(code)}`);
     this.#over = true;
     this.#close();
     this.listener.onExpired('the servers have expired the session');
@@ -128,7 +129,7 @@ export class NativeLink implements TransportLink {
 
   /** Ignores `CLOSING`: it comes with the driver's `close` event, which shows whether the session has expired. */
   #failed(what: string, rc: number): void {
-    if (rc !== ReturnCode.CLOSING) this.#gone(`${what}, ${rc}`);
+    if (rc !== ReturnCode.CLOSING) this.#gone(`${what}, ${codeName(rc)} (${rc})`);
   }
 
   /** Ends the link. Notifies the owner in a later turn; closes a dead handle in this one. */

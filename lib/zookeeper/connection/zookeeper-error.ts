@@ -25,6 +25,9 @@ export const ReturnCode = {
 
 const NAMES = new Map(Object.entries(ReturnCode).map(([name, rc]) => [rc as number, name]));
 
+/** The name of a code; of an unknown one its number. */
+export const codeName = (rc: number): string => NAMES.get(rc) ?? `code ${rc}`;
+
 /** Codes that report a missing answer, as opposed to an error answered by the server. */
 const TRANSPORT = new Set<number>([
   -1,
@@ -54,7 +57,7 @@ export class ZooKeeperError extends Error {
     readonly path: string,
     readonly maybeDone = false,
   ) {
-    const code = NAMES.get(rc) ?? `code ${rc}`;
+    const code = codeName(rc);
     super(`${operation} ${path}: ${code}${maybeDone ? ' (it may have been carried out)' : ''}`);
     this.name = 'ZooKeeperError';
     this.code = code;

@@ -25,12 +25,12 @@ export class InterProcessSemaphoreMutex implements Mutex {
     this.identity = this.#semaphore.identity;
   }
 
-  acquire({ wait, signal, method }: AcquireOptions = {}): Promise<ZooKeeperLease> {
-    return this.#semaphore.acquire({ wait, signal, method });
+  acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
+    return this.#semaphore.acquire(options);
   }
 
-  tryAcquire({ wait, signal, method }: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
-    return this.#semaphore.tryAcquire({ wait, signal, method });
+  tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
+    return this.#semaphore.tryAcquire(options);
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {

@@ -3,7 +3,7 @@ import { runWithLease } from '../../core/internal/lease-handle.js';
 import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
 import type { Lease } from '../../core/lease.js';
 import type {
-  AcquireOptions,
+  Wait,
   CountingSemaphore,
   LockIdentity,
   LockRecipe,
@@ -107,15 +107,13 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
   }
 
   async acquire(options: PermitOptions = {}): Promise<ZooKeeperLease> {
-    const { wait = this.context.wait, signal, method, permits } = options;
-    const lease = await this.#grant({ wait, signal, method }, permits, true);
+    const lease = await this.#grant(options, this.context.wait, true);
     return lease!; // an acquire that may wait ends with a lease or an error
   }
 
   /** Like `Lock.tryAcquire`; ignores acquires that wait at the gate and have not requested a permit yet. */
   tryAcquire(options: PermitOptions = {}): Promise<ZooKeeperLease | undefined> {
-    const { wait = this.context.connectTimeout, signal, method, permits } = options;
-    return this.#grant({ wait, signal, method }, permits, false);
+    return this.#grant(options, this.context.connectTimeout, false);
   }
 
   /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
@@ -140,18 +138,24 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
     return sorted.map((name) => `${this.#leases}/${name}`);
   }
 
+  get #optionNames(): readonly string[] {
+    return this.identity.recipe === 'semaphore' ? ['permits'] : [];
+  }
+
   get #leases(): string {
     return `${this.path}/leases`;
   }
 
   async #grant(
-    options: AcquireOptions,
-    quantity = 1,
+    given: PermitOptions,
+    defaultWait: Wait,
     mayWait: boolean,
   ): Promise<ZooKeeperLease | undefined> {
     const { context, key } = this;
     const about = { key, client: context.client };
-    validateAcquireOptions(options, about);
+    validateAcquireOptions(given, about, this.#optionNames);
+    const { wait = defaultWait, signal, method, permits: quantity = 1 } = given;
+    const options = { wait, signal, method };
     validatePermits(quantity, about, this.#most);
     if (quantity > MOST_AT_ONCE)
       throw new LockOptionsError(

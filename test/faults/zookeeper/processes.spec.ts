@@ -50,7 +50,7 @@ describe('A process with a lock client', () => {
       const { isTyped, message, after } = await program.next<Record<string, unknown>>();
       expect(isTyped).toBe(true);
       expect(message).toMatch(
-        /^Lock client "leaver" could not connect within 1000 ms \(127\.0\.0\.1:\d+: no connection, -4\)\. Check/,
+        /^Lock client "leaver" could not connect within 1000 ms \(127\.0\.0\.1:\d+: no connection, CONNECTIONLOSS \(-4\)\)\. Check/,
       );
       expect(after).toBeGreaterThanOrEqual(earliest(1_000));
       expect(after).toBeLessThan(2_000);

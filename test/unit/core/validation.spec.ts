@@ -3,7 +3,7 @@ import { LockKeyError, LockOptionsError } from '../../../lib/core/errors/index.j
 import { validateAcquireOptions, validateLockKey } from '../../../lib/core/internal/validation.js';
 
 describe('A key', () => {
-  it.each(['a', ' ', 'order:42', 'ключ', '🔒', '/a/path', 'x'.repeat(512), '€'.repeat(170)])(
+  it.each(['a', 'a b', 'order:42', 'ключ', '🔒', '/a/path', 'x'.repeat(512), '€'.repeat(170)])(
     'may be %j',
     (key) => expect(() => validateLockKey(key)).not.toThrow(),
   );
@@ -17,7 +17,10 @@ describe('A key', () => {
     [Symbol('door'), 'Symbol(door)', 'it must be a string'],
     ['', '""', 'it is empty'],
     ['[object Object]', '"[object Object]"', 'an object was turned into text'],
-    ['a\0b', '"a\\u0000b"', 'it contains a NUL character'],
+    [' ', '" "', 'it is blank'],
+    ['a\0b', '"a\\u0000b"', 'it contains the control character U+0000'],
+    ['a\nb', '"a\\nb"', 'it contains the control character U+000A'],
+    ['a\u0085b', 'a', 'it contains the control character U+0085'],
     ['a\ud800b', '"a\\ud800b"', 'it contains a lone surrogate'],
     ['\udc00', '"\\udc00"', 'it contains a lone surrogate'],
     ['x'.repeat(513), 'xxx', 'it takes 513 bytes, and the maximum is 512'],

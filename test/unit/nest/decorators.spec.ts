@@ -44,7 +44,9 @@ const ELECTIONS: [name: string, decorator: Untyped][] = [
 ];
 
 const WAIT = "Give milliseconds above 0, or 'forever'";
-const LEASE = 'Give milliseconds above 0';
+const NO_WAIT =
+  'Give none, and `onBusy`: then a call does not wait at all. To answer 409: () => { throw new ConflictException(); }';
+const LEASE = 'Give whole milliseconds from 100 to 2^31 - 1';
 const ON_BUSY = "Give 'throw', 'skip' or a function";
 const ON_LOST = "Give 'abort', 'throw', 'ignore' or a function";
 const CLIENT = 'Give the name of a lock client';
@@ -199,7 +201,9 @@ describe.each([...LOCKS, ...ELECTIONS])('A class is refused where @%s is', (name
     [7, 'it must be a string'],
     ['', 'it is empty'],
     ['[object Object]', 'an object was turned into text; build the key from its fields'],
-    ['a\0', 'it contains a NUL character'],
+    [' \t', 'it is blank'],
+    ['a\0', 'it contains the control character U+0000'],
+    ['a\nb', 'it contains the control character U+000A'],
     ['\ud800', 'it contains a lone surrogate'],
     ['k'.repeat(513), 'it takes 513 bytes, and the maximum is 512'],
   ])('given the key %j', (key, why) => {
@@ -209,6 +213,21 @@ describe.each([...LOCKS, ...ELECTIONS])('A class is refused where @%s is', (name
     expect(error?.message).toContain(
       `cannot be the key of a lock: ${why} (it is the key of Orders.pay).`,
     );
+  });
+
+  it.each<[options: unknown, shown: string, expected: string]>([
+    [{ clinet: 'a' }, '`clinet` is unknown here', 'Give `client`'],
+    [{ ttl: 5 }, '`ttl` is unknown here', 'Give one of `'],
+    [5_000, '`options` is 5000', 'Give an object with options such as `'],
+    [null, '`options` is null', 'Give an object with options such as `'],
+    [['a'], '`options` is an array', 'Give an object with options such as `'],
+    ['wait', '`options` is "wait"', 'Give an object with options such as `'],
+  ])('given the options %j', (options, shown, expected) => {
+    const use = name === 'Semaphore' ? semaphore('key', options) : decorator('key', options);
+    const error = errorOfUse(use);
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error?.message).toContain(`Option ${shown}. ${expected}`);
+    expect(error?.message).toContain(`, to @${name} of Orders.pay`);
   });
 
   it.each(['', 7])('given the client %j', (client) => {
@@ -230,13 +249,13 @@ describe.each(ELECTIONS)('A class is refused where @%s', (_, decorator) => {
 
 describe.each(LOCKS)('A class is refused where @%s', (name, lock) => {
   it.each<[string, unknown, string]>([
-    ['wait', 0, WAIT],
+    ['wait', 0, NO_WAIT],
     ['wait', -1, WAIT],
     ['wait', NaN, WAIT],
     ['wait', Infinity, WAIT],
     ['wait', '5s', WAIT],
-    ['lease', 0, LEASE],
-    ['lease', Infinity, LEASE],
+    ['lease', 99, LEASE],
+    ['lease', 2 ** 31, LEASE],
     ['lease', '5s', LEASE],
     ['onBusy', 'ignore', ON_BUSY],
     ['onBusy', null, ON_BUSY],
@@ -345,6 +364,29 @@ describe('A class is refused where', () => {
     const error = errorOfUse(withMultiLock([{ key: '', recipe: 'readLock' }]));
     expect(error).toBeInstanceOf(LockKeyError);
     expect(error?.message).toContain('it is empty (it is the key of Orders.pay).');
+  });
+
+  it.each([{ key: 'x' }, { waitt: 5 }, null, 5])(
+    '@LockDefaults is given the options %j',
+    (options) => {
+      const error = errorOf(() => {
+        @(untyped(LockDefaults)(options))
+        class Orders {}
+        return Orders;
+      });
+      expect(error).toBeInstanceOf(LockOptionsError);
+      expect(error?.message).toContain(', to @LockDefaults of Orders');
+    },
+  );
+
+  it.each([
+    withMultiLock([{ key: 'a', recip: 'readLock' }]),
+    lockStream('key', { kind: 'observable' }),
+    runOnce('key', { atMost: 100, atleast: 5 }),
+    runOnce('key', null),
+    runOnce('key', { atMost: 100, wait: 5 }),
+  ])('an option is none of those of the decorator (%#)', (use) => {
+    expect(errorOfUse(use)).toBeInstanceOf(LockOptionsError);
   });
 
   it.each<[string, unknown, string]>([

@@ -30,8 +30,9 @@ describe('The path of a lock', () => {
   ])('of the key %j is %j', (key, path) => expect(pathOf(key)).toBe(path));
 
   it('is one component that every server takes, and another one for another key', () => {
-    const characters = Array.from({ length: 0x3000 }, (_, code) => String.fromCodePoint(code + 1));
-    const keys = characters.flatMap((it) => [it, `a${it}b`, it + it]);
+    const all = Array.from({ length: 0x3000 }, (_, code) => String.fromCodePoint(code + 1));
+    const characters = all.filter((it) => !/\p{Cc}/u.test(it));
+    const keys = characters.flatMap((it) => [`a${it}b`, `${it}${it}c`]);
     const paths = keys.map(pathOf);
     expect(paths.filter((path) => !isCanonicalPath(path))).toEqual([]);
     expect(paths.filter((path) => path.split('/').length !== 3)).toEqual([]);
@@ -43,7 +44,7 @@ describe('The path of a lock', () => {
     ['a/b', '/locks/a%2Fb'],
   ])('of the key %j is %j with literal paths', (key, path) => expect(literalOf(key)).toBe(path));
 
-  it.each(['/', '/a/', '//a', '/a//b', '/.', '/a/..', '/a/./b', '/a\tb', '/🔒'])(
+  it.each(['/', '/a/', '//a', '/a//b', '/.', '/a/..', '/a/./b', '/a\ue000b', '/🔒'])(
     'cannot be the literal %j',
     (key) => {
       expect(() => literalOf(key)).toThrow(LockKeyError);

@@ -1,0 +1,38 @@
+import { validateOptionNames } from '../core/internal/option-names.js';
+
+const OF_METHODS = ['client', 'wait', 'lease', 'onBusy', 'onLost'];
+
+/** Names of the options of each decorator. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  WithMutex: OF_METHODS,
+  ReadLock: OF_METHODS,
+  WriteLock: OF_METHODS,
+  WithMultiLock: OF_METHODS,
+  LockDefaults: OF_METHODS,
+  Semaphore: ['permits', ...OF_METHODS],
+  LockStream: ['recipe', 'permits', 'as', ...OF_METHODS],
+  RunOnce: ['atMost', 'atLeast', 'occurrence', 'client'],
+  LeaderOnly: ['client', 'onLost'],
+  OnLeadership: ['client'],
+  OnLeadershipLost: ['client'],
+};
+
+const OF_MEMBERS = ['key', 'recipe', 'permits', 'client'];
+
+/**
+ * The options of a decorator as they were given, in a form that can be taken apart whatever it is; `validateDecoratorOptions`
+ * checks it when the method is known.
+ */
+export function givenOptions<T extends object>(options: T): Partial<T> {
+  return typeof options === 'object' && options !== null ? options : {};
+}
+
+/** @throws LockOptionsError for what is no object, and for options that the decorator does not have */
+export function validateDecoratorOptions(decorator: string, options: unknown = {}): void {
+  validateOptionNames(options, NAMES[decorator]!);
+}
+
+/** @throws LockOptionsError for options that a member of a multi-lock does not have */
+export function validateMemberOptions(member: object): void {
+  validateOptionNames(member, OF_MEMBERS);
+}
