@@ -1,5 +1,11 @@
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { DiscoveryService } from '@nestjs/core';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { DiscoveryService, LazyModuleLoader } from '@nestjs/core';
 import type { LockClients } from './clients/lock-clients.js';
 import { LockDecoratorTargetError } from './core/index.js';
 import type { LeaderElections } from './elections/leader-elections.js';
@@ -9,7 +15,6 @@ import type { LeadershipHandler } from './interfaces/leader-options.interface.js
 import type { LockPlan } from './interfaces/lock-plan.interface.js';
 import {
   DEFAULT_LOCK_CLIENT,
-  INTERCEPTOR_PROPERTY,
   LEADER_ELECTIONS,
   LEADERSHIP_HANDLERS,
   LOCK_CLIENTS,
@@ -17,6 +22,7 @@ import {
   LOCK_PLANS,
 } from './lock.constants.js';
 import { withMethodInErrors } from './plans/define-plan.js';
+import { InstanceWiring } from './plans/instance-wiring.js';
 import { LeadershipHandlers } from './plans/leadership-handlers.js';
 import { LockPlans } from './plans/plan-metadata.js';
 
@@ -24,57 +30,80 @@ import { LockPlans } from './plans/plan-metadata.js';
 type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
 /**
- * Scans all providers and controllers at boot. Of those with locked methods it sets the interceptor on the instances that Nest
- * did not construct itself (`useFactory`, `useValue`), and checks that every plan can be carried out; it never wraps a method.
- * The leadership handlers it registers with their elections.
+ * Scans all providers and controllers at boot, and those of each module that is loaded lazily. Of those with locked methods it
+ * sets the interceptor on the instances that Nest did not construct itself (`useFactory`, `useValue`), and checks that every
+ * plan can be carried out; it never wraps a method. The leadership handlers it registers with their elections.
  */
 @Injectable()
-export class LockExplorer implements OnModuleInit {
+export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger('LockModule');
   readonly #checked = new Set<LockPlan>();
   /** Instances with handlers; one may be registered under several tokens. */
   readonly #connected = new WeakSet<object>();
+  /** Instances that other apps may have, too. */
+  readonly #shared = new Set<object>();
+  readonly #warned = new WeakSet<object>();
 
   constructor(
     private readonly discovery: DiscoveryService,
     @Inject(LOCK_CLIENTS) private readonly clients: LockClients,
     @Inject(LEADER_ELECTIONS) private readonly elections: LeaderElections,
     private readonly planner: LockInterceptor,
+    private readonly lazyModules: LazyModuleLoader,
     // Another one, if a test has put it in place.
     @Inject(LOCK_INTERCEPTOR) private readonly interceptor: object,
   ) {}
 
   async onModuleInit(): Promise<void> {
     warnOfCopies();
-    const wrappers = [...this.discovery.getProviders(), ...this.discovery.getControllers()];
-    await this.clients.bootStep(async () => {
-      for (const wrapper of wrappers) {
-        // For a request-scoped or transient class, Nest made `instance` without calling the constructor.
-        const instance: unknown = wrapper.instance;
-        if (typeof instance !== 'object' || instance === null) continue;
-        if (Reflect.hasMetadata(LOCK_PLANS, instance)) this.#visitPlans(instance);
-        if (Reflect.hasMetadata(LEADERSHIP_HANDLERS, instance))
-          this.#visitHandlers(wrapper, instance);
-      }
-      for (const plan of this.#checked) await this.planner.prepare(plan).ready();
-    });
+    await this.clients.bootStep(() => this.#explore());
+    const { lazyModules } = this;
+    const load = lazyModules.load.bind(lazyModules);
+    lazyModules.load = async (...request) => {
+      const loaded = await load(...request);
+      await this.#explore();
+      return loaded;
+    };
+  }
+
+  /** Calls on values that another app has, too, are from now on its own. */
+  onApplicationShutdown(): void {
+    for (const instance of this.#shared) InstanceWiring.unshare(instance, this.interceptor);
+  }
+
+  async #explore(): Promise<void> {
+    for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
+      // For a request-scoped or transient class, Nest made `instance` without calling the constructor.
+      const instance: unknown = wrapper.instance;
+      if (typeof instance !== 'object' || instance === null) continue;
+      if (Reflect.hasMetadata(LOCK_PLANS, instance)) this.#visitPlans(instance);
+      if (Reflect.hasMetadata(LEADERSHIP_HANDLERS, instance))
+        this.#visitHandlers(wrapper, instance);
+    }
+    for (const plan of this.#checked) await this.planner.prepare(plan).ready();
   }
 
   #visitPlans(instance: object): void {
     for (const plan of LockPlans.of(instance)) this.#check(plan);
-    if (Reflect.get(instance, INTERCEPTOR_PROPERTY) === this.interceptor) return;
-    // On a frozen object it cannot be set; calls of its locked methods then fail.
-    Reflect.defineProperty(instance, INTERCEPTOR_PROPERTY, {
-      value: this.interceptor,
-      configurable: true,
-      writable: true,
-    });
+    this.#warnOfOverrides(Object.getPrototypeOf(instance) as object);
+    if (InstanceWiring.get(instance) === this.interceptor) return;
+    this.#shared.add(instance);
+    InstanceWiring.share(instance, this.interceptor);
+  }
+
+  #warnOfOverrides(prototype: object): void {
+    if (this.#warned.has(prototype)) return;
+    this.#warned.add(prototype);
+    for (const { override, name, plan } of LockPlans.overridden(prototype))
+      this.#logger.warn(
+        `${override} runs without a lock: it overrides ${plan.method}, which has @${plan.decorator}. Repeat the decorator on it, or call super.${name}().`,
+      );
   }
 
   #check(plan: LockPlan): void {
     if (this.#checked.has(plan)) return;
-    this.#checked.add(plan);
     this.planner.prepare(plan);
+    this.#checked.add(plan);
     const { method, lock, options } = plan;
     this.#mapped(method, lock.recipe ?? 'mutex', options.client);
   }

@@ -7,6 +7,7 @@ import { RetryForever } from '../zookeeper/connection/retry-policies.js';
 import { SessionConnection } from '../zookeeper/connection/session-connection.js';
 import { isCanonicalPath } from '../zookeeper/connection/znode-path.js';
 import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';
+import type { Transport } from '../zookeeper/connection/transport.js';
 import { EmbeddedServer } from './embedded-server.js';
 import { embeddedServers, EmbeddedTransport } from './embedded-transport.js';
 
@@ -32,9 +33,36 @@ export interface EmbeddedLockOptions {
   readonly literalPaths?: boolean | undefined;
 }
 
+/** A server of this process; it is not kept for clients that were never closed, and that nothing refers to. */
+interface SharedServer {
+  readonly server: WeakRef<EmbeddedServer>;
+  /** Number of clients that are not closed. */
+  clients: number;
+}
+
+const KEY = Symbol.for('nestjs-interlock:embeddedServers');
+const shared = globalThis as { [KEY]?: Map<string, SharedServer> };
+/** By the names of their clients; shared by every copy of this package. */
+const servers = (shared[KEY] ??= new Map<string, SharedServer>());
+
+/** A transport to the server of all clients of that name. When the last of them has closed, its locks and marks are gone. */
+function transportTo(name: string): Transport {
+  const known = servers.get(name);
+  const running = known !== undefined && known.clients > 0 ? known.server.deref() : undefined;
+  const server = running ?? new EmbeddedServer();
+  const entry = running ? known! : { server: new WeakRef(server), clients: 0 };
+  servers.set(name, entry);
+  entry.clients += 1;
+  const transport = new EmbeddedTransport(server);
+  return {
+    open: (options, listener) => transport.open(options, listener),
+    close: async () => void (entry.clients -= 1),
+  };
+}
+
 /**
- * Creates a lock client with its own tree in this process; call `connect()` next. Only users of this one client exclude
- * each other: two clients share nothing, even if they have the same name.
+ * Creates a lock client on a tree in this process; call `connect()` next. Clients of one name share their locks, also those of
+ * several apps in the process; clients of different names share nothing.
  *
  * @throws LockOptionsError
  */
@@ -44,7 +72,7 @@ export function createEmbeddedLockClient(
 ): ZooKeeperLockClient {
   validateEmbeddedOptions({ wait, basePath, literalPaths }, name);
   const connection = new SessionConnection({
-    transport: new EmbeddedTransport(new EmbeddedServer()),
+    transport: transportTo(name),
     servers: embeddedServers,
     sessionTimeout: Infinity,
     clock: systemClock,
@@ -59,7 +87,8 @@ export function createEmbeddedLockClient(
     connectTimeout: 15_000,
     wait,
     retryPolicy: new RetryForever(50),
-    isAlone: true,
+    isLocal: true,
+    serverIds: () => [`embedded "${name}"`],
   });
 }
 

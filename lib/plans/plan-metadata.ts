@@ -83,7 +83,38 @@ export const LockPlans = {
       for (const some of own(it)?.values() ?? []) plans.push(...some);
     return plans.map((plan) => withClassDefaults(instance, plan));
   },
+
+  /** Methods of a class that override a locked method of a superclass, have no lock, and do not seem to call that method. */
+  overridden(prototype: object): readonly BareOverride[] {
+    const nearest = new Map<string | symbol, object>();
+    const found: BareOverride[] = [];
+    for (let it: object | null = prototype; it !== null; it = above(it)) {
+      for (const [key, [plan]] of own(it) ?? []) {
+        const by = nearest.get(key);
+        const isBare = by !== undefined && own(by)?.has(key) !== true && isBareMethod(by, key);
+        const [name, of] = [String(key), by?.constructor.name];
+        if (isBare && plan) found.push({ override: `${of}.${name}`, name, plan });
+      }
+      for (const key of Reflect.ownKeys(it)) if (!nearest.has(key)) nearest.set(key, it);
+    }
+    return found;
+  },
 };
+
+/** A method without a lock in place of one with a lock. */
+interface BareOverride {
+  /** Class and method, e.g. `SpecialOrders.pay`. */
+  readonly override: string;
+  readonly name: string;
+  readonly plan: LockPlan;
+}
+
+/** Reads the source: a decorator that wraps the method, and copies no metadata, is taken for one that does not call `super`. */
+function isBareMethod(prototype: object, key: string | symbol): boolean {
+  const method: unknown = Object.getOwnPropertyDescriptor(prototype, key)?.value;
+  if (typeof method !== 'function' || Reflect.hasOwnMetadata(LOCK_PLANS, method)) return false;
+  return !/\bsuper\s*[.[]/.test(Function.prototype.toString.call(method));
+}
 
 /** A copy without the properties that are `undefined`. */
 export function omitUndefined<T extends object>(options: T): T {

@@ -55,14 +55,21 @@ export class LockInterceptorMissingError extends LockError {
   /** Class and method, e.g. `Orders.pay`. */
   readonly method: string;
 
-  constructor(method: string) {
+  /** @param instance on which the method was called */
+  constructor(method: string, instance?: unknown) {
+    const isObject = typeof instance === 'object' && instance !== null;
     super(
       'LOCK_INTERCEPTOR_MISSING',
-      `${method} was not run: its instance has no LockInterceptor to take the lock. Let Nest create the instance, in an app or TestingModule that imports LockModule, and call the method on it.`,
+      `${method} was not run: ${isObject ? UNKNOWN_TO_NEST : WITHOUT_INSTANCE}`,
     );
     this.method = method;
   }
 }
+
+const UNKNOWN_TO_NEST =
+  'its instance has no LockInterceptor to take the lock. Let Nest create the instance, in an app or TestingModule that imports LockModule, and call the method on it. Nest knows an instance as a provider, a controller, or a value of a factory; not one that a factory of request or transient scope has made, as with `new`: make its class a provider instead, with that scope.';
+const WITHOUT_INSTANCE =
+  'it was called without its instance, as in `const { method } = service`. Call it as `service.method()`, or pass `() => service.method()`.';
 
 /** The key cannot name a lock. */
 export class LockKeyError extends LockError {

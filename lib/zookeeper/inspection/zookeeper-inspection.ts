@@ -17,7 +17,7 @@ import { ZooKeeperReports } from './zookeeper-reports.js';
 
 /** Where a client keeps its locks, and whether other processes can use them. */
 interface InspectionSettings extends LockPathSettings {
-  readonly isAlone?: boolean;
+  readonly isLocal?: boolean;
 }
 
 /** Reads from the tree the locks under `basePath`, and with `literalPaths` the known locks elsewhere. */
@@ -74,7 +74,7 @@ export class ZooKeeperInspection implements LockInspection {
   }
 
   exchange(limits: ExchangeLimits): PeerReports | undefined {
-    if (this.paths.isAlone) return undefined;
+    if (this.paths.isLocal) return undefined;
     const scope = encodeURIComponent(this.paths.basePath);
     const directory = `${this.chroot}/nestjs-interlock/inspector/${scope}`;
     return new ZooKeeperReports(this.context, directory, limits);

@@ -13,14 +13,37 @@ describe('createEmbeddedLockClient', () => {
   });
   afterEach(() => client.close());
 
-  it('shares nothing with another client, also of the same name', async () => {
-    const other = createEmbeddedLockClient('default');
+  it.each([
+    ['shares its locks with a client of the same name', 'default', false],
+    ['shares nothing with a client of another name', 'another', true],
+  ])('%s', async (_, name, isFree) => {
+    const other = createEmbeddedLockClient(name);
     await other.connect();
-    const [mine, theirs] = [client.mutex('door'), other.mutex('door')];
-    await using _ = (await mine.tryAcquire())!;
-    await using lease = await theirs.tryAcquire();
-    expect(lease?.isHeld).toBe(true);
+    await using _held = await client.mutex('door').acquire();
+    const lease = await other.mutex('door').tryAcquire();
+    expect(lease !== undefined).toBe(isFree);
     await other.close();
+  });
+
+  it('shares its locks also with a client that was created before it connected', async () => {
+    const [one, two] = [createEmbeddedLockClient('pair'), createEmbeddedLockClient('pair')];
+    await Promise.all([one.connect(), two.connect()]);
+    await using _ = await one.mutex('door').acquire();
+    expect(await two.mutex('door').tryAcquire()).toBeUndefined();
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it('begins anew where all clients of its name have closed', async () => {
+    const first = createEmbeddedLockClient('anew');
+    await first.connect();
+    const { path } = first.mutex('door');
+    const token = await first.mutex('door').using((lease) => lease.fencingToken());
+    await first.close();
+    const second = createEmbeddedLockClient('anew');
+    await second.connect();
+    expect(second.mutex('door').path).toBe(path);
+    expect(await second.mutex('door').using((lease) => lease.fencingToken())).toBe(token);
+    await second.close();
   });
 
   it('takes a wait for all acquires that name none', async () => {
