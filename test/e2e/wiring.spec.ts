@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals';
+import { Injectable, Module, Scope, type Type } from '@nestjs/common';
+import { LazyModuleLoader } from '@nestjs/core';
+import { LockInterceptorMissingError, ReadLock, WithMutex } from '../../lib/index.js';
+import { clientOf, errorOf, RecordingLogger, Room, useApps } from './support/apps.js';
+
+@Injectable()
+class Orders {
+  constructor(readonly room: Room) {}
+
+  @WithMutex('order')
+  async pay(): Promise<string> {
+    return this.room.stay('paid');
+  }
+}
+
+@Injectable()
+class Sealed extends Orders {
+  constructor(room: Room) {
+    super(room);
+    Object.seal(this);
+  }
+}
+
+@Injectable()
+class Frozen extends Orders {
+  constructor(room: Room) {
+    super(room);
+    Object.freeze(this);
+  }
+}
+
+const apps = useApps();
+
+describe('An instance that is frozen', () => {
+  it.each<[string, (room: Room) => Orders]>([
+    ['from outside', (room) => Object.freeze(new Orders(room))],
+    ['by its class', (room) => new Frozen(room)],
+    ['or sealed', (room) => new Sealed(room)],
+  ])('%s is locked as a value', async (_, make) => {
+    const app = await apps.boot({ providers: [{ provide: Orders, useValue: make(apps.room) }] });
+    const orders = app.get(Orders);
+    expect(await apps.held(clientOf(app), 'order', () => orders.pay())).toBe('paid');
+    expect(Object.keys(orders)).toEqual(['room']);
+  });
+
+  it.each<[string, Type<Orders>]>([
+    ['frozen', Frozen],
+    ['sealed', Sealed],
+  ])('by its class is locked as a class that Nest constructs: %s', async (_, type) => {
+    const app = await apps.boot({ providers: [type] });
+    expect(await apps.held(clientOf(app), 'order', () => app.get(type).pay())).toBe('paid');
+  });
+});
+
+describe('One value in two apps', () => {
+  it.each([
+    ['the first', 0],
+    ['the last', 1],
+  ])('is served by the other when %s closes', async (_, closed) => {
+    const orders = new Orders(apps.room);
+    const parts = { providers: [{ provide: Orders, useValue: orders }] };
+    const both = [
+      await apps.boot({ ...parts, clients: [{}] }),
+      await apps.boot({ ...parts, clients: [{}] }),
+    ];
+    await apps.close(both[closed]);
+    const rest = both[1 - closed]!;
+    expect(await apps.held(clientOf(rest), 'order', () => orders.pay())).toBe('paid');
+  });
+});
+
+describe('A module that is loaded lazily', () => {
+  const load = async (module: Type) => {
+    const app = await apps.boot({});
+    return { app, loaded: await app.get(LazyModuleLoader).load(() => module) };
+  };
+
+  it.each(['a value', 'a factory', 'a class'])('has its %s locked', async (kind) => {
+    const { room } = apps;
+    const sources = {
+      'a value': { provide: Orders, useValue: new Orders(room) },
+      'a factory': { provide: Orders, useFactory: () => new Orders(room) },
+      'a class': { provide: Orders, useClass: Orders },
+    };
+    @Module({
+      providers: [sources[kind as keyof typeof sources], { provide: Room, useValue: room }],
+    })
+    class LazyModule {}
+
+    const { app, loaded } = await load(LazyModule);
+    const orders = loaded.get(Orders);
+    expect(await apps.held(clientOf(app), 'order', () => orders.pay())).toBe('paid');
+  });
+
+  it('is refused where a plan cannot be carried out', async () => {
+    class Elsewhere {
+      @WithMutex('order', { client: 'missing' })
+      async pay(): Promise<void> {}
+    }
+    @Module({ providers: [{ provide: Elsewhere, useValue: new Elsewhere() }] })
+    class LazyModule {}
+
+    await expect(load(LazyModule)).rejects.toMatchObject({ code: 'LOCK_CLIENT_UNKNOWN' });
+  });
+});
+
+describe('An instance that has no lock', () => {
+  it('from a request-scoped factory says what to do', async () => {
+    const useFactory = (room: Room) => new Orders(room);
+    const provider = { provide: Orders, inject: [Room], scope: Scope.REQUEST, useFactory };
+    const app = await apps.boot({ providers: [provider] });
+    const error = await errorOf((await app.resolve(Orders)).pay());
+    expect(error).toBeInstanceOf(LockInterceptorMissingError);
+    expect(error.message).toContain(
+      'not one that a factory of request or transient scope has made',
+    );
+  });
+
+  it('as the method was taken from it, says so', async () => {
+    const app = await apps.boot({ providers: [Orders] });
+    const { pay } = app.get(Orders);
+    const error = await errorOf(pay.call(undefined as never));
+    expect(error).toBeInstanceOf(LockInterceptorMissingError);
+    expect(error.message).toContain('it was called without its instance');
+  });
+});
+
+describe('A method that overrides a locked one', () => {
+  class Base {
+    @WithMutex('a')
+    async bare(): Promise<void> {}
+    @ReadLock('b')
+    async calling(): Promise<void> {}
+    @WithMutex('c')
+    async locked(): Promise<void> {}
+    @WithMutex('d')
+    async inherited(): Promise<void> {}
+  }
+
+  class Derived extends Base {
+    override async bare(): Promise<void> {}
+    override async calling(): Promise<void> {
+      await super.calling();
+    }
+    @WithMutex('c')
+    override async locked(): Promise<void> {}
+  }
+
+  it('without a lock is warned of at boot, once', async () => {
+    const logger = new RecordingLogger();
+    const providers = [Derived, { provide: 'again', useClass: Derived }, Base];
+    await apps.boot({ providers, logger });
+    expect(logger.lines.filter((line) => line.includes('overrides'))).toEqual([
+      'warn: Derived.bare runs without a lock: it overrides Base.bare, which has @WithMutex. Repeat the decorator on it, or call super.bare().',
+    ]);
+  });
+});
