@@ -21,7 +21,13 @@ const COMMON = {
   unfinished: true,
 } as const;
 
-const EMBEDDED: Record<keyof EmbeddedBackendOptions | 'name', true> = {
+/** Options that only backends with servers have. */
+const OF_SERVERS = ['connect', 'client', 'cluster', 'nodes'] as const;
+
+const EMBEDDED: Record<
+  Exclude<keyof EmbeddedBackendOptions, (typeof OF_SERVERS)[number]> | 'name',
+  true
+> = {
   ...COMMON,
   basePath: true,
   literalPaths: true,
@@ -69,9 +75,6 @@ const KNOWN_OPTIONS: KnownOptions = {
 const OBJECT =
   "an object such as { backend: 'redis', connect: url }; `{}` means the embedded backend";
 const BACKENDS = "'zookeeper', 'redis' or 'embedded'";
-
-/** Options that only backends with servers have. */
-const OF_SERVERS = ['connect', 'client', 'cluster', 'nodes'];
 
 /** An option of a name that can be shown: the characters of a text or of a URL may have become options, too. */
 const IS_NAME = /^[A-Za-z_][\w.-]{0,39}$/;

@@ -1,5 +1,32 @@
 import type { Observable } from 'rxjs';
 
+/** The tuple with its elements as `unknown`: only how many there are, and which are optional. */
+type Erased<T> = { [K in keyof T]: unknown };
+
+/**
+ * The type of the name of a method: what is wrong with the method, as the compiler shows it, or any name. A method takes as many
+ * arguments as a function of `A` needs, and `Result` includes `Busy`.
+ */
+type NameOf<M extends (...args: never[]) => unknown, A extends unknown[], Busy, Result> = NameIf<
+  Erased<Parameters<M>> extends Erased<[...A, ...unknown[]]> ? true : false,
+  'The method takes fewer arguments than a function of the decorator needs, or they may be missing.',
+  NameIf<
+    [Busy] extends [Result] ? true : false,
+    'A call may end without having run the method: add what it gives then to the declared result, such as `Promise<number | undefined>`.'
+  >
+>;
+type NameIf<Holds extends boolean, Otherwise, Name = string | symbol> = Holds extends true
+  ? Name
+  : Otherwise;
+
+/**
+ * The part of a descriptor by which `P`, the arguments of the method, is inferred. They have to be arguments for a function of
+ * `A`: a constraint on `P`, as a conditional type would ignore that of a type parameter of the class.
+ */
+interface Taking<P extends unknown[]> {
+  value?: (...args: P) => unknown;
+}
+
 type Stream = Observable<unknown> | AsyncGenerator<unknown, unknown, never>;
 type StreamMethod = (...args: never[]) => Stream;
 
@@ -15,13 +42,11 @@ type EndOf<S> = S extends AsyncGenerator<unknown, infer T, never> ? T : unknown;
  */
 export type StreamMethodDecorator<A extends unknown[], Busy = never, Early = never> = <
   M extends StreamMethod,
+  P extends [...A, ...unknown[]],
 >(
   target: object & { prototype?: never },
-  name: string | symbol,
-  descriptor: TypedPropertyDescriptor<M> &
-    (Parameters<M> extends [...A, ...unknown[]] ? unknown : never) &
-    ([Busy] extends [ValueOf<ReturnType<M>>] ? unknown : never) &
-    ([Early] extends [EndOf<ReturnType<M>>] ? unknown : never),
+  name: NameOf<M, A, [Busy, Early], [ValueOf<ReturnType<M>>, EndOf<ReturnType<M>>]>,
+  descriptor: TypedPropertyDescriptor<M> & Taking<P>,
 ) => void;
 
 type Handler<A extends unknown[]> = (...args: A) => unknown;
@@ -41,10 +66,11 @@ type AsyncMethod = (...args: never[]) => Promise<unknown>;
  * A decorator of async methods with arguments that begin with `A` and a result type that includes `Busy`. Static methods,
  * properties and methods that do not return a promise are rejected.
  */
-export type AsyncMethodDecorator<A extends unknown[], Busy = never> = <M extends AsyncMethod>(
+export type AsyncMethodDecorator<A extends unknown[], Busy = never> = <
+  M extends AsyncMethod,
+  P extends [...A, ...unknown[]],
+>(
   target: object & { prototype?: never },
-  name: string | symbol,
-  descriptor: TypedPropertyDescriptor<M> &
-    (Parameters<M> extends [...A, ...unknown[]] ? unknown : never) &
-    ([Busy] extends [Awaited<ReturnType<M>>] ? unknown : never),
+  name: NameOf<M, A, Busy, Awaited<ReturnType<M>>>,
+  descriptor: TypedPropertyDescriptor<M> & Taking<P>,
 ) => void;

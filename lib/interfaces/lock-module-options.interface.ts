@@ -39,8 +39,12 @@ interface CommonOptions {
   readonly unfinished?: 'keep' | 'release' | undefined;
 }
 
+/** Options that locate servers. */
+type ServerOption = 'connect' | 'client' | 'cluster' | 'nodes';
+
 /** Locks inside this process, without a server: for development, tests, and apps of one process. */
-export interface EmbeddedBackendOptions extends CommonOptions, EmbeddedLockOptions {
+export interface EmbeddedBackendOptions
+  extends CommonOptions, EmbeddedLockOptions, Partial<Record<ServerOption, undefined>> {
   readonly backend?: 'embedded';
 }
 
@@ -49,10 +53,16 @@ export interface ZooKeeperBackendOptions extends CommonOptions, ZooKeeperLockOpt
   readonly backend: 'zookeeper';
 }
 
-/** Locks on Redis. Needs the npm package `ioredis`. */
-export interface RedisBackendOptions extends CommonOptions, RedisLockOptions {
-  readonly backend: 'redis';
-}
+/** Locks on Redis, of which exactly one option says where it is. Needs the npm package `ioredis`. */
+export type RedisBackendOptions = CommonOptions &
+  Omit<RedisLockOptions, ServerOption> & { readonly backend: 'redis' } & RedisSource;
+
+/** One of the options that locate Redis, and none of the others. */
+type RedisSource = {
+  [Option in ServerOption]: { readonly [Given in Option]: NonNullable<RedisLockOptions[Given]> } & {
+    readonly [Other in Exclude<ServerOption, Option>]?: undefined;
+  };
+}[ServerOption];
 
 /** A backend with its options. */
 export type LockBackendOptions =

@@ -104,7 +104,7 @@ describe('The diagnostics channels of an app with locks on Redis', () => {
   const ofLock = (key: string) => messages.filter((message) => message.key === key);
   const boot = (options: object) =>
     apps.boot({
-      clients: [{ name: 'orders', backend: 'redis', ...options }],
+      clients: [{ name: 'orders', backend: 'redis', ...options } as LockModuleOptions],
       providers: [Orders],
     });
   const bootOnOne = () => boot({ connect: addressOf(servers().all[0]!), watchdogTimeout: 1_000 });

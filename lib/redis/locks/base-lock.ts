@@ -75,8 +75,8 @@ export class BaseLock {
 
   /** @throws LockOptionsError */
   validate(options: RedisAcquireOptions): void {
-    const { lease, maxHold } = options;
     validateAcquireOptions(options, this.about, this.#optionNames);
+    const { lease, maxHold } = options;
     if (lease !== undefined) {
       const { connection } = this.context;
       if (lease < 3 * connection.roundTrip) connection.measure(); // updates the round trip for the next validation

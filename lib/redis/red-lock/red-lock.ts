@@ -70,8 +70,8 @@ export class RedLock implements Mutex {
 
   async #acquire(given: RedisAcquireOptions, mayWait: boolean): Promise<RedLockLease | undefined> {
     const { context, key } = this;
+    this.#validate(given);
     const options = { ...given }; // the caller may change its object while this waits
-    this.#validate(options);
     const held = this.#reenter(options);
     if (held) return new RedLockLease(held);
     const byDefault = mayWait ? context.wait : undefined; // one attempt is bounded by the time-out of the servers
@@ -105,9 +105,9 @@ export class RedLock implements Mutex {
   }
 
   #validate(options: RedisAcquireOptions): void {
-    const { lease, maxHold } = options;
     const about = { key: this.key, client: this.context.client };
     validateAcquireOptions(options, about, ['lease', 'maxHold']);
+    const { lease, maxHold } = options;
     if (lease !== undefined) validateRedLockLease(lease, this.context.nodeTimeout, about);
     validateMaxHold(maxHold, about);
   }

@@ -165,8 +165,8 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   }
 
   #holder(options: RedisPermitOptions): string {
-    const { permits = 1 } = options;
     this.base.validate(options);
+    const { permits = 1 } = options;
     validatePermits(permits, this.base.about, this.most);
     validatePermitsAtOnce(permits, this.base.about);
     return newPermitHolder(permits);

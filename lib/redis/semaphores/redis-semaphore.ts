@@ -1,6 +1,6 @@
 import { runWait } from '../../core/internal/acquire.js';
 import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
-import type { PermitOptions } from '../../core/lock.js';
+import type { PermitOptions, Wait } from '../../core/lock.js';
 import type { RedisArgument } from '../connection/ioredis.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { AcquireLoop } from '../locks/acquire-loop.js';
@@ -43,14 +43,13 @@ export class RedisSemaphore {
    * Rejects with `LockTimeoutError` after `wait` ms, `LockAbortedError`, `LockClientClosedError`, `LockConnectionError`,
    * `LockOptionsError`, and with `LockKeyError` if the key holds something else.
    */
-  async acquire({ wait = this.context.wait, signal, permits }: PermitOptions = {}): Promise<void> {
-    await this.#take({ wait, signal }, permits, true);
+  async acquire(options: PermitOptions = {}): Promise<void> {
+    await this.#take(options, this.context.wait, true);
   }
 
   /** As `acquire`, but waits only for the connection; resolves to whether the permits were acquired. */
   tryAcquire(options: PermitOptions = {}): Promise<boolean> {
-    const { wait = this.context.connectTimeout, signal, permits } = options;
-    return this.#take({ wait, signal }, permits, false);
+    return this.#take(options, this.context.connectTimeout, false);
   }
 
   /** Releases permits, or adds new ones: permits have no owner. */
@@ -120,13 +119,11 @@ export class RedisSemaphore {
     return this.#requests.run(semaphoreChange, [redisKey], args);
   }
 
-  async #take(
-    options: Pick<PermitOptions, 'wait' | 'signal'>,
-    permits = 1,
-    mayWait: boolean,
-  ): Promise<boolean> {
-    validateAcquireOptions(options, this.#about, ['permits']);
+  async #take(given: PermitOptions, defaultWait: Wait, mayWait: boolean): Promise<boolean> {
+    validateAcquireOptions(given, this.#about, ['permits']);
+    const { wait: bound = defaultWait, signal, permits = 1 } = given;
     validatePermits(permits, this.#about);
+    const options = { wait: bound, signal };
     const { context, key } = this;
     const question = new Question(this.#requests.numbers);
     const commands = this.#commands(permits, question);

@@ -99,6 +99,13 @@ export class Accepted {
     return 1;
   }
 
+  @WithMutex('order:{0}', { onBusy: (error, id) => error.waitedMs + Number(id) })
+  @ReadLock('order:{0}', { onLost: (error, id) => void [error.key, id] })
+  @Semaphore('order:{0}', { permits: 3, onBusy: (error, ...ids) => error.waitedMs + ids.length })
+  async insteadWithoutTypes(_id: string) {
+    return 1;
+  }
+
   @WithMutex('literal', { onBusy: async () => 0, wait: 100 })
   @WithMutex('literal', {
     onBusy: () => {
@@ -142,6 +149,46 @@ export class Accepted {
   async *returningGenerator() {
     yield 1;
     return 'the end';
+  }
+}
+
+export class AcceptedGeneric<T extends Order, Id extends string> {
+  @WithMutex((order: { id: string }) => order.id)
+  @WithMutex(({ id }: Order) => id, { onLost: (_error, { total }) => void total })
+  @ReadLock((order: Order) => order.id)
+  @WithMultiLock((order: Order) => [order.id])
+  @RunOnce((order: Order) => order.id, { atMost: 60_000 })
+  async save(_order: T, _amount: number): Promise<void> {}
+
+  @WithMutex((id: string) => id)
+  async remove(_id: Id): Promise<void> {}
+
+  @LockStream((order: Order) => order.id)
+  stream(_order: T) {
+    return of(1);
+  }
+
+  @LockStream((order: Order) => order.id)
+  async *generator(order: T) {
+    yield order;
+  }
+}
+
+export class RefusedGeneric<T extends Order, U> {
+  // @ts-expect-error an order has no such field
+  @WithMutex((order: { name: string }) => order.name)
+  // @ts-expect-error nor a second argument
+  @WithMutex((order: Order, id: string) => order.id + id)
+  async save(_order: T): Promise<void> {}
+
+  // @ts-expect-error it may be anything
+  @WithMutex((order: Order) => order.id)
+  async anything(_order: U): Promise<void> {}
+
+  // @ts-expect-error an order has no such field
+  @LockStream((order: { name: string }) => order.name)
+  stream(_order: T) {
+    return of(1);
   }
 }
 
