@@ -104,8 +104,19 @@ export async function readEach(
   };
 }
 
+/** Where a client keeps its locks, for an operator to see which servers a page is about. */
+export interface LockPlace {
+  readonly backend: 'embedded' | 'zookeeper' | 'redis';
+  /** Servers in use as `host:port` or the path of a socket, never with credentials; empty while it is connected to none. */
+  readonly servers: readonly string[];
+  /** What the names on the servers begin with; on ZooKeeper the directory. */
+  readonly prefix: string;
+}
+
 /** Operator's view of the locks on the servers of a client, held by any client. It acquires no lock. */
 export interface LockInspection {
+  /** Absent in clients of older copies of this package. */
+  readonly place?: LockPlace;
   /** Name on the servers of the lock with this key. */
   nameOf(key: string): string;
   /** Key of the lock with this name. */

@@ -58,6 +58,7 @@ export class ClientInspector {
     const { locks, omitted } = mergeLocks(reports, surveyed?.locks, keyOf, this.settings.limit);
     return {
       name: this.client.name,
+      ...(this.#survey?.place ?? { backend: 'unknown', servers: [], prefix: '' }),
       health,
       state,
       processes: reports.map((report) => {

@@ -59,6 +59,11 @@ export class EventStream {
     else this.#write(`event: now\ndata: ${Date.now()}\n\n`, `data: ${snapshot}\n\n`);
   }
 
+  /** Reports that the servers were looked at, with or without a change, at this time in ms since 1970. */
+  looked(at: number): void {
+    if (!this.#isBlocked) this.#write(`event: looked\ndata: ${at}\n\n`);
+  }
+
   end(): void {
     // A watcher that does not read would keep the server from closing.
     if (this.#isBlocked) this.#raw.destroy();

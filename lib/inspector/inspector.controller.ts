@@ -71,9 +71,11 @@ export function inspectorController({
   releaseGuards = [],
   hosts,
   userOf,
+  app,
+  environment,
 }: LockInspectorOptions): Type {
   const mayRelease = (guards?.length ?? 0) + releaseGuards.length > 0;
-  const page = inspectorPage(mayRelease);
+  const page = inspectorPage(mayRelease, { app, environment });
   const origin = new RequestOrigin(hosts);
 
   @Controller({ path: path || '/', version: VERSION_NEUTRAL })
@@ -123,6 +125,7 @@ export function inspectorController({
         error: () => stream.end(),
         complete: () => stream.end(),
       });
+      watching.add(this.inspector.looks().subscribe((at) => stream.looked(at)));
     }
 
     @Post('release')

@@ -1,4 +1,6 @@
 import type { CanActivate, ModuleMetadata, Type } from '@nestjs/common';
+import { nearestAmong } from '../clients/unknown-option.js';
+import { NotShown } from '../core/errors/shown-value.js';
 import { LockOptionsError } from '../core/index.js';
 
 /** Injection token of the inspector's settings. */
@@ -23,6 +25,10 @@ export interface LockInspectorOptions {
    * @default 'locks'
    */
   readonly path?: string | false | undefined;
+  /** Name of the application, in the head and the title of the page. Default: none. */
+  readonly app?: string | undefined;
+  /** Environment, such as `production`: first in the title of the page, and marked in its head. Default: none. */
+  readonly environment?: string | undefined;
   /** Guards of the page. Without them, all access is denied; `[]` lets anyone look, and release only with `releaseGuards`. */
   readonly guards?: readonly InspectorGuard[] | undefined;
   /** Additional guards of a release by force. Default: `guards` suffice, if there is at least one. */
@@ -108,8 +114,48 @@ const RANGES: Record<keyof LockInspectorSettings, readonly [least: number, great
   reportSize: [4_096, 524_288],
 };
 
+/** All options; typed so that none is forgotten. */
+const KNOWN: Record<keyof LockInspectorOptions, true> = {
+  path: true,
+  app: true,
+  environment: true,
+  guards: true,
+  releaseGuards: true,
+  hosts: true,
+  userOf: true,
+  imports: true,
+  every: true,
+  answerWithin: true,
+  limit: true,
+  scan: true,
+  watchers: true,
+  processes: true,
+  reportSize: true,
+};
+
+/** Refuses what would be ignored otherwise, such as `guard`, and names that are no text. */
+function expectKnown(options: LockInspectorOptions): void {
+  for (const option of Object.keys(options)) {
+    if (Object.hasOwn(KNOWN, option)) continue;
+    const known = Object.keys(KNOWN);
+    const all = `one of the options of LockInspectorModule.forRoot(): ${known.join(', ')}`;
+    const shown = new NotShown('unknown to the inspector');
+    throw new LockOptionsError(option, shown, nearestAmong(option, known) ?? all);
+  }
+  for (const option of ['app', 'environment'] as const) {
+    const value: unknown = options[option];
+    if (value !== undefined && typeof value !== 'string')
+      throw new LockOptionsError(option, value, 'a string to show on the page');
+  }
+}
+
 /** @throws LockOptionsError */
-export function inspectorSettings({
+export function inspectorSettings(options: LockInspectorOptions): LockInspectorSettings {
+  expectKnown(options);
+  return numbersOf(options);
+}
+
+function numbersOf({
   every = 1_000,
   answerWithin = 300,
   limit = 500,

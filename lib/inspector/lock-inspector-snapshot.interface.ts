@@ -96,6 +96,12 @@ export interface InspectedProcess {
 /** State of one client. */
 export interface InspectedClient {
   readonly name: string;
+  /** Where its locks are; `unknown` for a fake, or a client of an older copy of this package. */
+  readonly backend: 'embedded' | 'zookeeper' | 'redis' | 'unknown';
+  /** Servers in use as `host:port`, without credentials. Empty while none is connected, and on the embedded backend. */
+  readonly servers: readonly string[];
+  /** What the names of its locks on the servers begin with; on ZooKeeper the directory. */
+  readonly prefix: string;
   readonly health: LockClientStatus['health'];
   /** Connection state of this process. */
   readonly state: string;

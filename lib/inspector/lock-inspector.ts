@@ -8,6 +8,7 @@ import {
 import {
   defer,
   distinctUntilChanged,
+  map,
   type Observable,
   repeat,
   ReplaySubject,
@@ -31,14 +32,19 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
   readonly #closing = new ReplaySubject<void>(1);
   readonly #clients: ClientInspector[] = [];
   #underWay?: Promise<LockInspectorSnapshot>;
+  readonly #looks: Observable<LockInspectorSnapshot>;
   readonly #changes: Observable<LockInspectorSnapshot>;
 
   constructor(
     @Inject(LOCK_CLIENTS) private readonly registry: LockClients,
     @Inject(LOCK_INSPECTOR_SETTINGS) private readonly settings: LockInspectorSettings,
   ) {
-    this.#changes = defer(() => this.snapshot()).pipe(
+    this.#looks = defer(() => this.snapshot()).pipe(
       repeat({ delay: this.settings.every }),
+      share(),
+      takeUntil(this.#closing),
+    );
+    this.#changes = this.#looks.pipe(
       // Times are ignored: they vary by a millisecond between snapshots.
       distinctUntilChanged((one, other) => one === other, withoutTimes),
       share({ connector: () => new ReplaySubject(1) }),
@@ -69,6 +75,11 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
    */
   changes(): Observable<LockInspectorSnapshot> {
     return this.#changes;
+  }
+
+  /** The time of each snapshot that is taken for subscribers of `changes`, in ms since 1970, whether it differs or not. @internal */
+  looks(): Observable<number> {
+    return this.#looks.pipe(map(({ at }) => at));
   }
 
   /**

@@ -5,13 +5,6 @@ import { basename, join } from 'node:path';
 
 const SCRIPTS = 'lib/redis/scripts';
 const PAGE = 'lib/inspector/page';
-const PARTS = {
-  'inspector.html': 'inspectorHtml',
-  'theme.css': 'inspectorTheme',
-  'inspector.css': 'inspectorStyle',
-  'inspector.js': 'inspectorScript',
-};
-
 const scripts = ['locks', 'semaphores'].flatMap((room) =>
   readdirSync(join(SCRIPTS, room))
     .sort()
@@ -28,14 +21,26 @@ put(join(SCRIPTS, 'index.ts'), [
   ...scripts,
 ]);
 
-const parts = Object.entries(PARTS).map(
-  ([file, constant]) =>
-    `export const ${constant} = ${literalOf(readFileSync(join(PAGE, file), 'utf8'))};\n`,
-);
+const styles = readdirSync(join(PAGE, 'style')).sort();
+const parts = {
+  inspectorHtml: readFileSync(join(PAGE, 'inspector.html'), 'utf8'),
+  inspectorStyle: styles.map((file) => readFileSync(join(PAGE, 'style', file), 'utf8')).join(''),
+  inspectorScript: `(() => {\n'use strict';\n${joined('main.js')}})();\n`,
+};
 put(join(PAGE, 'parts.ts'), [
   `// Made of the files beside it by \`npm run scripts\`; change those.\n`,
-  ...parts,
+  ...Object.entries(parts).map(([name, text]) => `export const ${name} = ${literalOf(text)};\n`),
 ]);
+
+/** A module of the page behind those that it imports, as one script: a module may not be loaded by the policy of the page. */
+function joined(file, taken = new Set()) {
+  if (taken.has(file)) return '';
+  taken.add(file);
+  const source = readFileSync(join(PAGE, 'script', file), 'utf8');
+  const imported = [...source.matchAll(/^import [^;]*'\.\/([\w.-]+)';\n/gm)];
+  const before = imported.map(([, name]) => joined(name, taken)).join('');
+  return before + source.replace(/^import [^;]*;\n/gm, '').replace(/^export /gm, '');
+}
 
 /** Writes only what has changed, so that what watches the file is left in peace. */
 function put(module, lines) {

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { inspectorHtml, inspectorScript, inspectorStyle, inspectorTheme } from './parts.js';
-
-const STYLE = inspectorTheme + inspectorStyle;
+import { inspectorHtml, inspectorScript, inspectorStyle } from './parts.js';
 
 /** The page, and the headers that block all other content in it. */
 interface InspectorPage {
@@ -9,16 +7,29 @@ interface InspectorPage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** @param mayRelease whether the page shows buttons to release by force */
-export function inspectorPage(mayRelease: boolean): InspectorPage {
+/** What the page says of the application. */
+interface PageNames {
+  readonly app?: string | undefined;
+  readonly environment?: string | undefined;
+}
+
+/** @param mayRelease whether the page shows menus to release by force */
+export function inspectorPage(mayRelease: boolean, names: PageNames = {}): InspectorPage {
+  const [app, environment] = [escaped(names.app), escaped(names.environment)];
+  const root = `<html lang="en" data-may-release="${mayRelease}" data-environment="${environment}">`;
+  const title = [environment, app, 'Locks'].filter(Boolean).join(' · ');
+  const heading = app === '' ? 'Locks' : `Locks of ${app}`;
+  const badge = environment && ` <span class="environment">${environment}</span>`;
   const html = inspectorHtml
-    .replace('<html lang="en">', `<html lang="en" data-may-release="${mayRelease}">`)
-    .replace('<style></style>', () => `<style>${STYLE}</style>`)
+    .replace('<html lang="en">', () => root)
+    .replace('<title>Locks</title>', () => `<title>${title}</title>`)
+    .replace('<h1>Locks</h1>', () => `<h1>${heading}${badge}</h1>`)
+    .replace('<style></style>', () => `<style>${inspectorStyle}</style>`)
     .replace('<script></script>', () => `<script>${inspectorScript}</script>`);
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(inspectorScript)}`,
-    `style-src ${hashOf(STYLE)}`,
+    `style-src ${hashOf(inspectorStyle)}`,
     "connect-src 'self'",
     'img-src data:', // for the empty icon
     "base-uri 'none'",
@@ -36,6 +47,11 @@ export function inspectorPage(mayRelease: boolean): InspectorPage {
       'X-Frame-Options': 'DENY',
     },
   };
+}
+
+/** For HTML, also within quotes. */
+function escaped(text = ''): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function hashOf(text: string): string {

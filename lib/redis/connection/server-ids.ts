@@ -29,9 +29,26 @@ function addresses({ options }: RedisNode): string[] {
   return sentinels.map((sentinel) => `${address({ ...sentinel, db })} ${name}`);
 }
 
-function address({ host, port, path, db }: Location): string {
-  const server = path ?? `${(host ?? 'localhost').toLowerCase()}:${Number(port ?? 6379)}`;
-  return `redis ${server}/${Number(db ?? 0)}`;
+function address({ db, ...server }: Location): string {
+  return `redis ${hostAndPort(server)}/${Number(db ?? 0)}`;
+}
+
+function hostAndPort({ host, port, path }: Location): string {
+  return path ?? `${(host ?? 'localhost').toLowerCase()}:${Number(port ?? 6379)}`;
+}
+
+/**
+ * The servers of a client for an operator, without credentials: `host:port`, or the path of a socket. Of a cluster its
+ * masters, behind Sentinels the name of the group and the Sentinels.
+ */
+export function serverAddresses(client: RedisClient): string[] {
+  if (isRedisCluster(client))
+    return client.nodes('master').map(({ options }) => hostAndPort(options));
+  const { sentinels, name, db, ...server } = client.options as Location;
+  const database = Number(db ?? 0) === 0 ? '' : `/${db}`;
+  if (!sentinels) return [hostAndPort(server) + database];
+  const watched = sentinels.map((each) => hostAndPort({ port: 26_379, ...each })).join(', ');
+  return [`${name}${database} (Sentinels ${watched})`];
 }
 
 /** The id of the process in the `INFO` of a server. */

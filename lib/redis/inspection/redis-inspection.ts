@@ -3,11 +3,13 @@ import {
   type ExchangeLimits,
   type KnownLocks,
   type LockInspection,
+  type LockPlace,
   type ObservedLocks,
   type PeerReports,
   readEach,
 } from '../../core/lock-inspection.js';
 import { LockName } from '../connection/lock-name.js';
+import { serverAddresses } from '../connection/server-ids.js';
 import { isReply } from '../connection/redis-error.js';
 import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import { readHolders } from '../locks/lock-holders.js';
@@ -28,6 +30,11 @@ export class RedisInspection implements LockInspection {
     private readonly prefix: string,
   ) {
     this.#scan = new FoundLocks(context.connection, prefix);
+  }
+
+  get place(): LockPlace {
+    const servers = serverAddresses(this.context.connection.settings.client);
+    return { backend: 'redis', servers, prefix: this.prefix };
   }
 
   nameOf(key: string): string {

@@ -3,6 +3,7 @@ import type {
   ExchangeLimits,
   KnownLocks,
   LockInspection,
+  LockPlace,
   ObservedLock,
   ObservedLocks,
   ObservedParty,
@@ -21,6 +22,11 @@ export class RedLockInspection implements LockInspection {
     private readonly context: RedLockContext,
     private readonly parts: readonly LockInspection[],
   ) {}
+
+  get place(): LockPlace {
+    const places = this.parts.flatMap(({ place }) => place ?? []);
+    return { ...places[0]!, servers: places.flatMap(({ servers }) => servers) };
+  }
 
   nameOf(key: string): string {
     return this.parts[0]!.nameOf(key);

@@ -72,6 +72,7 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   state: ConnectionState = 'CONNECTING';
   isConnected = false;
   session: Session | undefined;
+  server: string | undefined;
   #link?: PipelinedLink;
   /** Counts the attempts to connect, so that a name that resolves too late opens no link. */
   #attempt = 0;
@@ -240,9 +241,9 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   #open(address: ServerAddress): void {
     const { transport, sessionTimeout, auth = [], clock } = this.options;
     const openedAt = clock.now();
+    const server = (this.server = `${address.host}:${address.port}`);
     const isCurrent = () => this.#link === link;
-    const drop = (reason: string) =>
-      void (isCurrent() && this.#drop(`${address.host}:${address.port}: ${reason}`));
+    const drop = (reason: string) => void (isCurrent() && this.#drop(`${server}: ${reason}`));
     const transportLink = transport.open(
       { address, sessionTimeout, auth, credentials: this.session },
       {

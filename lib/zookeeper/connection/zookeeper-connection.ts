@@ -87,6 +87,8 @@ export interface ZooKeeperConnection {
   readonly isConnected: boolean;
   /** Session that requests belong to; `undefined` before the first connection and between `LOST` and the next session. */
   readonly session: Session | undefined;
+  /** The server of the latest attempt to connect, as `host:port`. */
+  readonly server?: string | undefined;
 
   /** Resolves to the created path, with the sequence number of a sequential node. */
   create(path: string, data: Buffer, mode: CreateMode): Promise<string>;

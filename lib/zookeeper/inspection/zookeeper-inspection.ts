@@ -3,6 +3,7 @@ import {
   type ExchangeLimits,
   type KnownLocks,
   type LockInspection,
+  type LockPlace,
   type ObservedLocks,
   type PeerReports,
   readEach,
@@ -30,6 +31,16 @@ export class ZooKeeperInspection implements LockInspection {
     private readonly paths: InspectionSettings,
   ) {
     this.#facts = new NodeFacts(context.connection);
+  }
+
+  get place(): LockPlace {
+    const { isAlone = false, basePath } = this.paths;
+    const { isConnected, server } = this.context.connection;
+    return {
+      backend: isAlone ? 'embedded' : 'zookeeper',
+      servers: isConnected && !isAlone && server !== undefined ? [server] : [],
+      prefix: this.chroot + basePath,
+    };
   }
 
   nameOf(key: string): string {

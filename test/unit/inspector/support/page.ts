@@ -6,6 +6,8 @@ class FakeElement {
   className = '';
   value = '';
   text = '';
+  hidden = false;
+  parent?: FakeElement;
   #dataset?: Record<string, unknown>;
   #listeners?: Map<string, (event: unknown) => void>;
 
@@ -14,6 +16,7 @@ class FakeElement {
   }
 
   get textContent(): string {
+    if (this.hidden) return '';
     return this.text + this.children.map((child) => textOf(child)).join('');
   }
 
@@ -24,7 +27,10 @@ class FakeElement {
 
   append(...children: (FakeElement | string)[]): void {
     // As in a browser, what is no element becomes text.
-    for (const child of children) this.children.push(isElement(child) ? child : `${child}`);
+    for (const child of children) {
+      this.children.push(isElement(child) ? child : `${child}`);
+      if (isElement(child)) (child).parent = this;
+    }
   }
 
   replaceChildren(...children: (FakeElement | string)[]): void {
@@ -42,6 +48,30 @@ class FakeElement {
   }
 
   setAttribute(): void {}
+
+  remove(): void {
+    this.parent?.take(this);
+  }
+
+  insertBefore(child: FakeElement, next: FakeElement | null): void {
+    child.remove();
+    child.parent = this;
+    const at = next === null ? this.children.length : this.children.indexOf(next);
+    this.children.splice(at, 0, child);
+  }
+
+  take(child: FakeElement): void {
+    this.children = this.children.filter((each) => each !== child);
+  }
+
+  get firstChild(): FakeElement | string | null {
+    return this.children[0] ?? null;
+  }
+
+  get nextSibling(): FakeElement | string | null {
+    const siblings = this.parent!.children;
+    return siblings[siblings.indexOf(this) + 1] ?? null;
+  }
 
   /** @param selector `.class`, or anything else for none */
   querySelectorAll(selector: string, found: FakeElement[] = []): FakeElement[] {
@@ -61,7 +91,7 @@ const textOf = (child: FakeElement | string) =>
 /** The script of the page without a browser. */
 export class FakePage {
   readonly #byId = new Map(
-    ['summary', 'notice', 'clients', 'filter'].map((id) => [id, new FakeElement()]),
+    ['summary', 'live', 'notice', 'clients', 'filter'].map((id) => [id, new FakeElement()]),
   );
   readonly #events = new FakeElement();
 
