@@ -27,7 +27,8 @@ export const askForRelease = (chosen) => {
   const asker = party.participant || party.method;
   const rows = [
     ['Lock', shownText('', lock.key)],
-    ['Holder', shownText('', asker ? `${asker} on ${whereOf(party)}` : whereOf(party))],
+    ['Holder', asker ? shownText('', asker) : undefined],
+    [asker ? 'On' : 'Holder', shownText('', whereOf(party))],
     ['Held', party.since === undefined ? undefined : timed(party.since, 'for')],
     ['Waiting', lock.queue.length > 0 ? String(lock.queue.length) : undefined],
     ['Client', shownText('', [client.name, client.backend].filter(Boolean).join(' · '))],

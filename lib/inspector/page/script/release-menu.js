@@ -11,6 +11,7 @@ entry.setAttribute('role', 'menuitem');
 const menu = element('div', 'popup', entry);
 menu.setAttribute('popover', 'auto');
 menu.setAttribute('role', 'menu');
+window.addEventListener('resize', () => menu.isConnected && menu.hidePopover());
 
 /** Opens the one menu of the page below the button of a holder. It is no part of a row, so a redrawn row leaves it open. */
 export const openMenu = (opener, holder) => {

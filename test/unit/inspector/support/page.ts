@@ -29,7 +29,7 @@ class FakeElement {
     // As in a browser, what is no element becomes text.
     for (const child of children) {
       this.children.push(isElement(child) ? child : `${child}`);
-      if (isElement(child)) (child).parent = this;
+      if (isElement(child)) child.parent = this;
     }
   }
 
@@ -105,13 +105,14 @@ export class FakePage {
       querySelectorAll: (selector: string) => byId.get('clients')!.querySelectorAll(selector),
     };
     // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
-    new Function('document', 'location', 'EventSource', 'setInterval', inspectorScript)(
+    new Function('document', 'location', 'EventSource', 'setInterval', 'window', inspectorScript)(
       document,
       { pathname: '/locks' },
       function () {
         return events;
       },
       () => {},
+      new FakeElement(),
     );
   }
 
