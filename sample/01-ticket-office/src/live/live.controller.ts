@@ -25,11 +25,11 @@ export class LiveController {
   @Get('live')
   @Header('cache-control', 'no-store')
   async live(): Promise<LiveView> {
-    const [{ tickets }, queue, rushes] = await Promise.all([
+    const [{ tickets, rushes }, queue, running] = await Promise.all([
       this.store.load(),
       queueOf(this.locks.mutex(SHOW_LOCK)),
       queueOf(this.locks.mutex(RUSH_LOCK)),
     ]);
-    return { tickets, queue, isRushing: rushes.length > 0 };
+    return { tickets, queue, isRushing: running.length > 0, rushes };
   }
 }

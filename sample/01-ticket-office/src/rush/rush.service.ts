@@ -34,7 +34,7 @@ export class RushService {
 
     const sold = sales.filter(({ seat }) => seat !== null).length;
     const waits = sales.map(({ waitedMs }) => waitedMs);
-    return {
+    const result = {
       locked,
       sold,
       oversold: Math.max(0, sold - SEATS),
@@ -42,6 +42,8 @@ export class RushService {
       meanWaitMs: waits.reduce((sum, wait) => sum + wait, 0) / CUSTOMERS,
       longestWaitMs: Math.max(...waits),
     };
+    await this.store.record(result);
+    return result;
   }
 
   private async buy(locked: boolean): Promise<Sale> {

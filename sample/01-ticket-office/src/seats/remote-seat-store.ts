@@ -1,3 +1,4 @@
+import type { RushResult } from '../rush/rush-result.js';
 import type { SeatStore } from './seat-store.js';
 import type { Show } from './show.js';
 
@@ -16,6 +17,10 @@ export class RemoteSeatStore implements SeatStore {
 
   async save(left: number, seat: number): Promise<void> {
     await this.send('POST', { left, seat });
+  }
+
+  async record(rush: RushResult): Promise<void> {
+    await this.send('PATCH', rush);
   }
 
   private async send(method: string, body?: object): Promise<Response> {

@@ -1,4 +1,5 @@
-import { Body, Controller, Get, Post, Put } from '@nestjs/common';
+import { Body, Controller, Get, Patch, Post, Put } from '@nestjs/common';
+import type { RushResult } from '../rush/rush-result.js';
 import { SeatStore } from './seat-store.js';
 import type { Show } from './show.js';
 
@@ -20,5 +21,10 @@ export class SeatStoreController {
   @Post()
   save(@Body() { left, seat }: { left: number; seat: number }): Promise<void> {
     return this.store.save(left, seat);
+  }
+
+  @Patch()
+  record(@Body() rush: RushResult): Promise<void> {
+    return this.store.record(rush);
   }
 }

@@ -1,3 +1,4 @@
+import type { RushResult } from '../rush/rush-result.js';
 import type { Show } from './show.js';
 
 /** Where the seats are counted. Every call takes a moment, as it does with a database. */
@@ -9,4 +10,7 @@ export abstract class SeatStore {
 
   /** Writes how many seats are left now that `seat` is sold. */
   abstract save(left: number, seat: number): Promise<void>;
+
+  /** Notes how a rush went. */
+  abstract record(rush: RushResult): Promise<void>;
 }

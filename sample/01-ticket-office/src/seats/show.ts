@@ -1,3 +1,5 @@
+import type { RushResult } from '../rush/rush-result.js';
+
 /** How many seats the hall has. */
 export const SEATS = 100;
 
@@ -7,4 +9,6 @@ export interface Show {
   readonly left: number;
   /** For each seat, how many tickets were sold for it. More than one is what a lock is there to prevent. */
   readonly tickets: readonly number[];
+  /** The rushes that have ended, the latest first. */
+  readonly rushes: readonly RushResult[];
 }
