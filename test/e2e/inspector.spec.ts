@@ -404,4 +404,14 @@ describe('The inspector as a service alone', () => {
     const [name] = Object.keys(options);
     expect(() => LockInspectorModule.forRoot(options)).toThrow(`\`${name}\``);
   });
+
+  it.each([
+    [{ guard: [] }, 'Give `guards`'],
+    [{ enviroment: 'production' }, 'Give `environment`'],
+    [{ colour: 'red' }, 'one of the options of LockInspectorModule.forRoot(): path, app'],
+    [{ app: 7 }, 'Option `app` is 7. Give a string'],
+  ])('does not accept %j', (options, advice) => {
+    const given = options as LockInspectorOptions;
+    expect(() => LockInspectorModule.forRoot(given)).toThrow(advice);
+  });
 });

@@ -37,9 +37,9 @@ export const steady = (client, before) => {
 
 const collator = new Intl.Collator(undefined, { numeric: true });
 const oldest = ({ holders }) =>
-  Math.min(...holders.map(({ since }) => since ?? Infinity), Infinity);
+  Math.floor(Math.min(...holders.map(({ since }) => since ?? Infinity), Infinity) / 1000);
 
-/** Locks that are waited for first, then the longest held one, then by key as people count. */
+/** Locks that are waited for first, then the longest held one to the second, then by key as people count. */
 export const byUrgency = (a, b) => {
   const contended = Number(b.queue.length > 0) - Number(a.queue.length > 0);
   if (contended !== 0) return contended;
