@@ -72,17 +72,6 @@ function placeOf(option: string, backend: 'zookeeper' | 'redis'): string | undef
   return Object.hasOwn(PLACES[backend], name) ? PLACES[backend][name] : undefined;
 }
 
-/** The name that was probably meant, as a sentence goes on with it. */
-export function nearestAmong(option: string, names: readonly string[]): string | undefined {
-  const wrong = option.replaceAll(/[-_]/g, '').toLowerCase();
-  const ranked = names
-    .map((name) => ({ name, edits: editDistance(wrong, name.toLowerCase()) }))
-    .sort((a, b) => a.edits - b.edits);
-  const [nearest] = ranked;
-  const isNear = nearest !== undefined && nearest.edits <= Math.min(2, nearest.name.length / 3);
-  return isNear ? `\`${nearest.name}\`` : undefined;
-}
-
 function anyOf(backend: string, names: readonly string[]): string {
   const list = names.map((name) => `\`${name}\``).join(', ');
   return `an option that the backend '${backend}' has: ${list}`;

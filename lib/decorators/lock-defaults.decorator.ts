@@ -21,9 +21,9 @@ import { LockDefaultsMetadata, LockPlans } from '../plans/plan-metadata.js';
  * ```
  */
 export function LockDefaults(options: LockDefaultsOptions): ClassDecorator {
-  return (target: NewableFunction, ...others: unknown[]) => {
+  return (target: NewableFunction, name?: string | symbol) => {
     const decorator = 'LockDefaults';
-    const about = { decorator, method: classTarget(decorator, target, others[0]) };
+    const about = { decorator, method: classTarget(decorator, target, name) };
     withMethodInErrors(about, () => {
       validateDecoratorOptions('LockDefaults', options);
       validateLockMethodOptions(options);

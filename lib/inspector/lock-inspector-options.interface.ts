@@ -1,7 +1,6 @@
 import type { CanActivate, ModuleMetadata, Type } from '@nestjs/common';
-import { nearestAmong } from '../clients/unknown-option.js';
-import { NotShown } from '../core/errors/shown-value.js';
 import { LockOptionsError } from '../core/index.js';
+import { validateOptionNames } from '../core/internal/option-names.js';
 
 /** Injection token of the inspector's settings. */
 export const LOCK_INSPECTOR_SETTINGS: unique symbol = Symbol.for(
@@ -135,13 +134,7 @@ const KNOWN: Record<keyof LockInspectorOptions, true> = {
 
 /** Refuses what would be ignored otherwise, such as `guard`, and names that are no text. */
 function expectKnown(options: LockInspectorOptions): void {
-  for (const option of Object.keys(options)) {
-    if (Object.hasOwn(KNOWN, option)) continue;
-    const known = Object.keys(KNOWN);
-    const all = `one of the options of LockInspectorModule.forRoot(): ${known.join(', ')}`;
-    const shown = new NotShown('unknown to the inspector');
-    throw new LockOptionsError(option, shown, nearestAmong(option, known) ?? all);
-  }
+  validateOptionNames(options, Object.keys(KNOWN));
   for (const option of ['app', 'environment'] as const) {
     const value: unknown = options[option];
     if (value !== undefined && typeof value !== 'string')

@@ -10,9 +10,16 @@ interface DecoratorTarget {
 const STANDARD =
   'Set `experimentalDecorators` and `emitDecoratorMetadata` to true in the tsconfig.json that your compiler, bundler or test runner reads, as Nest needs them.';
 
-/** Whether it is the second argument of a standard decorator of ECMAScript, whose first one is the value itself. */
-const isContext = (name: unknown): name is { kind: string; name?: string | symbol } =>
-  typeof name === 'object' && name !== null && 'kind' in name;
+/** The second argument of a standard decorator of ECMAScript, whose first one is the value itself. */
+interface StandardContext {
+  readonly kind: string;
+  readonly name?: string | symbol;
+}
+
+/** The second argument of a decorator. */
+type MemberName = string | symbol | StandardContext | undefined;
+
+const isContext = (name: MemberName): name is StandardContext => typeof name === 'object';
 
 /**
  * What a method decorator is applied to.
@@ -23,7 +30,7 @@ const isContext = (name: unknown): name is { kind: string; name?: string | symbo
 export function methodTarget(
   decorator: string,
   target: object,
-  name: unknown,
+  name: MemberName,
   does: 'lock' | 'call' = 'lock',
 ): DecoratorTarget {
   if (isContext(name)) throw standard(decorator, String(name.name ?? 'a class'), does);
@@ -45,7 +52,7 @@ export function methodTarget(
  *
  * @throws LockDecoratorTargetError on a method, and where decorators are those of ECMAScript
  */
-export function classTarget(decorator: string, target: object, name: unknown): string {
+export function classTarget(decorator: string, target: object, name: MemberName): string {
   if (isContext(name)) throw standard(decorator, String(name.name ?? 'a class'), 'lock');
   if (name === undefined) return (target as { name?: string }).name || '(anonymous class)';
   const method = `${target.constructor.name}.${String(name)}`;

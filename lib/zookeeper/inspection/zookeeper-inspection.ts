@@ -34,11 +34,11 @@ export class ZooKeeperInspection implements LockInspection {
   }
 
   get place(): LockPlace {
-    const { isAlone = false, basePath } = this.paths;
+    const { isLocal = false, basePath } = this.paths;
     const { isConnected, server } = this.context.connection;
     return {
-      backend: isAlone ? 'embedded' : 'zookeeper',
-      servers: isConnected && !isAlone && server !== undefined ? [server] : [],
+      backend: isLocal ? 'embedded' : 'zookeeper',
+      servers: isConnected && !isLocal && server !== undefined ? [server] : [],
       prefix: this.chroot + basePath,
     };
   }
