@@ -408,7 +408,7 @@ describe('The inspector as a service alone', () => {
   it.each([
     [{ guard: [] }, 'Give `guards`'],
     [{ enviroment: 'production' }, 'Give `environment`'],
-    [{ colour: 'red' }, 'one of the options of LockInspectorModule.forRoot(): path, app'],
+    [{ colour: 'red' }, 'one of `path`, `app`'],
     [{ app: 7 }, 'Option `app` is 7. Give a string'],
   ])('does not accept %j', (options, advice) => {
     const given = options as LockInspectorOptions;

@@ -123,9 +123,9 @@ describeWithBrowser('An operator at the page of the inspector', () => {
 
   it('sees hidden characters, and finds line breaks of names where words end', async () => {
     await open();
-    await hold('a\n\u202eb\u200b', 'WarehouseService.bookSeat');
+    await hold('a\u2028\u202eb\u200b', 'WarehouseService.bookSeat');
     await page.page.waitForFunction('document.querySelectorAll(".escape").length === 3');
-    expect(await keys()).toEqual(['a\\nU+202EbU+200B']);
+    expect(await keys()).toEqual(['aU+2028U+202EbU+200B']);
     const html = 'document.querySelector(".method").innerHTML';
     expect(await page.run(html)).toBe('Warehouse<wbr>Service<wbr>.book<wbr>Seat');
     expect(await page.run('document.querySelector(".time").title')).toMatch(/T[\d:.]+Z\)$/);
