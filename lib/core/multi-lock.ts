@@ -120,17 +120,17 @@ export class MultiLock implements Lock {
 
   /** The options for the next part, with the remaining `wait`. */
   #rest(options: AcquireOptions, startedAt: number): AcquireOptions {
-    const { wait } = options;
+    const { wait, method } = options;
     if (typeof wait !== 'number') return options;
     const rest = startedAt + wait - this.#clock.now();
-    if (rest <= 0) throw new LockTimeoutError(wait, this);
+    if (rest <= 0) throw new LockTimeoutError(wait, { key: this.key, method });
     return { ...options, wait: rest };
   }
 
   /** Replaces the timeout of a part, which knows only its remaining `wait`. */
-  #asWhole(error: unknown, { wait }: AcquireOptions): unknown {
+  #asWhole(error: unknown, { wait, method }: AcquireOptions): unknown {
     if (!(error instanceof LockTimeoutError) || typeof wait !== 'number') return error;
-    return new LockTimeoutError(wait, { key: this.key, cause: error });
+    return new LockTimeoutError(wait, { key: this.key, method, cause: error });
   }
 }
 

@@ -2,6 +2,7 @@ import type { LockClients } from '../clients/lock-clients.js';
 import { type Lock, type LockClient, LockKeyError } from '../core/index.js';
 import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import type {
+  LockedCall,
   LockPlan,
   MultiLockTarget,
   RunOnceTarget,
@@ -30,8 +31,8 @@ function lockForKey(
   });
 }
 
-/** Returns the lock that a call with these arguments acquires. Errors of the user's key function pass through unchanged. */
-type LockResolver = (args: unknown[]) => Lock;
+/** Returns the lock that a call acquires. Errors of the user's key function pass through unchanged. */
+type LockResolver = (call: Pick<LockedCall, 'self' | 'args'>) => Lock;
 
 /**
  * Resolver for the lock of one key; with a literal key the lock is the same for all calls.
@@ -47,10 +48,10 @@ export function keyResolver(
   const client = clientFor(plan, target, clients);
   const { key } = target;
   if (typeof key === 'function')
-    return (args) => lockForKey(plan, client, target, key(...(args as never[])));
+    return ({ self, args }) => lockForKey(plan, client, target, key.apply(self, args as never[]));
   if (isTemplate(key)) {
     const template = new KeyTemplate(key);
-    return (args) => {
+    return ({ args }) => {
       const filled = template.fillIn(args, plan.method);
       return withMethodInErrors(plan, () => createLock(client, target, filled));
     };
@@ -75,17 +76,17 @@ export function multiLockResolver(
   const all = (locks: readonly Lock[]) => withMethodInErrors(plan, () => client.multiLock(locks));
 
   if (typeof members === 'function')
-    return (args) => {
-      const given = members(...(args as never[]));
+    return ({ self, args }) => {
+      const given = members.apply(self, args as never[]);
       const targets = withMethodInErrors(plan, () => parseTargets(given));
       return all(targets.map((it) => lockForKey(plan, clientFor(plan, it, clients), it, it.key)));
     };
 
   const targets = parseTargets(members);
   const sources = targets.map((target) => keyResolver(plan, target, clients));
-  const locks = (args: unknown[]) => all(sources.map((source) => source(args)));
+  const locks: LockResolver = (call) => all(sources.map((source) => source(call)));
   if (targets.some(({ key }) => typeof key === 'function' || isTemplate(key))) return locks;
-  const lock = locks([]);
+  const lock = locks({ self: undefined, args: [] });
   return () => lock;
 }
 

@@ -20,14 +20,16 @@ export class LockInterceptor {
    * Runs `proceed` under the lock of `plan` for these arguments; settles as it does.
    *
    * @param signal aborts the wait for the lock
+   * @param self the instance, which is `this` in the functions of the decorator
    */
   around(
     plan: LockPlan,
     args: unknown[],
     proceed: () => unknown,
     signal?: AbortSignal,
+    self?: unknown,
   ): Promise<unknown> {
-    return this.prepare(plan).run(args, proceed, signal);
+    return this.prepare(plan).run({ self, args, proceed, signal });
   }
 
   /**

@@ -2,7 +2,12 @@ import type { LockClients } from '../clients/lock-clients.js';
 import { type AcquireOptions, type Lease, type Lock, LockTimeoutError } from '../core/index.js';
 import type { LeaderElection } from '../elections/leader-election.js';
 import type { LeaderElections } from '../elections/leader-elections.js';
-import type { LeaderTarget, LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js';
+import type {
+  LeaderTarget,
+  LockedCall,
+  LockPlan,
+  LockTracer,
+} from '../interfaces/lock-plan.interface.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 import { withMethodInErrors } from '../plans/define-plan.js';
 import { keyResolver, multiLockResolver } from './lock-resolver.js';
@@ -37,7 +42,7 @@ type Taken = Pick<Lock, 'key' | 'tryAcquire'> & Partial<Pick<Lock, 'acquire'>>;
 
 /** A {@link LockPlan} with the locks that it asks for. */
 export class MethodLock {
-  readonly #lockOf: (args: unknown[]) => Taken;
+  readonly #lockOf: (call: LockedCall) => Taken;
   readonly #options: AcquireOptions & { readonly lease?: number; readonly minLease?: number };
   readonly #once?: RunOnceRules;
 
@@ -61,33 +66,32 @@ export class MethodLock {
   }
 
   /**
-   * Runs `proceed` under the lock; settles as it does, or as `onBusy` and `onLost` say.
-   *
-   * @param signal aborts the wait
+   * Runs the method under the lock; settles as it does, or as `onBusy` and `onLost` say.
    */
-  async run(args: unknown[], proceed: () => unknown, signal?: AbortSignal): Promise<unknown> {
+  async run(call: LockedCall): Promise<unknown> {
     const { plan } = this;
     const { onBusy = 'throw' } = plan.options;
-    const call = this.#once?.begin();
-    const lock = this.#lockOf(args);
+    const once = this.#once?.begin();
+    const lock = this.#lockOf(call);
     let lease: Lease;
     try {
-      if (call?.hasOccurrence && (await call.isOver(lock.key))) return undefined;
-      lease = await this.#acquire(lock, signal, call);
+      if (once?.hasOccurrence && (await once.isOver(lock.key))) return undefined;
+      lease = await this.#acquire(lock, call.signal, once);
     } catch (error) {
       if (onBusy === 'throw' || !(error instanceof LockTimeoutError)) throw error;
       if (plan.once && error.waitedMs > 0) throw error; // unknown whether another replica runs it
-      return onBusy === 'skip' ? undefined : onBusy(error, ...(args as never[]));
+      if (onBusy === 'skip') return undefined;
+      return onBusy.call(call.self, error, ...(call.args as never[]));
     }
-    if (call?.hasOccurrence && !(await call.claim(lease))) return undefined;
-    call?.admit(lease); // nothing is awaited between this and the method
-    return await runUnderLease(lease, plan, args, proceed, this.tracer);
+    if (once?.hasOccurrence && !(await once.claim(lease))) return undefined;
+    once?.admit(lease); // nothing is awaited between this and the method
+    return await runUnderLease(lease, plan, call, this.tracer);
   }
 
-  #acquire(lock: Taken, signal?: AbortSignal, call?: RunOnceCall): Promise<Lease> {
+  #acquire(lock: Taken, signal?: AbortSignal, once?: RunOnceCall): Promise<Lease> {
     const { wait, onBusy = 'throw' } = this.plan.options;
     const given = signal === undefined ? this.#options : { ...this.#options, signal };
-    const options = call === undefined ? given : { ...given, wait: call.wait };
+    const options = once === undefined ? given : { ...given, wait: once.wait };
     const waits = wait !== undefined || onBusy === 'throw';
     return lock.acquire && waits ? lock.acquire(options) : this.#tryAcquire(lock, options);
   }
@@ -95,7 +99,8 @@ export class MethodLock {
   async #tryAcquire(lock: Taken, options: AcquireOptions): Promise<Lease> {
     const lease = await lock.tryAcquire(options);
     if (lease !== undefined) return lease;
-    throw new LockTimeoutError(0, { key: lock.key, client: this.#client });
+    const { method } = this.plan;
+    throw new LockTimeoutError(0, { key: lock.key, client: this.#client, method });
   }
 
   /** Name of the client; `undefined` for a multi-lock, as its locks may be of several clients. */
@@ -109,7 +114,7 @@ function lockOf(
   plan: LockPlan,
   clients: LockClients,
   elections: LeaderElections,
-): (args: unknown[]) => Taken {
+): (call: LockedCall) => Taken {
   const { lock } = plan;
   if (lock.recipe === 'multiLock') return multiLockResolver(plan, lock, clients);
   if (lock.recipe !== 'leaderLatch') return keyResolver(plan, lock, clients);

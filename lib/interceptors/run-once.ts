@@ -151,7 +151,8 @@ export class RunOnceCall {
     const cause = new Error(
       `the grant came ${Math.ceil(late)} ms after the call, when another replica may have run ${plan.method}`,
     );
-    throw new LockTimeoutError(atLeast, { key, client: client.name, cause });
+    const { method } = plan;
+    throw new LockTimeoutError(atLeast, { key, client: client.name, method, cause });
   }
 
   #limitRunTime({ hold, signal }: LeaseHandle): void {

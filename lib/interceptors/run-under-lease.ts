@@ -4,29 +4,28 @@ import { lossReason } from '../core/internal/lease-handle.js';
 import { LeaseScope } from '../core/internal/lease-scope.js';
 import { onAbort } from '../core/internal/timers.js';
 import type { OnLost } from '../interfaces/lock-method-options.interface.js';
-import type { LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js';
+import type { LockedCall, LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js';
 
 const logger = new Logger('LockModule');
 
 /**
- * Runs `proceed` in the scope of `lease`, then releases it; settles as `proceed` does, or as `onLost` of the plan says. The
- * scope is that of `proceed` alone: `onLost` and the tracer are called outside of it.
+ * Runs the method in the scope of `lease`, then releases it; settles as the method does, or as `onLost` of the plan says. The
+ * scope is that of the method alone: `onLost` and the tracer are called outside of it.
  */
 export function runUnderLease(
   lease: Lease,
   plan: LockPlan,
-  args: unknown[],
-  proceed: () => unknown,
+  call: LockedCall,
   tracer?: LockTracer,
 ): Promise<unknown> {
   const { onLost = 'throw' } = plan.options;
-  const inScope = () => lease.run(proceed);
+  const inScope = () => lease.run(call.proceed);
   const work = tracer === undefined ? inScope : () => tracer.hold(plan, inScope, lease);
   if (onLost === 'throw' || onLost === 'ignore') return use(lease, work, onLost);
 
   let stop!: () => void;
   const lost = new Promise<never>((_, reject) => {
-    const hear = onLost === 'abort' ? reject : caller(plan.method, args, onLost);
+    const hear = onLost === 'abort' ? reject : caller(plan.method, call, onLost);
     stop = onAbort(lease.signal, () => hear(lease.signal.reason as LockLostError));
   });
   return Promise.race([lost, use(lease, work, onLost)]).finally(stop);
@@ -48,10 +47,10 @@ async function use(lease: Lease, work: () => unknown, onLost: OnLost): Promise<u
 type LossHandler = Extract<OnLost, (...args: never[]) => unknown>;
 
 /** Calls that `onLost` outside of any lease; its failure is logged, and does not crash the process. */
-function caller(method: string, args: unknown[], onLost: LossHandler) {
+function caller(method: string, { self, args }: LockedCall, onLost: LossHandler) {
   const call = async (loss: LockLostError) => {
     try {
-      await onLost(loss, ...(args as never[]));
+      await onLost.call(self, loss, ...(args as never[]));
     } catch (error) {
       logger.error(`onLost of ${method} failed`, error);
     }

@@ -40,6 +40,17 @@ export interface LockPlan {
     | undefined;
 }
 
+/** One call of a locked method. */
+export interface LockedCall {
+  /** The instance: `this` in the functions of the decorator. */
+  readonly self: unknown;
+  readonly args: unknown[];
+  /** Calls the method itself. */
+  readonly proceed: () => unknown;
+  /** Aborts the wait for the lock. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Traces the work inside the locks of decorated methods. One may be provided as `LOCK_TRACER`. */
 export interface LockTracer {
   /**

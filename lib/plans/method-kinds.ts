@@ -31,6 +31,7 @@ interface MethodInterceptor {
     args: unknown[],
     proceed: () => unknown,
     signal?: AbortSignal,
+    self?: unknown,
   ): Promise<unknown>;
 }
 
@@ -43,7 +44,7 @@ function runLocked(
   signal?: AbortSignal,
 ): Promise<unknown> {
   const interceptor = interceptorOf(self, plan.method);
-  return interceptor.around(withClassDefaults(self as object, plan), args, flow, signal);
+  return interceptor.around(withClassDefaults(self as object, plan), args, flow, signal, self);
 }
 
 const advice =

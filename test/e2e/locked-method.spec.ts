@@ -245,7 +245,10 @@ describe.each(LOCK_KINDS)('A method with @$decorator, when the lock is taken,', 
     await isBusy();
     const error = await errorOf(reports().throwing());
     expect(error).toBeInstanceOf(LockTimeoutError);
-    expect(error).toMatchObject({ code: 'LOCK_TIMEOUT', key: keyOf('report'), waitedMs: 20 });
+    const method = 'Reports.throwing';
+    const about = { code: 'LOCK_TIMEOUT', key: keyOf('report'), waitedMs: 20, method };
+    expect(error).toMatchObject(about);
+    expect(error.message).toContain(`was not granted to ${method} within 20 ms`);
     expect(reports().runs).toBe(0);
   });
 

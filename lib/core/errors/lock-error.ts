@@ -156,9 +156,15 @@ export class LockTimeoutError extends LockError {
 
   /** The wait that the caller allowed, in milliseconds. */
   readonly waitedMs: number;
+  /** The `method` of the acquire; of a decorated call its class and method. */
+  readonly method?: string;
 
-  constructor(waitedMs: number, context: LockErrorContext = {}) {
-    const { cause } = context;
+  constructor(
+    waitedMs: number,
+    context: LockErrorContext & { readonly method?: string | undefined } = {},
+  ) {
+    const { cause, method } = context;
+    const to = method === undefined ? '' : ` to ${method}`;
     // The time-out of one of several locks, for which the same holds as if it were the only one.
     const part = cause instanceof LockTimeoutError && cause.cause === undefined ? cause : undefined;
     const reason = cause instanceof Error ? ` (${cause.message})` : '';
@@ -170,9 +176,10 @@ export class LockTimeoutError extends LockError {
         : 'The last request was not answered or was rejected. Check the servers.';
     super(
       'LOCK_TIMEOUT',
-      `${contextText(context)} was not granted within ${waitedMs} ms${why}. ${advice}`,
+      `${contextText(context)} was not granted${to} within ${waitedMs} ms${why}. ${advice}`,
       context,
     );
     this.waitedMs = waitedMs;
+    this.method = method;
   }
 }

@@ -50,11 +50,11 @@ export class WaitScope {
     defaultWait: Wait = 'forever',
   ) {
     const { clock, open } = context;
-    const { wait = defaultWait, signal } = options;
+    const { wait = defaultWait, signal, method } = options;
+    const timeOut = (ms: number) => this.cancel(new LockTimeoutError(ms, { ...context, method }));
     this.startedAt = clock.now();
     this.#leave = open.add(this);
-    if (wait !== 'forever')
-      this.#timer = clock.setTimer(() => this.cancel(new LockTimeoutError(wait, context)), wait);
+    if (wait !== 'forever') this.#timer = clock.setTimer(() => timeOut(wait), wait);
     if (signal === undefined) return;
     this.#onAbort = () => this.cancel(new LockAbortedError({ ...context, cause: signal.reason }));
     if (signal.aborted) this.#onAbort();

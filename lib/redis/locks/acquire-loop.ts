@@ -154,7 +154,7 @@ export class AcquireLoop {
     const isQueued = this.#wasAnswered && connection.isReady;
     const cause = this.#failure ?? (isQueued ? undefined : connection.trouble);
     if (!(error instanceof LockTimeoutError) || cause === undefined) return error;
-    const about = { key: this.key, client, cause };
+    const about = { key: this.key, client, cause, method: error.method };
     if (this.#wasAnswered || !isReply(cause)) return new LockTimeoutError(error.waitedMs, about);
     return new LockConnectionError(
       `Redis refused to grant lock "${this.key}" of client "${client}" throughout the wait of ${error.waitedMs} ms: ${replyText(cause)}. Check the server; it is not known whether another client holds the lock.`,

@@ -65,8 +65,10 @@ export function zooKeeperActor(client: TestClient, locks: Locks, recipes: Recipe
 
   return (what) => ({
     acquire: (wait, permits) => {
-      const options = { wait: waitOf(wait), permits: Number(permits) };
-      return held.acquire(what, () => locks.get(what).acquire(options));
+      const lock = locks.get(what);
+      const counts = lock.identity.recipe === 'semaphore';
+      const options = { wait: waitOf(wait), permits: counts ? Number(permits) : undefined };
+      return held.acquire(what, () => lock.acquire(options));
     },
     release: () => held.release(what),
     participants: async () => (await locks.get(what).participants!()).join(' '),

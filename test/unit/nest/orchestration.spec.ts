@@ -31,10 +31,11 @@ async function blocked(onLost: OnLost | undefined, end: () => string): Promise<u
     options: { onLost },
   };
   try {
-    return await runUnderLease(lease, plan, ['sales.csv'], () => {
+    const proceed = () => {
       clock.isOver = true;
       return end();
-    });
+    };
+    return await runUnderLease(lease, plan, { self: undefined, args: ['sales.csv'], proceed });
   } finally {
     expect(lease.isHeld).toBe(false);
   }
@@ -72,11 +73,12 @@ describe('A loss that only the clock knows of, as the event loop was blocked', (
   it('is not looked for where the lease was released by hand before', async () => {
     const { lease, clock } = silentLease();
     const plan = { decorator: 'WithMutex', method: 'a.b', lock: { key: 'import' }, options: {} };
-    const call = runUnderLease(lease, plan, [], async () => {
+    const proceed = async () => {
       await lease.release();
       clock.isOver = true;
       return 'done';
-    });
+    };
+    const call = runUnderLease(lease, plan, { self: undefined, args: [], proceed });
     expect(await call).toBe('done');
   });
 });

@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   assert.equal(late.name, 'LockTimeoutError');
   assert.match(String(late), /^LockTimeoutError: lock "seat:A1"/);
   const settings: LockModuleOptions[] = [
-    { backend: 'redis', connect: text, prefix: text, connectTimeout: ms, replicas: undefined },
+    { backend: 'redis', connect: 'a', client: undefined, prefix: text, connectTimeout: ms },
     { backend: 'zookeeper', connect: 'zk1', sessionTimeout: ms, basePath: text },
   ];
   for (const each of settings) assert.ok(LockModule.forRoot(each));
