@@ -17,6 +17,9 @@ const COMMON = {
   backend: true,
   drainTimeout: true,
   logOperations: true,
+  namespace: true,
+  onBusy: true,
+  onLost: true,
   shutdownTimeout: true,
   unfinished: true,
 } as const;
@@ -118,17 +121,44 @@ export async function createLockClient(
   if (logOperations !== undefined && typeof logOperations !== 'boolean')
     return refuse('logOperations', logOperations, '`true` or `false`');
 
-  switch (options.backend) {
+  const { onBusy = 'throw', onLost = 'throw' } = options;
+  if (typeof onBusy !== 'function' && onBusy !== 'throw' && onBusy !== 'skip')
+    return refuse('onBusy', onBusy, "'throw', 'skip' or a function");
+  if (typeof onLost !== 'function' && !['abort', 'throw', 'ignore'].includes(onLost))
+    return refuse('onLost', onLost, "'abort', 'throw', 'ignore' or a function");
+
+  const placed = inNamespace(options, refuse);
+  switch (placed.backend) {
     case undefined:
     case 'embedded':
-      return createEmbeddedLockClient(name, options);
+      return createEmbeddedLockClient(name, placed);
     case 'zookeeper':
-      return await createZooKeeperLockClient(name, options);
+      return await createZooKeeperLockClient(name, placed);
     case 'redis':
-      return options.nodes === undefined
-        ? await createRedisLockClient(name, options)
-        : await createRedLockClient(name, options);
+      return placed.nodes === undefined
+        ? await createRedisLockClient(name, placed)
+        : await createRedLockClient(name, placed);
   }
+}
+
+const NAMESPACE = /^[A-Za-z\d][\w.-]{0,99}$/;
+
+/** The options with their namespace as the prefix or the directory of the backend. */
+function inNamespace(
+  options: LockModuleOptions,
+  refuse: (option: string, value: unknown, expected: string) => never,
+): LockModuleOptions {
+  const { namespace } = options;
+  if (namespace === undefined) return options;
+  if (typeof namespace !== 'string' || !NAMESPACE.test(namespace))
+    refuse('namespace', namespace, "letters, digits, '.', '_' and '-', such as 'shop-staging'");
+  const either = 'either it or `namespace`';
+  if (options.backend === 'redis') {
+    if (options.prefix !== undefined) refuse('prefix', options.prefix, either);
+    return { ...options, prefix: `${namespace}:` };
+  }
+  if (options.basePath !== undefined) refuse('basePath', options.basePath, either);
+  return { ...options, basePath: `/locks/${namespace}` };
 }
 
 /**

@@ -38,6 +38,7 @@ export class LockClients implements BeforeApplicationShutdown, OnApplicationShut
   /** The shutdown of the clients that this service has created; one that a test puts in place is not ours. */
   readonly #shutdown = new ClientShutdown(this.#logger);
   readonly #boot = new LivenessWatch(IDLE_LOOKS);
+  readonly #policies = new Map<string, Pick<LockBackendOptions, 'onBusy' | 'onLost'>>();
   #failure?: { readonly error: unknown };
 
   /** @internal */
@@ -77,6 +78,15 @@ export class LockClients implements BeforeApplicationShutdown, OnApplicationShut
   }
 
   /**
+   * The defaults that decorated methods have by their client.
+   *
+   * @internal
+   */
+  policiesOf(name = DEFAULT_LOCK_CLIENT): Pick<LockBackendOptions, 'onBusy' | 'onLost'> {
+    return this.#policies.get(name) ?? {};
+  }
+
+  /**
    * Claims a name for a client that is about to be opened, and returns it. A second client of that name fails here.
    *
    * @internal
@@ -101,6 +111,8 @@ export class LockClients implements BeforeApplicationShutdown, OnApplicationShut
     return this.bootStep(async () => {
       const client = await this.createClient(name, options);
       this.#shutdown.add(client, options);
+      const { onBusy, onLost } = options;
+      this.#policies.set(name, { onBusy, onLost });
       if (this.#failure) throw this.#failure.error;
       this.#boot.add(client);
       client.on('connection', connectionLogger(this.#logger, name));

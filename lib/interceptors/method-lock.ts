@@ -10,6 +10,7 @@ import type {
 } from '../interfaces/lock-plan.interface.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 import { withMethodInErrors } from '../plans/define-plan.js';
+import { withPolicies } from '../plans/plan-metadata.js';
 import { keyResolver, multiLockResolver } from './lock-resolver.js';
 import { isOnce, type RunOnceCall, RunOnceRules } from './run-once.js';
 import { runUnderLease } from './run-under-lease.js';
@@ -45,14 +46,16 @@ export class MethodLock {
   readonly #lockOf: (call: LockedCall) => Taken;
   readonly #options: AcquireOptions & { readonly lease?: number; readonly minLease?: number };
   readonly #once?: RunOnceRules;
+  private readonly plan: LockPlan;
 
   /** @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method, for errors detectable before a call */
   constructor(
-    private readonly plan: LockPlan,
+    given: LockPlan,
     clients: LockClients,
     elections: LeaderElections,
     private readonly tracer?: LockTracer,
   ) {
+    const plan = (this.plan = withPolicies(given, clients.policiesOf(given.options.client)));
     const { options, once, method } = plan;
     const { wait, lease } = options;
     if (isOnce(plan)) this.#once = new RunOnceRules(plan, clients.get(options.client, method));

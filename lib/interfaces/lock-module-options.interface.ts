@@ -5,11 +5,20 @@ import type {
   Type,
 } from '@nestjs/common';
 import type { EmbeddedLockOptions } from '../embedded/create-embedded-lock-client.js';
+import type { OnBusy, OnLost } from './lock-method-options.interface.js';
 import type { RedisLockOptions } from '../redis/redis-options.js';
 import type { ZooKeeperLockOptions } from '../zookeeper/zookeeper-options.js';
 
 /** Options of every backend. */
 interface CommonOptions {
+  /**
+   * Keeps the locks of this client apart from those of other apps, tenants or environments on the same servers, on every backend:
+   * the prefix `<namespace>:` on Redis, the directory `/locks/<namespace>` on the others. Up to 100 letters, digits, `.`, `_` and
+   * `-`, the first of them a letter or a digit. Not together with `prefix` or `basePath`.
+   *
+   * @default none
+   */
+  readonly namespace?: string | undefined;
   /**
    * Whether to log every acquire and release, with its key, at the level `verbose`.
    *
@@ -23,6 +32,19 @@ interface CommonOptions {
    * @default 20000
    */
   readonly drainTimeout?: number | undefined;
+  /**
+   * Default of the option `onBusy` of decorated methods on this client, see `LockMethodOptions`; `@LockDefaults` and the decorator
+   * override it. Make sure that the return types of the methods include its result: the compiler does not check this.
+   *
+   * @default 'throw'
+   */
+  readonly onBusy?: OnBusy<unknown[]> | undefined;
+  /**
+   * Default of the option `onLost` of decorated methods on this client; see `onBusy`.
+   *
+   * @default 'throw'
+   */
+  readonly onLost?: OnLost<unknown[]> | undefined;
   /**
    * Bound on the release of locks and the closing of the connection when the app shuts down, and from
    * `beforeApplicationShutdown` on also on each wait for a lock that has none, in milliseconds.

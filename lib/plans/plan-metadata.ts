@@ -38,11 +38,29 @@ export function withClassDefaults(instance: object, plan: LockPlan): LockPlan {
   return complete;
 }
 
+/** Whether its decorator decides what a call does that gets no lock: of the defaults, only the client applies. */
+const isOwnPolicy = (plan: LockPlan) =>
+  plan.once !== undefined || plan.lock.recipe === 'leaderLatch';
+
+/**
+ * The plan with the policies of its client, where it has none.
+ *
+ * @throws LockOptionsError naming the method, if options conflict
+ */
+export function withPolicies(
+  plan: LockPlan,
+  { onBusy, onLost }: Pick<LockDefaultsOptions, 'onBusy' | 'onLost'>,
+): LockPlan {
+  if (isOwnPolicy(plan) || (onBusy === undefined && onLost === undefined)) return plan;
+  const options = { onBusy, onLost, ...omitUndefined(plan.options) };
+  withMethodInErrors(plan, () => validateLockMethodOptions(options));
+  return { ...plan, options };
+}
+
 function merge(plan: LockPlan, prototype: object): LockPlan {
   const defaults = LockDefaultsMetadata.of(prototype);
   if (defaults === undefined) return plan;
-  const isMadeOfThem = plan.once !== undefined || plan.lock.recipe === 'leaderLatch';
-  const taken = isMadeOfThem ? { client: defaults.client } : defaults;
+  const taken = isOwnPolicy(plan) ? { client: defaults.client } : defaults;
   const options = { ...taken, ...omitUndefined(plan.options) };
   withMethodInErrors(plan, () => validateLockMethodOptions(options));
   return { ...plan, options };

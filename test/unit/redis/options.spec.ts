@@ -63,6 +63,19 @@ describe('A Redis client', () => {
   ])('may have %j', async (options) => {
     await (await create(options)).close();
   });
+
+  it.each([
+    ['localhost:6379', true],
+    ['10.0.0.1:6379', true],
+    ['[::1]:6379', true],
+    ['redis-1:6379', false],
+    ['s3cret', false],
+    ['me:s3cret@localhost', false],
+  ])('may not have the `connect` %j; it is shown: %p', async (connect, isShown) => {
+    const error: unknown = await create({ connect }).catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect((error as Error).message.includes(connect)).toBe(isShown);
+  });
 });
 
 const ABOUT = { key: 'seats', client: 'test' };
