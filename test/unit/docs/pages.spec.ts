@@ -59,7 +59,7 @@ describe('The comparison', () => {
   });
 
   it('repeats the figures of the benchmarks', () => {
-    const measured = readFileSync('docs/benchmarks.md', 'utf8');
+    const measured = readFileSync('docs/internals/benchmarks.md', 'utf8');
     const [, section = ''] = comparison.split('\n## Speed\n');
     const [, , ...rows] = section.matchAll(/^\| (?<what>.+?) +\| (?<here>.+?) +\|/gm);
     expect(rows.length).toBeGreaterThan(2);

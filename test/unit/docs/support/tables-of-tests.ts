@@ -16,8 +16,8 @@ const BY_HAND = /^none: |under other names/;
 
 /** The documents, by the project that they are about. */
 export const TABLES = {
-  Curator: 'docs/curator-tests.md',
-  Redisson: 'docs/redisson-tests.md',
+  Curator: 'docs/internals/curator-tests.md',
+  Redisson: 'docs/internals/redisson-tests.md',
 } as const;
 
 type Project = keyof typeof TABLES;
