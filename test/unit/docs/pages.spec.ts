@@ -40,7 +40,7 @@ describe('A link', () => {
   });
 });
 
-const comparison = readFileSync('docs/comparison.md', 'utf8');
+const comparison = readFileSync('docs/internals/comparison.md', 'utf8');
 
 /** What is claimed of this library, with how to check it: the first and the last cell of a row. */
 const claims = [
