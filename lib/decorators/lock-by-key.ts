@@ -10,14 +10,14 @@ import type { AsyncMethodDecorator } from './decorator-types.js';
 
 /** A decorator of async methods that takes a key and options; the type of the method must include what `onBusy` answers. */
 export interface KeyLockDecorator {
-  <A extends unknown[] = [], R = never>(
-    key: LockKey<A>,
+  <A extends unknown[] = [], R = never, K extends string = string>(
+    key: LockKey<A, K>,
     options?: LockMethodOptions<A, 'throw' | BusyHandler<A, R>>,
-  ): AsyncMethodDecorator<A, Awaited<R>>;
-  <A extends unknown[] = []>(
-    key: LockKey<A>,
+  ): AsyncMethodDecorator<A, Awaited<R>, K>;
+  <A extends unknown[] = [], K extends string = string>(
+    key: LockKey<A, K>,
     options: LockMethodOptions<A, 'throw' | 'skip'>,
-  ): AsyncMethodDecorator<A, undefined>;
+  ): AsyncMethodDecorator<A, undefined, K>;
 }
 
 /** Makes the decorators that differ in their recipe only. */

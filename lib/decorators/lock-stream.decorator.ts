@@ -39,14 +39,14 @@ import type { StreamMethodDecorator } from './decorator-types.js';
  * async *export(): AsyncGenerator<Row> { … }
  * ```
  */
-export function LockStream<A extends unknown[] = []>(
-  key: LockKey<A>,
+export function LockStream<A extends unknown[] = [], K extends string = string>(
+  key: LockKey<A, K>,
   options?: LockStreamOptions<A, 'throw'>,
-): StreamMethodDecorator<A>;
-export function LockStream<A extends unknown[] = [], R = never>(
-  key: LockKey<A>,
+): StreamMethodDecorator<A, never, never, K>;
+export function LockStream<A extends unknown[] = [], R = never, K extends string = string>(
+  key: LockKey<A, K>,
   options: LockStreamOptions<A, 'throw' | 'skip' | BusyHandler<A, R>>,
-): StreamMethodDecorator<A, Awaited<R>, undefined>;
+): StreamMethodDecorator<A, Awaited<R>, undefined, K>;
 export function LockStream(
   key: LockKey<never[]>,
   given: LockStreamOptions = {},

@@ -33,10 +33,10 @@ import { promiseMethod } from '../plans/method-kinds.js';
  * async report() { … }
  * ```
  */
-export function RunOnce<A extends unknown[] = []>(
-  name: LockKey<A>,
+export function RunOnce<A extends unknown[] = [], K extends string = string>(
+  name: LockKey<A, K>,
   options: RunOnceOptions,
-): AsyncMethodDecorator<A, undefined>;
+): AsyncMethodDecorator<A, undefined, K>;
 export function RunOnce(
   name: LockKey<never[]>,
   given: Partial<RunOnceOptions> = {},

@@ -25,14 +25,14 @@ import { promiseMethod } from '../plans/method-kinds.js';
  * async render(page: Page): Promise<Buffer> { … }
  * ```
  */
-export function Semaphore<A extends unknown[] = [], R = never>(
-  key: LockKey<A>,
+export function Semaphore<A extends unknown[] = [], R = never, K extends string = string>(
+  key: LockKey<A, K>,
   options: SemaphoreMethodOptions<A, 'throw' | BusyHandler<A, R>>,
-): AsyncMethodDecorator<A, Awaited<R>>;
-export function Semaphore<A extends unknown[] = []>(
-  key: LockKey<A>,
+): AsyncMethodDecorator<A, Awaited<R>, K>;
+export function Semaphore<A extends unknown[] = [], K extends string = string>(
+  key: LockKey<A, K>,
   options: SemaphoreMethodOptions<A, 'throw' | 'skip'>,
-): AsyncMethodDecorator<A, undefined>;
+): AsyncMethodDecorator<A, undefined, K>;
 export function Semaphore(
   key: LockKey<never[]>,
   given: Partial<SemaphoreMethodOptions> = {},

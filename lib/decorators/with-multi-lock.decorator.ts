@@ -27,14 +27,14 @@ import { promiseMethod } from '../plans/method-kinds.js';
  * async close() { … }
  * ```
  */
-export function WithMultiLock<A extends unknown[] = [], R = never>(
-  keys: LockKeys<A>,
+export function WithMultiLock<A extends unknown[] = [], R = never, K extends string = string>(
+  keys: LockKeys<A, K>,
   options?: LockMethodOptions<A, 'throw' | BusyHandler<A, R>>,
-): AsyncMethodDecorator<A, Awaited<R>>;
-export function WithMultiLock<A extends unknown[] = []>(
-  keys: LockKeys<A>,
+): AsyncMethodDecorator<A, Awaited<R>, K>;
+export function WithMultiLock<A extends unknown[] = [], K extends string = string>(
+  keys: LockKeys<A, K>,
   options: LockMethodOptions<A, 'throw' | 'skip'>,
-): AsyncMethodDecorator<A, undefined>;
+): AsyncMethodDecorator<A, undefined, K>;
 export function WithMultiLock(
   keys: LockKeys<never[]>,
   given: LockMethodOptions = {},

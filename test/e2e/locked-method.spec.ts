@@ -14,8 +14,8 @@ import { contention, errorOf, isFree, Room, useApp } from './support/apps.js';
 import { LOCK_KINDS, type LockKind } from './support/lock-kinds.js';
 
 interface Order {
-  id?: unknown;
-  lines?: { sku: string }[];
+  id: unknown;
+  lines: { sku: string }[];
 }
 
 /** A service that locks by that decorator. */
@@ -32,8 +32,8 @@ function ordersThat({ lock }: LockKind) {
     @lock('orders', { wait: 20 })
     async impatient(): Promise<void> {}
 
-    @lock(({ id }: Order) => `order:${String(id)}`)
-    async byFunction(_order: Order, amount: number): Promise<number> {
+    @lock(({ id }: Pick<Order, 'id'>) => `order:${String(id)}`)
+    async byFunction(_order: Pick<Order, 'id'>, amount: number): Promise<number> {
       return this.room.stay(amount);
     }
 
@@ -47,8 +47,8 @@ function ordersThat({ lock }: LockKind) {
       await this.room.stay(undefined);
     }
 
-    @lock(({ id }: Order) => id as string)
-    async asIs(_order: Order): Promise<void> {}
+    @lock(({ id }: Pick<Order, 'id'>) => id as string)
+    async asIs(_order: Pick<Order, 'id'>): Promise<void> {}
   }
 
   return Orders;

@@ -174,6 +174,90 @@ export class AcceptedGeneric<T extends Order, Id extends string> {
   }
 }
 
+export class AcceptedTemplates<T extends Order> {
+  @WithMutex('order:{0.id}:{0.total}:{1}')
+  @ReadLock('{order}:{0.id}', { onBusy: (error) => error.waitedMs })
+  @Semaphore('{{1}}', { permits: 3, wait: 100 })
+  @WithMultiLock(['order:{0.id}', { key: 'ledger:{1}', recipe: 'readLock' }, ({ id }: Order) => id])
+  async several(_order: Order, _ledger: bigint) {
+    return 1;
+  }
+
+  @WithMutex('order:{0.id}')
+  @RunOnce('order:{0.id.length}', { atMost: 60_000 })
+  async generic(_order: T): Promise<void> {}
+
+  @WithMutex('order:{0.customer.names.0}')
+  async nested(_order: { customer: { names: string[] } }) {}
+
+  @WithMutex('order:{0}')
+  @WithMutex('order:{1.id}')
+  async optional(_id?: string, _order?: Order) {}
+
+  @WithMutex('order:{0}:{1}')
+  async rest(..._ids: string[]) {}
+
+  @WithMutex('order:{0.id}')
+  async untypedRest(..._args: any[]) {} // eslint-disable-line @typescript-eslint/no-explicit-any -- they may be anything
+
+  @WithMutex('order:{0}')
+  async unknown<V>(_id: unknown, _value: V) {}
+
+  @WithMutex('order:{0.anything}:{1}')
+  async untyped(_order: any, _id: any) {} // eslint-disable-line @typescript-eslint/no-explicit-any -- it may be anything
+
+  @WithMutex('no placeholder: {id} {} {0.} {-1} {a.0}')
+  async otherBraces() {}
+
+  @WithMutex('order:{0.id}' as string)
+  async notLiteral() {}
+
+  @LockStream('order:{0.id}')
+  stream(order: Order) {
+    return of(order);
+  }
+}
+
+export class RefusedTemplates<T extends Order, U> {
+  // @ts-expect-error the method has no second argument
+  @WithMutex('order:{1}')
+  // @ts-expect-error also not as one of several
+  @WriteLock('order:{0.id}:{1}')
+  // @ts-expect-error an order has no such field
+  @WithMutex('order:{0.nope}')
+  // @ts-expect-error the method has no second argument
+  @Semaphore('order:{1.id}', { permits: 3 })
+  // @ts-expect-error an order has no such field
+  @WithMultiLock(['order:{0.id}', 'order:{0.nope}'])
+  // @ts-expect-error an order has no such field
+  @WithMultiLock([{ key: 'order:{0.nope}', recipe: 'readLock' }])
+  // @ts-expect-error an order has no such field
+  @RunOnce('order:{0.nope}', { atMost: 60_000 })
+  async order(_order: Order): Promise<void> {}
+
+  // @ts-expect-error the property may be absent
+  @WithMutex('order:{0.id}')
+  // @ts-expect-error no such property in it
+  @WithMutex('order:{0.lines.0.nope}')
+  // @ts-expect-error a number has no such property
+  @WithMutex('order:{1.nope}')
+  async parts(_order: { id?: string; lines: { sku: string }[] }, _amount: number) {}
+
+  // @ts-expect-error an order has no such field
+  @WithMutex('order:{0.nope}')
+  async generic(_order: T): Promise<void> {}
+
+  // @ts-expect-error it may be anything
+  @WithMutex('order:{0.id}')
+  async anything(_order: U): Promise<void> {}
+
+  // @ts-expect-error an order has no such field
+  @LockStream('order:{0.nope}')
+  stream(order: Order) {
+    return of(order);
+  }
+}
+
 export class RefusedGeneric<T extends Order, U> {
   // @ts-expect-error an order has no such field
   @WithMutex((order: { name: string }) => order.name)
