@@ -5,6 +5,7 @@ export type {
   LockIdentity,
   LockRecipe,
   Mutex,
+  MutexOptions,
   PermitOptions,
   ReadWriteLock,
   SemaphoreOptions,

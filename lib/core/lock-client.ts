@@ -8,7 +8,14 @@ import type {
 } from './election/leader-selector.js';
 import type { LockEvents, LockSubject } from './lock-events.js';
 import type { OccurrenceMark } from './occurrence-mark.js';
-import type { CountingSemaphore, Lock, Mutex, ReadWriteLock, SemaphoreOptions } from './lock.js';
+import type {
+  CountingSemaphore,
+  Lock,
+  Mutex,
+  MutexOptions,
+  ReadWriteLock,
+  SemaphoreOptions,
+} from './lock.js';
 
 /** Status of a lock client. */
 export interface LockClientStatus {
@@ -63,8 +70,9 @@ export interface LockClient {
    * The mutex of this key. Reentrant along the async call tree: see `Lease.run`.
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
+   * @throws LockOptionsError when the backend cannot be `fair`
    */
-  mutex(key: string): Mutex;
+  mutex(key: string, options?: MutexOptions): Mutex;
   /**
    * A mutex that is not reentrant: a nested acquire waits like any other acquire, so it ends only with a `wait`.
    *
@@ -122,11 +130,11 @@ export interface LockClient {
    */
   occurrenceMark?(key: string): OccurrenceMark;
   /**
-   * Validates a `lease` for later acquires.
+   * Validates a `lease` and a `maxHold` for later acquires.
    *
-   * @throws LockOptionsError when it is out of range, or when the backend has no leases
+   * @throws LockOptionsError when one is out of range, or when the backend does not have it
    */
-  validateLease(lease: number): void;
+  validateLease(lease: number | undefined, maxHold?: number): void;
   /** Adds a listener for the lock events of this client; the returned function removes it. */
   on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void;
   /** Current status; sends no request. */

@@ -29,10 +29,36 @@ export interface PermitOptions extends AcquireOptions {
   readonly permits?: number | undefined;
 }
 
+/** Options of a mutex. Every client that uses the key has to choose the same. */
+export interface MutexOptions {
+  /**
+   * Whether waiters are served in the order of the queue, across processes. On ZooKeeper and embedded they always are. On Redis
+   * it is Redisson's `RFairLock`: a waiter costs a command every third of the `watchdogTimeout`. Several independent Redis
+   * servers have no queue, and refuse it.
+   *
+   * @default false
+   */
+  readonly fair?: boolean | undefined;
+  /**
+   * Whether the fencing token comes with the grant, as with Redisson's `RFencedLock`; otherwise it is fetched on first use. On
+   * ZooKeeper, embedded and several independent Redis servers it makes no difference: every lease has a token.
+   *
+   * @default false
+   */
+  readonly fenced?: boolean | undefined;
+}
+
 /** Options of a semaphore. */
 export interface SemaphoreOptions {
   /** Number of holders at a time: a whole number from 1 to 2^31 - 1, the same for all users of the semaphore. */
   readonly permits: number;
+  /**
+   * Whether waiters are served in the order of the queue, across processes. On ZooKeeper and embedded they always are. On Redis
+   * those of Redisson, and of clients without the option, go ahead of them.
+   *
+   * @default false
+   */
+  readonly fair?: boolean | undefined;
 }
 
 /** Names of the recipes in this library. */

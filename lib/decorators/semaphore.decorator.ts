@@ -37,7 +37,7 @@ export function Semaphore(
   key: LockKey<never[]>,
   given: Partial<SemaphoreMethodOptions> = {},
 ): AsyncMethodDecorator<never[]> {
-  const { permits, ...options } = givenOptions(given);
-  const lock = { recipe: 'semaphore', key, permits: permits! } as const; // checked with the rest
+  const { permits, fair, ...options } = givenOptions(given);
+  const lock = { recipe: 'semaphore', key, permits: permits!, fair } as const; // checked with the rest
   return guardMethod(() => promiseMethod, { decorator: 'Semaphore', lock, options }, given);
 }

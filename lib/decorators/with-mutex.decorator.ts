@@ -1,3 +1,4 @@
+import type { MutexOptions } from '../core/index.js';
 import { type KeyLockDecorator, lockByKey } from './lock-by-key.js';
 
 /**
@@ -12,6 +13,7 @@ import { type KeyLockDecorator, lockByKey } from './lock-by-key.js';
  * released after the commit.
  *
  * @param key key to lock: a string, with placeholders like `'order:{0.id}'`, or a function of the arguments
+ * @param options `fair` and `fenced` must be the same wherever the mutex is used, in every process
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example
@@ -20,4 +22,4 @@ import { type KeyLockDecorator, lockByKey } from './lock-by-key.js';
  * async pay(order: Order, amount: number) { … }
  * ```
  */
-export const WithMutex: KeyLockDecorator = lockByKey('WithMutex', 'mutex');
+export const WithMutex: KeyLockDecorator<MutexOptions> = lockByKey('WithMutex', 'mutex');

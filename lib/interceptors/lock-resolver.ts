@@ -102,11 +102,11 @@ function createLock(client: LockClient, target: LockTarget | RunOnceTarget, key:
     case 'writeLock':
       return client.readWriteLock(key).writeLock();
     case 'semaphore':
-      return client.semaphore(key, { permits: target.permits });
+      return client.semaphore(key, { permits: target.permits, fair: target.fair });
     case 'semaphoreMutex':
       return client.semaphoreMutex(key);
     default:
-      return client.mutex(key);
+      return client.mutex(key, { fair: target.fair, fenced: target.fenced });
   }
 }
 
@@ -120,8 +120,9 @@ function clientFor(
   target: Pick<LockTarget, 'client'>,
   clients: LockClients,
 ): LockClient {
-  const { lease, client: byDefault } = plan.options;
+  const { lease, maxHold, client: byDefault } = plan.options;
   const client = clients.get(target.client ?? byDefault, plan.method);
-  if (lease !== undefined) withMethodInErrors(plan, () => client.validateLease(lease));
+  if (lease !== undefined || maxHold !== undefined)
+    withMethodInErrors(plan, () => client.validateLease(lease, maxHold));
   return client;
 }

@@ -1,5 +1,12 @@
 import type { LockClients } from '../clients/lock-clients.js';
-import { type AcquireOptions, type Lease, type Lock, LockTimeoutError } from '../core/index.js';
+import {
+  type AcquireOptions,
+  type Lease,
+  type Lock,
+  LockOptionsError,
+  LockTimeoutError,
+} from '../core/index.js';
+import { isSignal } from '../core/internal/validation.js';
 import type { LeaderElection } from '../elections/leader-election.js';
 import type { LeaderElections } from '../elections/leader-elections.js';
 import type {
@@ -9,7 +16,7 @@ import type {
   LockTracer,
 } from '../interfaces/lock-plan.interface.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
-import { withMethodInErrors } from '../plans/define-plan.js';
+import { naming, withMethodInErrors } from '../plans/define-plan.js';
 import { withPolicies } from '../plans/plan-metadata.js';
 import { keyResolver, multiLockResolver } from './lock-resolver.js';
 import { isOnce, type RunOnceCall, RunOnceRules } from './run-once.js';
@@ -44,7 +51,7 @@ type Taken = Pick<Lock, 'key' | 'tryAcquire'> & Partial<Pick<Lock, 'acquire'>>;
 /** A {@link LockPlan} with the locks that it asks for. */
 export class MethodLock {
   readonly #lockOf: (call: LockedCall) => Taken;
-  readonly #options: AcquireOptions & { readonly lease?: number; readonly minLease?: number };
+  readonly #options: AcquireOptions & { lease?: number; maxHold?: number; minLease?: number };
   readonly #once?: RunOnceRules;
   private readonly plan: LockPlan;
 
@@ -57,9 +64,9 @@ export class MethodLock {
   ) {
     const plan = (this.plan = withPolicies(given, clients.policiesOf(given.options.client)));
     const { options, once, method } = plan;
-    const { wait, lease } = options;
+    const { wait, lease, maxHold } = options;
     if (isOnce(plan)) this.#once = new RunOnceRules(plan, clients.get(options.client, method));
-    this.#options = { wait, lease, minLease: once?.atLeast, method };
+    this.#options = { wait, lease, maxHold, minLease: once?.atLeast, method };
     this.#lockOf = lockOf(plan, clients, elections);
   }
 
@@ -79,7 +86,7 @@ export class MethodLock {
     let lease: Lease;
     try {
       if (once?.hasOccurrence && (await once.isOver(lock.key))) return undefined;
-      lease = await this.#acquire(lock, call.signal, once);
+      lease = await this.#acquire(lock, this.#signalOf(call), once);
     } catch (error) {
       if (onBusy === 'throw' || !(error instanceof LockTimeoutError)) throw error;
       if (plan.once && error.waitedMs > 0) throw error; // unknown whether another replica runs it
@@ -97,6 +104,21 @@ export class MethodLock {
     const options = once === undefined ? given : { ...given, wait: once.wait };
     const waits = wait !== undefined || onBusy === 'throw';
     return lock.acquire && waits ? lock.acquire(options) : this.#tryAcquire(lock, options);
+  }
+
+  /**
+   * What aborts the wait of a call: the signal of the decorator, or of the call, as when the consumer of a stream leaves.
+   *
+   * @throws LockOptionsError naming the method
+   */
+  #signalOf({ self, args, signal: left }: LockedCall): AbortSignal | undefined {
+    const { signal: given } = this.plan.options;
+    if (given === undefined) return left;
+    const signal = typeof given === 'function' ? given.apply(self, args as never[]) : given;
+    if (signal === undefined) return left;
+    if (!isSignal(signal))
+      throw naming(this.plan, new LockOptionsError('signal', signal, 'an AbortSignal'));
+    return left === undefined ? signal : AbortSignal.any([signal, left]);
   }
 
   async #tryAcquire(lock: Taken, options: AcquireOptions): Promise<Lease> {

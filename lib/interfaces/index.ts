@@ -12,6 +12,7 @@ export type {
   LockDefaultsOptions,
   LockMethodOptions,
   LockStreamOptions,
+  MutexMethodOptions,
   Occurrence,
   OnBusy,
   OnLost,

@@ -1,15 +1,19 @@
+import type { MutexOptions, SemaphoreOptions } from '../core/index.js';
+
 /** Kind of lock of a key. */
 export type RecipeOptions =
-  | {
+  | ({
       /** @default 'mutex' */
-      readonly recipe?: 'mutex' | 'readLock' | 'writeLock' | undefined;
+      readonly recipe?: 'mutex' | undefined;
       readonly permits?: undefined;
-    }
+    } & MutexOptions)
   | {
-      readonly recipe: 'semaphore';
-      /** Maximum number of concurrent holders: a whole number from 1 to 2^31 - 1. */
-      readonly permits: number;
-    };
+      readonly recipe: 'readLock' | 'writeLock';
+      readonly permits?: undefined;
+      readonly fair?: undefined;
+      readonly fenced?: undefined;
+    }
+  | ({ readonly recipe: 'semaphore'; readonly fenced?: undefined } & SemaphoreOptions);
 
 /**
  * One lock: a key and the kind of lock.

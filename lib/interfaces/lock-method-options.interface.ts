@@ -1,4 +1,10 @@
-import type { LockLostError, LockTimeoutError, SemaphoreOptions, Wait } from '../core/index.js';
+import type {
+  LockLostError,
+  LockTimeoutError,
+  MutexOptions,
+  SemaphoreOptions,
+  Wait,
+} from '../core/index.js';
 import type { RecipeOptions } from './lock-key.interface.js';
 
 /** A cron expression, in a time zone. */
@@ -90,6 +96,20 @@ export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
    */
   readonly lease?: number | undefined;
   /**
+   * Time on Redis after which the lock is lost even if it could be renewed: milliseconds above 0. On other backends the app does
+   * not start with this option.
+   *
+   * @default without bound
+   */
+  readonly maxHold?: number | undefined;
+  /**
+   * Ends the wait of a call, which then rejects with `LockAbortedError`, whatever `onBusy` is: an `AbortSignal`, or a function of
+   * the arguments that returns one, or `undefined`. No effect once the lock is held.
+   *
+   * @default none
+   */
+  readonly signal?: AbortSignal | ((...args: A) => AbortSignal | undefined) | undefined;
+  /**
    * What a call does if it was not granted the lock in time.
    *
    * - `'throw'`: it rejects with `LockTimeoutError`.
@@ -116,6 +136,10 @@ export interface LockMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
    */
   readonly onLost?: OnLost<A> | undefined;
 }
+
+/** Options of `@WithMutex`, for a method with arguments that begin with `A`. */
+export interface MutexMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>
+  extends LockMethodOptions<A, B>, MutexOptions {}
 
 /** Options of `@Semaphore`, for a method with arguments that begin with `A`. */
 export interface SemaphoreMethodOptions<A extends unknown[] = never[], B = OnBusy<A>>

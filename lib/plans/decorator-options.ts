@@ -1,23 +1,23 @@
 import { validateOptionNames } from '../core/internal/option-names.js';
 
-const OF_METHODS = ['client', 'wait', 'lease', 'onBusy', 'onLost'];
+const OF_METHODS = ['client', 'wait', 'lease', 'maxHold', 'signal', 'onBusy', 'onLost'];
 
 /** Names of the options of each decorator. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
-  WithMutex: OF_METHODS,
+  WithMutex: ['fair', 'fenced', ...OF_METHODS],
   ReadLock: OF_METHODS,
   WriteLock: OF_METHODS,
   WithMultiLock: OF_METHODS,
   LockDefaults: OF_METHODS,
-  Semaphore: ['permits', ...OF_METHODS],
-  LockStream: ['recipe', 'permits', 'as', ...OF_METHODS],
+  Semaphore: ['permits', 'fair', ...OF_METHODS],
+  LockStream: ['recipe', 'permits', 'fair', 'fenced', 'as', ...OF_METHODS],
   RunOnce: ['atMost', 'atLeast', 'occurrence', 'client'],
   LeaderOnly: ['client', 'onLost'],
   OnLeadership: ['client'],
   OnLeadershipLost: ['client'],
 };
 
-const OF_MEMBERS = ['key', 'recipe', 'permits', 'client'];
+const OF_MEMBERS = ['key', 'recipe', 'permits', 'fair', 'fenced', 'client'];
 
 /**
  * The options of a decorator as they were given, in a form that can be taken apart whatever it is; `validateDecoratorOptions`

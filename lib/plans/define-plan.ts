@@ -1,6 +1,7 @@
 import { LockKeyError, LockOptionsError } from '../core/index.js';
 import {
   isLease,
+  isSignal,
   LEASE_RANGE,
   validateLockKey,
   validatePermits,
@@ -18,7 +19,7 @@ const POLICIES: readonly unknown[] = ['abort', 'throw', 'ignore'];
 
 /** @throws LockOptionsError */
 export function validateLockMethodOptions(options: LockMethodOptions): void {
-  const { client, wait, lease, onBusy, onLost } = options;
+  const { client, wait, lease, maxHold, signal, onBusy, onLost } = options;
   const demand = (holds: boolean, option: keyof typeof options, expected: string) => {
     if (!holds) throw new LockOptionsError(option, options[option], expected);
   };
@@ -34,6 +35,16 @@ export function validateLockMethodOptions(options: LockMethodOptions): void {
     wait === 0 ? NO_WAIT : "milliseconds above 0, or 'forever'",
   );
   demand(lease === undefined || isLease(lease), 'lease', LEASE_RANGE);
+  demand(
+    maxHold === undefined || (Number.isFinite(maxHold) && maxHold > 0),
+    'maxHold',
+    'milliseconds above 0',
+  );
+  demand(
+    signal === undefined || typeof signal === 'function' || isSignal(signal),
+    'signal',
+    'an AbortSignal, or a function that returns one',
+  );
   demand(
     onBusy === undefined || onBusy === 'throw' || onBusy === 'skip' || typeof onBusy === 'function',
     'onBusy',
@@ -83,11 +94,18 @@ function validateLockTarget(target: LockTarget): void {
   };
 
   validateMemberOptions(target);
-  const { recipe, permits, client } = target;
+  const { recipe, permits, fair, fenced, client } = target;
   const recipes = "'mutex', 'readLock', 'writeLock' or 'semaphore'";
   demand(RECIPES.includes(recipe), 'recipe', recipe, recipes);
   if (recipe === 'semaphore') validatePermits(permits);
   else demand(permits === undefined, 'permits', permits, "them to the recipe 'semaphore' only");
+  const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
+  const mayBeFair = recipe === undefined || recipe === 'mutex' || recipe === 'semaphore';
+  demand(mayBeFair || fair === undefined, 'fair', fair, 'it to a mutex or a semaphore only');
+  demand(isFlag(fair), 'fair', fair, 'true or false');
+  const mayBeFenced = recipe === undefined || recipe === 'mutex';
+  demand(mayBeFenced || fenced === undefined, 'fenced', fenced, 'it to a mutex only');
+  demand(isFlag(fenced), 'fenced', fenced, 'true or false');
   const isName = typeof client === 'string' && client !== '';
   demand(client === undefined || isName, 'client', client, 'the name of a lock client');
 }

@@ -25,7 +25,6 @@ export type { RedLock, RedLockLease } from './red-lock/red-lock.js';
 export type { RedisLockClient } from './redis-lock-client.js';
 export type {
   RedisLockOptions,
-  RedisMutexOptions,
   RedisReadWriteLockOptions,
   RedisSemaphoreOptions,
   RedisSpinLockOptions,

@@ -9,7 +9,7 @@ import {
   type LeaderSelectorOptions,
   type TakeLeadership,
 } from '../core/election/leader-selector.js';
-import type { Lock } from '../core/lock.js';
+import type { Lock, MutexOptions } from '../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../core/lock-client.js';
 import type { LockEvents, LockSubject } from '../core/lock-events.js';
 import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
@@ -36,9 +36,8 @@ import { RedisPermitExpirableSemaphore } from './semaphores/redis-permit-expirab
 import { RedisReadWriteLock } from './locks/redis-read-write-lock.js';
 import { RedisSemaphore } from './semaphores/redis-semaphore.js';
 import { acquireAll } from './locks/redis-multi-lock.js';
-import { validateLease } from './locks/redis-lease.js';
+import { validateLease, validateMaxHold } from './locks/redis-lease.js';
 import type {
-  RedisMutexOptions,
   RedisReadWriteLockOptions,
   RedisSemaphoreOptions,
   RedisSpinLockOptions,
@@ -81,11 +80,11 @@ export class RedisLockClient implements LockClient {
     this[LOCK_INSPECTION] = new RedisInspection(this.#context, options.prefix ?? '');
   }
 
-  mutex(key: string, { fair = false, fenced = false }: RedisMutexOptions = {}): RedisLock {
+  mutex(key: string, { fair = false, fenced = false }: MutexOptions = {}): RedisLock {
     return this.#mutex(key, 'mutex', fair, fenced);
   }
 
-  semaphoreMutex(key: string, { fair = false, fenced = false }: RedisMutexOptions = {}): RedisLock {
+  semaphoreMutex(key: string, { fair = false, fenced = false }: MutexOptions = {}): RedisLock {
     return this.#mutex(key, 'semaphoreMutex', fair, fenced);
   }
 
@@ -172,8 +171,11 @@ export class RedisLockClient implements LockClient {
     return new RedisOccurrenceMark(this.#context, new LockName(prefix + key), key);
   }
 
-  validateLease(lease: number): void {
-    validateLease('lease', lease, { client: this.name }, this.#context.connection.roundTrip);
+  validateLease(lease: number | undefined, maxHold?: number): void {
+    const about = { client: this.name };
+    if (lease !== undefined)
+      validateLease('lease', lease, about, this.#context.connection.roundTrip);
+    validateMaxHold(maxHold, about);
   }
 
   on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void {

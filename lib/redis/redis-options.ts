@@ -3,23 +3,6 @@ import type { RedisClient, RedisNode } from './connection/ioredis.js';
 import type { ReplicaPolicy } from './connection/replica-policy.js';
 import type { BackOff } from './locks/back-off.js';
 
-/** Options that select the kind of mutex. Every client that uses the key has to choose the same. */
-export interface RedisMutexOptions {
-  /**
-   * Whether waiters are served in the order of the queue, across processes: Redisson's `RFairLock`. A waiter costs a command
-   * every third of the `watchdogTimeout`.
-   *
-   * @default false
-   */
-  readonly fair?: boolean | undefined;
-  /**
-   * Whether the fencing token comes with the grant, as with Redisson's `RFencedLock`; otherwise it is fetched on first use.
-   *
-   * @default false
-   */
-  readonly fenced?: boolean | undefined;
-}
-
 /** Options that decide between readers and writers of a read/write lock. */
 export interface RedisReadWriteLockOptions {
   /**

@@ -163,7 +163,10 @@ export class TestingClient {
 function leasedClient(client: LockClient, clock: Clock): LockClient {
   const { name } = client;
   return overrideMembers(client, {
-    validateLease: (lease) => validateLease('lease', lease, { client: name }),
+    validateLease: (lease, maxHold) => {
+      if (lease !== undefined) validateLease('lease', lease, { client: name });
+      validateMaxHold(maxHold, { client: name });
+    },
     mutex: (key) => leasedLock(client.mutex(key), clock, name),
     semaphoreMutex: (key) => leasedLock(client.semaphoreMutex(key), clock, name),
     semaphore: (key, options) => leasedLock(client.semaphore(key, options), clock, name),

@@ -7,7 +7,7 @@ import {
   type LeaderSelectorOptions,
   type TakeLeadership,
 } from '../core/election/leader-selector.js';
-import type { Lock } from '../core/lock.js';
+import type { Lock, MutexOptions } from '../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../core/lock-client.js';
 import type { LockEvents, LockSubject } from '../core/lock-events.js';
 import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
@@ -55,7 +55,8 @@ export class ZooKeeperLockClient implements LockClient {
   readonly name: string;
   readonly clock: Clock;
   /** Throws `LockOptionsError` for every lease: on this backend the session expires instead. */
-  readonly validateLease = (lease: number) => refuseLease(lease, this.name);
+  readonly validateLease = (lease?: number, maxHold?: number): void =>
+    refuseLease(lease, maxHold, this.name);
   /** @internal */
   readonly [LOCK_INSPECTION]: LockInspection;
   readonly #context: RecipeContext;
@@ -84,7 +85,8 @@ export class ZooKeeperLockClient implements LockClient {
     connection.onStateChange((state, reason) => events.emit('connection', { state, reason }));
   }
 
-  mutex(key: string, options: NodeOptions = {}): InterProcessMutex {
+  /** Every mutex is fair, and every lease has a token: `MutexOptions` make no difference. */
+  mutex(key: string, options: NodeOptions & MutexOptions = {}): InterProcessMutex {
     return new InterProcessMutex(this.#context, this.#node(key, 'mutex', options));
   }
 

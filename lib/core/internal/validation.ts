@@ -58,6 +58,9 @@ export function validatePermits(
   throw new LockOptionsError(option, permits, `a whole number ${range}`, context);
 }
 
+export const isSignal = (signal: unknown): signal is AbortSignal =>
+  typeof (signal as Partial<AbortSignal> | null)?.aborted === 'boolean';
+
 /** Options of every acquire; `minLease` is internal. */
 const OF_ACQUIRES = ['wait', 'signal', 'method', 'minLease'];
 
@@ -92,11 +95,17 @@ export function validateAcquireOptions(
         : "milliseconds above 0, or 'forever' (tryAcquire does not wait)",
       context,
     );
-  if (signal !== undefined && typeof signal?.aborted !== 'boolean')
+  if (signal !== undefined && !isSignal(signal))
     throw new LockOptionsError('signal', signal, 'an AbortSignal', context);
 }
 
-/** Throws the `LockOptionsError` of a backend where locks live as long as the session. */
-export function refuseLease(lease: number, client: string): never {
-  throw new LockOptionsError('lease', lease, NO_LEASE, { client });
+/** Throws the `LockOptionsError` of a backend where locks live as long as the session, for what is given. */
+export function refuseLease(
+  lease: number | undefined,
+  maxHold: number | undefined,
+  client: string,
+): void {
+  if (lease !== undefined) throw new LockOptionsError('lease', lease, NO_LEASE, { client });
+  if (maxHold !== undefined)
+    throw new LockOptionsError('maxHold', maxHold, INSTEAD.maxHold, { client });
 }

@@ -16,7 +16,7 @@ import {
   type LeaderSelectorOptions,
   type TakeLeadership,
 } from '../../core/election/leader-selector.js';
-import type { Lock, LockRecipe } from '../../core/lock.js';
+import type { Lock, LockRecipe, MutexOptions } from '../../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../../core/lock-client.js';
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import type { LockEvents, LockSubject } from '../../core/lock-events.js';
@@ -32,6 +32,7 @@ import { RedisElection } from '../locks/redis-election.js';
 import type { RedisLockOptions } from '../redis-options.js';
 import { majorityHolders, type RedLockNodes } from './red-lock-nodes.js';
 import { RedLockOccurrenceMark } from './red-lock-occurrence-mark.js';
+import { validateMaxHold } from '../locks/redis-lease.js';
 import { RedLock, validateRedLockLease } from './red-lock.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
@@ -93,7 +94,8 @@ export class RedLockClient implements LockClient {
     this[LOCK_INSPECTION] = new RedLockInspection(this.#context, parts);
   }
 
-  mutex(key: string): RedLock {
+  mutex(key: string, { fair = false }: MutexOptions = {}): RedLock {
+    if (fair) this.#refuse('fair', fair, 'none: independent servers have no queue in common', key);
     return this.#mutex(key, 'mutex', 'mutex').lock;
   }
 
@@ -132,8 +134,10 @@ export class RedLockClient implements LockClient {
     return new RedLockOccurrenceMark(this.#context, parts, key);
   }
 
-  validateLease(lease: number): void {
-    validateRedLockLease(lease, this.#context.nodeTimeout, { client: this.name });
+  validateLease(lease: number | undefined, maxHold?: number): void {
+    const about = { client: this.name };
+    if (lease !== undefined) validateRedLockLease(lease, this.#context.nodeTimeout, about);
+    validateMaxHold(maxHold, about);
   }
 
   on<E extends keyof LockEvents>(event: E, listener: (event: LockEvents[E]) => void): () => void {
@@ -211,12 +215,13 @@ export class RedLockClient implements LockClient {
   }
 
   #refuseRecipe(key: string): never {
-    throw new LockOptionsError(
-      'nodes',
-      'several servers',
-      'one server or cluster for this lock: on independent servers there are mutexes only',
-      { key, client: this.name },
-    );
+    const expected =
+      'one server or cluster for this lock: on independent servers there are mutexes only';
+    return this.#refuse('nodes', 'several servers', expected, key);
+  }
+
+  #refuse(option: string, value: unknown, expected: string, key: string): never {
+    throw new LockOptionsError(option, value, expected, { key, client: this.name });
   }
 }
 

@@ -29,6 +29,9 @@ export class Accepted {
   @WithMutex('literal', { onBusy: 'skip', wait: 100 })
   @WithMutex('literal', { lease: 1_000 })
   @WithMutex('literal', { onLost: 'throw' })
+  @WithMutex('literal', { fair: true, fenced: true, maxHold: 1_000, signal: AbortSignal.abort() })
+  @Semaphore('literal', { permits: 3, fair: true })
+  @WithMultiLock([{ key: 'literal', fair: true }, 'other'], { maxHold: 1_000 })
   @ReadLock('literal', { onLost: 'abort' })
   @WriteLock('literal', { onLost: 'ignore' })
   @Semaphore('literal', { permits: 3, lease: 1_000 })
@@ -36,7 +39,9 @@ export class Accepted {
   @RunOnce('report', { atMost: 60_000 })
   async nothing() {}
 
-  @WithMutex((id: string) => `order:${id}`)
+  @WithMutex((id: string) => `order:${id}`, {
+    signal: (id) => (id ? undefined : AbortSignal.abort()),
+  })
   @Semaphore((id: string) => id, { permits: 3, onLost: (error, id) => void [error.key, id.length] })
   async prefixOfTheArguments(_id: string, _amount: number) {}
 
@@ -327,6 +332,14 @@ export class Refused {
   @Semaphore('literal', { permits: '3' })
   // @ts-expect-error one key is no list
   @WithMultiLock('literal')
+  // @ts-expect-error readers have no such order
+  @ReadLock('literal', { fair: true })
+  // @ts-expect-error a semaphore has no token of its own
+  @Semaphore('literal', { permits: 3, fenced: true })
+  // @ts-expect-error readers have no such order
+  @WithMultiLock([{ key: 'literal', recipe: 'readLock', fair: true }])
+  // @ts-expect-error a signal is wanted
+  @WithMutex('literal', { signal: () => 'soon' })
   // @ts-expect-error no such recipe
   @WithMultiLock([{ key: 'literal', recipe: 'lock' }])
   // @ts-expect-error how many?

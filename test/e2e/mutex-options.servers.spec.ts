@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { of, type Observable } from 'rxjs';
+import {
+  currentLease,
+  LockDefaults,
+  LockLostError,
+  LockOptionsError,
+  LockStream,
+  Semaphore,
+  WithMultiLock,
+  WithMutex,
+  type LockModuleOptions,
+} from '../../lib/index.js';
+import { useRedis, useShared } from '../support/fixtures.js';
+import { eventually } from '../support/time.js';
+import { RedisServer } from '../support/redis-server.js';
+import { clientOf, errorOf, Room, useApps } from './support/apps.js';
+
+const aborted = () =>
+  new Promise<void>((resolve) => currentLease()!.signal.addEventListener('abort', () => resolve()));
+
+@Injectable()
+class Orders {
+  constructor(private readonly room: Room) {}
+
+  @WithMutex('order', { fair: true })
+  async fair(): Promise<string> {
+    return this.room.stay('paid');
+  }
+
+  @WithMutex('token', { fenced: true })
+  async fenced(): Promise<string> {
+    return this.room.stay('paid');
+  }
+
+  @WithMultiLock([{ key: 'order', fair: true }, 'other'])
+  async several(): Promise<string> {
+    return this.room.stay('paid');
+  }
+
+  @Semaphore('permits', { permits: 1, fair: true })
+  async permit(): Promise<string> {
+    return this.room.stay('paid');
+  }
+
+  @LockStream('order', { fair: true })
+  stream(): Observable<string> {
+    return of('paid');
+  }
+}
+
+@Injectable()
+class Hangs {
+  @WithMutex('hangs', { maxHold: 300 })
+  async until(): Promise<void> {
+    await aborted();
+  }
+}
+
+@Injectable()
+@LockDefaults({ maxHold: 300 })
+class HangsByDefault {
+  @WithMutex('hangs')
+  async until(): Promise<void> {
+    await aborted();
+  }
+}
+
+@Injectable()
+class Fair {
+  @WithMutex('order', { fair: true })
+  async pay(): Promise<void> {}
+}
+
+describe('Options of the mutex on decorators', () => {
+  const redis = useRedis();
+  const nodes = useShared(async () => {
+    const all = await Promise.all([1, 2, 3].map(() => RedisServer.start()));
+    return { all, stop: () => Promise.all(all.map((server) => server.stop())) };
+  });
+  const apps = useApps();
+  const options = (): LockModuleOptions => ({ backend: 'redis', connect: redis().url });
+  const boot = () => apps.boot({ clients: [options()], providers: [Orders] });
+
+  beforeEach(async () => {
+    const user = redis().client();
+    await user.flushall();
+    user.disconnect();
+  });
+
+  it.each([
+    ['fair', 'redisson_lock_queue:{order}'],
+    ['several', 'redisson_lock_queue:{order}'],
+    ['permit', 'interlock_permit_queue:{permits}'],
+  ] as const)('queue on the server where the lock is fair: %s', async (method, queue) => {
+    const [one, two] = [await boot(), await boot()];
+    const first = one.get(Orders)[method]();
+    await apps.room.entered.promise;
+    const contender = clientOf(two);
+    const queued = new Promise((resolve) => contender.on('contended', resolve));
+    const second = two.get(Orders)[method]();
+    await queued;
+    const user = redis().client();
+    await eventually('it is in the queue', () => user.llen(queue));
+    user.disconnect();
+    apps.room.open();
+    expect(await Promise.all([first, second])).toEqual(['paid', 'paid']);
+  });
+
+  it('bring the token along with the grant where the lock is fenced', async () => {
+    const app = await boot();
+    const paid = app.get(Orders).fenced();
+    await apps.room.entered.promise;
+    expect(clientOf(app).activity()).toMatchObject([{ key: 'token', fencingToken: 1n }]);
+    apps.room.open();
+    expect(await paid).toBe('paid');
+  });
+
+  it.each([Hangs, HangsByDefault])('end a hold that hangs, by maxHold: %p', async (type) => {
+    const app = await apps.boot({ clients: [options()], providers: [type] });
+    const error = await errorOf(app.get<Hangs>(type).until());
+    expect(error).toBeInstanceOf(LockLostError);
+    expect(error.message).toContain('maxHold of 300 ms');
+  });
+
+  it('mean nothing on embedded where it has them anyway', async () => {
+    const app = await apps.boot({ providers: [Orders] });
+    apps.room.open();
+    const { fair, fenced, several, permit } = Orders.prototype;
+    for (const method of [fair, fenced, several, permit])
+      expect(await method.call(app.get(Orders))).toBe('paid');
+  });
+
+  it('keep an app from starting whose backend does not have them', async () => {
+    for (const provider of [Hangs, HangsByDefault]) {
+      const error = await apps.bootError({ providers: [provider] });
+      expect(error).toBeInstanceOf(LockOptionsError);
+      expect(error.message).toContain('only locks on Redis have it, to @WithMutex of');
+    }
+    const clients = [{ backend: 'redis' as const, nodes: nodes().all.map(({ url }) => url) }];
+    const error = await apps.bootError({ clients, providers: [Fair] });
+    expect(error.message).toContain('no queue in common, to @WithMutex of Fair.pay');
+  });
+});
