@@ -143,7 +143,7 @@ describe('The signal of a decorator', () => {
     await queued;
     browser.abort();
     await request;
-    await eventually('nobody waits', () => client.status().waiting === 0);
+    await eventually('no acquire waits', () => client.status().waiting === 0);
     await lease.release();
     expect((await fetch(url, { method: 'POST' })).status).toBe(201);
     expect(server.get(Reports).written).toBe(1);
