@@ -5,8 +5,8 @@ type Erased<T> = { [K in keyof T]: unknown };
 
 /**
  * The type of the name of a method: what is wrong with the method, as the compiler shows it, or any name. A method takes as many
- * arguments as a function of `A` and the placeholders of `K` need, and `Result` includes `Busy`. `Q` is
- * inferred as the arguments where these have what the placeholders name, otherwise as `ArgumentsFor<K>`, its constraint.
+ * arguments as a function of `A` and the placeholders of `K` need, and `Result` includes `Busy`. `Q` is inferred as the arguments
+ * where these have what the placeholders name, otherwise as `ArgumentsFor<K>`, its constraint.
  */
 type NameOf<
   M extends (...args: never[]) => unknown,
@@ -122,7 +122,8 @@ type AsyncMethod = (...args: never[]) => Promise<unknown>;
 
 /**
  * A decorator of async methods with arguments that begin with `A` and have what the placeholders of the literal keys `K` stand
- * for, and with a result type that includes `Busy`. Static methods, properties and methods that do not return a promise are rejected.
+ * for, and with a result type that includes `Busy`. Static methods, properties and methods that do not return a promise are
+ * rejected.
  */
 export type AsyncMethodDecorator<A extends unknown[], Busy = never, K extends string = string> = <
   M extends AsyncMethod,

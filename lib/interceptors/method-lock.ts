@@ -83,10 +83,11 @@ export class MethodLock {
     const { onBusy = 'throw' } = plan.options;
     const once = this.#once?.begin();
     const lock = this.#lockOf(call);
+    const signal = this.#signalOf(call); // out of the try: what a function of the user throws passes through
     let lease: Lease;
     try {
       if (once?.hasOccurrence && (await once.isOver(lock.key))) return undefined;
-      lease = await this.#acquire(lock, this.#signalOf(call), once);
+      lease = await this.#acquire(lock, signal, once);
     } catch (error) {
       if (onBusy === 'throw' || !(error instanceof LockTimeoutError)) throw error;
       if (plan.once && error.waitedMs > 0) throw error; // unknown whether another replica runs it

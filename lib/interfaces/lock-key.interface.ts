@@ -37,8 +37,8 @@ export type LockMember<K = LockTarget['key']> = K | LockTarget<K>;
  * The key that a decorated call locks.
  *
  * - A string: one lock for all calls. Placeholders `{0}` and `{0.order.id}` stand for an argument, counted from 0, and for a
- *   property inside it: `'order:{0.id}'`. The compiler checks those of a literal against the method. Different values give different keys: in a value that another one follows, the
- *   character that ends it is percent-encoded, and `%`.
+ *   property inside it: `'order:{0.id}'`. The compiler checks those of a literal against the method. Different values give
+ *   different keys: in a value that another one follows, the character that ends it is percent-encoded, and `%`.
  * - A function of the method's arguments, or of the first of them: `(order: Order) => `order:${order.id}``.
  */
 export type LockKey<A extends unknown[] = [], K extends string = string> =

@@ -59,6 +59,14 @@ class Hangs {
 }
 
 @Injectable()
+class SeveralHang {
+  @WithMultiLock(['hangs', 'other'], { maxHold: 300 })
+  async until(): Promise<void> {
+    await aborted();
+  }
+}
+
+@Injectable()
 @LockDefaults({ maxHold: 300 })
 class HangsByDefault {
   @WithMutex('hangs')
@@ -117,11 +125,15 @@ describe('Options of the mutex on decorators', () => {
     expect(await paid).toBe('paid');
   });
 
-  it.each([Hangs, HangsByDefault])('end a hold that hangs, by maxHold: %p', async (type) => {
+  it.each([
+    [Hangs, 'maxHold of 300 ms'],
+    [HangsByDefault, 'maxHold of 300 ms'],
+    [SeveralHang, 'its part "hangs" was lost'],
+  ])('end a hold that hangs, by maxHold: %p', async (type, why) => {
     const app = await apps.boot({ clients: [options()], providers: [type] });
     const error = await errorOf(app.get<Hangs>(type).until());
     expect(error).toBeInstanceOf(LockLostError);
-    expect(error.message).toContain('maxHold of 300 ms');
+    expect(error.message).toContain(why);
   });
 
   it('mean nothing on embedded where it has them anyway', async () => {
@@ -132,11 +144,24 @@ describe('Options of the mutex on decorators', () => {
       expect(await method.call(app.get(Orders))).toBe('paid');
   });
 
+  it('are refused when the class is defined if they are not what they have to be', () => {
+    const wrong: readonly [object, string][] = [
+      [{ fair: 'yes' }, 'true or false'],
+      [{ fenced: 1 }, 'true or false'],
+      [{ maxHold: 0 }, 'milliseconds above 0'],
+    ];
+    const on = Object.create(Orders.prototype) as object;
+    for (const [options, expected] of wrong)
+      expect(() => WithMutex('order', options)(on, 'pay', { value: async () => {} })).toThrow(
+        expected,
+      );
+  });
+
   it('keep an app from starting whose backend does not have them', async () => {
-    for (const provider of [Hangs, HangsByDefault]) {
+    for (const provider of [Hangs, SeveralHang, HangsByDefault]) {
       const error = await apps.bootError({ providers: [provider] });
       expect(error).toBeInstanceOf(LockOptionsError);
-      expect(error.message).toContain('only locks on Redis have it, to @WithMutex of');
+      expect(error.message).toContain('none: only locks on Redis have it, to @With');
     }
     const clients = [{ backend: 'redis' as const, nodes: nodes().all.map(({ url }) => url) }];
     const error = await apps.bootError({ clients, providers: [Fair] });
