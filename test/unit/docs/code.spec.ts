@@ -9,6 +9,7 @@ import { type CodeBlock, codeBlocksOf, documents } from './support/documents.js'
  * client on Redis or, on the pages of ZooKeeper, `zookeeper`; the others are of the reader.
  */
 const PRELUDE = `
+import type { AsyncLocalStorage as Storage } from 'node:async_hooks';
 import type * as nest from '@nestjs/common';
 import type * as interlock from 'nestjs-interlock';
 import type {
@@ -16,6 +17,7 @@ import type {
 } from 'nestjs-interlock';
 import type { Redis as Client } from 'ioredis';
 declare global {
+  class AsyncLocalStorage<T> extends Storage<T> {}
   const Injectable: typeof nest.Injectable;
   const Module: typeof nest.Module;
   const LockModule: typeof interlock.LockModule;
@@ -37,8 +39,8 @@ declare global {
   const catalogue: RedisReadWriteLock;
   const password: string;
   const sentinels: { host: string; port: number }[];
-  interface Product { readonly id: string }
-  interface Place { readonly latitude: number; readonly longitude: number }
+  interface EntityManager { decrement(entity: string, where: object, column: string, by: number): Promise<unknown> }
+  class DataSource { transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> } // of TypeORM
   function job(): Promise<void>;
   function load(): Promise<void>;
   function rebuild(): Promise<void>;
@@ -57,7 +59,12 @@ function complaintsAbout(blocks: readonly CodeBlock[], prelude = ''): Map<CodeBl
   const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path));
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, resolve('.'));
   const host = ts.createCompilerHost(options);
-  const files = new Map(blocks.map((block) => [pathOf(block), `${block.code}\nexport {};`]));
+  const files = new Map(
+    blocks.map((block) => [
+      pathOf(block),
+      `${block.code.replace("'vitest'", "'@jest/globals'")}\nexport {};`, // Vitest is not installed here
+    ]),
+  );
   files.set(PRELUDE_FILE, `${prelude}\nexport {};`);
 
   const { readFile, fileExists } = host;
