@@ -5,16 +5,28 @@ import ts from 'typescript';
 import { type CodeBlock, codeBlocksOf, documents } from './support/documents.js';
 
 /**
- * What the documents take for granted in short examples, those without an import: `locks` is the client on Redis or, on
- * the pages of ZooKeeper, `zookeeper`; the others are of the reader.
+ * What the documents take for granted in short examples, those without an import: the decorators, `locks`, which is the
+ * client on Redis or, on the pages of ZooKeeper, `zookeeper`; the others are of the reader.
  */
 const PRELUDE = `
+import type * as nest from '@nestjs/common';
+import type * as interlock from 'nestjs-interlock';
 import type {
-  LockClient, LockModule as Module, RedisLock, RedisLockClient, RedisReadWriteLock, RedLockClient, ZooKeeperLockClient,
+  LockClient, RedisLock, RedisLockClient, RedisReadWriteLock, RedLockClient, ZooKeeperLockClient,
 } from 'nestjs-interlock';
 import type { Redis as Client } from 'ioredis';
 declare global {
-  const LockModule: typeof Module;
+  const Injectable: typeof nest.Injectable;
+  const Module: typeof nest.Module;
+  const LockModule: typeof interlock.LockModule;
+  const LockDefaults: typeof interlock.LockDefaults;
+  const WithMutex: typeof interlock.WithMutex;
+  const ReadLock: typeof interlock.ReadLock;
+  const WriteLock: typeof interlock.WriteLock;
+  const Semaphore: typeof interlock.Semaphore;
+  const WithMultiLock: typeof interlock.WithMultiLock;
+  const LockStream: typeof interlock.LockStream;
+  const currentLease: typeof interlock.currentLease;
   const Redis: typeof Client;
   type Redis = Client;
   const locks: RedisLockClient;

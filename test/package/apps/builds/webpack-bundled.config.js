@@ -1,4 +1,4 @@
-// The library within the bundle, as docs/bundling.md says.
+// The library within the bundle, as docs/module.md says.
 const { IgnorePlugin } = require('webpack');
 const externals = require('webpack-node-externals');
 
