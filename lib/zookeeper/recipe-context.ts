@@ -12,6 +12,7 @@ import type { LockPathSettings } from './lock-path.js';
 import { DelayedWatches, ServedNodeShortcut, SoleChildShortcut } from './locks/saved-requests.js';
 import { ContainerParents } from './nodes/container-parents.js';
 import { GuaranteedDelete } from './nodes/guaranteed-delete.js';
+import { SharedListings } from './nodes/shared-listings.js';
 
 /** Parts and settings of a client. Times are in milliseconds. */
 export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope {
@@ -45,6 +46,7 @@ export interface RecipeContext extends LockScope {
   readonly retryPolicy: RetryPolicy;
   readonly parents: ContainerParents;
   readonly removals: GuaranteedDelete;
+  readonly listings: SharedListings;
   readonly soleChildren: SoleChildShortcut;
   readonly servedNodes: ServedNodeShortcut;
   readonly delayedWatches: DelayedWatches;
@@ -83,6 +85,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
         `Lock client "${name}" is not allowed to remove a lock node, so the lock stays taken: ${error.message}. It tries again for as long as its session lives; closing the client ends the session.`,
       ),
     ),
+    listings: new SharedListings(connection),
     soleChildren: new SoleChildShortcut(connection),
     servedNodes: new ServedNodeShortcut(),
     delayedWatches: new DelayedWatches(clock, watchAfter),
