@@ -3,7 +3,7 @@ import type { ErrorPolicy } from '../core/election/election-backend.js';
 import type { Candidate } from '../core/internal/client-lifecycle.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
-import { SwapRemoveSet } from '../core/internal/swap-remove-set.js';
+import { OrderedSet } from '../core/internal/ordered-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
 import type { LockScope, Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
@@ -59,11 +59,11 @@ export interface RecipeContext extends LockScope {
   /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
   accepts: 'all' | 'nested' | 'none';
   /** Pending acquires. */
-  readonly waits: SwapRemoveSet<WaitScope>;
+  readonly waits: OrderedSet<WaitScope>;
   /** Held locks. */
-  readonly holds: SwapRemoveSet<ClientHold>;
+  readonly holds: OrderedSet<ClientHold>;
   /** Participants of elections. */
-  readonly candidates: SwapRemoveSet<Candidate>;
+  readonly candidates: OrderedSet<Candidate>;
 }
 
 /** Creates the state that the recipes of a client share. */
@@ -91,8 +91,8 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     delayedWatches: new DelayedWatches(clock, watchAfter),
     nodeData: Buffer.alloc(0),
     accepts: 'all',
-    waits: new SwapRemoveSet(),
-    holds: new SwapRemoveSet(),
-    candidates: new SwapRemoveSet(),
+    waits: new OrderedSet(),
+    holds: new OrderedSet(),
+    candidates: new OrderedSet(),
   };
 }

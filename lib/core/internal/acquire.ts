@@ -3,7 +3,7 @@ import { type LockEvents, type LockSubject, lockSubject } from '../lock-events.j
 import type { AcquireOptions, LockRecipe, Wait } from '../lock.js';
 import { LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
-import type { SwapRemoveSet } from './swap-remove-set.js';
+import type { OrderedSet } from './ordered-set.js';
 import { WaitScope, type WaitScopeContext } from './wait-scope.js';
 
 /** A request to wait for something. */
@@ -36,7 +36,7 @@ export interface WaitContext {
   /** Bound on waits that have none, in ms: see `LockClient.limitWaits`. */
   readonly longestWait?: number | undefined;
   /** Acquires under way. */
-  readonly waits: SwapRemoveSet<WaitScope>;
+  readonly waits: OrderedSet<WaitScope>;
 }
 
 /**

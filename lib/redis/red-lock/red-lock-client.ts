@@ -1,5 +1,5 @@
 import { clientActivity, clientStatus } from '../../core/internal/client-activity.js';
-import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
+import { OrderedSet } from '../../core/internal/ordered-set.js';
 import type { Clock } from '../../core/clock.js';
 import {
   LockClientClosedError,
@@ -81,9 +81,9 @@ export class RedLockClient implements LockClient {
       majority: nodes.majority,
       random: Math.random,
       accepts: 'all',
-      waits: new SwapRemoveSet(),
-      holds: new SwapRemoveSet(),
-      candidates: new SwapRemoveSet(),
+      waits: new OrderedSet(),
+      holds: new OrderedSet(),
+      candidates: new OrderedSet(),
       lines: new LocalQueues(),
     };
     this.#lifecycle = new ClientLifecycle(this.#context, {
