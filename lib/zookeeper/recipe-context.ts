@@ -5,6 +5,7 @@ import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { SwapRemoveSet } from '../core/internal/swap-remove-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
+import { type WaiterLimits, Waiters } from '../core/internal/waiter-limits.js';
 import type { LockScope, Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
 import type { AclEntry, ZooKeeperConnection } from './connection/zookeeper-connection.js';
@@ -14,7 +15,7 @@ import { ContainerParents } from './nodes/container-parents.js';
 import { GuaranteedDelete } from './nodes/guaranteed-delete.js';
 
 /** Parts and settings of a client. Times are in milliseconds. */
-export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope {
+export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope, WaiterLimits {
   readonly name: string;
   readonly connection: ZooKeeperConnection;
   readonly events: LockEventEmitter;
@@ -58,6 +59,8 @@ export interface RecipeContext extends LockScope {
   accepts: 'all' | 'nested' | 'none';
   /** Pending acquires. */
   readonly waits: SwapRemoveSet<WaitScope>;
+  /** Those of them that may wait for others, by key. */
+  readonly waiters: Waiters;
   /** Held locks. */
   readonly holds: SwapRemoveSet<ClientHold>;
   /** Participants of elections. */
@@ -89,6 +92,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     nodeData: Buffer.alloc(0),
     accepts: 'all',
     waits: new SwapRemoveSet(),
+    waiters: new Waiters(name, settings),
     holds: new SwapRemoveSet(),
     candidates: new SwapRemoveSet(),
   };
