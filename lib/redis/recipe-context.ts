@@ -5,6 +5,7 @@ import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { OrderedSet } from '../core/internal/ordered-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
+import { Waiters } from '../core/internal/waiter-limits.js';
 import type { LockScope, Wait } from '../core/lock.js';
 import type { RedisConnection } from './connection/redis-connection.js';
 import { replyText } from './connection/redis-error.js';
@@ -50,6 +51,8 @@ export interface RecipeContext extends LockScope {
   accepts: 'all' | 'nested' | 'none';
   /** Acquires under way. */
   readonly waits: OrderedSet<WaitScope>;
+  /** Those of them that may wait for others, by key. */
+  readonly waiters: Waiters;
   /** Locks held. */
   readonly holds: OrderedSet<ClientHold>;
   /** Participants of elections. */
@@ -80,6 +83,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     holderIds: { client: randomUUID(), last: 0 },
     accepts: 'all',
     waits: new OrderedSet(),
+    waiters: new Waiters(name, options),
     holds: new OrderedSet(),
     candidates: new OrderedSet(),
   };

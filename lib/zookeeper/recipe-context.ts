@@ -5,6 +5,7 @@ import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { OrderedSet } from '../core/internal/ordered-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
+import { type WaiterLimits, Waiters } from '../core/internal/waiter-limits.js';
 import type { LockScope, Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
 import type { AclEntry, ZooKeeperConnection } from './connection/zookeeper-connection.js';
@@ -15,7 +16,7 @@ import { GuaranteedDelete } from './nodes/guaranteed-delete.js';
 import { SharedListings } from './nodes/shared-listings.js';
 
 /** Parts and settings of a client. Times are in milliseconds. */
-export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope {
+export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope, WaiterLimits {
   readonly name: string;
   readonly connection: ZooKeeperConnection;
   readonly events: LockEventEmitter;
@@ -60,6 +61,8 @@ export interface RecipeContext extends LockScope {
   accepts: 'all' | 'nested' | 'none';
   /** Pending acquires. */
   readonly waits: OrderedSet<WaitScope>;
+  /** Those of them that may wait for others, by key. */
+  readonly waiters: Waiters;
   /** Held locks. */
   readonly holds: OrderedSet<ClientHold>;
   /** Participants of elections. */
@@ -92,6 +95,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     nodeData: Buffer.alloc(0),
     accepts: 'all',
     waits: new OrderedSet(),
+    waiters: new Waiters(name, settings),
     holds: new OrderedSet(),
     candidates: new OrderedSet(),
   };

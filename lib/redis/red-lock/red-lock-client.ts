@@ -25,6 +25,7 @@ import { LOCK_INSPECTION, type LockInspection } from '../../core/lock-inspection
 import type { OccurrenceMark } from '../../core/occurrence-mark.js';
 import { MultiLock } from '../../core/multi-lock.js';
 import { WaitScope } from '../../core/internal/wait-scope.js';
+import { Waiters } from '../../core/internal/waiter-limits.js';
 import { reasonOf } from '../connection/redis-error.js';
 import { RedLockInspection } from './red-lock-inspection.js';
 import { LocalQueues } from '../locks/local-queue.js';
@@ -82,6 +83,7 @@ export class RedLockClient implements LockClient {
       random: Math.random,
       accepts: 'all',
       waits: new OrderedSet(),
+      waiters: new Waiters(name, options),
       holds: new OrderedSet(),
       candidates: new OrderedSet(),
       lines: new LocalQueues(),

@@ -1,7 +1,4 @@
-import {
-  type AcquireRequest as CoreAcquireRequest,
-  runAcquire,
-} from '../../core/internal/acquire.js';
+import { type AcquireRequest, runAcquire } from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
@@ -13,14 +10,9 @@ import type { SoleChildEntry } from './saved-requests.js';
 import type { LockInternalsDriver, Turn } from './lock-drivers.js';
 import type { LockHold } from './lock-hold.js';
 
-/** Parameters of an acquire. */
-interface AcquireRequest extends CoreAcquireRequest {
-  /** False if the acquire resolves without the lock instead of waiting for others. */
-  readonly mayWait: boolean;
-}
-
 /** One acquire under way, of any recipe. */
 export interface Acquisition extends RetryBounds {
+  /** False if the acquire resolves without the lock instead of waiting for others. */
   readonly mayWait: boolean;
   /** Name of the caller, for operators (see `AcquireOptions.method`). */
   readonly method?: string | undefined;

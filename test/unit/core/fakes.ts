@@ -4,6 +4,7 @@ import type { Candidate } from '../../../lib/core/internal/client-lifecycle.js';
 import { Hold, type HoldBackend } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
+import { Waiters } from '../../../lib/core/internal/waiter-limits.js';
 import type { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import type { LockIdentity } from '../../../lib/core/lock.js';
 import { Deferred, VirtualClock } from '../../support/time.js';
@@ -55,6 +56,7 @@ export class FakeElection implements ElectionBackend {
     clock: this.clock,
     accepts: 'all' as const,
     waits: this.waits,
+    waiters: new Waiters('unit', {}),
     candidates: new OrderedSet<Candidate>(),
     wait: 'forever' as const,
   };
