@@ -17,6 +17,8 @@ const COMMON = {
   backend: true,
   drainTimeout: true,
   logOperations: true,
+  maxWaiters: true,
+  maxWaitersPerKey: true,
   namespace: true,
   onBusy: true,
   onLost: true,

@@ -140,7 +140,8 @@ export interface LockClient {
   /** Current status; sends no request. */
   status(): LockClientStatus;
   /**
-   * Locks held and not lost, then acquires under way, each the oldest first; sends no request.
+   * Locks held and not lost, then acquires under way, each the oldest first; sends no request. Its time and memory grow with
+   * their number: do not call it often in a process that holds very many.
    *
    * Count-down latches and plain semaphores have no owner: their waiters are neither listed nor counted by `status`.
    */

@@ -1,4 +1,4 @@
-import type { QueuedActivity } from './internal/client-activity.js';
+import type { UrgentActivity } from './internal/client-activity.js';
 
 /** A holder or waiter of a lock, as seen on the servers. */
 export interface ObservedParty {
@@ -121,8 +121,8 @@ export interface LockInspection {
   nameOf(key: string): string;
   /** Key of the lock with this name. */
   keyOf(name: string): string;
-  /** Held locks and waiting acquires of this client. */
-  activity(): QueuedActivity[];
+  /** The most urgent acquires of this client, at most `most`, and the number of the others. */
+  activity(most: number): UrgentActivity;
   /** The locks that have a holder or a queue. Rejects when the servers do not answer. */
   locks(known: KnownLocks): Promise<ObservedLocks>;
   /**

@@ -2,6 +2,7 @@ import { systemClock } from '../core/clock.js';
 import { LockOptionsError } from '../core/errors/index.js';
 import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { validateAcquireOptions } from '../core/internal/validation.js';
+import { validateWaiterLimits, type WaiterLimits } from '../core/internal/waiter-limits.js';
 import type { Wait } from '../core/lock.js';
 import { RetryForever } from '../zookeeper/connection/retry-policies.js';
 import { SessionConnection } from '../zookeeper/connection/session-connection.js';
@@ -12,7 +13,7 @@ import { EmbeddedServer } from './embedded-server.js';
 import { embeddedServers, EmbeddedTransport } from './embedded-transport.js';
 
 /** Options of a lock client on the embedded tree. */
-export interface EmbeddedLockOptions {
+export interface EmbeddedLockOptions extends WaiterLimits {
   /**
    * Longest wait of an acquire that sets none: milliseconds above 0, or `'forever'`.
    *
@@ -68,9 +69,11 @@ function transportTo(name: string): Transport {
  */
 export function createEmbeddedLockClient(
   name: string,
-  { wait = 'forever', basePath = '/locks', literalPaths = false }: EmbeddedLockOptions = {},
+  options: EmbeddedLockOptions = {},
 ): ZooKeeperLockClient {
-  validateEmbeddedOptions({ wait, basePath, literalPaths }, name);
+  const { wait = 'forever', basePath = '/locks', literalPaths = false } = options;
+  const { maxWaiters, maxWaitersPerKey } = options;
+  validateEmbeddedOptions({ wait, basePath, literalPaths, maxWaiters, maxWaitersPerKey }, name);
   const connection = new SessionConnection({
     transport: transportTo(name),
     servers: embeddedServers,
@@ -88,16 +91,21 @@ export function createEmbeddedLockClient(
     wait,
     retryPolicy: new RetryForever(50),
     isLocal: true,
+    maxWaiters,
+    maxWaitersPerKey,
     serverIds: () => [`embedded "${name}"`],
   });
 }
 
+type ValidatedOptions = Required<Omit<EmbeddedLockOptions, keyof WaiterLimits>> & WaiterLimits;
+
 /** @throws LockOptionsError */
 export function validateEmbeddedOptions(
-  { wait, basePath, literalPaths }: Required<EmbeddedLockOptions>,
+  { wait, basePath, literalPaths, ...limits }: ValidatedOptions,
   client: string,
 ): void {
   validateAcquireOptions({ wait }, { client });
+  validateWaiterLimits(limits, client);
   if (typeof literalPaths !== 'boolean')
     throw new LockOptionsError('literalPaths', literalPaths, 'true or false', { client });
   if (isCanonicalPath(basePath)) return;

@@ -8,6 +8,7 @@ import {
   type LockErrorCode,
   LockLostError,
   LockNotHeldError,
+  LockQueueFullError,
   LockTimeoutError,
   LockUpgradeError,
 } from '../core/index.js';
@@ -47,6 +48,11 @@ export const ANSWERED_ERRORS = [
     message: 'Locks are not available. Try again later.',
   },
   {
+    type: LockQueueFullError,
+    ...UNAVAILABLE,
+    message: 'Too many calls are waiting. Try again later.',
+  },
+  {
     type: LockClientClosedError,
     ...UNAVAILABLE,
     message: 'The service is shutting down. Try again later.',
@@ -63,7 +69,7 @@ export interface LockExceptionFilterOptions {
   /**
    * Value of `Retry-After` in seconds; a whole number from 1 on.
    *
-   * @default for a lock that was not granted in time the `wait` of the call, rounded up; for servers that are away 5
+   * @default for a lock that was not granted in time the `wait` of the call, rounded up; otherwise 5
    */
   readonly retryAfter?: number | undefined;
   /**

@@ -33,7 +33,8 @@ function answerHttp(response: HttpResponse, { status, retryAfter, body }: LockEr
  *
  * - `LockTimeoutError`, `LockAbortedError`: 423 Locked, with `Retry-After`.
  * - `LockLostError`, `LockNotHeldError`, `LockUpgradeError`: 409 Conflict.
- * - `LockConnectionError`, `LockClientClosedError`, `ElectionClosedError`: 503 Service Unavailable, with `Retry-After`.
+ * - `LockConnectionError`, `LockQueueFullError`, `LockClientClosedError`, `ElectionClosedError`: 503 Service Unavailable, with
+ *   `Retry-After`.
  *
  * Other lock errors are programming errors and left to Nest: 500. In microservices it leaves all errors to Nest. It is not for
  * gateways, which global filters do not cover.

@@ -11,7 +11,7 @@ import {
 import type { LockInspectorSettings } from './lock-inspector-options.interface.js';
 import { type InspectedClient, LockCounts } from './lock-inspector-snapshot.interface.js';
 import { inTurn, mergeLocks } from './merge-locks.js';
-import { makeReport, parseReport, type ProcessReport } from './process-report.js';
+import { makeReport, MOST, parseReport, type ProcessReport } from './process-report.js';
 
 /** Servers that take longer than this, in ms, are reported as not answering. */
 const PATIENCE = 2_000;
@@ -88,8 +88,8 @@ export class ClientInspector {
   #report(maxBytes: number): ProcessReport {
     const survey = this.#survey;
     const nameOf = (key: string) => survey?.nameOf(key) ?? key;
-    const activities = survey?.activity() ?? this.client.activity();
-    return makeReport(this.#id, { nameOf, activities }, this.#counts, maxBytes);
+    const urgent = survey?.activity(MOST) ?? { activities: this.client.activity() };
+    return makeReport(this.#id, { nameOf, ...urgent }, this.#counts, maxBytes);
   }
 
   /** Our own report, then those of the other processes, without duplicates. */
@@ -125,7 +125,8 @@ export class ClientInspector {
     const activity = inTurn(reports).map((each) => each.activity);
     const single = activity.filter(({ recipe }) => recipe !== 'multiLock');
     const held = activity.filter(({ state }) => state === 'held').flatMap(({ ids }) => ids);
-    const names = new Set(single.map(({ name }) => name));
+    const awaited = single.filter(({ state }) => state === 'waiting');
+    const names = new Set([...awaited, ...single].map(({ name }) => name));
     return await this.#survey?.locks({ names, held: new Set(held), limit, scan });
   }
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { LockRecipe } from '../core/index.js';
-import type { QueuedActivity } from '../core/internal/client-activity.js';
+import type { UrgentActivity } from '../core/internal/client-activity.js';
 import { type LockInspection, LONGEST_REPORT } from '../core/lock-inspection.js';
 import { SHOWN } from './lock-inspector-options.interface.js';
 import type { LockCounts } from './lock-inspector-snapshot.interface.js';
@@ -54,7 +54,7 @@ export const KINDS: Readonly<Record<LockRecipe, string>> = {
 };
 
 /** Maximum number of acquires, of ids of one acquire, and of lock counts in a report. */
-const MOST = 1_000;
+export const MOST = 1_000;
 
 /** Maximum number of characters of a name, a key or an id; a longer one, of many locks as one, is cut. */
 const LONGEST_TEXT = 4_096;
@@ -66,7 +66,8 @@ const SHORT_TEXT = 255;
 const FRAME = 1_024;
 
 /**
- * Creates the report of this process about a client. It has the oldest acquires and the latest counts, as far as they fit.
+ * Creates the report of this process about a client. It has the first of the acquires and the latest counts, as far as
+ * they fit.
  *
  * @param maxBytes maximum length of the report as JSON
  */
@@ -75,7 +76,8 @@ export function makeReport(
   {
     nameOf,
     activities,
-  }: { nameOf: LockInspection['nameOf']; activities: readonly QueuedActivity[] },
+    unlisted = { held: 0, waiting: 0 },
+  }: Pick<LockInspection, 'nameOf'> & Pick<UrgentActivity, 'activities'> & Partial<UrgentActivity>,
   counts: LockCounts,
   maxBytes: number,
 ): ProcessReport {
@@ -94,8 +96,7 @@ export function makeReport(
     .map(([key, both]) => [name(key).slice(0, LONGEST_TEXT), both] as const);
   const counted = thatFit(latest, { bytes: room.bytes / 4 }, (each) => each);
   room.bytes -= bytesOf(counted);
-  const oldest = activities.toSorted((a, b) => b.forMs - a.forMs).slice(0, MOST);
-  const activity = thatFit(oldest, room, (each): ReportedActivity => {
+  const activity = thatFit(activities.slice(0, MOST), room, (each): ReportedActivity => {
     const { state, key, recipe, method, forMs, holders, waiterId } = each;
     const ids = state === 'held' ? holders : waiterId === undefined ? [] : [waiterId];
     return {
@@ -116,9 +117,9 @@ export function makeReport(
     host: hostname(),
     pid: process.pid,
     activity,
-    omitted: activities.length - activity.length,
-    held,
-    waiting: activities.length - held,
+    omitted: activities.length - activity.length + unlisted.held + unlisted.waiting,
+    held: held + unlisted.held,
+    waiting: activities.length - held + unlisted.waiting,
     lost: counts.lost,
     timedOut: counts.timedOut,
     locks: Object.fromEntries(counted),

@@ -3,8 +3,9 @@ import type { Clock } from '../core/clock.js';
 import type { Candidate } from '../core/internal/client-lifecycle.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
-import { SwapRemoveSet } from '../core/internal/swap-remove-set.js';
+import { OrderedSet } from '../core/internal/ordered-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
+import { Waiters } from '../core/internal/waiter-limits.js';
 import type { LockScope, Wait } from '../core/lock.js';
 import type { RedisConnection } from './connection/redis-connection.js';
 import { replyText } from './connection/redis-error.js';
@@ -49,11 +50,13 @@ export interface RecipeContext extends LockScope {
   /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
   accepts: 'all' | 'nested' | 'none';
   /** Acquires under way. */
-  readonly waits: SwapRemoveSet<WaitScope>;
+  readonly waits: OrderedSet<WaitScope>;
+  /** Those of them that may wait for others, by key. */
+  readonly waiters: Waiters;
   /** Locks held. */
-  readonly holds: SwapRemoveSet<ClientHold>;
+  readonly holds: OrderedSet<ClientHold>;
   /** Participants of elections. */
-  readonly candidates: SwapRemoveSet<Candidate>;
+  readonly candidates: OrderedSet<Candidate>;
 }
 
 /** Creates the state that the recipes of a client share. */
@@ -79,9 +82,10 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     requests: new RequestRecords(),
     holderIds: { client: randomUUID(), last: 0 },
     accepts: 'all',
-    waits: new SwapRemoveSet(),
-    holds: new SwapRemoveSet(),
-    candidates: new SwapRemoveSet(),
+    waits: new OrderedSet(),
+    waiters: new Waiters(name, options),
+    holds: new OrderedSet(),
+    candidates: new OrderedSet(),
   };
 }
 

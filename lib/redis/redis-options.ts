@@ -1,3 +1,4 @@
+import type { WaiterLimits } from '../core/internal/waiter-limits.js';
 import type { Wait } from '../core/lock.js';
 import type { RedisClient, RedisNode } from './connection/ioredis.js';
 import type { ReplicaPolicy } from './connection/replica-policy.js';
@@ -45,7 +46,7 @@ export interface RedisSpinLockOptions {
 }
 
 /** Options of a lock client on Redis. Exactly one of `client`, `connect`, `cluster` and `nodes`. Times are in milliseconds. */
-export interface RedisLockOptions {
+export interface RedisLockOptions extends WaiterLimits {
   /**
    * Your ioredis `Redis` or `Cluster`, version 5 or 6, as a template: the lock client duplicates it for its commands and its
    * messages. It is never used or closed itself, and locks keep working after you close it.

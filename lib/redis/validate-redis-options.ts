@@ -1,6 +1,7 @@
 import { LockOptionsError } from '../core/errors/index.js';
 import { NotShown } from '../core/errors/shown-value.js';
 import { validateAcquireOptions } from '../core/internal/validation.js';
+import { validateWaiterLimits } from '../core/internal/waiter-limits.js';
 import {
   isHostAndPort,
   mistakeInAddress,
@@ -186,6 +187,7 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
   if (watchdogTimeout !== undefined) validateLease('watchdogTimeout', watchdogTimeout, { client });
   if (prefix !== undefined && typeof prefix !== 'string') refuse('prefix', prefix, 'a text');
   validateAcquireOptions({ wait }, { client });
+  validateWaiterLimits(options, client);
   const { shardedSubscriptionMode, replicas } = options;
   if (!MODES.includes(shardedSubscriptionMode))
     refuse('shardedSubscriptionMode', shardedSubscriptionMode, "'auto', 'on' or 'off'");

@@ -82,8 +82,8 @@ export class TestingClient {
     private readonly clock: TestingClock,
   ) {
     const { wait = 'forever', basePath = '/locks', literalPaths = false } = options;
-    const { sessionTimeout = 30_000, errorPolicy } = options;
-    validateEmbeddedOptions({ wait, basePath, literalPaths }, name);
+    const { sessionTimeout = 30_000, errorPolicy, maxWaiters, maxWaitersPerKey } = options;
+    validateEmbeddedOptions({ wait, basePath, literalPaths, maxWaiters, maxWaitersPerKey }, name);
     const server = (this.#server = new EmbeddedServer({ clock, tickTime: TICK_TIME }));
     const outbox = { push: (message: () => void) => void clock.setTimer(message, 0) };
     const connection = (this.#connection = new SessionConnection({
@@ -110,6 +110,8 @@ export class TestingClient {
       retryPolicy: { nextDelay: () => 0 }, // each attempt waits for the connection first
       nodeData: Buffer.alloc(0),
       watchAfter: 0,
+      maxWaiters,
+      maxWaitersPerKey,
     });
     this.locks = options.backend === 'redis' ? leasedClient(locks, clock) : locks;
   }

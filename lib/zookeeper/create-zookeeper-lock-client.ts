@@ -32,6 +32,8 @@ export async function createZooKeeperLockClient(
     tickTime,
     errorPolicy,
     literalPaths,
+    maxWaiters,
+    maxWaitersPerKey,
   } = options;
   const { servers, chroot } = parseConnectString(options.connect, name);
   const events = new LockEventEmitter(name);
@@ -59,6 +61,8 @@ export async function createZooKeeperLockClient(
     retryPolicy,
     errorPolicy,
     acl,
+    maxWaiters,
+    maxWaitersPerKey,
   });
   return Object.assign(client, { [LIVENESS]: connection });
 }

@@ -3,8 +3,9 @@ import type { ErrorPolicy } from '../core/election/election-backend.js';
 import type { Candidate } from '../core/internal/client-lifecycle.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
-import { SwapRemoveSet } from '../core/internal/swap-remove-set.js';
+import { OrderedSet } from '../core/internal/ordered-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
+import { type WaiterLimits, Waiters } from '../core/internal/waiter-limits.js';
 import type { LockScope, Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
 import type { AclEntry, ZooKeeperConnection } from './connection/zookeeper-connection.js';
@@ -12,9 +13,10 @@ import type { LockPathSettings } from './lock-path.js';
 import { DelayedWatches, ServedNodeShortcut, SoleChildShortcut } from './locks/saved-requests.js';
 import { ContainerParents } from './nodes/container-parents.js';
 import { GuaranteedDelete } from './nodes/guaranteed-delete.js';
+import { SharedListings } from './nodes/shared-listings.js';
 
 /** Parts and settings of a client. Times are in milliseconds. */
-export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope {
+export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope, WaiterLimits {
   readonly name: string;
   readonly connection: ZooKeeperConnection;
   readonly events: LockEventEmitter;
@@ -45,6 +47,7 @@ export interface RecipeContext extends LockScope {
   readonly retryPolicy: RetryPolicy;
   readonly parents: ContainerParents;
   readonly removals: GuaranteedDelete;
+  readonly listings: SharedListings;
   readonly soleChildren: SoleChildShortcut;
   readonly servedNodes: ServedNodeShortcut;
   readonly delayedWatches: DelayedWatches;
@@ -57,11 +60,13 @@ export interface RecipeContext extends LockScope {
   /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
   accepts: 'all' | 'nested' | 'none';
   /** Pending acquires. */
-  readonly waits: SwapRemoveSet<WaitScope>;
+  readonly waits: OrderedSet<WaitScope>;
+  /** Those of them that may wait for others, by key. */
+  readonly waiters: Waiters;
   /** Held locks. */
-  readonly holds: SwapRemoveSet<ClientHold>;
+  readonly holds: OrderedSet<ClientHold>;
   /** Participants of elections. */
-  readonly candidates: SwapRemoveSet<Candidate>;
+  readonly candidates: OrderedSet<Candidate>;
 }
 
 /** Creates the state that the recipes of a client share. */
@@ -83,13 +88,15 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
         `Lock client "${name}" is not allowed to remove a lock node, so the lock stays taken: ${error.message}. It tries again for as long as its session lives; closing the client ends the session.`,
       ),
     ),
+    listings: new SharedListings(connection),
     soleChildren: new SoleChildShortcut(connection),
     servedNodes: new ServedNodeShortcut(),
     delayedWatches: new DelayedWatches(clock, watchAfter),
     nodeData: Buffer.alloc(0),
     accepts: 'all',
-    waits: new SwapRemoveSet(),
-    holds: new SwapRemoveSet(),
-    candidates: new SwapRemoveSet(),
+    waits: new OrderedSet(),
+    waiters: new Waiters(name, settings),
+    holds: new OrderedSet(),
+    candidates: new OrderedSet(),
   };
 }

@@ -2,6 +2,7 @@ import type { ErrorPolicy } from '../core/election/election-backend.js';
 import { LockOptionsError } from '../core/errors/index.js';
 import { NotShown } from '../core/errors/shown-value.js';
 import { validateAcquireOptions } from '../core/internal/validation.js';
+import { validateWaiterLimits, type WaiterLimits } from '../core/internal/waiter-limits.js';
 import type { Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
 import { parseConnectString } from './connection/server-list.js';
@@ -20,7 +21,7 @@ export interface ZooKeeperSemaphoreOptions extends NodeOptions {
 }
 
 /** Options of a lock client on ZooKeeper. Times are in milliseconds, above 0 and below 2^31. */
-export interface ZooKeeperLockOptions {
+export interface ZooKeeperLockOptions extends WaiterLimits {
   /**
    * Servers and chroot: `'zk1:2181,zk2:2181,[::1]:2181/app'`. All paths are below the chroot, which is created if
    * missing.
@@ -117,6 +118,7 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
   if (literalPaths !== undefined && typeof literalPaths !== 'boolean')
     refuse('literalPaths', 'true or false');
   validateAcquireOptions({ wait }, { client });
+  validateWaiterLimits(options, client);
   if (retryPolicy !== undefined && typeof retryPolicy?.nextDelay !== 'function')
     refuse('retryPolicy', 'a RetryPolicy, such as new RetryForever(50)');
   if (errorPolicy !== undefined && errorPolicy !== 'standard' && errorPolicy !== 'session')

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   LockAbortedError,
   LockOptionsError,
+  LockQueueFullError,
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
 import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
@@ -127,6 +128,21 @@ export function lockOptionsSuite(stage: () => LockStage, waitedFor: WaitedFor): 
       await expect(lock.acquire(options)).rejects.toMatchObject(timedOut);
     await expect(lock.using(async () => {})).rejects.toMatchObject(timedOut);
     await areLeft(1);
+  });
+
+  it('refuse an acquire beyond maxWaitersPerKey with LockQueueFullError, and serve those before it', async () => {
+    const { theirs } = stage();
+    const limited = await stage().client({ maxWaitersPerKey: 1 });
+    const lock = wanted(limited);
+    const held = await taken(theirs).acquire();
+    const { lease: waiting } = await stage().queueFor(lock, limited);
+    const refused = lock.acquire({ wait: 60_000 });
+    await expect(refused).rejects.toBeInstanceOf(LockQueueFullError);
+    await expect(refused).rejects.toMatchObject({ waiting: 1, option: 'maxWaitersPerKey' });
+    expect(await lock.tryAcquire()).toBeUndefined(); // it does not wait
+    await held.release();
+    await (await waiting).release();
+    await (await lock.acquire()).release();
   });
 
   it('keep an acquire from beginning whose signal has aborted before', async () => {

@@ -21,6 +21,7 @@ import {
   LockLostError,
   LockNotHeldError,
   LockOptionsError,
+  LockQueueFullError,
   LockTimeoutError,
   LockUpgradeError,
   WithMutex,
@@ -41,6 +42,7 @@ const FAILURES: Readonly<Record<string, LockError>> = {
   LOCK_NOT_HELD: new LockNotHeldError(about),
   LOCK_UPGRADE: new LockUpgradeError(about),
   LOCK_CONNECTION: new LockConnectionError('secret.example:2181 does not answer.', about),
+  LOCK_QUEUE_FULL: new LockQueueFullError('maxWaiters', 200_000, about),
   LOCK_CLIENT_CLOSED: new LockClientClosedError(about),
   LOCK_ELECTION_CLOSED: new ElectionClosedError(about),
   LOCK_KEY: new LockKeyError('', 'it is empty', about),
@@ -145,6 +147,7 @@ describe.each([
     ['LOCK_NOT_HELD', 409, 'Conflict', undefined],
     ['LOCK_UPGRADE', 409, 'Conflict', undefined],
     ['LOCK_CONNECTION', 503, 'Service Unavailable', '5'],
+    ['LOCK_QUEUE_FULL', 503, 'Service Unavailable', '5'],
     ['LOCK_CLIENT_CLOSED', 503, 'Service Unavailable', '5'],
     ['LOCK_ELECTION_CLOSED', 503, 'Service Unavailable', '5'],
   ])('answers %s with %i, and does not reveal the key', async (code, statusCode, error, after) => {

@@ -188,6 +188,11 @@ function reportsThat({ lock }: LockKind) {
       return this.#run();
     }
 
+    @lock('report', { wait: 20_000 })
+    async waiting(): Promise<string> {
+      return this.#run();
+    }
+
     @lock('report', { onBusy: 'skip' })
     async skipping(): Promise<string | undefined> {
       return this.#run();
@@ -264,8 +269,6 @@ describe.each(LOCK_KINDS)('A method with @$decorator, when the lock is taken,', 
     await isBusy();
     await reports().skipping();
     expect(contended).toBe(0);
-    await reports().skippingLater();
-    expect(contended).toBe(1);
   });
 
   it('returns what `onBusy` answers', async () => {
@@ -279,10 +282,10 @@ describe.each(LOCK_KINDS)('A method with @$decorator, when the lock is taken,', 
     await expect(reports().failing()).rejects.toThrow(new RangeError('come back tomorrow'));
   });
 
-  it('runs when the lock is released in time', async () => {
+  it('queues with a `wait`, and runs when the lock is released in time', async () => {
     const lease = await isBusy();
     const queued = contention(app.client);
-    const call = reports().throwing();
+    const call = reports().waiting();
     await queued;
     await lease.release();
     expect(await call).toBe('done');

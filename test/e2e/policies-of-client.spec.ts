@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConflictException, Injectable } from '@nestjs/common';
-import { LockDefaults, type LockModuleOptions, RunOnce, WithMutex } from '../../lib/index.js';
+import {
+  LockDefaults,
+  type LockModuleOptions,
+  LockQueueFullError,
+  RunOnce,
+  WithMutex,
+} from '../../lib/index.js';
 import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
 import { clientOf, errorOf, useApps } from './support/apps.js';
 
@@ -13,6 +19,11 @@ class Orders {
 
   @WithMutex('order', { onBusy: 'skip' })
   async skip(): Promise<string | undefined> {
+    return 'paid';
+  }
+
+  @WithMutex('order', { wait: 60_000 })
+  async queue(): Promise<string | undefined> {
     return 'paid';
   }
 
@@ -62,6 +73,16 @@ describe('The policies of a client', () => {
     await using _job = await clientOf(app).semaphoreMutex('job').acquire();
     expect(await orders.once()).toBeUndefined();
     expect(await orders.lose((key) => app.get(LockTesting).loseLease(key))).toBe('done');
+  });
+
+  it('do not take an overloaded client for a busy lock: the call fails, as it is not known whether another does its work', async () => {
+    const app = await boot({ onBusy: 'skip', maxWaiters: 1 });
+    const [orders, lease] = [app.get(Orders), await clientOf(app).mutex('order').acquire()];
+    const waiting = orders.queue();
+    expect(await errorOf(orders.queue())).toBeInstanceOf(LockQueueFullError);
+    expect(await orders.pay()).toBeUndefined(); // does not wait, so it is not counted
+    await lease.release();
+    expect(await waiting).toBe('paid');
   });
 
   it.each([

@@ -78,6 +78,16 @@ class Bank {
     return 'done';
   }
 
+  @WithMultiLock(['a', 'b', 'c'], { onBusy: ({ client }) => client ?? 'of any client' })
+  async answering(): Promise<string> {
+    return 'done';
+  }
+
+  @WithMutex('b', { onBusy: ({ client }) => client ?? 'of any client' })
+  async answeringForOne(): Promise<string> {
+    return 'done';
+  }
+
   @WithMultiLock(['b', 'a', 'b'])
   async leases(): Promise<string[]> {
     return (currentLease() as MultiLease).leases.map(({ key }) => key);
@@ -114,6 +124,12 @@ describe('A method with @WithMultiLock', () => {
     await bank().transfer(a, a, 7);
     expect(a.balance).toBe(100);
     expect(await bank().leases()).toEqual(['a', 'b']);
+  });
+
+  it('names no client to `onBusy`, unlike a method with one lock', async () => {
+    await using _ = await clientOf(app.nest).mutex('b').acquire();
+    expect(await bank().answering()).toBe('of any client');
+    expect(await bank().answeringForOne()).toBe('default');
   });
 
   it.each(['b', 'account:7', '7'])('holds each of its keys (%s)', async (key) => {

@@ -3,7 +3,7 @@ import { type LockErrorContext, LockOptionsError } from '../errors/index.js';
 import type { WaitContext } from '../internal/acquire.js';
 import type { Candidate } from '../internal/client-lifecycle.js';
 import type { LeaseHandle } from '../internal/lease-handle.js';
-import type { SwapRemoveSet } from '../internal/swap-remove-set.js';
+import type { OrderedSet } from '../internal/ordered-set.js';
 import type { Wait } from '../lock.js';
 
 /** A participant of an election; Curator's class of that name. */
@@ -65,7 +65,7 @@ export interface ElectionBackend {
   readonly context: WaitContext & {
     readonly wait: Wait;
     /** Participants of elections of this client, which leave when it drains. */
-    readonly candidates: SwapRemoveSet<Candidate>;
+    readonly candidates: OrderedSet<Candidate>;
   };
   /** Queues until elected, without re-entry inside the held lock. Rejects as `Lock.acquire` does. */
   elect(signal: AbortSignal): Promise<LeaseHandle>;

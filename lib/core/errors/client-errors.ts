@@ -64,3 +64,26 @@ export class LockConnectionError extends LockError {
     super('LOCK_CONNECTION', message, context);
   }
 }
+
+/**
+ * So many acquires of the client are under way that it takes no more: see its options `maxWaiters` and `maxWaitersPerKey`. Nothing
+ * was sent to the servers, so it is not known whether the lock is free.
+ */
+export class LockQueueFullError extends LockError {
+  static override readonly code = 'LOCK_QUEUE_FULL';
+
+  constructor(
+    /** The option that sets the limit. */
+    readonly option: 'maxWaiters' | 'maxWaitersPerKey',
+    /** Number of acquires under way: of the key, or of the client. */
+    readonly waiting: number,
+    context: LockErrorContext = {},
+  ) {
+    const of = option === 'maxWaiters' ? 'this client' : 'that key';
+    super(
+      'LOCK_QUEUE_FULL',
+      `${contextText(context)} was not requested: ${waiting} acquires of ${of} are under way, and \`${option}\` allows no more. Check what holds the locks (\`activity()\`), give every wait a bound (\`wait\`), send fewer calls, or raise the option.`,
+      context,
+    );
+  }
+}

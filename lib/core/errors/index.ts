@@ -19,6 +19,7 @@ export {
   LockClientDuplicateError,
   LockClientUnknownError,
   LockConnectionError,
+  LockQueueFullError,
 } from './client-errors.js';
 export {
   LockDecoratorTargetError,

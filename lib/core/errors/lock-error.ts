@@ -14,6 +14,7 @@ export type LockErrorCode =
   | 'LOCK_LOST'
   | 'LOCK_NOT_HELD'
   | 'LOCK_OPTIONS'
+  | 'LOCK_QUEUE_FULL'
   | 'LOCK_TIMEOUT'
   | 'LOCK_UPGRADE'
   | 'LOCK_VALUE_CLOSED';
@@ -34,6 +35,7 @@ const NAMES: Record<LockErrorCode, string> = {
   LOCK_LOST: 'LockLostError',
   LOCK_NOT_HELD: 'LockNotHeldError',
   LOCK_OPTIONS: 'LockOptionsError',
+  LOCK_QUEUE_FULL: 'LockQueueFullError',
   LOCK_TIMEOUT: 'LockTimeoutError',
   LOCK_UPGRADE: 'LockUpgradeError',
   LOCK_VALUE_CLOSED: 'SharedValueClosedError',

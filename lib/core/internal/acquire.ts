@@ -1,10 +1,11 @@
 import { LockClientClosedError } from '../errors/index.js';
 import { type LockEvents, type LockSubject, lockSubject } from '../lock-events.js';
-import type { AcquireOptions, LockRecipe, Wait } from '../lock.js';
+import { type AcquireOptions, isElection, type LockRecipe, type Wait } from '../lock.js';
 import { LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
-import type { SwapRemoveSet } from './swap-remove-set.js';
+import type { OrderedSet } from './ordered-set.js';
 import { WaitScope, type WaitScopeContext } from './wait-scope.js';
+import type { Waiters } from './waiter-limits.js';
 
 /** A request to wait for something. */
 interface WaitRequest {
@@ -12,7 +13,20 @@ interface WaitRequest {
   readonly recipe?: LockRecipe;
   /** Key of the lock, as the user gave it. */
   readonly key: string;
+  /**
+   * Keys of the locks, if there are several.
+   *
+   * @default its `key`
+   */
+  readonly keys?: readonly string[];
   readonly options: AcquireOptions;
+  /**
+   * Whether it waits while others have the lock, so that it counts as a waiter (see `WaiterLimits`), except in elections: few
+   * take part in them, for as long as the client lives.
+   *
+   * @default false
+   */
+  readonly mayWait?: boolean;
   /**
    * Bound on the wait if the options set none.
    *
@@ -36,7 +50,9 @@ export interface WaitContext {
   /** Bound on waits that have none, in ms: see `LockClient.limitWaits`. */
   readonly longestWait?: number | undefined;
   /** Acquires under way. */
-  readonly waits: SwapRemoveSet<WaitScope>;
+  readonly waits: OrderedSet<WaitScope>;
+  /** Those of them that may wait, by key. */
+  readonly waiters: Waiters;
 }
 
 /**
@@ -69,9 +85,21 @@ function openWait(context: WaitContext, request: WaitRequest): WaitScope {
 }
 
 /**
+ * Counts the request as a waiter; the returned function ends that.
+ *
+ * @throws LockQueueFullError
+ */
+function enterQueue({ waiters }: WaitContext, request: WaitRequest): (() => void) | undefined {
+  const { key, keys = [key], recipe, mayWait = false } = request;
+  if (!mayWait || (recipe !== undefined && isElection(recipe))) return undefined;
+  return waiters.enter(keys);
+}
+
+/**
  * Runs `work` within the requested bounds; settles as it does.
  *
- * Rejects with `LockClientClosedError` when the client does not accept the request.
+ * Rejects with `LockClientClosedError` when the client does not accept the request, and with `LockQueueFullError` when too many
+ * wait.
  */
 export async function runWait<T>(
   context: WaitContext,
@@ -79,9 +107,12 @@ export async function runWait<T>(
   work: (wait: WaitScope) => Promise<T>,
 ): Promise<T> {
   const wait = openWait(context, request);
+  let leaveQueue: (() => void) | undefined;
   try {
+    leaveQueue = enterQueue(context, request);
     return await work(wait);
   } finally {
+    leaveQueue?.();
     wait.end();
   }
 }
@@ -89,12 +120,7 @@ export async function runWait<T>(
 /** A request to acquire a lock. */
 export interface AcquireRequest extends WaitRequest {
   readonly recipe: LockRecipe;
-  /**
-   * Keys of the locks for which events are emitted, if there are several.
-   *
-   * @default its `key`
-   */
-  readonly keys?: readonly string[];
+  readonly mayWait: boolean;
 }
 
 /** The client of an acquire. */
@@ -105,7 +131,8 @@ export interface AcquireContext extends WaitContext {
 /**
  * Runs `work` as an acquire within the requested bounds, and emits its events; settles as it does.
  *
- * Rejects with `LockClientClosedError` when the client does not accept the request.
+ * Rejects with `LockClientClosedError` when the client does not accept the request, and with `LockQueueFullError` when too many
+ * wait.
  *
  * @param work resolves to the grant, or to `undefined`; it calls `wait.contended` when it starts to wait for others
  */
@@ -121,7 +148,9 @@ export async function runAcquire<T>(
     if (!wasContended) emit(events, 'contended', request, () => ({}));
     wasContended = true;
   };
+  let leaveQueue: (() => void) | undefined;
   try {
+    leaveQueue = enterQueue(context, request);
     const granted = await work(wait);
     if (granted !== undefined)
       emit(events, 'acquired', request, () => ({ waitedMs: wait.elapsed }));
@@ -130,6 +159,7 @@ export async function runAcquire<T>(
     emit(events, 'failed', request, () => ({ waitedMs: wait.elapsed, error }));
     throw error;
   } finally {
+    leaveQueue?.();
     wait.end();
   }
 }

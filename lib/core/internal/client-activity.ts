@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js';
 import type { LockActivity, LockClientStatus } from '../lock-client.js';
 import type { WaitContext } from './acquire.js';
 import type { ClientHold } from './hold.js';
-import type { SwapRemoveSet } from './swap-remove-set.js';
+import type { OrderedSet } from './ordered-set.js';
 import type { WaitScope } from './wait-scope.js';
 
 /** An activity, with the id of a waiter in the queue on the servers. */
@@ -11,60 +11,80 @@ export interface QueuedActivity extends LockActivity {
   readonly waiterId?: string | undefined;
 }
 
-/** State of the acquires of a client, with the ids of queued waiters. */
-export function queuedActivity(context: {
+/** The acquires of a client. */
+interface Acquires {
   readonly clock: Clock;
-  readonly holds: SwapRemoveSet<ClientHold>;
-  readonly waits: SwapRemoveSet<WaitScope>;
-}): QueuedActivity[] {
-  const waiting = waitingActivity(context).map(({ activity, waiterId }) => ({
-    ...activity,
-    waiterId,
-  }));
-  return [...heldActivity(context), ...waiting];
+  readonly holds: OrderedSet<ClientHold>;
+  readonly waits: OrderedSet<WaitScope>;
 }
 
-/** State of the acquires of a client: held locks, then waiting acquires. */
-export function clientActivity(context: {
-  readonly clock: Clock;
-  readonly holds: SwapRemoveSet<ClientHold>;
-  readonly waits: SwapRemoveSet<WaitScope>;
-}): LockActivity[] {
-  const waiting = waitingActivity(context).map(({ activity }) => activity);
-  return [...heldActivity(context), ...waiting];
+/** Those acquires of a client that matter most to an operator, and how many others there are. */
+export interface UrgentActivity {
+  /** Those that wait, and the locks held, in turn: of the locks first those that are waited for, then the oldest. */
+  readonly activities: readonly QueuedActivity[];
+  /** Number of the others. */
+  readonly unlisted: { readonly held: number; readonly waiting: number };
 }
 
-/** Locks held by a client, the oldest first. A lost hold does not count, even before it is released. */
-function heldActivity({
-  clock,
-  holds,
-}: {
-  readonly clock: Clock;
-  readonly holds: SwapRemoveSet<ClientHold>;
-}): LockActivity[] {
+/** So many acquires are examined for each that is listed. */
+const EXAMINED = 5;
+
+/**
+ * The most urgent acquires of a client, at most `most`. Its cost does not depend on the number of the others: the oldest are
+ * examined, and the rest is only counted. In that count, a lock that was lost is held until it is released.
+ */
+export function urgentActivity({ clock, holds, waits }: Acquires, most: number): UrgentActivity {
+  const examined = EXAMINED * most;
+  const rest = {
+    held: Math.max(0, holds.size - examined),
+    waiting: Math.max(0, waits.size - examined),
+  };
+  const waiting = waits.oldest(examined).filter(({ subject }) => subject !== undefined);
+  const live = holds.oldest(examined).filter(({ isLive }) => isLive);
+  const awaited = new Set(waiting.map(({ subject }) => subject!.key));
+  const isAwaited = ({ context }: ClientHold) => awaited.has(context.key);
+  const held = [...live.filter(isAwaited), ...live.filter((hold) => !isAwaited(hold))];
+  // Each kind has half of the room, and what the other one leaves.
+  const listedWaits = waiting.slice(0, Math.max(Math.ceil(most / 2), most - held.length));
+  const listedHolds = held.slice(0, most - listedWaits.length);
   const now = clock.now();
-  return holds
-    .inOrder()
-    .flatMap(({ isLive, identity, subject, heldSince, backend }): LockActivity[] => {
-      const { holders, knownToken: fencingToken } = backend;
-      const { name } = identity;
-      const forMs = now - heldSince;
-      return isLive ? [{ ...subject, state: 'held', forMs, name, holders, fencingToken }] : [];
-    });
+  return {
+    activities: alternately<QueuedActivity>(
+      listedWaits.map((wait) => ({ ...waitingActivity(wait)!, waiterId: wait.waiterId?.() })),
+      listedHolds.map((hold) => heldActivity(hold, now)),
+    ),
+    unlisted: {
+      held: rest.held + held.length - listedHolds.length,
+      waiting: rest.waiting + waiting.length - listedWaits.length,
+    },
+  };
 }
 
-/** Acquires of a client under way, the oldest first, each with its server-side id once queued. */
-function waitingActivity({
-  waits,
-}: {
-  readonly waits: SwapRemoveSet<WaitScope>;
-}): { readonly activity: LockActivity; readonly waiterId?: string }[] {
-  return waits.inOrder().flatMap((wait) => {
-    const { subject, elapsed: forMs } = wait;
-    if (subject === undefined) return [];
-    const activity: LockActivity = { ...subject, state: 'waiting', forMs, holders: [] };
-    return [{ activity, waiterId: wait.waiterId?.() }];
-  });
+function alternately<T>(some: readonly T[], others: readonly T[]): T[] {
+  const longest = Math.max(some.length, others.length);
+  const pairs = Array.from({ length: longest }, (_, i) => [some[i], others[i]]);
+  return pairs.flat().filter((each) => each !== undefined);
+}
+
+/** State of the acquires of a client: held locks, then waiting acquires, the oldest first. Linear in their number. */
+export function clientActivity({ clock, holds, waits }: Acquires): LockActivity[] {
+  const now = clock.now();
+  const held = [...holds].filter(({ isLive }) => isLive).map((hold) => heldActivity(hold, now));
+  const waiting = [...waits].map(waitingActivity).filter((activity) => activity !== undefined);
+  return [...held, ...waiting];
+}
+
+/** A lost hold does not count as held, even before it is released. */
+function heldActivity({ identity, subject, heldSince, backend }: ClientHold, now: number) {
+  const { holders, knownToken: fencingToken } = backend;
+  const { name } = identity;
+  const forMs = now - heldSince;
+  return { ...subject, state: 'held', forMs, name, holders, fencingToken } as const;
+}
+
+/** `undefined` for a wait of another kind than for a lock. */
+function waitingActivity({ subject, elapsed: forMs }: WaitScope): LockActivity | undefined {
+  return subject && { ...subject, state: 'waiting', forMs, holders: [] };
 }
 
 /** Status of a client with one connection that is in `connectionState`; of a closing one, `CLOSED`. */
@@ -75,8 +95,8 @@ export function clientStatus(
     waits,
     accepts,
   }: {
-    readonly holds: SwapRemoveSet<ClientHold>;
-    readonly waits: SwapRemoveSet<WaitScope>;
+    readonly holds: OrderedSet<ClientHold>;
+    readonly waits: OrderedSet<WaitScope>;
     readonly accepts: WaitContext['accepts'];
   },
 ): LockClientStatus {

@@ -9,7 +9,7 @@ import type { LockSubject } from '../lock-events.js';
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
 import { LeaseScope } from './lease-scope.js';
-import type { SwapRemoveSet } from './swap-remove-set.js';
+import type { OrderedSet } from './ordered-set.js';
 import { settleWithin } from './timers.js';
 import { WaitScope } from './wait-scope.js';
 
@@ -42,11 +42,11 @@ interface ClosableContext extends Pick<WaitContext, 'client' | 'clock'> {
   /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
   accepts: WaitContext['accepts'];
   /** Acquires under way. */
-  readonly waits: SwapRemoveSet<WaitScope>;
+  readonly waits: OrderedSet<WaitScope>;
   /** Locks held. */
-  readonly holds: SwapRemoveSet<Hold>;
+  readonly holds: OrderedSet<Hold>;
   /** Participants of elections. */
-  readonly candidates: SwapRemoveSet<Candidate>;
+  readonly candidates: OrderedSet<Candidate>;
 }
 
 /** The part of a shutdown that is of one backend. */
@@ -112,7 +112,7 @@ export class ClientLifecycle {
   }
 
   get #busy(): Hold[] {
-    return this.context.holds.inOrder().filter(({ isInUse }) => isInUse);
+    return [...this.context.holds].filter(({ isInUse }) => isInUse);
   }
 
   /** Invariant: the connection is closed only when no lock is kept. */

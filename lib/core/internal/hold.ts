@@ -4,7 +4,7 @@ import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { LockIdentity } from '../lock.js';
 import { LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
-import type { SwapRemoveSet } from './swap-remove-set.js';
+import type { OrderedSet } from './ordered-set.js';
 
 /** Backend operations on a granted lock. */
 export interface HoldBackend {
@@ -31,7 +31,7 @@ export interface HoldBackend {
 interface HoldClient {
   readonly clock: Clock;
   readonly events: LockEventEmitter;
-  readonly holds: SwapRemoveSet<ClientHold>;
+  readonly holds: OrderedSet<ClientHold>;
 }
 
 /**

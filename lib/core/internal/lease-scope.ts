@@ -6,6 +6,7 @@ import { isSameLock, type LockIdentity } from '../lock.js';
 /** The part of a `Hold` that the chain needs. */
 export interface ChainedHold {
   readonly identity: LockIdentity;
+  readonly context: LockErrorContext;
   readonly backend: { readonly parts?: readonly ChainedHold[] | undefined };
 }
 
@@ -113,6 +114,14 @@ export const LeaseScope = {
   /** Whether the running code is inside a lock that it holds, of any client. */
   isInsideLock(): boolean {
     return leasesAround().some(({ isHeld }) => isHeld);
+  },
+
+  /** Whether the running code is inside a lock that it holds, of that key of that client. */
+  isInsideKey(client: string, key: string): boolean {
+    const isOf = ({ context }: ChainedHold) => context.client === client && context.key === key;
+    return leasesAround().some(
+      ({ hold, isHeld }) => isHeld && (isOf(hold) || hold.backend.parts?.some(isOf)),
+    );
   },
 
   /** Whether the running code is work under that hold. */

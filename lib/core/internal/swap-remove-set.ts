@@ -1,7 +1,5 @@
 interface Entry<T> {
   readonly item: T;
-  /** Number of items added before this one. */
-  readonly serial: number;
   index: number;
 }
 
@@ -13,7 +11,6 @@ interface Entry<T> {
  */
 export class SwapRemoveSet<T> {
   readonly #entries: Entry<T>[] = [];
-  #count = 0;
 
   get size(): number {
     return this.#entries.length;
@@ -21,7 +18,7 @@ export class SwapRemoveSet<T> {
 
   /** Adds the item; the returned function removes it, once. */
   add(item: T): () => void {
-    const entry = { item, serial: this.#count++, index: this.#entries.length };
+    const entry = { item, index: this.#entries.length };
     this.#entries.push(entry);
     return () => this.#remove(entry);
   }
@@ -29,11 +26,6 @@ export class SwapRemoveSet<T> {
   /** Iterates over a snapshot: later additions and removals have no effect. */
   [Symbol.iterator](): Iterator<T> {
     return this.#entries.map(({ item }) => item)[Symbol.iterator]();
-  }
-
-  /** The current items, in the order in which they were added. */
-  inOrder(): T[] {
-    return this.#entries.toSorted((a, b) => a.serial - b.serial).map(({ item }) => item);
   }
 
   /** Invariant: a contained entry is at its `index`. */

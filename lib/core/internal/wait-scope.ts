@@ -8,13 +8,13 @@ import {
 } from '../errors/index.js';
 import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { AcquireOptions, LockRecipe, Wait } from '../lock.js';
-import type { SwapRemoveSet } from './swap-remove-set.js';
+import type { OrderedSet } from './ordered-set.js';
 
 /** What a {@link WaitScope} depends on. */
 export interface WaitScopeContext extends LockErrorContext {
   readonly clock: Clock;
   /** Open waits of the client, which end when it closes. */
-  readonly open: SwapRemoveSet<WaitScope>;
+  readonly open: OrderedSet<WaitScope>;
   /** Recipe of the awaited lock, if it is a lock. */
   readonly recipe?: LockRecipe | undefined;
   /**

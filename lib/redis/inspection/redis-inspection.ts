@@ -1,4 +1,4 @@
-import { type QueuedActivity, queuedActivity } from '../../core/internal/client-activity.js';
+import { type UrgentActivity, urgentActivity } from '../../core/internal/client-activity.js';
 import {
   type ExchangeLimits,
   type KnownLocks,
@@ -45,8 +45,8 @@ export class RedisInspection implements LockInspection {
     return name.slice(this.prefix.length);
   }
 
-  activity(): QueuedActivity[] {
-    return queuedActivity(this.context);
+  activity(most: number): UrgentActivity {
+    return urgentActivity(this.context, most);
   }
 
   async locks({ names, limit, scan }: KnownLocks): Promise<ObservedLocks> {

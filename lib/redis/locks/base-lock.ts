@@ -114,7 +114,7 @@ export class BaseLock {
     const { key, recipe } = settings;
     const options = { ...given }; // the caller may change its object while this waits
     const wait = mayWait ? context.wait : context.connectTimeout;
-    const request = { key, recipe, options, wait };
+    const request = { key, recipe, options, wait, mayWait };
     return runAcquire(context, request, (scope) => this.#contend(options, mayWait, scope, holder));
   }
 

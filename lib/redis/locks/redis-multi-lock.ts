@@ -76,7 +76,8 @@ function take(
   const options = { ...given }; // the caller may change its object while this waits
   const wait = mayWait ? context.wait : context.connectTimeout;
   const keys = locks.map(({ key }) => key);
-  const request = { key: keys.join(' + '), keys, recipe: 'mutex', options, wait } as const;
+  const key = keys.join(' + ');
+  const request = { key, keys, recipe: 'mutex', options, wait, mayWait } as const;
   return runAcquire(context, request, (scope) =>
     contendForAll(context, locks, options, mayWait, scope),
   );

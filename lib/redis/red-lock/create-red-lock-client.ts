@@ -11,6 +11,14 @@ import { validateRedisOptions } from '../validate-redis-options.js';
 import { RedLockClient } from './red-lock-client.js';
 import { RedLockNodes, type RedLockNode } from './red-lock-nodes.js';
 
+/** Options of the client of each server: the limits are those of the RedLock, not of its requests to the servers. */
+const NO_LIMITS = {
+  nodes: undefined,
+  connectTimeout: LONGEST_TIMEOUT,
+  maxWaiters: Infinity,
+  maxWaitersPerKey: Infinity,
+};
+
 /**
  * Creates a lock client on several Redis servers; call `connect()` next.
  *
@@ -30,7 +38,7 @@ export async function createRedLockClient(
   const made = nodes.map(async (node): Promise<RedLockNode> => {
     // A server that is down at the start is retried for as long as the client is open.
     const source = isClient(node) ? { client: node } : { connect: node };
-    const each = { ...options, ...source, nodes: undefined, connectTimeout: LONGEST_TIMEOUT };
+    const each = { ...options, ...source, ...NO_LIMITS };
     const ownEvents = new LockEventEmitter();
     const connection = await makeConnection(name, each, ownEvents);
     const settings = { name, connection, events: ownEvents, clock, options: each };

@@ -1,5 +1,5 @@
 import { clientActivity, clientStatus } from '../../core/internal/client-activity.js';
-import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
+import { OrderedSet } from '../../core/internal/ordered-set.js';
 import type { Clock } from '../../core/clock.js';
 import {
   LockClientClosedError,
@@ -25,6 +25,7 @@ import { LOCK_INSPECTION, type LockInspection } from '../../core/lock-inspection
 import type { OccurrenceMark } from '../../core/occurrence-mark.js';
 import { MultiLock } from '../../core/multi-lock.js';
 import { WaitScope } from '../../core/internal/wait-scope.js';
+import { Waiters } from '../../core/internal/waiter-limits.js';
 import { reasonOf } from '../connection/redis-error.js';
 import { RedLockInspection } from './red-lock-inspection.js';
 import { LocalQueues } from '../locks/local-queue.js';
@@ -81,9 +82,10 @@ export class RedLockClient implements LockClient {
       majority: nodes.majority,
       random: Math.random,
       accepts: 'all',
-      waits: new SwapRemoveSet(),
-      holds: new SwapRemoveSet(),
-      candidates: new SwapRemoveSet(),
+      waits: new OrderedSet(),
+      waiters: new Waiters(name, options),
+      holds: new OrderedSet(),
+      candidates: new OrderedSet(),
       lines: new LocalQueues(),
     };
     this.#lifecycle = new ClientLifecycle(this.#context, {

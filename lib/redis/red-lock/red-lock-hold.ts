@@ -2,7 +2,7 @@ import { LockConnectionError } from '../../core/errors/index.js';
 import type { AcquireContext } from '../../core/internal/acquire.js';
 import type { Candidate } from '../../core/internal/client-lifecycle.js';
 import { type ClientHold, Hold, type HoldBackend } from '../../core/internal/hold.js';
-import type { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
+import type { OrderedSet } from '../../core/internal/ordered-set.js';
 import type { LockIdentity, LockScope, Wait } from '../../core/lock.js';
 import type { LocalQueues } from '../locks/local-queue.js';
 import type { RedisLease } from '../locks/redis-lease.js';
@@ -18,9 +18,9 @@ export interface RedLockContext extends AcquireContext, LockScope {
   /** Default bound on the wait of an acquire. */
   readonly wait: Wait;
   /** Current holds. */
-  readonly holds: SwapRemoveSet<ClientHold>;
+  readonly holds: OrderedSet<ClientHold>;
   /** Participants of elections. */
-  readonly candidates: SwapRemoveSet<Candidate>;
+  readonly candidates: OrderedSet<Candidate>;
   /** Acquires of this process, by lock: only the first in each local queue asks the servers. */
   readonly lines: LocalQueues;
   /** Returns a number from 0 to below 1. */

@@ -1,4 +1,4 @@
-import { type QueuedActivity, queuedActivity } from '../../core/internal/client-activity.js';
+import { type UrgentActivity, urgentActivity } from '../../core/internal/client-activity.js';
 import type {
   ExchangeLimits,
   KnownLocks,
@@ -36,8 +36,8 @@ export class RedLockInspection implements LockInspection {
     return this.parts[0]!.keyOf(name);
   }
 
-  activity(): QueuedActivity[] {
-    return queuedActivity(this.context);
+  activity(most: number): UrgentActivity {
+    return urgentActivity(this.context, most);
   }
 
   async locks(known: KnownLocks): Promise<ObservedLocks> {

@@ -78,7 +78,7 @@ export class RedLock implements Mutex {
     const { wait = byDefault, lease, maxHold, minLease, method } = options;
     const { recipe } = this.identity;
     const endsAt = typeof wait === 'number' ? context.clock.now() + wait : Infinity;
-    return await runAcquire(context, { key, recipe, options, wait }, async (scope) => {
+    return await runAcquire(context, { key, recipe, options, wait, mayWait }, async (scope) => {
       const line = new LocalQueuePlace(context.lines, this.#commands, mayWait);
       let ballot: Ballot | undefined;
       try {

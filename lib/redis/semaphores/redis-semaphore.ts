@@ -140,7 +140,7 @@ export class RedisSemaphore {
       },
     };
     try {
-      const isTaken = await runWait(context, { key, options }, (wait) =>
+      const isTaken = await runWait(context, { key, options, mayWait }, (wait) =>
         contend(context, contest, wait),
       );
       return isTaken === true;

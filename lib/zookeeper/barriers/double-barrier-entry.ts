@@ -73,11 +73,11 @@ export class BarrierEntry {
     let wake!: (event: WatchEvent) => void;
     const woken = new Promise<WatchEvent>((resolve) => (wake = resolve));
     try {
-      const [own, ready, { members }] = await wait.until(
+      const [own, ready, count] = await wait.until(
         Promise.all([
           connection.exists(member.path, wake),
           connection.exists(directory.ready, wake),
-          directory.look(),
+          directory.look().then(({ members }) => members.length), // their names must not stay on the heap
         ]),
       );
       if (own === undefined || own.ephemeralOwner !== connection.session?.id) {
@@ -85,7 +85,7 @@ export class BarrierEntry {
         return false;
       }
       if (ready !== undefined) return true;
-      if (members.length >= memberQty) {
+      if (count >= memberQty) {
         await wait.until(directory.open());
         return true;
       }

@@ -1,4 +1,4 @@
-import { type QueuedActivity, queuedActivity } from '../../core/internal/client-activity.js';
+import { type UrgentActivity, urgentActivity } from '../../core/internal/client-activity.js';
 import {
   type ExchangeLimits,
   type KnownLocks,
@@ -57,8 +57,8 @@ export class ZooKeeperInspection implements LockInspection {
     }
   }
 
-  activity(): QueuedActivity[] {
-    return queuedActivity(this.context);
+  activity(most: number): UrgentActivity {
+    return urgentActivity(this.context, most);
   }
 
   async locks({ names, held, limit }: KnownLocks): Promise<ObservedLocks> {

@@ -1,7 +1,4 @@
-import {
-  type AcquireRequest as CoreAcquireRequest,
-  runAcquire,
-} from '../../core/internal/acquire.js';
+import { type AcquireRequest, runAcquire } from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
@@ -13,14 +10,9 @@ import type { SoleChildEntry } from './saved-requests.js';
 import type { LockInternalsDriver, Turn } from './lock-drivers.js';
 import type { LockHold } from './lock-hold.js';
 
-/** Parameters of an acquire. */
-interface AcquireRequest extends CoreAcquireRequest {
-  /** False if the acquire resolves without the lock instead of waiting for others. */
-  readonly mayWait: boolean;
-}
-
 /** One acquire under way, of any recipe. */
 export interface Acquisition extends RetryBounds {
+  /** False if the acquire resolves without the lock instead of waiting for others. */
   readonly mayWait: boolean;
   /** Name of the caller, for operators (see `AcquireOptions.method`). */
   readonly method?: string | undefined;
@@ -123,9 +115,8 @@ export class LockAttempt {
       try {
         const { parents } = this.context;
         if (parents.open.size > 0) await this.#wait.until(parents.settle(this.directory));
-        const children = await this.#children();
+        const turn = await this.#turn();
         this.acquisition.answered();
-        const turn = this.#driver.turnOf(children, this.node.name);
         if (turn === undefined) return 'gone';
         if (!this.node.isInOrder) throw this.acquisition.retry.outOfNumbers(this.directory);
         if (turn.blocker !== undefined) {
@@ -133,13 +124,24 @@ export class LockAttempt {
           this.#wait.contended();
           const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`);
           if (!isGone || !this.#isNext(turn)) continue;
-        } else this.#lookBack(children);
+        }
         if (this.#mayGrant()) return this.#granted();
       } catch (error) {
         const { parents } = this.context;
         await createMissingParents(error, this.directory, parents, this.acquisition);
       }
     }
+  }
+
+  /**
+   * Our place in the queue. In a function of its own: the listing must not stay on the heap while `run` waits, as the
+   * listings of N waiters have N² names.
+   */
+  async #turn(): Promise<Turn | undefined> {
+    const children = await this.#children();
+    const turn = this.#driver.turnOf(children, this.node.name);
+    if (turn !== undefined && turn.blocker === undefined) this.#lookBack(children);
+    return turn;
   }
 
   #granted(): AttemptResult {
@@ -168,7 +170,7 @@ export class LockAttempt {
   #children(): Promise<string[]> {
     if (this.node.isUncertain) return this.#recover();
     if (this.node.path === undefined) return this.#enter();
-    return this.#wait.until(listChildren(this.context.connection, this.directory));
+    return this.#wait.until(listChildren(this.context.listings, this.directory));
   }
 
   /** Determines whether the node was created although no answer came. */
@@ -182,7 +184,7 @@ export class LockAttempt {
    * and the sequence number of this one shows that no other node was created in between, there is nothing to list.
    */
   async #enter(): Promise<string[]> {
-    const { connection, soleChildren } = this.context;
+    const { listings, soleChildren } = this.context;
     const { node, directory } = this;
     const memory = node.digits === undefined ? soleChildren.recall(directory) : undefined;
     this.#memory = memory;
@@ -191,11 +193,11 @@ export class LockAttempt {
       memory.lastSequence = undefined; // for one attempt only: a concurrent one would break the argument
       await this.#wait.until(node.create());
       if (soleChildren.isCurrent(memory) && node.sequence === expected) return [node.name];
-      return await this.#wait.until(listChildren(connection, directory));
+      return await this.#wait.until(listChildren(listings, directory));
     }
     const created = node.create();
     const watched = memory && !memory.isWatched ? soleChildren.watch(memory) : undefined;
-    const all = Promise.all([created, connection.getChildren(directory), watched]);
+    const all = Promise.all([created, listings.getChildren(directory), watched]);
     const [, children] = await this.#wait.until(all);
     return children;
   }

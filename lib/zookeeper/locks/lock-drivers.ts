@@ -24,26 +24,78 @@ interface Predecessor {
   readonly nearest?: string;
 }
 
+/** By default all children count, including names that no lock created. */
+const everyChild = () => true;
+
 /**
- * Finds the nodes ahead of `own`. All children count, including names that no lock created, and keys compare as UTF-16
- * code units: as in Curator, so that every client sees the same queue. Equal keys are ordered by name.
+ * Finds the nodes ahead of `own`. Keys compare as UTF-16 code units: as in Curator, so that every client sees the same
+ * queue. Equal keys are ordered by name.
+ *
+ * @param counts whether that child is one to wait for
  */
 export function findPredecessor(
   children: readonly string[],
   own: string,
   sortKey: (child: string) => string,
+  counts: (child: string) => boolean = everyChild,
 ): Predecessor {
+  const shared = sharedPredecessors(children, sortKey, counts);
+  if (shared !== undefined) return shared.get(own) ?? { isQueued: false, ahead: 0 };
   const ownKey = sortKey(own);
   let [ahead, isQueued] = [0, false];
   let [nearest, nearestKey]: [string | undefined, string] = [undefined, ''];
   for (const child of children) {
-    const key = sortKey(child);
     if (child === own) isQueued = true;
+    if (!counts(child)) continue;
+    const key = sortKey(child);
     if (key > ownKey || (key === ownKey && child >= own)) continue;
     ahead += 1;
-    if (nearest === undefined || key > nearestKey) [nearest, nearestKey] = [child, key];
+    const isNearer = key > nearestKey || (key === nearestKey && child > nearest!);
+    if (nearest === undefined || isNearer) [nearest, nearestKey] = [child, key];
   }
   return { isQueued, ahead, nearest };
+}
+
+/** A way to look at a listing, and what it shows once a second attempt has asked. */
+interface Look {
+  readonly sortKey: (child: string) => string;
+  readonly counts: (child: string) => boolean;
+  predecessors?: ReadonlyMap<string, Predecessor>;
+}
+
+/** Up to this length, a pass over the listing for each attempt costs less than an order of it. */
+const SHORT = 16;
+
+const looks = new WeakMap<readonly string[], Look[]>();
+
+/**
+ * The predecessors of all children, found once for all attempts that share the listing (see `SharedListings`): a pass for
+ * each of N attempts would be N² steps. `undefined` for the first attempt, which may be the only one.
+ */
+function sharedPredecessors(
+  children: readonly string[],
+  sortKey: Look['sortKey'],
+  counts: Look['counts'],
+): ReadonlyMap<string, Predecessor> | undefined {
+  if (children.length <= SHORT) return undefined;
+  const known = looks.get(children) ?? [];
+  const look = known.find((it) => it.sortKey === sortKey && it.counts === counts);
+  if (look !== undefined) return (look.predecessors ??= predecessorsOf(children, look));
+  looks.set(children, [...known, { sortKey, counts }]);
+  return undefined;
+}
+
+function predecessorsOf(
+  children: readonly string[],
+  { sortKey, counts }: Look,
+): ReadonlyMap<string, Predecessor> {
+  const predecessors = new Map<string, Predecessor>();
+  let [ahead, nearest]: [number, string | undefined] = [0, undefined];
+  for (const child of sortedChildren(children, sortKey)) {
+    predecessors.set(child, { isQueued: true, ahead, nearest });
+    if (counts(child)) [ahead, nearest] = [ahead + 1, child];
+  }
+  return predecessors;
 }
 
 /** Position of a node among the children of its lock. */
@@ -96,6 +148,8 @@ export const leaderLatchDriver = queueDriver('latch-');
 export const READ_NAME = '__READ__';
 export const WRITE_NAME = '__WRIT__';
 
+const isWriter = (child: string) => child.includes(WRITE_NAME);
+
 /** Sort key of a read/write lock's nodes: readers and writers share one queue. */
 export function readWriteSortKey(child: string): string {
   return sortKey(sortKey(child, READ_NAME), WRITE_NAME);
@@ -113,8 +167,8 @@ export const readLockDriver: LockInternalsDriver = {
   isClosed: true,
   sortKey: readWriteSortKey,
   turnOf(children, own): Turn | undefined {
-    const writers = children.filter((child) => child === own || child.includes(WRITE_NAME));
-    const { isQueued, ahead, nearest } = findPredecessor(writers, own, readWriteSortKey);
+    const queue = findPredecessor(children, own, readWriteSortKey, isWriter);
+    const { isQueued, ahead, nearest } = queue;
     return isQueued ? { blocker: nearest, isNext: ahead === 1 } : undefined;
   },
 };

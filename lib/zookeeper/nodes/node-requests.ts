@@ -70,7 +70,7 @@ export async function waitForChange(
 
 /** Lists the names of the children; resolves to none if the directory does not exist. */
 export async function listChildren(
-  connection: ZooKeeperConnection,
+  connection: Pick<ZooKeeperConnection, 'getChildren'>,
   directory: string,
   watcher?: Watcher,
 ): Promise<string[]> {

@@ -145,12 +145,15 @@ export class LeaseAttempt {
 
   /** Lists all leases, as of some time after ours were created; creates those of ours that are missing. */
   async #children(watcher?: () => void): Promise<string[]> {
-    const { connection } = this.context;
+    const { connection, listings } = this.context;
     const { directory } = this.request;
     for (const node of this.nodes) if (node.isUncertain) await this.#wait.until(node.locate());
     const missing = this.nodes.filter(({ path }) => path === undefined);
     const created = missing.map((node) => node.create());
-    const listed = listChildren(connection, directory, watcher); // in the same tick: answered behind the creates
+    // In the same turn: answered behind the creates.
+    const listed = watcher
+      ? listChildren(connection, directory, watcher)
+      : listChildren(listings, directory);
     const [children] = await this.#wait.until(Promise.all([listed, ...created]));
     return children;
   }

@@ -251,10 +251,10 @@ export class RedLockStageClient implements StageClient {
   static async connect(
     nodes: readonly Redis[],
     kind: RedLockKind,
-    { wait = 'forever', namespace = '' }: StageClientOptions,
+    { wait = 'forever', namespace = '', ...limits }: StageClientOptions,
   ): Promise<RedLockStageClient> {
     const records = nodes.map((node) => new CommandRecord(node));
-    const options = { nodes: nodes.map(asOwn), ...TIMES, prefix: namespace, wait };
+    const options = { nodes: nodes.map(asOwn), ...TIMES, prefix: namespace, wait, ...limits };
     const locks = await createRedLockClient('contract', options);
     const client = new RedLockStageClient(nodes, locks, kind, records);
     await locks.connect();

@@ -320,7 +320,7 @@ export class RedisStageClient implements StageClient {
   static async connect(
     redis: Redis | Cluster,
     recipe: RedisRecipe,
-    { wait = 'forever', namespace = '' }: StageClientOptions,
+    { wait = 'forever', namespace = '', ...limits }: StageClientOptions,
   ): Promise<RedisStageClient> {
     const record = new CommandRecord(redis);
     const locks = await createRedisLockClient('contract', {
@@ -328,6 +328,7 @@ export class RedisStageClient implements StageClient {
       watchdogTimeout: WATCHDOG_TIMEOUT,
       prefix: namespace,
       wait,
+      ...limits,
     });
     const client = new RedisStageClient(redis, locks, recipe, record);
     await locks.connect();

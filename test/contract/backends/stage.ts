@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, jest } from '@jest/globals';
 import type { Lease } from '../../../lib/core/lease.js';
+import type { WaiterLimits } from '../../../lib/core/internal/waiter-limits.js';
 import type { LockClient } from '../../../lib/core/lock-client.js';
 import type { LockEvents } from '../../../lib/core/lock-events.js';
 import type { AcquireOptions, Lock, Mutex, Wait } from '../../../lib/core/lock.js';
@@ -7,7 +8,7 @@ import { eventually } from '../../support/time.js';
 import { useShared } from '../../support/fixtures.js';
 import { tier } from '../../support/tier.js';
 
-export interface StageClientOptions {
+export interface StageClientOptions extends WaiterLimits {
   /** Default: `'forever'`. */
   readonly wait?: Wait;
   /** Its keys are kept apart from those of clients in another one. Default: none. */

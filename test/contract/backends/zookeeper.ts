@@ -271,7 +271,7 @@ export class Client implements StageClient {
   readonly #recipe: MutexRecipe;
 
   constructor(transport: Transport, servers: Servers, options: ClientOptions) {
-    const { wait = 'forever', namespace, recipe = interProcessMutexRecipe } = options;
+    const { wait = 'forever', namespace, recipe = interProcessMutexRecipe, ...limits } = options;
     this.#recipe = recipe;
     this.#transport = new RecordingTransport(transport);
     this.connection = new SessionConnection({
@@ -292,6 +292,7 @@ export class Client implements StageClient {
       connectTimeout: 15_000,
       wait,
       retryPolicy: new RetryForever(50),
+      ...limits,
     });
   }
 

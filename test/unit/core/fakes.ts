@@ -3,7 +3,8 @@ import { LockAbortedError } from '../../../lib/core/errors/index.js';
 import type { Candidate } from '../../../lib/core/internal/client-lifecycle.js';
 import { Hold, type HoldBackend } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
-import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
+import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
+import { Waiters } from '../../../lib/core/internal/waiter-limits.js';
 import type { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import type { LockIdentity } from '../../../lib/core/lock.js';
 import { Deferred, VirtualClock } from '../../support/time.js';
@@ -49,13 +50,14 @@ export class FakeElection implements ElectionBackend {
   readonly key = 'chair';
   readonly id = 'candidate';
   readonly clock = new VirtualClock();
-  readonly waits = new SwapRemoveSet<WaitScope>();
+  readonly waits = new OrderedSet<WaitScope>();
   readonly context = {
     client: 'unit',
     clock: this.clock,
     accepts: 'all' as const,
     waits: this.waits,
-    candidates: new SwapRemoveSet<Candidate>(),
+    waiters: new Waiters('unit', {}),
+    candidates: new OrderedSet<Candidate>(),
     wait: 'forever' as const,
   };
   /** The candidacies so far, in order; each is over when it is settled. */

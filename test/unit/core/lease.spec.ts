@@ -6,7 +6,7 @@ import { type ClientHold, Hold } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle, runWithLease } from '../../../lib/core/internal/lease-handle.js';
 import { currentLease, LeaseScope } from '../../../lib/core/internal/lease-scope.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
-import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
+import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
 import { Deferred } from '../../support/time.js';
 import { granted } from './fakes.js';
 
@@ -44,7 +44,7 @@ describe('A hold', () => {
   });
 
   it('stays among the holds of its client until it is freed, also when it is lost', async () => {
-    const holds = new SwapRemoveSet<ClientHold>();
+    const holds = new OrderedSet<ClientHold>();
     const client = { clock: systemClock, events: new LockEventEmitter(), holds };
     const { identity, ledger } = granted();
     const hold = new Hold(identity, { key: 'door' }, ledger, undefined, client);

@@ -4,6 +4,7 @@ import {
   LockClientClosedError,
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
+import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
 import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
 import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import type { AcquireOptions } from '../../../lib/core/lock.js';
@@ -11,11 +12,11 @@ import { Deferred, VirtualClock } from '../../support/time.js';
 
 describe('A wait', () => {
   let clock: VirtualClock;
-  let open: SwapRemoveSet<WaitScope>;
+  let open: OrderedSet<WaitScope>;
 
   beforeEach(() => {
     clock = new VirtualClock();
-    open = new SwapRemoveSet();
+    open = new OrderedSet();
   });
 
   const begin = (options: AcquireOptions = {}) =>
@@ -112,9 +113,9 @@ describe('A wait', () => {
   });
 });
 
-describe('Bag', () => {
+describe.each([SwapRemoveSet, OrderedSet])('%p', (Bag) => {
   it('has what was put in and not taken out', () => {
-    const bag = new SwapRemoveSet<string>();
+    const bag = new Bag<string>();
     const takeA = bag.add('a');
     bag.add('b');
     const takeC = bag.add('c');
@@ -126,7 +127,7 @@ describe('Bag', () => {
   });
 
   it('takes nothing else out when asked twice', () => {
-    const bag = new SwapRemoveSet<string>();
+    const bag = new Bag<string>();
     const takeA = bag.add('a');
     bag.add('b');
     takeA();
@@ -135,7 +136,7 @@ describe('Bag', () => {
   });
 
   it('goes over what was in it at the start', () => {
-    const bag = new SwapRemoveSet<() => void>();
+    const bag = new Bag<() => void>();
     const seen: string[] = [];
     const takes = ['a', 'b', 'c'].map((name) =>
       bag.add(() => {
@@ -148,17 +149,8 @@ describe('Bag', () => {
     expect(bag.size).toBe(0);
   });
 
-  it('remembers the order in which things were put in', () => {
-    const bag = new SwapRemoveSet<string>();
-    const takes = ['a', 'b', 'c', 'd'].map((name) => bag.add(name));
-    takes[0]!();
-    bag.add('e');
-    takes[2]!();
-    expect(bag.inOrder()).toEqual(['b', 'd', 'e']);
-  });
-
   it('agrees with a Set, whatever comes and goes', () => {
-    const bag = new SwapRemoveSet<number>();
+    const bag = new Bag<number>();
     const set = new Set<number>();
     const takes = new Map<number, () => void>();
     for (let i = 0; i < 1_000; i++) {
@@ -169,6 +161,27 @@ describe('Bag', () => {
         takes.set(n, bag.add(n));
       }
       expect([...bag].sort()).toEqual([...set].sort());
+    }
+  });
+});
+
+describe('OrderedSet', () => {
+  it('has the order of additions, whatever comes and goes', () => {
+    const bag = new OrderedSet<number>();
+    const set = new Set<number>();
+    const takes = new Map<number, () => void>();
+    for (let i = 0; i < 1_000; i++) {
+      const n = (i * 7919) % 31;
+      if (set.delete(n)) takes.get(n)!();
+      else {
+        set.add(n);
+        takes.set(n, bag.add(n));
+      }
+      takes.get((i * 31) % 31)!(); // the first one, mostly for the second time
+      set.delete((i * 31) % 31);
+      expect([...bag]).toEqual([...set]);
+      expect(bag.oldest(3)).toEqual([...set].slice(0, 3));
+      expect(bag.size).toBe(set.size);
     }
   });
 });

@@ -76,6 +76,7 @@ const TABLES = [
     options: [
       ...optionsOf(MODULE_OPTIONS, 'LockModuleOptions'),
       ...optionsOf(MODULE_OPTIONS, 'CommonOptions'),
+      ...optionsOf('lib/core/internal/waiter-limits.ts', 'WaiterLimits'),
     ],
   },
   {

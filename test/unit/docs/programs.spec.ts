@@ -20,7 +20,6 @@ const announced = (code: string) =>
 describe('Programs in the documents', () => {
   it('are there', () => {
     expect(programs.map(({ name }) => name)).toContainEqual(expect.stringMatching(/^README\.md/));
-    expect(programs.map(({ name }) => name)).toContainEqual(expect.stringMatching(/configuration/));
   });
 
   it.each(programs)(

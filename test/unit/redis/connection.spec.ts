@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
-import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
+import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
 import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import { CommandCorking, type Corkable } from '../../../lib/redis/connection/command-corking.js';
 import type { RedisCluster } from '../../../lib/redis/connection/ioredis.js';
@@ -185,7 +185,7 @@ async function choice(answer: () => Promise<unknown>): Promise<string> {
     clock: systemClock,
     onStateChange: () => {},
   });
-  const wait = new WaitScope({ clock: systemClock, open: new SwapRemoveSet() }, {});
+  const wait = new WaitScope({ clock: systemClock, open: new OrderedSet() }, {});
   await connection.connect(wait, 'test').finally(() => wait.end());
   return connection.publishCommand;
 }

@@ -1,0 +1,58 @@
+interface Entry<T> {
+  readonly item: T;
+  before?: Entry<T> | undefined;
+  after?: Entry<T> | undefined;
+}
+
+/**
+ * Collection in the order of addition, of items that are often added and removed: the oldest ones are found without looking at
+ * the others.
+ *
+ * A `Set` is unsuitable: each table of a `Set` that V8 has replaced points to its successor, so one in the old generation
+ * retains all later ones, and what was in them, until a full garbage collection. For the same reason an entry that is removed
+ * keeps no neighbours.
+ */
+export class OrderedSet<T> {
+  #first?: Entry<T> | undefined;
+  #last?: Entry<T> | undefined;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds the item; the returned function removes it, once. */
+  add(item: T): () => void {
+    const entry: Entry<T> = { item, before: this.#last, after: undefined };
+    if (this.#last === undefined) this.#first = entry;
+    else this.#last.after = entry;
+    this.#last = entry;
+    this.#size += 1;
+    return () => this.#remove(entry);
+  }
+
+  /** The items that were added first, at most `most` of them. */
+  oldest(most: number): T[] {
+    const items: T[] = [];
+    for (let entry = this.#first; entry && items.length < most; entry = entry.after)
+      items.push(entry.item);
+    return items;
+  }
+
+  /** Iterates over a snapshot, the oldest first: later additions and removals have no effect. */
+  [Symbol.iterator](): Iterator<T> {
+    return this.oldest(Infinity)[Symbol.iterator]();
+  }
+
+  /** Invariant: a contained entry is the first one or has one before it; a removed entry is neither. */
+  #remove(entry: Entry<T>): void {
+    const { before, after } = entry;
+    if (before === undefined && this.#first !== entry) return;
+    if (before === undefined) this.#first = after;
+    else before.after = after;
+    if (after === undefined) this.#last = before;
+    else after.before = before;
+    entry.before = entry.after = undefined;
+    this.#size -= 1;
+  }
+}

@@ -1,0 +1,119 @@
+import { LockOptionsError, LockQueueFullError } from '../errors/index.js';
+import { LeaseScope } from './lease-scope.js';
+
+/** Limits on the acquires of one client that wait at the same time. Options of every backend. */
+export interface WaiterLimits {
+  /**
+   * How many acquires of this client may be under way at the same time, of all keys: a whole number from 1, or `Infinity`. One more
+   * rejects with `LockQueueFullError` at once, so that a holder that is stuck does not fill the process with waiting calls (each
+   * takes 4 to 13 KB). Not counted are `tryAcquire`, which does not wait, participants of elections, and waits for latches and
+   * barriers; a caller that holds the key is not refused.
+   *
+   * @default 200000
+   */
+  readonly maxWaiters?: number | undefined;
+  /**
+   * As `maxWaiters`, but for the acquires of one key. A multi-lock counts for each of its keys.
+   *
+   * @default 50000
+   */
+  readonly maxWaitersPerKey?: number | undefined;
+}
+
+const DEFAULTS = { maxWaiters: 200_000, maxWaitersPerKey: 50_000 };
+
+/** @throws LockOptionsError */
+export function validateWaiterLimits(limits: WaiterLimits, client: string): void {
+  for (const option of ['maxWaiters', 'maxWaitersPerKey'] as const) {
+    const { [option]: most = Infinity } = limits;
+    const isLimit = most === Infinity || (Number.isInteger(most) && most >= 1);
+    if (!isLimit)
+      throw new LockOptionsError(option, most, 'a whole number from 1, or Infinity', { client });
+  }
+}
+
+/** Number of keys without an acquire whose entries stay. */
+const MOST_IDLE = 1_000;
+
+/**
+ * The acquires of one client that wait or are about to, counted by key.
+ *
+ * Invariant: a key with an acquire under way has an entry; of the other entries there are at most `MOST_IDLE`, or as many as of
+ * those. They stay because a `Map` from which each cycle removes what it has added leaves garbage of long life (see
+ * `SwapRemoveSet`).
+ */
+export class Waiters {
+  readonly #limits: typeof DEFAULTS;
+  #ofKey = new Map<string, number>();
+  #idle = 0;
+  #count = 0;
+
+  constructor(
+    private readonly client: string,
+    { maxWaiters, maxWaitersPerKey }: WaiterLimits,
+  ) {
+    this.#limits = {
+      maxWaiters: maxWaiters ?? DEFAULTS.maxWaiters,
+      maxWaitersPerKey: maxWaitersPerKey ?? DEFAULTS.maxWaitersPerKey,
+    };
+  }
+
+  /** Number of acquires. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Number of keys in its memory. */
+  get keys(): number {
+    return this.#ofKey.size;
+  }
+
+  /**
+   * Counts an acquire of those keys; the returned function, called once, ends that.
+   *
+   * @throws LockQueueFullError, having counted nothing
+   */
+  enter(keys: readonly string[]): () => void {
+    for (const key of keys) this.#refuseIfFull(key);
+    this.#count += 1;
+    for (const key of keys) this.#add(key);
+    return () => this.#leave(keys);
+  }
+
+  /** Does not refuse a holder of the key: it re-enters or downgrades, and the lock would not be released before that. */
+  #refuseIfFull(key: string): void {
+    const { client } = this;
+    for (const [option, waiting] of [
+      ['maxWaitersPerKey', this.#waitingFor(key)],
+      ['maxWaiters', this.#count],
+    ] as const) {
+      if (waiting < this.#limits[option] || LeaseScope.isInsideKey(client, key)) continue;
+      throw new LockQueueFullError(option, waiting, { key, client });
+    }
+  }
+
+  #waitingFor(key: string): number {
+    return this.#ofKey.get(key) ?? 0;
+  }
+
+  #add(key: string): void {
+    const others = this.#ofKey.get(key);
+    if (others === 0) this.#idle -= 1;
+    this.#ofKey.set(key, (others ?? 0) + 1);
+  }
+
+  #leave(keys: readonly string[]): void {
+    this.#count -= 1;
+    for (const key of keys) {
+      const others = this.#waitingFor(key) - 1;
+      this.#ofKey.set(key, others);
+      if (others === 0) this.#idle += 1;
+    }
+    if (this.#idle > Math.max(MOST_IDLE, this.#ofKey.size / 2)) this.#forgetIdle();
+  }
+
+  #forgetIdle(): void {
+    this.#ofKey = new Map([...this.#ofKey].filter(([, waiting]) => waiting > 0));
+    this.#idle = 0;
+  }
+}

@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../lib/core/clock.js';
+import type { LockActivity, LockClient } from '../../../lib/core/index.js';
+import { urgentActivity } from '../../../lib/core/internal/client-activity.js';
+import { Hold, type ClientHold } from '../../../lib/core/internal/hold.js';
+import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
+import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
+import { LOCK_INSPECTION, type LockInspection } from '../../../lib/core/lock-inspection.js';
+import { ClientInspector } from '../../../lib/inspector/client-inspector.js';
+import { inspectorSettings } from '../../../lib/inspector/lock-inspector-options.interface.js';
+
+/** The acquires of a client, which counts how often its holds are examined. */
+class Acquires {
+  readonly clock = systemClock;
+  readonly holds = new OrderedSet<ClientHold>();
+  readonly waits = new OrderedSet<WaitScope>();
+  examined = 0;
+
+  constructor(held: number) {
+    for (let i = 0; i < held; i++) this.hold(`order:${i}`);
+  }
+
+  hold(key: string): ClientHold {
+    const holders = [`uuid:${key}`];
+    const backend = {
+      holders,
+      isExclusive: () => ((this.examined += 1), true),
+      fencingToken: () => Promise.resolve(1n),
+      lost: () => {},
+      free: () => Promise.resolve(),
+    };
+    const identity = { recipe: 'mutex', name: `/locks/${key}` } as ClientHold['identity'];
+    const events = { isHeard: () => false } as never;
+    const client = { clock: this.clock, holds: this.holds, events };
+    return new Hold(identity, { key, client: 'c' }, backend, 'Orders.pay', client);
+  }
+
+  wait(key: string | undefined): WaitScope {
+    const recipe = key === undefined ? undefined : ('mutex' as const);
+    return new WaitScope({ key, recipe, client: 'c', clock: this.clock, open: this.waits }, {});
+  }
+
+  /** An inspector of that client. */
+  get inspector(): ClientInspector {
+    const inspection: LockInspection = {
+      nameOf: (key) => `/locks/${key}`,
+      keyOf: (name) => name.slice('/locks/'.length),
+      activity: (most) => urgentActivity(this, most),
+      locks: ({ names, limit }) => {
+        const locks = [...names].slice(0, limit).map((name) => {
+          const ids = [`uuid:${name.slice('/locks/'.length)}`];
+          return { name, kind: 'mutex' as const, parties: [{ ids, state: 'held' as const }] };
+        });
+        return Promise.resolve({ locks, omitted: names.size - locks.length, refusals: [] });
+      },
+      release: () => Promise.resolve(false),
+      exchange: () => undefined,
+    };
+    const client = {
+      name: 'c',
+      on: () => () => {},
+      status: () => ({ health: 'up', state: 'CONNECTED' }),
+      activity: (): LockActivity[] => [],
+      [LOCK_INSPECTION]: inspection,
+    } as unknown as LockClient;
+    return new ClientInspector(client, inspectorSettings({}));
+  }
+}
+
+describe('A look of the inspector', () => {
+  it('examines no more of 100,000 locks than of 10,000, and counts them all', async () => {
+    for (const held of [10_000, 100_000]) {
+      const acquires = new Acquires(held);
+      const { locks, processes } = await acquires.inspector.inspect();
+      expect(acquires.examined).toBe(5_000);
+      expect(locks).toHaveLength(500);
+      expect(processes).toMatchObject([{ held, waiting: 0, omitted: held - 1_000 }]);
+    }
+  });
+
+  it('takes no longer with 100,000 locks than with 10,000', async () => {
+    const [few, many] = [new Acquires(10_000).inspector, new Acquires(100_000).inspector];
+    let [ofFew, ofMany] = [Infinity, Infinity]; // the shortest of several, in turns
+    const time = async (inspector: ClientInspector) => {
+      const startedAt = performance.now();
+      await inspector.inspect();
+      return performance.now() - startedAt;
+    };
+    for (let i = 0; i < 9; i++) {
+      ofFew = Math.min(ofFew, await time(few));
+      ofMany = Math.min(ofMany, await time(many));
+    }
+    expect(ofMany).toBeLessThan(3 * ofFew);
+  });
+
+  it('shows waiters and the locks that they wait for, however many others are older', async () => {
+    const acquires = new Acquires(4_000);
+    acquires.wait('order:3999');
+    const { locks, processes } = await acquires.inspector.inspect();
+    const awaited = locks.find(({ key }) => key === 'order:3999');
+    expect(awaited).toMatchObject({ holders: [{ method: 'Orders.pay' }], queue: [{}] });
+    expect(processes).toMatchObject([{ held: 4_000, waiting: 1, omitted: 3_001 }]);
+  });
+});
+
+describe('The most urgent acquires of a client', () => {
+  const keysOf = ({ activities }: ReturnType<typeof urgentActivity>) =>
+    activities.map(({ key, state }) => `${state} ${key}`);
+
+  it('are those that wait and the locks held, in turn, the awaited lock first', () => {
+    const acquires = new Acquires(3);
+    acquires.wait('order:2');
+    acquires.wait(undefined); // a latch: no lock
+    acquires.wait('order:2');
+    const all = urgentActivity(acquires, 5);
+    expect(keysOf(all)).toEqual([
+      ...['waiting order:2', 'held order:2', 'waiting order:2', 'held order:0', 'held order:1'],
+    ]);
+    expect(all.unlisted).toEqual({ held: 0, waiting: 0 });
+    const some = urgentActivity(acquires, 3);
+    expect(keysOf(some)).toEqual(['waiting order:2', 'held order:2', 'waiting order:2']);
+    expect(some.unlisted).toEqual({ held: 2, waiting: 0 });
+  });
+
+  it.each([
+    [0, 9, 4, 0, 5],
+    [9, 0, 4, 5, 0],
+    [9, 9, 4, 7, 7],
+    [9, 1, 4, 6, 0],
+  ])('of %i held and %i waiting are %i', (held, waiting, most, unlistedHeld, unlistedWaiting) => {
+    const acquires = new Acquires(held);
+    for (let i = 0; i < waiting; i++) acquires.wait(`other:${i}`);
+    const { activities, unlisted } = urgentActivity(acquires, most);
+    expect(activities).toHaveLength(most);
+    expect(unlisted).toEqual({ held: unlistedHeld, waiting: unlistedWaiting });
+  });
+
+  it('are none that are lost', () => {
+    const acquires = new Acquires(1);
+    const lost = acquires.hold('lost');
+    lost.markLost('for the test');
+    const { activities, unlisted } = urgentActivity(acquires, 9);
+    expect(activities).toMatchObject([{ key: 'order:0' }]);
+    expect(unlisted).toEqual({ held: 0, waiting: 0 });
+  });
+});
