@@ -184,8 +184,9 @@ describe('In the scope of no lease', () => {
           const inner = locks.mutex('inner');
           const lease = await inner.acquire();
           const waiting = new AbortController();
+          const queued = new Promise((resolve) => locks.on('contended', resolve));
           const refused = inner.acquire({ signal: waiting.signal }).catch(() => {});
-          await eventually('it waits', async () => (await inner.participants()).length === 2);
+          await queued;
           waiting.abort();
           await refused;
           await lease.run(async () => {
