@@ -25,6 +25,7 @@ function manualChunks(id) {
 const output = {
   format: 'es',
   manualChunks,
+  chunkFileNames: '[name].js',
   hoistTransitiveImports: false,
   minifyInternalExports: false,
 };
@@ -65,11 +66,10 @@ export default [
     external,
     plugins: [helpers, tabs],
     output: [
-      { ...output, dir: 'dist', chunkFileNames: '[name].js', plugins: [formats] },
+      { ...output, dir: 'dist', plugins: [formats] },
       {
         ...output,
         dir: 'dist/cjs',
-        chunkFileNames: '[name].js',
         format: 'cjs',
         interop: 'auto',
         dynamicImportInCjs: false,
