@@ -1,5 +1,6 @@
 // Puts the Lua scripts of lib/redis/scripts into one module, and the parts of the inspector's page into another, so that every
-// build of the package contains them. A line `-- include NAME` in a script stands for scripts/parts/NAME.lua.
+// build of the package contains them. A line `-- include NAME` in a script stands for scripts/parts/NAME.lua; other
+// lines that are comments are left out.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -49,9 +50,11 @@ function put(module, lines) {
 }
 
 function withParts(source) {
-  return source.replace(/^-- include ([\w-]+)\n/gm, (_, part) =>
-    readFileSync(join(SCRIPTS, 'parts', `${part}.lua`), 'utf8'),
-  );
+  return source
+    .replace(/^-- include ([\w-]+)\n/gm, (_, part) =>
+      readFileSync(join(SCRIPTS, 'parts', `${part}.lua`), 'utf8'),
+    )
+    .replace(/^ *--.*\n/gm, '');
 }
 
 function literalOf(source) {
