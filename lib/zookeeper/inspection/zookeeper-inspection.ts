@@ -1,4 +1,9 @@
-import { type UrgentActivity, urgentActivity } from '../../core/internal/client-activity.js';
+import {
+  type ClientHealth,
+  clientHealth,
+  type UrgentActivity,
+  urgentActivity,
+} from '../../core/internal/client-activity.js';
 import {
   type ExchangeLimits,
   type KnownLocks,
@@ -55,6 +60,10 @@ export class ZooKeeperInspection implements LockInspection {
     } catch {
       return component; // not created by this library
     }
+  }
+
+  health(): ClientHealth {
+    return clientHealth(this.context.connection.state, this.context.accepts);
   }
 
   activity(most: number): UrgentActivity {
