@@ -66,7 +66,7 @@ export interface KnownLocks {
   readonly held: ReadonlySet<string>;
   /** Maximum number of locks to read. */
   readonly limit: number;
-  /** Maximum number of keys of a server to scan for unknown locks. */
+  /** Maximum number of keys or nodes of a server to examine for unknown locks; 0: none. */
   readonly scan: number;
 }
 
