@@ -1,4 +1,4 @@
-import type { UrgentActivity } from './internal/client-activity.js';
+import type { ClientHealth, UrgentActivity } from './internal/client-activity.js';
 
 /** A holder or waiter of a lock, as seen on the servers. */
 export interface ObservedParty {
@@ -66,7 +66,7 @@ export interface KnownLocks {
   readonly held: ReadonlySet<string>;
   /** Maximum number of locks to read. */
   readonly limit: number;
-  /** Maximum number of keys of a server to scan for unknown locks. */
+  /** Maximum number of keys or nodes of a server to examine for unknown locks; 0: none. */
   readonly scan: number;
 }
 
@@ -121,6 +121,8 @@ export interface LockInspection {
   nameOf(key: string): string;
   /** Key of the lock with this name. */
   keyOf(name: string): string;
+  /** As in the `status()` of this client, which counts its locks as well. */
+  health(): ClientHealth;
   /** The most urgent acquires of this client, at most `most`, and the number of the others. */
   activity(most: number): UrgentActivity;
   /** The locks that have a holder or a queue. Rejects when the servers do not answer. */

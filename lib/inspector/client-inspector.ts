@@ -53,7 +53,7 @@ export class ClientInspector {
     const refusals = surveyed?.refusals ?? [];
     if (refusals.length > 0)
       problems.push(`The servers refused to read ${count(refusals, 'lock')} (${refusals[0]})`);
-    const { health, state } = this.client.status();
+    const { health, state } = this.#survey?.health() ?? this.client.status();
     const keyOf = (name: string) => this.#survey?.keyOf(name) ?? name;
     const { locks, omitted } = mergeLocks(reports, surveyed?.locks, keyOf, this.settings.limit);
     return {

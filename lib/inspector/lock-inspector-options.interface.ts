@@ -68,7 +68,9 @@ export interface LockInspectorOptions {
    */
   readonly limit?: number | undefined;
   /**
-   * Number of keys of a Redis server that a snapshot scans for locks that no process reports; 0 disables the scan.
+   * Number of keys or nodes of a server that a snapshot examines for locks that no process reports, such as those of Java
+   * clients; the next snapshot goes on with the next ones. 0: none. A directory of ZooKeeper with more than 20 times as many
+   * children is not listed at all.
    *
    * @default 1000
    */

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.js';
-import { clientActivity, clientStatus } from '../core/internal/client-activity.js';
+import { acquireCounts, clientActivity } from '../core/internal/client-activity.js';
 import { LockClientClosedError, LockKeyError } from '../core/errors/index.js';
 import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
 import { validateLeaderId, type LeaderOptions } from '../core/election/election-backend.js';
@@ -183,10 +183,7 @@ export class RedisLockClient implements LockClient {
   }
 
   status(): LockClientStatus {
-    const { watchdogTimeout, clock, connection } = this.#context;
-    const { state, suspendedAt } = connection;
-    const isOver = clock.now() - suspendedAt > watchdogTimeout; // everything that was held is over, too
-    return clientStatus(state === 'SUSPENDED' && isOver ? 'LOST' : state, this.#context);
+    return { ...this[LOCK_INSPECTION].health(), ...acquireCounts(this.#context) };
   }
 
   /** Number of calls that wait, for whatever it is. @internal */

@@ -87,23 +87,26 @@ function waitingActivity({ subject, elapsed: forMs }: WaitScope): LockActivity |
   return subject && { ...subject, state: 'waiting', forMs, holders: [] };
 }
 
-/** Status of a client with one connection that is in `connectionState`; of a closing one, `CLOSED`. */
-export function clientStatus(
+/** What a client reports of its connection. */
+export type ClientHealth = Pick<LockClientStatus, 'health' | 'state'>;
+
+/** Health of a client with one connection that is in `connectionState`; of a closing one, `CLOSED`. */
+export function clientHealth(
   connectionState: string,
-  {
-    holds,
-    waits,
-    accepts,
-  }: {
-    readonly holds: OrderedSet<ClientHold>;
-    readonly waits: OrderedSet<WaitScope>;
-    readonly accepts: WaitContext['accepts'];
-  },
-): LockClientStatus {
+  accepts: WaitContext['accepts'],
+): ClientHealth {
   const state = accepts === 'none' ? 'CLOSED' : connectionState;
+  return { health: healthOf(state), state };
+}
+
+/** Number of the locks held and not lost, and of the acquires under way, of a client. Linear in both. */
+export function acquireCounts({
+  holds,
+  waits,
+}: Omit<Acquires, 'clock'>): Pick<LockClientStatus, 'held' | 'waiting'> {
   const held = [...holds].filter(({ isLive }) => isLive).length;
   const waiting = [...waits].filter(({ subject }) => subject !== undefined).length;
-  return { health: healthOf(state), state, held, waiting };
+  return { held, waiting };
 }
 
 function healthOf(state: string): LockClientStatus['health'] {

@@ -1,4 +1,9 @@
-import { type UrgentActivity, urgentActivity } from '../../core/internal/client-activity.js';
+import {
+  type ClientHealth,
+  clientHealth,
+  type UrgentActivity,
+  urgentActivity,
+} from '../../core/internal/client-activity.js';
 import {
   type ExchangeLimits,
   type KnownLocks,
@@ -17,7 +22,8 @@ import { readCommands, writeCommands } from '../locks/read-write-commands.js';
 import { fairCommands, reentrantCommands } from '../locks/redis-lock.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { permitReleaseIds } from '../scripts/index.js';
-import { FoundLocks, readLockKey } from './found-locks.js';
+import { FoundLocks } from './found-locks.js';
+import { readLockKey } from './read-lock-key.js';
 import { expectReady, RedisReports } from './redis-reports.js';
 
 /** State of the locks on one Redis or cluster: of those that are known already, and of those that a scan finds. */
@@ -45,6 +51,13 @@ export class RedisInspection implements LockInspection {
     return name.slice(this.prefix.length);
   }
 
+  health(): ClientHealth {
+    const { watchdogTimeout, clock, connection, accepts } = this.context;
+    const { state, suspendedAt } = connection;
+    const isOver = clock.now() - suspendedAt > watchdogTimeout; // everything that was held is over, too
+    return clientHealth(state === 'SUSPENDED' && isOver ? 'LOST' : state, accepts);
+  }
+
   activity(most: number): UrgentActivity {
     return urgentActivity(this.context, most);
   }
@@ -52,8 +65,11 @@ export class RedisInspection implements LockInspection {
   async locks({ names, limit, scan }: KnownLocks): Promise<ObservedLocks> {
     const { connection } = this.context;
     expectReady(this.context);
-    const known = [...names].filter((name) => name.startsWith(this.prefix));
-    const all = [...new Set([...known, ...this.#found, ...(await this.#scan.next(scan))])];
+    const ours = [...names].filter((name) => name.startsWith(this.prefix));
+    const known = new Set([...ours, ...this.#found]);
+    // Where the known ones take all the room, what a scan finds could not be read.
+    const found = known.size < limit ? await this.#scan.next(scan, known) : [];
+    const all = [...new Set([...known, ...found])];
     const read = all.slice(0, limit).map((name) => readLockKey(connection, new LockName(name)));
     const { locks, refusals } = await readEach(read, isReply);
     this.#found = new Set(locks.map(({ name }) => name));

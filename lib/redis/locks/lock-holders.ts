@@ -45,7 +45,20 @@ export async function readHolders(
 ): Promise<LockHolder[]> {
   const flat = (await connection.read('hgetall', name.redisKey)) as
     string[] | Record<string, string>;
-  const fields = new Map(Array.isArray(flat) ? pairs(flat) : Object.entries(flat));
+  return await holdersIn(
+    connection,
+    name,
+    Array.isArray(flat) ? flat : Object.entries(flat).flat(),
+  );
+}
+
+/** The holders in the hash of a lock: its fields, each followed by its value. Rejects as ioredis does. */
+export async function holdersIn(
+  connection: RedisConnection,
+  name: LockName,
+  fieldsAndValues: readonly string[],
+): Promise<LockHolder[]> {
+  const fields = new Map(pairs(fieldsAndValues));
   const about = fields.get('nestjs-interlock');
   const isReadWrite = fields.has('mode');
   const ids = [...fields.keys()].filter(

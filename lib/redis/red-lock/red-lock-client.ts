@@ -1,4 +1,4 @@
-import { clientActivity, clientStatus } from '../../core/internal/client-activity.js';
+import { acquireCounts, clientActivity } from '../../core/internal/client-activity.js';
 import { OrderedSet } from '../../core/internal/ordered-set.js';
 import type { Clock } from '../../core/clock.js';
 import {
@@ -93,7 +93,7 @@ export class RedLockClient implements LockClient {
       disconnect: (ms) => nodes.close(ms),
     });
     const parts = nodes.clients.map((client) => client[LOCK_INSPECTION]);
-    this[LOCK_INSPECTION] = new RedLockInspection(this.#context, parts);
+    this[LOCK_INSPECTION] = new RedLockInspection(this.#context, parts, nodes);
   }
 
   mutex(key: string, { fair = false }: MutexOptions = {}): RedLock {
@@ -148,12 +148,10 @@ export class RedLockClient implements LockClient {
 
   /** Status of the servers as a whole: a majority counts as one server does. */
   status(): LockClientStatus {
-    const { states, majority } = this.settings.nodes;
+    const { states } = this.settings.nodes;
     const connected = states.filter((state) => state === 'CONNECTED').length;
-    const status = clientStatus(states[majority - 1]!, this.#context);
-    const whole = connected === states.length ? 'up' : 'degraded';
-    const health = status.health === 'up' ? whole : 'down';
-    return { ...status, health, servers: { connected, total: states.length } };
+    const servers = { connected, total: states.length };
+    return { ...this[LOCK_INSPECTION].health(), ...acquireCounts(this.#context), servers };
   }
 
   /** Number of calls that wait, for whatever it is. @internal */

@@ -1,4 +1,9 @@
-import { type UrgentActivity, urgentActivity } from '../../core/internal/client-activity.js';
+import {
+  type ClientHealth,
+  clientHealth,
+  type UrgentActivity,
+  urgentActivity,
+} from '../../core/internal/client-activity.js';
 import type {
   ExchangeLimits,
   KnownLocks,
@@ -11,6 +16,7 @@ import type {
 } from '../../core/lock-inspection.js';
 import { settledWithin, CompositeReports } from '../inspection/redis-reports.js';
 import type { RedLockContext } from './red-lock-hold.js';
+import type { RedLockNodes } from './red-lock-nodes.js';
 
 /** Longest wait for one of the servers, in ms. */
 const PATIENCE = 1_000;
@@ -21,6 +27,7 @@ export class RedLockInspection implements LockInspection {
   constructor(
     private readonly context: RedLockContext,
     private readonly parts: readonly LockInspection[],
+    private readonly nodes: Pick<RedLockNodes, 'states' | 'majority'>,
   ) {}
 
   get place(): LockPlace {
@@ -34,6 +41,13 @@ export class RedLockInspection implements LockInspection {
 
   keyOf(name: string): string {
     return this.parts[0]!.keyOf(name);
+  }
+
+  health(): ClientHealth {
+    const { states, majority } = this.nodes;
+    const { health, state } = clientHealth(states[majority - 1]!, this.context.accepts);
+    const whole = states.every((each) => each === 'CONNECTED') ? 'up' : 'degraded';
+    return { health: health === 'up' ? whole : 'down', state };
   }
 
   activity(most: number): UrgentActivity {

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LockConnectionError, LockOptionsError } from '../../core/errors/index.js';
+import { LOCK_INSPECTION } from '../../core/lock-inspection.js';
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import { settleWithin } from '../../core/internal/timers.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
@@ -50,7 +51,7 @@ export class RedLockNodes {
 
   /** States of the connections, the best first. */
   get states(): string[] {
-    const states = this.clients.map((client) => client.status().state);
+    const states = this.clients.map((client) => client[LOCK_INSPECTION].health().state);
     return states.sort((a, b) => STATES.indexOf(a) - STATES.indexOf(b));
   }
 

@@ -1,4 +1,9 @@
-import { type UrgentActivity, urgentActivity } from '../../core/internal/client-activity.js';
+import {
+  type ClientHealth,
+  clientHealth,
+  type UrgentActivity,
+  urgentActivity,
+} from '../../core/internal/client-activity.js';
 import {
   type ExchangeLimits,
   type KnownLocks,
@@ -11,8 +16,8 @@ import {
 import { isCanonicalPath } from '../connection/znode-path.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { lockPath, type LockPathSettings } from '../lock-path.js';
-import { listChildren } from '../nodes/node-requests.js';
 import type { RecipeContext } from '../recipe-context.js';
+import { DirectoryScan } from './directory-scan.js';
 import { NodeFacts, readDirectory } from './read-directory.js';
 import { ZooKeeperReports } from './zookeeper-reports.js';
 
@@ -24,6 +29,8 @@ interface InspectionSettings extends LockPathSettings {
 /** Reads from the tree the locks under `basePath`, and with `literalPaths` the known locks elsewhere. */
 export class ZooKeeperInspection implements LockInspection {
   readonly #facts: NodeFacts;
+  readonly #scan: DirectoryScan;
+  #found = new Set<string>();
 
   constructor(
     private readonly context: RecipeContext,
@@ -31,6 +38,7 @@ export class ZooKeeperInspection implements LockInspection {
     private readonly paths: InspectionSettings,
   ) {
     this.#facts = new NodeFacts(context.connection);
+    this.#scan = new DirectoryScan(context.connection, this.#prefix.slice(0, -1) || '/');
   }
 
   get place(): LockPlace {
@@ -57,21 +65,27 @@ export class ZooKeeperInspection implements LockInspection {
     }
   }
 
+  health(): ClientHealth {
+    return clientHealth(this.context.connection.state, this.context.accepts);
+  }
+
   activity(most: number): UrgentActivity {
     return urgentActivity(this.context, most);
   }
 
-  async locks({ names, held, limit }: KnownLocks): Promise<ObservedLocks> {
+  async locks({ names, held, limit, scan }: KnownLocks): Promise<ObservedLocks> {
     const { connection } = this.context;
-    const children = await listChildren(connection, this.#prefix.slice(0, -1) || '/');
-    const there = new Set(children.map((child) => this.#prefix + child));
-    const known = [...names].filter((name) => there.has(name) || this.#isElsewhere(name));
-    const all = [...new Set([...known, ...there])];
+    const known = new Set([...names].filter((name) => this.#isReadable(name)));
+    for (const name of this.#found) known.add(name);
+    // Where the known ones take all the room, what a scan finds could not be read.
+    const { names: children, unlisted } = await this.#scan.next(limit - known.size, scan);
+    const all = [...new Set([...known, ...children.map((child) => this.#prefix + child)])];
     const reader = { connection, facts: this.#facts, held };
     const read = all.slice(0, limit).map((name) => readDirectory(reader, name));
     const { locks, refusals } = await readEach(read, isRefusal);
+    this.#found = new Set(locks.map(({ name }) => name));
     this.#facts.turn();
-    return { locks, refusals, omitted: Math.max(0, all.length - limit) };
+    return { locks, refusals, omitted: Math.max(0, all.length - limit) + unlisted };
   }
 
   /** Deletes the nodes of the lock with these ids: a holder learns of it by its watch. */
@@ -92,10 +106,10 @@ export class ZooKeeperInspection implements LockInspection {
   }
 
   /** Names come from other processes: without `literalPaths` this client has no business outside of its directory. */
-  #isElsewhere(name: string): boolean {
-    if (!this.paths.literalPaths || !isCanonicalPath(name)) return false;
-    if (!name.startsWith(`${this.chroot}/`)) return false;
-    return !name.startsWith(this.#prefix) || name.slice(this.#prefix.length).includes('/');
+  #isReadable(name: string): boolean {
+    if (!isCanonicalPath(name) || !name.startsWith(`${this.chroot}/`)) return false;
+    if (this.paths.literalPaths) return true;
+    return name.startsWith(this.#prefix) && !name.slice(this.#prefix.length).includes('/');
   }
 
   get #prefix(): string {
