@@ -1,15 +1,21 @@
-// npm run benchmark -- NAME [--json]
+// npm run benchmark -- NAME [--json], and scale [--quick]
 import { decorator } from './decorator.js';
 import { printRows } from './row.js';
 import { redis } from './redis.js';
+import { scale } from './scale.js';
 import { zookeeper } from './zookeeper.js';
 
 const benchmarks = new Map(Object.entries({ decorator, redis, zookeeper }));
 const [name = '', ...flags] = process.argv.slice(2);
 const benchmark = benchmarks.get(name);
-if (benchmark === undefined || flags.some((flag) => flag !== '--json')) {
-  console.error(`Usage: npm run benchmark -- ${[...benchmarks.keys()].join('|')} [--json]`);
+const isJson = flags.includes('--json');
+const known = name === 'scale' ? ['--json', '--quick'] : ['--json'];
+if ((benchmark === undefined && name !== 'scale') || flags.some((flag) => !known.includes(flag))) {
+  const names = [...benchmarks.keys()].join('|');
+  console.error(`Usage: npm run benchmark -- ${names} [--json], or scale [--json] [--quick]`);
   process.exitCode = 2;
+} else if (benchmark === undefined) {
+  await scale({ isJson, isQuick: flags.includes('--quick') });
 } else {
-  printRows(await benchmark(), flags.includes('--json'));
+  printRows(await benchmark(), isJson);
 }

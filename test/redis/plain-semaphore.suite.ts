@@ -4,6 +4,7 @@ import {
   LockAbortedError,
   LockClientClosedError,
   LockKeyError,
+  LockQueueFullError,
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
@@ -151,6 +152,19 @@ export function semaphoreWaitingSuite({ it, test, stage }: OnRedis): void {
     await mine.plainSemaphore(key).release();
     await waiting;
     expect(await mine.plainSemaphore(key).availablePermits()).toBe(0);
+  });
+
+  it('refuses an acquire beyond maxWaitersPerKey, and serves the one before it', async () => {
+    const { mine, key } = stage();
+    await mine.plainSemaphore(key).trySetPermits(1);
+    await mine.plainSemaphore(key).acquire();
+    const limited = (await stage().client({ maxWaitersPerKey: 1 })).plainSemaphore(key);
+    const waiting = limited.acquire();
+    await expect(limited.acquire()).rejects.toBeInstanceOf(LockQueueFullError);
+    expect(await limited.tryAcquire()).toBe(false); // it does not wait
+    await mine.plainSemaphore(key).release();
+    await waiting;
+    expect(await limited.availablePermits()).toBe(0);
   });
 
   it('waits as long as requested, and takes nothing (Redisson: RedissonSemaphoreTest testTryNAcquire)', async () => {

@@ -28,6 +28,7 @@ describe('createZooKeeperLockClient', () => {
     ['tickTime', '2s', 'milliseconds above 0'],
     ['errorPolicy', 'strict', "'standard' or 'session'"],
     ['literalPaths', 'yes', 'true or false'],
+    ['maxWaiters', 0, 'a whole number from 1, or Infinity'],
     ['wait', -1, 'milliseconds above 0'],
     ['wait', 0, 'none, and call `tryAcquire`'],
     ['wait', 'never', "or 'forever'"],
