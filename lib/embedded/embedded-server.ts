@@ -16,6 +16,9 @@ export interface EmbeddedServerOptions {
   readonly containerInterval?: number;
 }
 
+/** Most containers that are checked in one turn of the event loop. */
+const SLICE = 1_000;
+
 /**
  * Removes containers some time after their last child was removed. A container that never had a child stays.
  *
@@ -47,15 +50,27 @@ class ContainerCollector {
 
   /** Removes the containers that are empty now; containers emptied by that are left to the next run. */
   collect(): void {
-    const paths = [...this.#emptied];
-    this.#emptied.clear();
-    for (const path of paths) this.removeIfEmpty(path);
+    for (const path of this.#take()) this.removeIfEmpty(path);
   }
 
   readonly #due = (): void => {
     this.#isArmed = false;
-    this.enter(() => this.collect());
+    this.enter(() => this.#collectFrom(this.#take(), 0));
   };
+
+  /** The same, over as many turns of the event loop as there are thousands. */
+  #collectFrom(paths: readonly string[], start: number): void {
+    const end = Math.min(start + SLICE, paths.length);
+    for (let i = start; i < end; i++) this.removeIfEmpty(paths[i]!);
+    if (end === paths.length) return;
+    this.clock.setTimer(() => this.enter(() => this.#collectFrom(paths, end)), 0, true);
+  }
+
+  #take(): string[] {
+    const paths = [...this.#emptied];
+    this.#emptied.clear();
+    return paths;
+  }
 }
 
 /**

@@ -13,12 +13,15 @@ import { ReturnCode } from '../zookeeper/connection/zookeeper-error.js';
 import type { EmbeddedServer } from './embedded-server.js';
 import type { Caller } from './request-processor.js';
 
+/** Most messages that are delivered in one turn of the event loop. */
+const SLICE = 256;
+
 /**
  * Messages of the server to its clients, delivered in order and never in the turn in which they were sent.
  *
- * All messages of one turn are delivered together in one later macrotask: many requests do not cost many timers, and a
- * loop of requests does not keep the event loop from its timers and sockets. As on a socket, everything that follows from
- * one message has run before the next is delivered.
+ * The messages of one turn are delivered together in a later macrotask, up to 256 in each: many requests do not cost many
+ * timers, and neither a loop of requests nor a burst keeps the event loop from its timers and sockets. As on a socket,
+ * everything that follows from one message has run before the next is delivered.
  */
 export class Outbox {
   #messages: (() => void)[] = [];
@@ -33,15 +36,15 @@ export class Outbox {
   /** Runs in the async context of the constructor: otherwise all messages would run in that of the first sender. */
   readonly #flush = AsyncResource.bind((): void => {
     const messages = this.#messages;
-    this.#messages = [];
-    deliver(messages, 0);
+    this.#messages = messages.length > SLICE ? messages.slice(SLICE) : [];
+    if (this.#messages.length > 0) this.defer(this.#flush); // what is pushed meanwhile comes behind the rest
+    deliver(messages, 0, Math.min(messages.length, SLICE));
   });
 }
 
-function deliver(messages: readonly (() => void)[], index: number): void {
+function deliver(messages: readonly (() => void)[], index: number, end: number): void {
   // All microtasks run before the next tick. Scheduled before the message is delivered, which may throw.
-  if (index + 1 < messages.length)
-    queueMicrotask(() => process.nextTick(deliver, messages, index + 1));
+  if (index + 1 < end) queueMicrotask(() => process.nextTick(deliver, messages, index + 1, end));
   messages[index]!();
 }
 

@@ -88,7 +88,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
         `Lock client "${name}" is not allowed to remove a lock node, so the lock stays taken: ${error.message}. It tries again for as long as its session lives; closing the client ends the session.`,
       ),
     ),
-    listings: new SharedListings(connection),
+    listings: new SharedListings(connection, clock),
     soleChildren: new SoleChildShortcut(connection),
     servedNodes: new ServedNodeShortcut(),
     delayedWatches: new DelayedWatches(clock, watchAfter),

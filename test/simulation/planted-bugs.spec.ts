@@ -13,6 +13,7 @@ import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.j
 import {
   findPredecessor,
   readLockDriver,
+  standardLockInternalsDriver,
   writeLockDriver,
 } from '../../lib/zookeeper/locks/lock-drivers.js';
 import { LockHold } from '../../lib/zookeeper/locks/lock-hold.js';
@@ -20,6 +21,7 @@ import { LockInternals } from '../../lib/zookeeper/locks/lock-internals.js';
 import { ZooKeeperElection } from '../../lib/zookeeper/locks/zookeeper-election.js';
 import { GuaranteedDelete } from '../../lib/zookeeper/nodes/guaranteed-delete.js';
 import { OwnedNode, ProtectedNode } from '../../lib/zookeeper/nodes/protected-node.js';
+import { SharedListings } from '../../lib/zookeeper/nodes/shared-listings.js';
 import { SemaphoreGate } from '../../lib/zookeeper/semaphores/inter-process-semaphore-v2.js';
 import { scheduleOfCounter } from './counters.js';
 import { LatchUser, scheduleOfElection, SelectorUser } from './elections.js';
@@ -118,6 +120,27 @@ const BUGS: readonly PlantedBug[] = [
     seeds: { mutex: 6, 'read/write lock': 6, latch: 6, selector: 17 },
   },
 
+  {
+    bug: 'joins a listing that was sent before its node was created, and does not look for it there',
+    plant: () => {
+      const underWay = new Map<object, Map<string, Promise<string[]>>>();
+      replace(SharedListings.prototype, 'getChildren', (list, listings) => (directory) => {
+        const mine = underWay.get(listings) ?? new Map<string, Promise<string[]>>();
+        underWay.set(listings, mine);
+        const over = () => void mine.delete(directory);
+        const listing = mine.get(directory) ?? list(directory).finally(over);
+        mine.set(directory, listing);
+        return listing;
+      });
+      replace(
+        standardLockInternalsDriver,
+        'turnOf',
+        (turnOf) => (children, own) => turnOf(children, own) ?? turnOf([...children, own], own),
+      );
+    },
+    violation: NEVER_IN_TURN,
+    seeds: { mutex: 28 },
+  },
   {
     bug: 'has a writer that does not look again when its predecessor leaves',
     plant: () =>

@@ -56,7 +56,6 @@ export function zooKeeperJvmArgs(options: ZooKeeperServerOptions): string[] {
     '-XX:+UseSerialGC',
     '-Dzookeeper.forceSync=no',
     `-Dznode.container.checkIntervalMs=${options.containerCheckIntervalMs ?? 1000}`,
-    '-Dznode.container.maxPerMinute=1000000',
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
     ...(options.jvmArgs ?? []),
   ];

@@ -6,11 +6,19 @@ import { ReturnCode, ZooKeeperError } from './zookeeper-error.js';
 
 interface Pending {
   readonly request: Request;
-  readonly sentAt: number;
-  readonly reject: (error: ZooKeeperError) => void;
-  /** False once it is known that the server never received the request. */
+  readonly answered: Reply;
+  readonly reject: (error: unknown) => void;
+  /** When it was handed to the link; undefined before. */
+  sentAt?: number;
+  /** False before it is handed to the link, and once it is known that the server never received the request. */
   isSent: boolean;
+  isSettled: boolean;
 }
+
+/** Most requests that the server has not answered; like `globalOutstandingLimit` of a server, for all its clients. */
+const WINDOW = 1_000;
+/** Number of settled requests from which their places are removed. */
+const MANY_SETTLED = 1_024;
 
 /** Codes of requests that the driver rejected before sending anything. */
 const NOT_SENT = new Set<number>([ReturnCode.INVALIDSTATE, ReturnCode.BADARGUMENTS]);
@@ -27,14 +35,25 @@ const GRACE = 5;
 /**
  * A link with its unanswered requests and a watchdog over them.
  *
+ * At most 1,000 requests are unanswered; the rest wait here, in order. A burst, or the waiters that set their watches again
+ * after a reconnect, must not fill the memory of a server.
+ *
  * Answers come in the order of the requests, so the oldest unanswered request shows whether the server is silent: no timer
- * per request is needed, and no request is ever abandoned alone. When the link is lost, all of them reject together, as
+ * per request is needed, and no request is ever abandoned alone. As long as oldest requests are answered, the link and the
+ * server are alive, however much there is to do: to give up such a link would only move the work to another server. A server
+ * that is cut off from the leader does not pass for one that is busy: it answers nothing behind a `sync` or a write. When the link is lost, all of them reject together, as
  * possibly carried out unless they were never sent. The state of the connection has changed before, so a caller that
  * retries at once waits for the next link.
  */
 export class PipelinedLink {
-  /** In the order of sending. */
-  readonly #pending = new Set<Pending>();
+  /** In the order of sending: places of settled ones, which are removed now and then; unanswered ones; those not sent yet. */
+  readonly #requests: (Pending | undefined)[] = [];
+  /** Index of the oldest unanswered request. */
+  #oldest = 0;
+  /** Index of the next request to send. */
+  #next = 0;
+  /** When the oldest request was last answered. */
+  #progressAt = -Infinity;
   /** Time at which the last `sync` was sent, or the last write that the leader has carried out. */
   #lastAskedAt = 0;
   #watchdog?: Timer;
@@ -51,30 +70,30 @@ export class PipelinedLink {
     private readonly onLost: (reason: string) => void,
   ) {}
 
-  send<O extends Request['op']>(request: Request & { readonly op: O }): Promise<Answers[O]> {
+  /** @param isUrgent true if it is sent at once, ahead of those that wait; for requests whose order does not matter */
+  send<O extends Request['op']>(
+    request: Request & { readonly op: O },
+    isUrgent = false,
+  ): Promise<Answers[O]> {
     return new Promise((resolve, reject) => {
-      const sentAt = this.clock.now();
-      if (request.op === 'sync') this.#lastAskedAt = sentAt;
-      const pending: Pending = { request, sentAt, reject, isSent: true };
-      this.#pending.add(pending);
       const answered: Reply = (rc, answer) => {
-        if (!this.#pending.has(pending)) return; // the link was abandoned before
+        if (pending.isSettled) return; // the link was abandoned before
         pending.isSent = !NOT_SENT.has(rc);
         if (rc !== ReturnCode.OK && ZooKeeperError.isTransport(rc))
           return this.onLost(`no answer to ${request.op}, ${rc}`);
-        this.#pending.delete(pending);
+        this.#settled(pending);
         const byLeader = rc === ReturnCode.OK && LEADERS.has(request.op);
-        if (byLeader) this.#lastAskedAt = Math.max(this.#lastAskedAt, sentAt);
-        if (pending.isSent) this.onAnswer(sentAt, byLeader);
+        if (byLeader) this.#lastAskedAt = Math.max(this.#lastAskedAt, pending.sentAt!);
+        if (pending.isSent) this.onAnswer(pending.sentAt!, byLeader);
         if (rc === ReturnCode.OK) resolve(answer as Answers[O]);
         else reject(new ZooKeeperError(rc, request.op, request.path));
+        this.#sendNext();
       };
-      try {
-        this.link.request(request, answered);
-      } catch (error) {
-        this.#pending.delete(pending); // otherwise it would count as unanswered, and the link as silent
-        throw error; // rejects
-      }
+      const pending: Pending = { request, answered, reject, isSent: false, isSettled: false };
+      if (isUrgent) this.#requests.splice(this.#next, 0, pending);
+      else this.#requests.push(pending);
+      if (isUrgent) this.#transmit();
+      else this.#sendNext();
     });
   }
 
@@ -91,8 +110,8 @@ export class PipelinedLink {
   }
 
   /**
-   * Asks the leader for a sign of life if there was none for a sixth of `patience`, and calls `onLost` if a request stays
-   * unanswered for a third of it. A server that falls silent, or is cut off from the leader, is thus noticed within half
+   * Asks the leader for a sign of life if there was none for a sixth of `patience`, and calls `onLost` if nothing that is
+   * outstanding is answered for a third of it. A server that falls silent, or is cut off from the leader, is thus noticed within half
    * of `patience`; the other half is left for finding another server.
    *
    * @param patience how long the session can do without a sign of life, in ms
@@ -119,12 +138,43 @@ export class PipelinedLink {
     this.#settle();
   }
 
-  /** Rejects the unanswered requests and stops the watchdog. Idempotent. */
+  #sendNext(): void {
+    while (this.#next < this.#requests.length && this.#next - this.#oldest < WINDOW)
+      this.#transmit();
+  }
+
+  #transmit(): void {
+    const pending = this.#requests[this.#next++]!;
+    const { request } = pending;
+    pending.sentAt = this.clock.now();
+    pending.isSent = true;
+    if (request.op === 'sync') this.#lastAskedAt = pending.sentAt;
+    try {
+      this.link.request(request, pending.answered);
+    } catch (error) {
+      this.#settled(pending); // otherwise it would count as unanswered, and the link as silent
+      pending.reject(error);
+    }
+  }
+
+  #settled(pending: Pending): void {
+    pending.isSettled = true;
+    const before = this.#oldest;
+    while (this.#requests[this.#oldest]?.isSettled) this.#requests[this.#oldest++] = undefined; // and with it its answer
+    if (this.#oldest > before) this.#progressAt = this.clock.now();
+    if (this.#oldest < MANY_SETTLED) return;
+    this.#requests.splice(0, this.#oldest);
+    this.#next -= this.#oldest;
+    this.#oldest = 0;
+  }
+
+  /** Rejects the unanswered requests, and those not sent, and stops the watchdog. Idempotent. */
   #settle(): void {
     this.#watchdog?.cancel();
-    const unanswered = [...this.#pending];
-    this.#pending.clear();
-    for (const { request, reject, isSent } of unanswered)
+    const pending = this.#requests.splice(0).filter((it) => it?.isSettled === false) as Pending[];
+    this.#oldest = this.#next = 0;
+    for (const it of pending) it.isSettled = true;
+    for (const { request, reject, isSent } of pending)
       reject(new ZooKeeperError(ReturnCode.CONNECTIONLOSS, request.op, request.path, isSent));
   }
 
@@ -133,8 +183,8 @@ export class PipelinedLink {
   }
 
   #overdueAt(patience: number): number {
-    const [oldest] = this.#pending;
-    return oldest === undefined ? Infinity : oldest.sentAt + patience / 3;
+    const sentAt = this.#requests[this.#oldest]?.sentAt;
+    return sentAt === undefined ? Infinity : Math.max(sentAt, this.#progressAt) + patience / 3;
   }
 
   #isOverdue(patience: number): boolean {
@@ -143,7 +193,7 @@ export class PipelinedLink {
 
   #beat(patience: number): void {
     if (this.clock.now() >= this.#beatAt(patience))
-      this.send({ op: 'sync', path: '/' }).catch(() => {}); // a lost link calls `onLost`
+      this.send({ op: 'sync', path: '/' }, true).catch(() => {}); // a lost link calls `onLost`
     this.watch(patience);
   }
 

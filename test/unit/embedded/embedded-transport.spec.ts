@@ -39,16 +39,32 @@ describe('EmbeddedTransport', () => {
     expect(heard.slice(1)).toEqual([`exists ${ReturnCode.NONODE}`, 'created /a', 'exists 0']);
   });
 
-  it('takes one deferred call for all answers of a turn', async () => {
+  it('takes one deferred call for the answers of a turn', async () => {
     const flushes: (() => void)[] = [];
     const { send, heard } = linked((flush) => void flushes.push(flush));
-    for (let n = 0; n < 1_000; n++) send(exists('/'));
+    for (let n = 0; n < 200; n++) send(exists('/'));
     expect(flushes).toHaveLength(1);
     flushes[0]!();
     await nextTurn();
-    expect(heard).toHaveLength(1_001);
+    expect(heard).toHaveLength(201);
     send(exists('/'));
     expect(flushes).toHaveLength(2);
+  });
+
+  it('delivers no more than 256 answers of a burst in one turn, and all of them in order', async () => {
+    const { server, send, heard } = linked();
+    for (let n = 0; n < 1_000; n++) send(create(`/${n}`));
+    expect(server.tree.size).toBe(1_001);
+    const order = new Set<number>();
+    for (let turns = 1; heard.length < 1_001; turns++) {
+      await nextTurn();
+      expect(heard.length).toBeLessThanOrEqual(256 * turns);
+      order.add(heard.length);
+    }
+    expect(order.size).toBeGreaterThanOrEqual(4);
+    send(exists('/'));
+    await nextTurn();
+    expect(heard.at(-1)).toBe('exists 0');
   });
 
   it('delivers a message when all that follows upon the one before has run', async () => {

@@ -155,6 +155,24 @@ describe('sessions of the embedded tree', () => {
       expect(tickless.tree.size).toBe(1);
     }
   });
+
+  it('leave thousands of containers to a collector that removes a thousand in a turn', async () => {
+    const tickless = new EmbeddedServer({ clock, containerInterval: 1_000 });
+    const user = new EmbeddedClient(tickless);
+    for (let i = 0; i < 2_500; i++) {
+      user.create(`/${i}`, CreateMode.CONTAINER);
+      user.create(`/${i}/own`, CreateMode.EPHEMERAL);
+    }
+    tickless.expire(user.credentials!.id);
+    const left: number[] = [];
+    const receive = tickless.receive.bind(tickless);
+    tickless.receive = (message) => {
+      receive(message);
+      left.push(tickless.tree.size - 1);
+    };
+    await clock.advance(1_000);
+    expect(left).toEqual([1_500, 500, 0]);
+  });
 });
 
 const SESSION_TIMEOUT = 6_000;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { systemClock } from '../../../lib/core/clock.js';
 import type { Lock } from '../../../lib/core/lock.js';
 import {
   findPredecessor,
@@ -22,12 +23,13 @@ describe('The listing of a directory', () => {
 
   beforeEach(() => {
     asked = [];
-    listings = new SharedListings({
+    const connection = {
       getChildren: () =>
-        new Promise((answer, refuse) => {
+        new Promise<string[]>((answer, refuse) => {
           asked.push({ answer, refuse });
         }),
-    });
+    };
+    listings = new SharedListings(connection, systemClock);
   });
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
