@@ -26,6 +26,7 @@ export class RenewalQueue {
   #inFlight = 0;
   #leftInTurn = AT_ONCE;
   #timer?: Timer | undefined;
+  #wakesAt = 0;
 
   /** @param renew sends one command for the holds; resolves when it needs no answer any more */
   constructor(
@@ -49,6 +50,7 @@ export class RenewalQueue {
       void this.#begin(first);
     }
     this.#timer?.cancel();
+    this.#timer = undefined;
   }
 
   async #begin({ holds }: Batch): Promise<void> {
@@ -61,9 +63,14 @@ export class RenewalQueue {
     }
   }
 
+  /** A timer that fires earlier stays: were it set anew by each batch that is added, it might never fire. */
   #wake(ms: number): void {
+    const at = this.clock.now() + ms;
+    if (this.#timer !== undefined && this.#wakesAt <= at) return;
     this.#timer?.cancel();
+    this.#wakesAt = at;
     const turn = () => {
+      this.#timer = undefined;
       this.#leftInTurn = AT_ONCE;
       this.#next();
     };

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Clock } from '../../../lib/core/clock.js';
+import { RenewalQueue } from '../../../lib/redis/connection/renewal-queue.js';
 import type { Renewable } from '../../../lib/redis/connection/renewal-schedule.js';
 import { Watchdog } from '../../../lib/redis/connection/watchdog.js';
 import { slotOf } from '../../../lib/redis/connection/cluster-slots.js';
@@ -353,6 +355,20 @@ describe('Renewal', () => {
       expect(late.reduce((most, ms) => Math.max(most, ms))).toBeLessThan(100);
       expect(node.sent.length).toBeLessThanOrEqual(32);
     });
+  });
+
+  it('of some is not put off by others that come due again and again', async () => {
+    const slow: Clock = {
+      now: () => clock.now(),
+      setTimer: (fn, ms) => clock.setTimer(fn, Math.max(1, ms)), // as Node does
+    };
+    let begun = 0;
+    const queue = new RenewalQueue(slow, async () => void (begun += 1));
+    for (let i = 0; i < 200; i++) {
+      queue.add([new Held(`${i}`, clock)]);
+      await clock.advance(0.5);
+    }
+    expect(begun).toBeGreaterThan(150);
   });
 
   it('of a cluster waits only for the servers that answer', async () => {
