@@ -30,6 +30,7 @@ import {
 } from './read-write-lock.suite.js';
 import {
   readWriteLockForeignNumbersSuite,
+  readWriteLockManyReadersSuite,
   readWriteLockLayoutSuite,
   readWriteLockLeasesSuite,
 } from './read-write-lock-layout.suite.js';
@@ -84,6 +85,7 @@ export function locksSuite(on: OnRedis): void {
     describe('sharing', () => readWriteLockSharingSuite(on));
     describe('keys and messages', () => readWriteLockLayoutSuite(on));
     describe('numbers in foreign hashes', () => readWriteLockForeignNumbersSuite(on));
+    describe('many readers', () => readWriteLockManyReadersSuite(on));
     describe('leases', () => readWriteLockLeasesSuite(on));
     describe('waking', () => readWriteLockWakingSuite(on));
     describe('with writers preferred', () => preferWritersSuite(on));

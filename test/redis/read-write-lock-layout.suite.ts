@@ -52,6 +52,143 @@ export function readWriteLockForeignNumbersSuite({ it, stage }: OnRedis): void {
   });
 }
 
+/** What it costs the server that there are many readers. */
+export function readWriteLockManyReadersSuite({ it, stage }: OnRedis): void {
+  const READERS = 2_000;
+
+  it('looks at few holds when one of many readers leaves, in whatever order they do', async () => {
+    const { mine } = stage();
+    const readers = await readersOf(mine, READERS);
+    await stage().command('CONFIG', 'RESETSTAT');
+    const last = readers.shift()!;
+    await release(readers.splice(-500).reverse());
+    await release(readers);
+    expect(await commandCalls(stage(), 'pttl')).toBeLessThan(10 * READERS);
+    expect(await commandCalls(stage(), 'hgetall')).toBe(0);
+    await last.release();
+    expect(await stage().keys()).toEqual([]);
+  });
+
+  it('ends with the longest hold that is left, whatever the others were', async () => {
+    const { mine, theirs, key } = stage();
+    const leases = [50_000, 20_000, 40_000, 10_000, 30_000];
+    const readers = await Promise.all(
+      leases.map((lease, i) =>
+        (i % 2 ? mine : theirs).readWriteLock(key).readLock().acquire({ lease }),
+      ),
+    );
+    for (const [place, left] of [
+      [0, 40_000],
+      [1, 40_000],
+      [2, 30_000],
+      [4, 10_000],
+    ] as const) {
+      await readers[place]!.release();
+      await expectLeft(left);
+    }
+    await readers[3]!.extend(25_000);
+    const another = await mine.readWriteLock(key).readLock().acquire({ lease: 60_000 });
+    await another.release();
+    await expectLeft(25_000);
+    expect(await commandCalls(stage(), 'hgetall')).toBe(0);
+    await readers[3]!.release();
+    expect(await stage().keys()).toEqual([]);
+  });
+
+  it('removes readers that have expired, and ends with those that live', async () => {
+    const { mine, key } = stage();
+    const lock = mine.readWriteLock(key).readLock();
+    const dead = await Promise.all(Array.from({ length: 20 }, () => lock.acquire({ lease: 300 })));
+    const [living, leaving] = [await lock.acquire({ lease: 20_000 }), await lock.acquire()];
+    await eventually('they have expired', () => dead.every(({ isHeld }) => !isHeld));
+    await eventually('the server knows', async () => (await holdKeys()).length === 2);
+    await leaving.release();
+    expect(Object.keys(await stage().fields(key))).toEqual(['mode', living.holder]);
+    await expectLeft(20_000);
+    await living.release();
+    await Promise.all(dead.map((lease) => lease.release()));
+    expect(await stage().keys()).toEqual([]);
+  });
+
+  it('lives as long as the hold of a reader that is not known here', async () => {
+    const { mine, names, key } = stage();
+    const [long, short] = [await reader(40_000), await reader(5_000)];
+    await addStranger(names.readHold(STRANGER, 1));
+    await long.release();
+    await expectLeft(REST);
+    await short.release();
+    await expectLeft(REST);
+    await stage().command('DEL', key, names.readHold(STRANGER, 1));
+
+    async function reader(lease: number) {
+      return await mine.readWriteLock(key).readLock().acquire({ lease });
+    }
+  });
+
+  it('lives as long as the hold of a stranger that came after all were removed by force', async () => {
+    const { mine, names, key } = stage();
+    const lock = mine.readWriteLock(key).readLock();
+    const removed = await lock.acquire({ lease: 10_000 });
+    await stage().command('DEL', key); // as Redisson does it
+    await addStranger(names.readHold(STRANGER, 1));
+    const [stays, leaves] = [await lock.acquire({ lease: 5_000 }), await lock.acquire()];
+    await leaves.release();
+    await expectLeft(REST);
+    await stays.release();
+    await removed.release();
+    await expectLeft(REST);
+    await stage().command('DEL', key, names.readHold(STRANGER, 1));
+  });
+
+  it('still knows all readers when a writer that reads too has become one of them', async () => {
+    const { mine, key } = stage();
+    const { write, read: inside } = await new Promise<{ write: RedisLease; read: RedisLease }>(
+      (resolve, reject) => {
+        const lock = mine.readWriteLock(key);
+        const enter = async () => {
+          const lease = await lock.writeLock().acquire();
+          await lease.run(async () =>
+            resolve({ write: lease, read: await lock.readLock().acquire() }),
+          );
+        };
+        enter().catch(reject);
+      },
+    );
+    await write.release();
+    const others = await readersOf(mine, 50);
+    await stage().command('CONFIG', 'RESETSTAT');
+    await release(others);
+    expect(await commandCalls(stage(), 'hgetall')).toBe(0);
+    await inside.release();
+    expect(await stage().keys()).toEqual([]);
+  });
+
+  async function readersOf(client: RedisLockClient, count: number): Promise<RedisLease[]> {
+    const lock = client.readWriteLock(stage().key).readLock();
+    return await Promise.all(Array.from({ length: count }, () => lock.acquire()));
+  }
+
+  async function release(readers: readonly RedisLease[]): Promise<void> {
+    for (const reader of readers) await reader.release();
+  }
+
+  const holdKeys = () => stage().keys(':rwlock_timeout:');
+
+  /** A reader of Redisson, with a lease of REST. */
+  async function addStranger(hold: string): Promise<void> {
+    const { key } = stage();
+    await stage().command('HSET', key, 'mode', 'read', STRANGER, 1);
+    await stage().command('SET', hold, 1, 'PX', REST);
+    await stage().command('PEXPIRE', key, REST);
+  }
+
+  async function expectLeft(ms: number): Promise<void> {
+    const left = Number(await stage().command('PTTL', stage().key));
+    expect(left).toBeLessThanOrEqual(ms);
+    expect(left).toBeGreaterThan(ms - 5_000);
+  }
+}
+
 /** Far below the default lease, in ms: a client served within it did not wait for the end of a renewed lease. */
 const SOON = 3_000;
 
@@ -136,7 +273,7 @@ export function readWriteLockLeasesSuite({ it, test, stage }: OnRedis): void {
     const lock = client.readWriteLock(stage().key);
     const readers = await Promise.all(Array.from({ length: 50 }, () => lock.readLock().acquire()));
     await lasts(1.5 * watchdogTimeout, async () => {
-      expect(await stage().keys()).toHaveLength(51); // the lock, and a key for each
+      expect(await stage().keys()).toHaveLength(52); // the lock, its readers, and a key for each
       expect(readers.every(({ isHeld }) => isHeld)).toBe(true);
     });
     await Promise.all(readers.map((reader) => reader.release()));
@@ -274,14 +411,15 @@ export function readWriteLockLayoutSuite({ it, test, stage }: OnRedis): void {
       [long.holder]: '1',
       [short.holder]: '1',
     });
-    expect(await stage().keys()).toEqual([key, hold(long), hold(short)].sort());
+    const readersKey = `interlock_readers:{${key}}`;
+    expect(await stage().keys()).toEqual([key, readersKey, hold(long), hold(short)].sort());
     await expectLife(hold(long), LEASE);
     await expectLife(hold(short), LEASE / 2);
     await expectLife(key, LEASE); // the life of the longest lease
 
     await long.release();
     expect(await stage().fields(key)).toEqual({ mode: 'read', [short.holder]: '1' });
-    expect(await stage().keys()).toEqual([key, hold(short)].sort());
+    expect(await stage().keys()).toEqual([key, readersKey, hold(short)].sort());
     await expectLife(key, LEASE / 2);
     await short.release();
     expect(await stage().keys()).toEqual([]);

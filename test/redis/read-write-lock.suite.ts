@@ -313,7 +313,8 @@ export function readWriteLockSharingSuite({ it, test, stage }: OnRedis): void {
     const lock = mine.readWriteLock(`{${key}}:abc:key`);
     const readers = await Promise.all(Array.from({ length: 10 }, () => lock.readLock().acquire()));
     const holds = readers.map(({ holder }) => `{${key}}:abc:key:${holder}:rwlock_timeout:1`);
-    expect(await stage().keys()).toEqual([`{${key}}:abc:key`, ...holds].sort());
+    const readersKey = `interlock_readers:{${key}}:abc:key`;
+    expect(await stage().keys()).toEqual([`{${key}}:abc:key`, readersKey, ...holds].sort());
     await Promise.all(readers.map((reader) => reader.release()));
     expect(await stage().keys()).toEqual([]);
   });

@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers';
 import type { LockSubject } from '../lock-events.js';
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
+import { inTurns } from './in-turns.js';
 import { LeaseScope } from './lease-scope.js';
 import type { OrderedSet } from './ordered-set.js';
 import { settleWithin } from './timers.js';
@@ -132,9 +133,13 @@ export class ClientLifecycle {
   /** Revokes and frees all other locks; resolves when the acquires are over, too. */
   async #releaseAllBut(kept: readonly Hold[]): Promise<void> {
     const { holds, waits } = this.context;
-    const others = [...holds].filter((hold) => !kept.includes(hold));
-    const freed = others.map((hold) => hold.revoke('the client was closed'));
-    await Promise.all([...freed, ...[...waits].map((wait) => wait.ended())]);
+    const stays = new Set(kept);
+    const freed: Promise<void>[] = [];
+    await inTurns(holds, (hold) => {
+      if (!stays.has(hold)) freed.push(hold.revoke('the client was closed'));
+    });
+    await Promise.all(freed);
+    await Promise.all([...waits].map((wait) => wait.ended()));
     await this.backend.drained();
   }
 

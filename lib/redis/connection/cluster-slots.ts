@@ -1,9 +1,14 @@
 import calculateSlot from 'cluster-key-slot';
 import type { RedisCluster, RedisNode } from './ioredis.js';
 
+/** The address of the master of a key or sharded channel, if the cluster knows it. */
+export function addressOfSlot(cluster: RedisCluster, name: string): string | undefined {
+  return cluster.slots[slotOf(name)]?.[0];
+}
+
 /** The master of a key or sharded channel, if the cluster knows it. */
 export function masterOfSlot(cluster: RedisCluster, name: string): RedisNode | undefined {
-  const owner = cluster.slots[slotOf(name)]?.[0];
+  const owner = addressOfSlot(cluster, name);
   return cluster.nodes('master').find((node) => nodeAddress(node) === owner);
 }
 

@@ -52,6 +52,11 @@ export class LockName {
     return this.prefixed('interlock_writers');
   }
 
+  /** Readers of this library, with the deadlines of their holds. */
+  get readers(): string {
+    return this.prefixed('interlock_readers');
+  }
+
   /** Channel that wakes waiters for permits. */
   get semaphoreChannel(): string {
     return this.prefixed('redisson_sc');

@@ -1,4 +1,5 @@
 import { LockConnectionError } from '../../core/errors/index.js';
+import { inTurns } from '../../core/internal/in-turns.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isRedisCluster, type RedisArgument, type RedisNode } from './ioredis.js';
 import {
@@ -52,7 +53,8 @@ export class RedisConnection {
     this.connected = new Promise((resolve) => (this.#tellConnected = resolve));
     this.isCluster = isRedisCluster(client);
     this.interruptions = new Interruptions(client);
-    const tellReady = () => [...this.#readyListeners].forEach((listener) => listener());
+    const tell = (listener: () => void) => this.#readyListeners.has(listener) && listener();
+    const tellReady = () => void inTurns([...this.#readyListeners], tell);
     const wake = () => this.isConnected && this.subscriptions.wake(); // waiters notice it now, not at their next look
     this.#states = new ConnectionStates(settings, tellReady, wake);
   }
@@ -162,10 +164,9 @@ export class RedisConnection {
 
   /** Sends a command that is not a script. */
   async read(command: string, ...args: RedisArgument[]): Promise<unknown> {
-    const { clock } = this.settings;
-    const sentAt = clock.now();
+    const sentAt = this.settings.clock.now();
     const reply = await this.#call(command, ...args).catch(rethrowBare);
-    this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, clock.now() - sentAt);
+    this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, this.settings.clock.now() - sentAt);
     return reply;
   }
 

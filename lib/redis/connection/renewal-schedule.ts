@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '../../core/clock.js';
+import { inTurns } from '../../core/internal/in-turns.js';
 import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
 
-/** Entries of a {@link Renewable} while it is registered. */
+/** State of a {@link Renewable} while it is registered. */
 export interface Registration {
-  readonly leave: () => void;
   unschedule?: (() => void) | undefined;
 }
 
@@ -32,59 +32,116 @@ export interface Renewable {
   expired(): void;
 }
 
-/** Schedule of the renewals of all holds, with a single timer. */
-export class RenewalSchedule {
-  readonly #due = new Map<number, SwapRemoveSet<Renewable>>();
-  #timer?: Timer;
-  #timerAt = Infinity;
+/** Maximum number of holds in one command. */
+const MOST_HOLDS = 100;
+/** Maximum weight of one command, unless it has a single hold: the server does nothing else meanwhile. */
+const MOST_WEIGHT = 10_000;
 
-  /** @param renew called with the holds that are due, which are no longer in the schedule */
+/** Holds that are renewed together, by one command. */
+interface Group {
+  readonly key: number;
+  readonly holds: SwapRemoveSet<Renewable>;
+  weight: number;
+  /** No later than the first deadline of its holds. */
+  deadline: number;
+  /** When it is due; `-Infinity` once it was. */
+  at: number;
+  timer?: Timer;
+  leave?: () => void;
+}
+
+/**
+ * Schedule of the renewals of all holds.
+ *
+ * Those that have to be renewed at about the same time are one group, with one timer. It is due at a random moment before
+ * that: so what has happened to all at once, such as the loss of a connection, does not make all of them, or all clients of a
+ * server, renew at the same moments from then on.
+ */
+export class RenewalSchedule {
+  /** The group that is being filled, by its slot and the time at which it has to be renewed. */
+  readonly #open = new Map<number, Group>();
+  readonly #groups = new SwapRemoveSet<Group>();
+
+  /**
+   * @param due called with the holds of a group that is due, which are no longer in the schedule
+   * @param slotOf holds of different slots are in different groups
+   * @param random returns numbers from 0 to below 1
+   */
   constructor(
     private readonly clock: Clock,
-    private readonly renew: (holds: readonly Renewable[]) => void,
+    private readonly due: (holds: readonly Renewable[]) => void,
+    private readonly slotOf: (hold: Renewable) => number,
+    private readonly random: () => number,
   ) {}
 
   /**
-   * Adds the hold at a time rounded down to a step, so that many are renewed together: never later than after a third of the
-   * remaining lease. The returned function removes it.
+   * Adds the hold; the returned function removes it, and must be called at most once.
+   *
+   * Invariant: the hold is due after 65 to 100 % of the first third of its remaining lease, never later.
    */
   add(hold: Renewable): () => void {
     const now = this.clock.now();
+    const third = (hold.deadline - now) / 3;
     const step = hold.lease / 30;
-    const at = Math.floor((now + (hold.deadline - now) / 3) / step) * step;
-    const due = this.#due.get(at) ?? new SwapRemoveSet();
-    this.#due.set(at, due);
-    const leave = due.add(hold);
-    if (at < this.#timerAt) this.#arm(at);
+    const latest = Math.floor(Math.floor((now + third) / step) * step);
+    const key = latest * 2 ** 14 + this.slotOf(hold);
+    const weight = weightOf(hold);
+    let group = this.#open.get(key);
+    if (group === undefined || !hasRoom(group, weight)) {
+      group = { key, holds: new SwapRemoveSet(), weight: 0, deadline: Infinity, at: 0 };
+      this.#open.set(key, group);
+      group.leave = this.#groups.add(group);
+      this.#arm(group, latest - (this.random() * third) / 4);
+    }
+    return this.#put(hold, weight, group);
+  }
+
+  /**
+   * Makes all holds due within a tenth of what is left until their deadlines: the less is left, the sooner. The moments are
+   * random, because many clients do so at the same time.
+   */
+  hasten(): void {
+    void inTurns(this.#groups, (group) => {
+      const now = this.clock.now();
+      const at = now + (this.random() * Math.max(0, group.deadline - now)) / 10;
+      if (at < group.at) this.#arm(group, at);
+    });
+  }
+
+  #put(hold: Renewable, weight: number, group: Group): () => void {
+    const leave = group.holds.add(hold);
+    group.weight += weight;
+    group.deadline = Math.min(group.deadline, hold.deadline);
     return () => {
       leave();
-      if (due.size === 0 && this.#due.get(at) === due) this.#forget(at);
+      group.weight -= weight;
+      if (group.holds.size === 0) this.#close(group);
     };
   }
 
-  #forget(at: number): void {
-    this.#due.delete(at);
-    if (this.#due.size === 0) this.#arm(Infinity);
+  #arm(group: Group, at: number): void {
+    group.timer?.cancel();
+    group.at = at;
+    const tick = () => {
+      this.#close(group);
+      this.due([...group.holds]);
+    };
+    group.timer = this.clock.setTimer(tick, Math.max(0, at - this.clock.now()), true);
   }
 
-  #arm(at: number): void {
-    this.#timer?.cancel();
-    this.#timerAt = at;
-    this.#timer = undefined;
-    if (at === Infinity) return;
-    const delay = Math.max(0, at - this.clock.now());
-    this.#timer = this.clock.setTimer(() => this.#tick(), delay, true);
+  #close(group: Group): void {
+    group.at = -Infinity;
+    group.timer?.cancel();
+    group.leave?.();
+    if (this.#open.get(group.key) === group) this.#open.delete(group.key);
   }
+}
 
-  #tick(): void {
-    const now = this.clock.now();
-    const holds: Renewable[] = [];
-    for (const [at, due] of this.#due) {
-      if (at > now) continue;
-      this.#due.delete(at);
-      holds.push(...due);
-    }
-    this.#arm(Math.min(Infinity, ...this.#due.keys()));
-    this.renew(holds);
-  }
+function hasRoom({ holds, weight }: Group, more: number): boolean {
+  return holds.size < MOST_HOLDS && weight + more <= MOST_WEIGHT;
+}
+
+/** Number of permits of the hold, else 1: each permit is checked and set separately. */
+function weightOf({ kind, field }: Renewable): number {
+  return kind === 'permits' && Buffer.isBuffer(field) ? field.readUInt32BE(12) : 1;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.js';
+import { inTurns } from '../../core/internal/in-turns.js';
 import type { RedisClient } from './ioredis.js';
 import { type SubscriberLink, SubscriberLinks } from './subscriber-links.js';
 
@@ -55,8 +56,8 @@ export class Subscriptions {
   ) {
     this.#links = new SubscriberLinks(client, isSharded, {
       message: (name) => this.#channels.get(name)?.signal(),
-      up: (link) => this.#of(link).forEach((channel) => this.#subscribe(channel)),
-      down: (link) => this.#of(link).forEach((channel) => this.#interrupted(channel)),
+      up: (link) => this.#up(link),
+      down: (link) => this.#down(link),
       ended: (link) => this.#ended(link),
     });
   }
@@ -90,7 +91,7 @@ export class Subscriptions {
 
   /** Notifies the listeners of all channels to look again. */
   wake(): void {
-    for (const channel of this.#channels.values()) channel.signal();
+    signalAll([...this.#channels.values()]);
   }
 
   close(): void {
@@ -128,13 +129,25 @@ export class Subscriptions {
     this.clock.setTimer(again, RETRY_AFTER, true);
   }
 
-  #interrupted(channel: Channel): void {
-    channel.isActive = false;
-    channel.signal();
+  #up(link: SubscriberLink): void {
+    void inTurns(this.#of(link), (channel) => {
+      if (this.#linkOf.get(channel) === link && !channel.isActive) this.#subscribe(channel);
+    });
+  }
+
+  #down(link: SubscriberLink): void {
+    const channels = this.#of(link);
+    for (const channel of channels) channel.isActive = false;
+    signalAll(channels);
   }
 
   #ended(link: SubscriberLink): void {
     this.#links.drop(link);
     for (const channel of this.#of(link)) this.#later(channel);
   }
+}
+
+/** Each signal makes waiters send commands. */
+function signalAll(channels: readonly Channel[]): void {
+  void inTurns(channels, (channel) => channel.signal());
 }

@@ -1,55 +1,62 @@
-import type { Clock, Timer } from '../../core/clock.js';
-import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
-import { sleep } from '../../core/internal/timers.js';
+import type { Clock } from '../../core/clock.js';
 import { lockRenew } from '../scripts/index.js';
-import { slotOf } from './cluster-slots.js';
+import { addressOfSlot, slotOf } from './cluster-slots.js';
+import { isRedisCluster } from './ioredis.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
+import { firstDeadline, RenewalQueue } from './renewal-queue.js';
 import { type Renewable, RenewalSchedule } from './renewal-schedule.js';
 
-/** Maximum number of holds in one command. */
-const BATCH = 100;
-/** Maximum weight of one command, unless it has a single hold: the server does nothing else meanwhile. */
-const WEIGHT = 10_000;
 /** Delay before a failed renewal is sent again, in ms. */
 const RETRY_AFTER = 100;
 
+/** `again`: the connection has changed meanwhile; `split`: the command may succeed for a part of the holds. */
+type Outcome = number[] | 'again' | 'split' | 'failed';
+
 /**
- * Keeps the leases of one client alive, like Redisson's watchdog: each is renewed after a third of its length, with one
- * timer for all and many in one command.
+ * Keeps the leases of one client alive, like Redisson's watchdog: each is renewed within a third of its length, many in one
+ * command.
  *
  * Invariants:
  * - A hold is renewed only while it is registered: the caller removes it before it sends the release, so that no renewal
  *   outlives the hold; a reply for a hold that was removed meanwhile is dropped.
+ * - A registered hold is always in the schedule, in a queue, under way or between two attempts.
  * - A renewal that fails is sent again until the deadline of the hold. Then the hold is lost, and nothing revives it.
+ * - After a reconnect each hold is asked for on the new connection, as that may reach another server, or one that has
+ *   forgotten it.
  */
 export class Watchdog {
-  readonly #registered = new SwapRemoveSet<Renewable>();
-  readonly #due: RenewalSchedule;
+  readonly #schedule: RenewalSchedule;
+  /** By the address of the server: one that does not answer must not hold up the others. */
+  readonly #queues = new Map<string, RenewalQueue>();
+  /** Ends the wait for the answer to each command that is under way. */
+  readonly #underWay = new Set<() => void>();
 
+  /** @param random returns numbers from 0 to below 1 */
   constructor(
     private readonly connection: RedisConnection,
     private readonly clock: Clock,
+    random: () => number = Math.random,
   ) {
-    this.#due = new RenewalSchedule(clock, (holds) => this.#renew(holds));
+    const slot = ({ keys }: Renewable) => (connection.isCluster ? slotOf(keys[0]) : 0);
+    this.#schedule = new RenewalSchedule(clock, (holds) => this.#renew(holds), slot, random);
     connection.onReady(() => this.#renewAll());
   }
 
   add(hold: Renewable): void {
-    hold.registration ??= { leave: this.#registered.add(hold) };
-    this.#schedule(hold);
+    hold.registration ??= {};
+    hold.registration.unschedule?.();
+    hold.registration.unschedule = this.#schedule.add(hold);
   }
 
   remove(hold: Renewable): void {
     hold.registration?.unschedule?.();
-    hold.registration?.leave();
     hold.registration = undefined;
   }
 
-  /** Renews all holds now: after a reconnect the server may be another one, or may have lost them. */
   #renewAll(): void {
-    for (const hold of this.#registered) hold.registration?.unschedule?.();
-    this.#renew([...this.#registered]);
+    this.#schedule.hasten();
+    for (const sendAgain of [...this.#underWay]) sendAgain();
   }
 
   /**
@@ -61,41 +68,35 @@ export class Watchdog {
     return held === 1;
   }
 
-  #schedule(hold: Renewable): void {
-    const { registration } = hold;
-    registration?.unschedule?.();
-    if (registration) registration.unschedule = this.#due.add(hold);
-  }
-
-  /** Renews in batches; in a cluster, each batch lies within one slot. */
+  /** Sends one command for the holds as soon as their server can take it. */
   #renew(holds: readonly Renewable[]): void {
-    const groups = new Map<number, Renewable[]>();
-    for (const hold of holds) {
-      const slot = this.connection.isCluster ? slotOf(hold.keys[0]) : 0;
-      const group = groups.get(slot) ?? [];
-      group.push(hold);
-      groups.set(slot, group);
+    const [first] = holds;
+    if (first === undefined) return;
+    const { client } = this.connection.settings;
+    const server = isRedisCluster(client) ? (addressOfSlot(client, first.keys[0]) ?? '') : '';
+    let queue = this.#queues.get(server);
+    if (queue === undefined) {
+      queue = new RenewalQueue(this.clock, (batch) => this.#attempt(batch));
+      this.#queues.set(server, queue);
     }
-    for (const group of groups.values())
-      for (const batch of batchesOf(group)) void this.#renewBatch(batch);
+    queue.add(holds);
   }
 
-  async #renewBatch(batch: readonly Renewable[]): Promise<void> {
-    for (let left = batch; ;) {
-      left = this.#alive(left);
-      if (left.length === 0) return;
-      const sentAt = this.clock.now();
-      const nextEnd = Math.min(...left.map(({ deadline }) => deadline));
-      const leases = left.map(({ lease }) => lease); // as sent: the lease of a hold may change meanwhile
-      const answer = await this.#within(nextEnd - sentAt, this.#send(left));
-      if (Array.isArray(answer)) return this.#apply(left, answer, sentAt, leases);
-      if (answer === 'split' && left.length > 1) {
-        for (const hold of left) void this.#renewBatch([hold]); // one of them must not fail the others
-        return;
-      }
-      const end = nextEnd - this.clock.now();
-      if (end > 0) await sleep(this.clock, Math.min(RETRY_AFTER, end));
+  async #attempt(batch: readonly Renewable[]): Promise<void> {
+    const left = this.#alive(batch);
+    if (left.length === 0) return;
+    const sentAt = this.clock.now();
+    const nextEnd = firstDeadline(left);
+    const leases = left.map(({ lease }) => lease); // as sent: the lease of a hold may change meanwhile
+    const outcome = await this.#within(nextEnd - sentAt, this.#send(left));
+    if (Array.isArray(outcome)) return this.#apply(left, outcome, sentAt, leases);
+    if (outcome === 'again') return this.#renew(left);
+    if (outcome === 'split' && left.length > 1) {
+      for (const hold of left) this.#renew([hold]); // one of them must not fail the others
+      return;
     }
+    const delay = Math.min(RETRY_AFTER, Math.max(0, nextEnd - this.clock.now()));
+    this.clock.setTimer(() => this.#renew(left), delay, true);
   }
 
   /** The holds that are still registered and before their deadline; removes those past it and calls their `expired`. */
@@ -115,12 +116,12 @@ export class Watchdog {
     sentAt: number,
     leases: readonly number[],
   ): void {
-    const alive = this.#alive(holds);
+    const alive = new Set(this.#alive(holds));
     holds.forEach((hold, i) => {
-      if (!alive.includes(hold)) return;
+      if (!alive.has(hold)) return;
       if (answer[i] === 1) {
         hold.renewed(sentAt, leases[i]!);
-        this.#schedule(hold);
+        this.add(hold);
       } else {
         this.remove(hold);
         hold.gone();
@@ -140,43 +141,22 @@ export class Watchdog {
     return (await this.connection.run(lockRenew, keys, args)) as number[];
   }
 
-  /**
-   * Resolves to the reply; to `undefined` if there is none in time, or a retry may succeed; to `split` if the command may
-   * succeed for a part of the holds.
-   */
-  async #within(ms: number, answer: Promise<number[]>): Promise<number[] | 'split' | undefined> {
-    let timer: Timer | undefined;
-    const expired = new Promise<undefined>((resolve) => {
-      timer = this.clock.setTimer(() => resolve(undefined), Math.max(0, ms), true);
-    });
+  /** The outcome of a command; `failed` if there is no answer within `ms`, or a retry may succeed. */
+  async #within(ms: number, answer: Promise<number[]>): Promise<Outcome> {
+    let end!: (outcome: Outcome) => void;
+    const ended = new Promise<Outcome>((resolve) => (end = resolve));
+    const timer = this.clock.setTimer(() => end('failed'), Math.max(0, ms), true);
+    const sendAgain = () => end('again');
+    this.#underWay.add(sendAgain);
+    const failed = (error: unknown) =>
+      isPassing(error) && !isOfSeveralKeys(error) ? 'failed' : 'split';
     try {
-      const failed = (error: unknown) =>
-        isPassing(error) && !isOfSeveralKeys(error) ? undefined : 'split';
-      return await Promise.race([answer.catch(failed), expired]);
+      return await Promise.race([answer.catch(failed), ended]);
     } finally {
-      timer?.cancel();
+      timer.cancel();
+      this.#underWay.delete(sendAgain);
     }
   }
-}
-
-function batchesOf(holds: readonly Renewable[]): Renewable[][] {
-  const batches: Renewable[][] = [];
-  let weight = Infinity;
-  for (const hold of holds) {
-    weight += weightOf(hold);
-    const last = batches.at(-1);
-    if (last && last.length < BATCH && weight <= WEIGHT) last.push(hold);
-    else {
-      batches.push([hold]);
-      weight = weightOf(hold);
-    }
-  }
-  return batches;
-}
-
-/** Number of permits of the hold, else 1: each permit is checked and set separately. */
-function weightOf({ kind, field }: Renewable): number {
-  return kind === 'permits' && Buffer.isBuffer(field) ? field.readUInt32BE(12) : 1;
 }
 
 /**

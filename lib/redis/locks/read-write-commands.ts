@@ -20,7 +20,7 @@ export function readCommands(
   preferWriters: boolean,
   writer = '',
 ): LockCommands {
-  const { redisKey, readWriteChannel, writers, tagged } = name;
+  const { redisKey, readWriteChannel, writers, readers, tagged } = name;
   return {
     redisKey,
     kind: 'read',
@@ -33,12 +33,12 @@ export function readCommands(
     tombstoneOf: (holder) => name.gone(holder),
     acquire: ({ lease, holder, about }) => ({
       script: readLockAcquire,
-      keys: [redisKey, name.hold(holder), writers],
+      keys: [redisKey, name.hold(holder), writers, readers],
       args: [lease, holder, about, writer, preferWriters ? 1 : 0, name.gone(holder)],
     }),
     release: (holder, tombstone) => ({
       script: readLockRelease,
-      keys: [redisKey, name.hold(holder)],
+      keys: [redisKey, name.hold(holder), readers],
       args: [holder, context.connection.publishCommand, tagged, readWriteChannel, tombstone],
     }),
     token: (holder) => ({ script: lockToken, keys: [redisKey, name.token], args: [holder] }),
@@ -51,7 +51,7 @@ export function writeCommands(
   name: LockName,
   preferWriters: boolean,
 ): LockCommands {
-  const { redisKey, readWriteChannel, writers, tagged } = name;
+  const { redisKey, readWriteChannel, writers, readers, tagged } = name;
   const { watchdogTimeout } = context;
   const fieldOf = (holder: string) => `${holder}:write`;
   return {
@@ -78,7 +78,7 @@ export function writeCommands(
     }),
     release: (holder, tombstone) => ({
       script: writeLockRelease,
-      keys: [redisKey, name.hold(fieldOf(holder)), writers],
+      keys: [redisKey, name.hold(fieldOf(holder)), writers, readers],
       args: [
         fieldOf(holder),
         context.connection.publishCommand,

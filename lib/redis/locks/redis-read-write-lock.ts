@@ -144,10 +144,10 @@ export class RedisReadWriteLock implements ReadWriteLock {
    */
   async forceUnlock(mode: 'read' | 'write'): Promise<boolean> {
     const { publishCommand } = this.context.connection;
-    const { redisKey, readWriteChannel } = this.name;
+    const { redisKey, readers, readWriteChannel } = this.name;
     const requests = new IdempotentRequests(this.context, this.name, this.#reader.about);
     const args = [publishCommand, readWriteChannel, mode];
-    const found = await requests.run(readWriteForceUnlock, [redisKey], args);
+    const found = await requests.run(readWriteForceUnlock, [redisKey, readers], args);
     if (found === 1)
       (mode === 'write' ? this.#writer : this.#reader).loseHold('it was unlocked by force');
     return found === 1;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Channel, Subscriptions } from '../../../lib/redis/connection/subscriptions.js';
 import { slotOf } from '../../../lib/redis/connection/cluster-slots.js';
-import { VirtualClock } from '../../support/time.js';
+import { eventually, VirtualClock } from '../../support/time.js';
 import { FakeNode } from './fakes.js';
 
 let clock: VirtualClock;
@@ -62,6 +62,19 @@ describe('Subscriptions of a single server', () => {
       maxRetriesPerRequest: null,
     });
     expect(client.sent).toEqual([]);
+  });
+
+  it('of many channels are sent, and interrupted, in several turns of the event loop', async () => {
+    const channels = Array.from({ length: 1_000 }, (_, i) => subscriptions.join(`channel ${i}`));
+    link().becomes('ready');
+    expect(link().sent.length).toBe(200);
+    await eventually('all are sent', () => link().sent.length === 1_000);
+    for (const command of link().sent) command.answer(1);
+    await eventually('all are active', () => channels.every(({ isActive }) => isActive));
+    link().becomes('close');
+    expect(channels.some(({ isActive }) => isActive)).toBe(false);
+    expect(channels.filter(({ signals }) => signals === 2)).toHaveLength(200);
+    await eventually('all are told', () => channels.every(({ signals }) => signals === 2));
   });
 
   it('are sent when the connection is up, one for each channel', () => {

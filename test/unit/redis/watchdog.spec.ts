@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Clock } from '../../../lib/core/clock.js';
+import { RenewalQueue } from '../../../lib/redis/connection/renewal-queue.js';
 import type { Renewable } from '../../../lib/redis/connection/renewal-schedule.js';
 import { Watchdog } from '../../../lib/redis/connection/watchdog.js';
 import { slotOf } from '../../../lib/redis/connection/cluster-slots.js';
+import { seededRandom } from '../../support/seeded-random.js';
 import { VirtualClock } from '../../support/time.js';
 import { connectionOf, FakeNode, type SentCommand } from './fakes.js';
 
@@ -52,7 +55,7 @@ describe('Renewal', () => {
   beforeEach(() => {
     clock = new VirtualClock();
     node = new FakeNode();
-    renewal = new Watchdog(connectionOf(node, clock), clock);
+    renewal = new Watchdog(connectionOf(node, clock), clock, () => 0);
   });
 
   function hold(field = 'a', lease?: number, key?: string): Held {
@@ -148,7 +151,7 @@ describe('Renewal', () => {
 
   it('sends to a cluster a command for each slot', async () => {
     const master = Object.assign(new FakeNode(), { isCluster: true, slots: [], nodes: () => [] });
-    renewal = new Watchdog(connectionOf(master, clock), clock);
+    renewal = new Watchdog(connectionOf(master, clock), clock, () => 0);
     for (const key of ['{a}1', '{b}1', '{a}2', '{b}2']) hold(key);
     await clock.advance(LEASE / 3);
     expect(slotOf('{a}1')).not.toBe(slotOf('{b}1'));
@@ -272,20 +275,141 @@ describe('Renewal', () => {
     expect([node.sent.length, held.told, clock.isIdle]).toEqual([1, [], true]);
   });
 
-  it('of all, after a reconnect, is sent at once, also where one is on the way', async () => {
+  it('of all, after a reconnect, is sent soon, also where one is on the way', async () => {
     const [first, second] = [hold('first'), hold('second', 3 * LEASE)];
     await sent(1);
     node.becomes('close');
     node.becomes('ready');
-    expect(node.sent.map(fieldsOf)).toEqual([['first'], ['first', 'second']]);
-    node.sent[1]!.answer([1, 0]);
+    await clock.advance(0);
+    expect(node.sent.map(fieldsOf)).toEqual([['first'], ['first'], ['second']]);
+    node.sent[1]!.answer([1]);
+    node.sent[2]!.answer([0]);
     await clock.advance(0);
     expect(first.told).toEqual([LEASE]);
     expect(second.told).toEqual([`gone at ${clock.now()}`]);
     renewal.remove(first);
     node.sent[0]!.answer([1]);
     await clock.advance(LEASE);
-    expect([node.sent.length, first.told.length, clock.isIdle]).toEqual([2, 1, true]);
+    expect([node.sent.length, first.told.length, clock.isIdle]).toEqual([3, 1, true]);
+  });
+
+  it('after a reconnect comes within a tenth of what is left of the lease', async () => {
+    renewal = new Watchdog(connectionOf(node, clock), clock, () => 0.999);
+    const held = new Held('a', clock);
+    renewal.add(held);
+    held.deadline = 5_000; // a third of it is over before the first renewal
+    renewal.add(held);
+    clock.stall(1_000);
+    node.becomes('ready');
+    await clock.runUntil(() => node.sent.length === 1, 400);
+  });
+
+  describe('of 150,000 holds that are due at once', () => {
+    const MANY = 150_000;
+    let held: Held[];
+
+    beforeEach(() => {
+      held = Array.from({ length: MANY }, (_, i) => hold(`hold ${i}`));
+    });
+
+    it('is sent in 32 commands at a time, after a cut too, and loses none', async () => {
+      const open: SentCommand[] = [];
+      let most = 0;
+      node.reply = (command) => {
+        most = Math.max(most, open.push(command));
+      };
+      node.becomes('close');
+      node.becomes('ready');
+      while (clock.now() < 2 * LEASE) {
+        await clock.advance(10);
+        for (const command of open.splice(0)) command.answer(all(command));
+      }
+      expect(most).toBe(32);
+      expect(held.filter(({ told }) => told.some((what) => what !== LEASE))).toEqual([]);
+      expect(Math.min(held[0]!.deadline, held[MANY - 1]!.deadline)).toBeGreaterThan(clock.now());
+      expect(new Set(held.map(({ told }) => told.length >= 5))).toEqual(new Set([true]));
+    });
+
+    it('in a process that was blocked, loses few of them in one turn of the event loop', async () => {
+      let [turn, isOver] = [0, false];
+      const turns: number[] = [];
+      const next = () => {
+        turn += 1;
+        if (!isOver) setImmediate(next);
+      };
+      next();
+      for (const each of held) each.expired = () => void (turns[turn] = (turns[turn] ?? 0) + 1);
+      clock.stall(LEASE);
+      const lost = () => turns.reduce((sum, count) => sum + (count ?? 0), 0);
+      await clock.runUntil(() => lost() === MANY);
+      isOver = true;
+      expect(Math.max(...turns.filter((count) => count > 0))).toBeLessThanOrEqual(1_600);
+      expect(node.sent).toEqual([]);
+    });
+
+    it('that a dead server does not answer, ends in time for each', async () => {
+      const late: number[] = [];
+      for (const each of held) each.expired = () => void late.push(clock.now() - each.deadline);
+      await clock.runUntil(() => late.length === MANY);
+      expect(late.reduce((least, ms) => Math.min(least, ms))).toBeGreaterThanOrEqual(0);
+      expect(late.reduce((most, ms) => Math.max(most, ms))).toBeLessThan(100);
+      expect(node.sent.length).toBeLessThanOrEqual(32);
+    });
+  });
+
+  it('of some is not put off by others that come due again and again', async () => {
+    const slow: Clock = {
+      now: () => clock.now(),
+      setTimer: (fn, ms) => clock.setTimer(fn, Math.max(1, ms)), // as Node does
+    };
+    let begun = 0;
+    const queue = new RenewalQueue(slow, async () => void (begun += 1));
+    for (let i = 0; i < 200; i++) {
+      queue.add([new Held(`${i}`, clock)]);
+      await clock.advance(0.5);
+    }
+    expect(begun).toBeGreaterThan(150);
+  });
+
+  it('of a cluster waits only for the servers that answer', async () => {
+    const slots = Array.from({ length: 16_384 }, (_, slot) => [
+      slot === slotOf('{b}') ? 'b:1' : 'a:1',
+    ]);
+    const cluster = Object.assign(new FakeNode(), { isCluster: true, slots, nodes: () => [] });
+    renewal = new Watchdog(connectionOf(cluster, clock), clock, () => 0);
+    const living = hold('{b}');
+    for (let i = 0; i < 100; i++) hold(`dead ${i}`, LEASE - 300);
+    cluster.reply = (command) => (fieldsOf(command).includes('{b}') ? [1] : undefined);
+    await clock.advance(LEASE / 3);
+    expect(cluster.sent.length).toBe(33);
+    expect(living.told).toEqual([LEASE]);
+  });
+
+  it('of many clients is spread again after all have lost their connections at once', async () => {
+    const random = seededRandom(1);
+    const [lease, clients] = [9_000, 100];
+    const sentAt: number[] = [];
+    const nodes = Array.from({ length: clients }, () => new FakeNode());
+    for (const [i, each] of nodes.entries()) {
+      each.reply = (command) => {
+        sentAt.push(clock.now());
+        return all(command);
+      };
+      const its = new Watchdog(connectionOf(each, clock), clock, random);
+      for (let n = 0; n < 100; n++) its.add(new Held(`${i}:${n}`, clock, lease));
+    }
+    await clock.advance(lease);
+    for (const each of nodes) each.becomes('close');
+    for (const each of nodes) each.becomes('ready');
+    const [from, to] = [clock.now() + lease / 3, clock.now() + 3 * lease];
+    await clock.advance(3 * lease);
+    const times = sentAt.filter((at) => at >= from && at < to - 400);
+    const peak = Math.max(
+      ...times.map((at) => times.filter((t) => t >= at && t < at + 400).length),
+    );
+    const mean = times.length / ((to - 400 - from) / 400);
+    expect(peak / mean).toBeLessThan(3);
+    expect(times.length).toBeLessThan(1.3 * clients * ((to - 400 - from) / (lease / 3)));
   });
 
   it('of one is sent at once, and settles as its command', async () => {

@@ -9,6 +9,7 @@
 -- include clock
 -- include raise
 -- include permits
+-- include readers
 local function lastOf(about)
   return tonumber(string.match(about, ',"extended":(%d+)}$') or 0)
 end
@@ -57,6 +58,11 @@ local function renewAlone(lock, lease, number, sets)
   redis.call('pexpire', lock, lease)
 end
 
+-- The key belongs to those that the renewal gets, but only readers have it.
+local function readersOf(hold, holder)
+  return 'interlock_readers:' .. string.sub(hold, 1, -#(':' .. holder .. ':rwlock_timeout:1') - 1)
+end
+
 local function renewHold(lock, hold, lease, number, sets)
   local about = redis.call('get', hold)
   if isStale(lastOf(about), number, sets) then
@@ -83,8 +89,13 @@ local function renewLock(lock, hold, field, lease, kind, number, sets)
   end
   if kind == 'alone' then
     renewAlone(lock, lease, number, sets)
-  else
-    renewHold(lock, hold, lease, number, sets)
+    return held
+  end
+  local readers = kind == 'read' and readersOf(hold, field)
+  local isComplete = readers and hasAllReaders(lock, readers)
+  renewHold(lock, hold, lease, number, sets)
+  if isComplete then
+    noteReader(lock, readers, field, hold)
   end
   return held
 end

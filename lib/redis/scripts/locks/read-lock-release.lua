@@ -1,32 +1,72 @@
 -- Ends one hold of a reader; the last one wakes the waiters. The hash lives as long as the longest hold that is left; expired
 -- holds are removed from it.
--- KEYS lock, hold
+-- KEYS lock, hold, readers
 -- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
 -- -> how many listen; -1: it was not held
+-- include clock
 -- include gone
 -- include longest-hold
-local lock = KEYS[1]
+-- include readers
+local lock, readers = KEYS[1], KEYS[3]
 bury(ARGV[5])
 local told = redis.call('pttl', lock)
+local isComplete = hasAllReaders(lock, readers)
 redis.call('del', KEYS[2])
+isComplete = redis.call('zrem', readers, ARGV[1]) == 1 and isComplete
 if redis.call('hdel', lock, ARGV[1]) == 0 then
   return -1
 end
-local isWritten = redis.call('hget', lock, 'mode') == 'write' -- by the same caller; it ends only with that
-local longest = 0
-local fields = redis.call('hgetall', lock)
-for i = 1, #fields, 2 do
-  local count = tonumber(fields[i + 1])
-  local left = longestHold(lock, ARGV[3], fields[i], count or 0)
-  if count and left == 0 and not isWritten then
-    redis.call('hdel', lock, fields[i])
-  end
-  longest = math.max(longest, left)
+
+local function leftOf(reader)
+  return redis.call('pttl', ARGV[3] .. ':' .. reader .. ':rwlock_timeout:1')
 end
+
+local function forget(reader)
+  redis.call('hdel', lock, reader)
+  redis.call('zrem', readers, reader)
+end
+
+-- Expired holds are few: each is removed once, those between living ones a hundred at a time.
+local function longestOfReaders()
+  for _, reader in ipairs(redis.call('zrangebyscore', readers, '-inf', now, 'limit', 0, 100)) do
+    if leftOf(reader) == -2 then
+      forget(reader)
+    end
+  end
+  while true do
+    local last = redis.call('zrevrange', readers, 0, 0)[1]
+    local left = last and leftOf(last) or 0
+    if not last or left > 0 then
+      return left
+    end
+    forget(last)
+  end
+end
+
+local isWritten = redis.call('hget', lock, 'mode') == 'write' -- by the same caller; it ends only with that
+
+local function longestOfAll()
+  local longest = 0
+  local fields = redis.call('hgetall', lock)
+  for i = 1, #fields, 2 do
+    local count = tonumber(fields[i + 1])
+    local left = longestHold(lock, ARGV[3], fields[i], count or 0)
+    if count and left == 0 and not isWritten then
+      redis.call('hdel', lock, fields[i])
+    end
+    longest = math.max(longest, left)
+  end
+  return longest
+end
+
+local longest = isComplete and longestOfReaders() or longestOfAll()
 if longest > 0 then
   redis.call('pexpire', lock, longest)
+  if isComplete then
+    redis.call('pexpire', readers, longest)
+  end
 elseif not isWritten then
-  redis.call('del', lock)
+  redis.call('del', lock, readers)
 end
 local left = redis.call('pttl', lock)
 if left ~= -2 and left > told - 1000 then

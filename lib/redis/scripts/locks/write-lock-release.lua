@@ -1,10 +1,11 @@
 -- Ends the hold of the writer and wakes all waiters; a writer that reads too stays as a reader.
--- KEYS lock, hold, writers
+-- KEYS lock, hold, writers, readers
 -- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
 -- -> how many listen; -1: it neither held nor waited
+-- include clock
 -- include gone
 -- include longest-hold
-local lock = KEYS[1]
+local lock, readers = KEYS[1], KEYS[4]
 bury(ARGV[5])
 
 -- '1' wakes all threads of a Redisson that sleep, '0' one that is about to: that message waits for it.
@@ -20,13 +21,19 @@ if redis.call('hdel', lock, ARGV[1]) == 0 then
 end
 local longest = 0
 local fields = redis.call('hgetall', lock)
+redis.call('del', readers)
 for i = 1, #fields, 2 do
-  longest = math.max(longest, longestHold(lock, ARGV[3], fields[i], tonumber(fields[i + 1]) or 0))
+  local left = longestHold(lock, ARGV[3], fields[i], tonumber(fields[i + 1]) or 0)
+  if left > 0 and fields[i + 1] == '1' then
+    redis.call('zadd', readers, now + left, fields[i]) -- it could only be acquired inside of this hold, so by this library
+  end
+  longest = math.max(longest, left)
 end
 if longest > 0 then
   redis.call('hset', lock, 'mode', 'read')
   redis.call('pexpire', lock, longest)
+  redis.call('pexpire', readers, longest)
 else
-  redis.call('del', lock)
+  redis.call('del', lock, readers)
 end
 return wake()
