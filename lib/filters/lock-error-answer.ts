@@ -67,8 +67,8 @@ export interface LockExceptionFilterOptions {
    */
   readonly retryAfter?: number | undefined;
   /**
-   * Whether to send the message of the error instead of a general one. It names the key, the client and possibly servers: a key
-   * may contain an id that the caller must not see.
+   * Whether to send the message of the error instead of a general one. It names the key, the client, the method, possibly
+   * servers, and the holder with its method, host and process: these, or an id in a key, may be what the caller must not see.
    *
    * @default false
    */

@@ -35,7 +35,10 @@ const about = { key: 'patient:secret', client: 'default' };
 
 /** Errors of a lock with a secret key, by their codes. */
 const FAILURES: Readonly<Record<string, LockError>> = {
-  LOCK_TIMEOUT: new LockTimeoutError(2_400, about),
+  LOCK_TIMEOUT: new LockTimeoutError(2_400, {
+    ...about,
+    holder: { id: '1', mode: 'alone', method: 'Secrets.secret', host: 'secret' },
+  }),
   LOCK_ABORTED: new LockAbortedError(about),
   LOCK_LOST: new LockLostError('its session is over', about),
   LOCK_NOT_HELD: new LockNotHeldError(about),

@@ -3,6 +3,7 @@ import {
   runAcquire,
 } from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
+import type { LockHolder } from '../../core/lock-holder.js';
 import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { listChildren, untilConnected } from '../nodes/node-requests.js';
@@ -10,7 +11,7 @@ import { OwnedNode, ProtectedNode } from '../nodes/protected-node.js';
 import { createMissingParents, type RetryBounds, RetryLoop } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { SoleChildEntry } from './saved-requests.js';
-import type { LockInternalsDriver, Turn } from './lock-drivers.js';
+import { isFirst, type LockInternalsDriver, nodeHolder, type Turn } from './lock-drivers.js';
 import type { LockHold } from './lock-hold.js';
 
 /** Parameters of an acquire. */
@@ -24,6 +25,8 @@ export interface Acquisition extends RetryBounds {
   readonly mayWait: boolean;
   /** Name of the caller, for operators (see `AcquireOptions.method`). */
   readonly method?: string | undefined;
+  /** The holder, while our own node is the next in the queue. */
+  holder?: LockHolder | undefined;
   /** Called when the servers have answered: the next failure starts a new series of retries. */
   answered(): void;
 }
@@ -131,7 +134,8 @@ export class LockAttempt {
         if (turn.blocker !== undefined) {
           if (!this.acquisition.mayWait) return 'busy';
           this.#wait.contended();
-          const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`);
+          const isHolder = isFirst(children, turn.blocker, this.#driver.sortKey);
+          const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`, isHolder);
           if (!isGone || !this.#isNext(turn)) continue;
         } else this.#lookBack(children);
         if (this.#mayGrant()) return this.#granted();
@@ -207,8 +211,9 @@ export class LockAttempt {
    * After a lost connection both watches are set again. While the blocker exists, the queue need not be listed: its
    * waiters, of which there may be thousands, would all list the directory at once.
    */
-  async #waitFor(blocker: string): Promise<boolean> {
+  async #waitFor(blocker: string, isHolder: boolean): Promise<boolean> {
     const { connection } = this.context;
+    this.acquisition.holder = undefined;
     const own = (this.ownWatch ??= new OwnedNode(this.context, this.node.path!));
     while (this.node.belongsTo(connection.session) && !own.isGone) {
       let wake!: (event?: WatchEvent) => void;
@@ -216,7 +221,7 @@ export class LockAttempt {
       own.onChange = () => wake();
       try {
         // Our own node first. getData instead of exists: on a deleted node, exists would leave a watch behind.
-        await this.#wait.until(Promise.all([own.arm(), connection.getData(blocker, wake)]));
+        await this.#wait.until(Promise.all([own.arm(), this.#look(blocker, wake, isHolder)]));
         this.acquisition.answered();
         const event = await this.#wait.until(woken);
         if (event?.type === 'deleted') return true;
@@ -229,5 +234,11 @@ export class LockAttempt {
       if (!connection.isConnected) await untilConnected(connection, this.#wait);
     }
     return false;
+  }
+
+  /** Watches the node; of a holder it keeps a few words, as a waiter may wait for long. */
+  async #look(path: string, wake: (event: WatchEvent) => void, isHolder: boolean): Promise<void> {
+    const { data, stat } = await this.context.connection.getData(path, wake);
+    if (isHolder) this.acquisition.holder = nodeHolder(path, data, stat);
   }
 }
