@@ -133,6 +133,18 @@ describe.each([
     await get('/seats/7').expect(200, '7');
   });
 
+  it('answers 409 while the lock is held, where its options say so', async () => {
+    const useValue = new LockExceptionFilter({ lockedStatus: 409 });
+    const { app, get } = await serve([{ provide: APP_FILTER, useValue }]);
+    await using _ = await clientOf(app).mutex('seat:7').acquire();
+    const { status, headers, body } = await get('/seats/7');
+    expect([status, headers['retry-after']]).toEqual([409, '1']);
+    expect(body).toMatchObject({ statusCode: 409, error: 'Conflict', code: 'LOCK_TIMEOUT' });
+    const aborted = await get('/fail/LOCK_ABORTED');
+    expect(aborted.status).toBe(409);
+    expect((await get('/fail/LOCK_CONNECTION')).status).toBe(503);
+  });
+
   it('answers 503 while the app shuts down', async () => {
     const { app, get } = await serve();
     clientOf(app).refuse();
