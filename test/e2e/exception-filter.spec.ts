@@ -200,6 +200,11 @@ describe.each([
 });
 
 describe('LockExceptionFilter', () => {
+  it.each([200, '423', null])('refuses the status %p', (lockedStatus) => {
+    const options = { lockedStatus } as never;
+    expect(() => new LockExceptionFilter(options)).toThrow(LockOptionsError);
+  });
+
   it.each([0, -1, 1.5, NaN])('refuses to let callers wait for %d s', (retryAfter) => {
     expect(() => new LockExceptionFilter({ retryAfter })).toThrow(LockOptionsError);
   });
