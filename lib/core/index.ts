@@ -24,6 +24,7 @@ export {
 export type { Leadership } from './election/leader-term.js';
 export * from './lease.js';
 export type { LockActivity, LockClient, LockClientStatus } from './lock-client.js';
+export type { LockHolder } from './lock-holder.js';
 export type { LockDiagnostics, LockEvents, LockSubject } from './lock-events.js';
 export type { OccurrenceMark, OccurrenceMarkOptions } from './occurrence-mark.js';
 export { MultiLease } from './internal/multi-lease.js';

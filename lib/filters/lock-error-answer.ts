@@ -67,14 +67,21 @@ export const ANSWERED_ERRORS = [
 /** Options of `LockExceptionFilter`. */
 export interface LockExceptionFilterOptions {
   /**
+   * Status of the answer when the lock was not granted: to `LockTimeoutError` and `LockAbortedError`. A `Retry-After` is sent
+   * with both.
+   *
+   * @default 423
+   */
+  readonly lockedStatus?: 423 | 409 | undefined;
+  /**
    * Value of `Retry-After` in seconds; a whole number from 1 on.
    *
    * @default for a lock that was not granted in time the `wait` of the call, rounded up; otherwise 5
    */
   readonly retryAfter?: number | undefined;
   /**
-   * Whether to send the message of the error instead of a general one. It names the key, the client and possibly servers: a key
-   * may contain an id that the caller must not see.
+   * Whether to send the message of the error instead of a general one. It names the key, the client, the method, possibly
+   * servers, and the holder with its method, host and process: these, or an id in a key, may be what the caller must not see.
    *
    * @default false
    */
@@ -100,10 +107,12 @@ const RETRY_AFTER = 5;
 /** The answer to one of `ANSWERED_ERRORS`. */
 export function lockErrorAnswer(
   error: LockError,
-  { retryAfter, exposeMessage = false }: LockExceptionFilterOptions,
+  { retryAfter, exposeMessage = false, lockedStatus = 423 }: LockExceptionFilterOptions,
 ): LockErrorAnswer {
   const answer = ANSWERED_ERRORS.find(({ type }) => error instanceof type)!;
-  const { status, name, isPassing } = answer;
+  const { isPassing } = answer;
+  const isConflict = answer.status === 423 && lockedStatus === 409;
+  const { status, name } = isConflict ? CONFLICT : answer;
   const message = exposeMessage ? error.message : answer.message;
   return {
     status,

@@ -31,7 +31,7 @@ function answerHttp(response: HttpResponse, { status, retryAfter, body }: LockEr
 /**
  * Answers requests that failed because of a lock, over HTTP (Express and Fastify) and GraphQL.
  *
- * - `LockTimeoutError`, `LockAbortedError`: 423 Locked, with `Retry-After`.
+ * - `LockTimeoutError`, `LockAbortedError`: 423 Locked, or 409 with `lockedStatus`, with `Retry-After`.
  * - `LockLostError`, `LockNotHeldError`, `LockUpgradeError`: 409 Conflict.
  * - `LockConnectionError`, `LockQueueFullError`, `LockClientClosedError`, `ElectionClosedError`: 503 Service Unavailable, with
  *   `Retry-After`.
@@ -51,7 +51,9 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
 
   /** @throws LockOptionsError */
   constructor(@Optional() options: LockExceptionFilterOptions = {}) {
-    const { retryAfter } = options;
+    const { retryAfter, lockedStatus } = options;
+    if (lockedStatus !== undefined && lockedStatus !== 423 && lockedStatus !== 409)
+      throw new LockOptionsError('lockedStatus', lockedStatus, '423 or 409');
     if (retryAfter !== undefined && !(Number.isInteger(retryAfter) && retryAfter > 0))
       throw new LockOptionsError('retryAfter', retryAfter, 'whole seconds from 1 on');
     this.#options = options;
@@ -66,7 +68,7 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
       );
     if (context !== 'http' && context !== 'graphql') return;
     const answer = lockErrorAnswer(error, this.#options);
-    this.#logger[answer.status === 409 ? 'warn' : 'debug'](error.message);
+    this.#logger[answer.status === 409 && !answer.retryAfter ? 'warn' : 'debug'](error.message);
     if (context === 'http') answerHttp(host.switchToHttp().getResponse(), answer);
     else answerGraphQL(error, answer);
   }

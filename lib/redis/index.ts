@@ -6,7 +6,6 @@ export {
   ExponentialBackOff,
   type ExponentialBackOffOptions,
 } from './locks/back-off.js';
-export type { LockHolder } from './locks/lock-holders.js';
 export type { RedisAcquireOptions, RedisLease } from './locks/redis-lease.js';
 export type { RedisCountDownLatch } from './semaphores/redis-count-down-latch.js';
 export type { RedisLock } from './locks/redis-lock.js';

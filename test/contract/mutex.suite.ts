@@ -25,6 +25,7 @@ import {
   mutexReentrySuite,
 } from './mutex-lease.suite.js';
 import { mutexRequestsSuite, mutexZnodesSuite } from './mutex-znodes.suite.js';
+import { type ShownOfOthers, timeOutHolderSuite } from './time-out-holder.suite.js';
 
 /**
  * Everything that a mutex promises on ZooKeeper. It contains the cases of Curator's TestInterProcessMutexBase and
@@ -47,7 +48,7 @@ export function mutexSuite(on: Deployment<Backend>): void {
 export function semaphoreMutexSuite(on: Deployment<Backend>): void {
   describe(`A semaphore mutex on ${on.name}`, () => {
     const stage = onStage(() => Stage.build(on.backend(), semaphoreMutexRecipe));
-    everyMutexSuite(on, stage, { isReentrant: false, isVariant: true });
+    everyMutexSuite(on, stage, { isReentrant: false, isVariant: true, shown: 'nothing' });
     on.part('its requests', 'server', () => mutexRequestsSuite(stage));
 
     it('is, on the servers, a semaphore of one permit', async () => {
@@ -77,20 +78,25 @@ export interface MutexTraits {
   readonly isMulti?: boolean;
   /** Has its client a simpler mutex too? What servers do that go away, does not depend on which of the two is held. Default false. */
   readonly isVariant?: boolean;
+  /** What is a time-out told of a holder of another client? Default: its node. */
+  readonly shown?: ShownOfOthers;
 }
 
 /** What every mutex promises, whatever servers it stands on. */
 export function everyMutexSuite<B>(
   on: Deployment<B>,
   stage: () => LockStage,
-  { isFair = true, isReentrant = true, isMulti = false, isVariant = false }: MutexTraits = {},
+  traits: MutexTraits = {},
 ): void {
+  const { isFair = true, isReentrant = true, isMulti = false, isVariant = false } = traits;
+  const { shown = 'its node' } = traits;
   const waitedFor = { wanted: (client: StageClient) => client.lock(stage().key) };
   on.part('exclusion', 'deployment', () => mutexExclusionSuite(stage, isFair));
   on.part('re-entry', 'client', () =>
     isReentrant ? mutexReentrySuite(stage) : mutexNonReentrantSuite(stage),
   );
   on.part('waiting', 'server', () => lockWaitSuite(stage, waitedFor));
+  on.part('a time-out', 'server', () => timeOutHolderSuite(stage, { ...waitedFor, shown }));
   on.part('bad options', 'client', () => lockOptionsSuite(stage, waitedFor));
   on.part('the lease', 'server', () => mutexLeaseSuite(stage));
   on.part('the loss and the token of the lease', 'deployment', () => mutexLossSuite(stage));

@@ -20,6 +20,7 @@ import {
   readWriteEventsSuite,
   readWriteNestingSuite,
 } from './read-write-nesting.suite.js';
+import { type ShownOfOthers, timeOutHolderSuite } from './time-out-holder.suite.js';
 import { readWriteStrangersSuite, readWriteZnodesSuite } from './read-write-znodes.suite.js';
 
 /**
@@ -43,6 +44,7 @@ export function everyReadWriteLockSuite<B>(
   on: Deployment<B>,
   stage: () => LockStage,
   order: Order,
+  shown: ShownOfOthers = 'its node',
 ): void {
   on.part('sharing', 'deployment', () => readWriteSharingSuite(stage, order));
   on.part('a crowd', 'deployment', () => readWriteCrowdSuite(stage));
@@ -56,6 +58,18 @@ export function everyReadWriteLockSuite<B>(
   on.part('waiting', 'server', () => {
     describe.each(halves)('for the %s lock', (_, half) => lockWaitSuite(stage, half));
     readWriteDeadlineSuite(stage);
+  });
+  on.part('a time-out', 'server', () => {
+    describe.each(halves)('for the %s lock', (_, half) =>
+      timeOutHolderSuite(stage, { ...half, shown, mode: 'write' }),
+    );
+    describe('for the write lock behind a reader', () =>
+      timeOutHolderSuite(stage, {
+        wanted: (client) => client.writeLock(stage().key),
+        taken: (client) => client.readLock(stage().key),
+        shown,
+        mode: 'read',
+      }));
   });
   on.part('bad options', 'client', () => {
     describe.each(halves)('of the %s lock', (_, half) => lockOptionsSuite(stage, half));

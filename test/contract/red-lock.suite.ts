@@ -19,7 +19,11 @@ export function redLockSuite(
 ): void {
   describe(`A RedLock on ${size} Redis servers, a ${kind}`, () => {
     const stage = onStage(() => RedLockStage.build(on.backend().servers.slice(0, size), kind));
-    everyMutexSuite(on, stage, { isFair: false, isReentrant: kind !== 'semaphoreMutex' });
+    everyMutexSuite(on, stage, {
+      isFair: false,
+      isReentrant: kind !== 'semaphoreMutex',
+      shown: 'itself',
+    });
     if (size === 5) on.part('grants of its servers', 'deployment', () => redLockGrantsSuite(stage));
   });
 }

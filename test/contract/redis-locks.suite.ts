@@ -29,6 +29,7 @@ export function redisMutexSuite(
       isFair: kind === 'fair',
       isReentrant: kind !== 'semaphoreMutex',
       isVariant: kind !== 'mutex',
+      shown: 'itself',
     });
   });
 }
@@ -41,7 +42,7 @@ export function redisReadWriteLockSuite(
   describe(`A read/write lock ${preferWriters ? 'that prefers writers ' : ''}on ${on.name}`, () => {
     const recipe = preferWriters ? redisRecipes.writersFirst : redisRecipes.mutex;
     const stage = onStage(() => RedisStage.build(on.backend(), recipe));
-    everyReadWriteLockSuite(on, stage, preferWriters ? 'writers' : 'any');
+    everyReadWriteLockSuite(on, stage, preferWriters ? 'writers' : 'any', 'itself');
   });
 }
 

@@ -40,7 +40,12 @@ export function redisMultiLockSuite(
 ): void {
   describe(`A multi-lock ${NAMES[two]} on ${on.name}`, () => {
     const stage = onStage(() => RedisStage.build(on.backend(), redisRecipes[two]));
-    everyMutexSuite(on, stage, { isFair: false, isMulti: true, isVariant: true });
+    everyMutexSuite(on, stage, {
+      isFair: false,
+      isMulti: true,
+      isVariant: true,
+      shown: 'itself',
+    });
     if (two !== 'multiLock') return;
     on.part('and its parts', 'server', () => {
       describe.each(WAYS)('%s', (_, partOf) => {

@@ -36,7 +36,10 @@ const about = { key: 'patient:secret', client: 'default' };
 
 /** Errors of a lock with a secret key, by their codes. */
 const FAILURES: Readonly<Record<string, LockError>> = {
-  LOCK_TIMEOUT: new LockTimeoutError(2_400, about),
+  LOCK_TIMEOUT: new LockTimeoutError(2_400, {
+    ...about,
+    holder: { id: '1', mode: 'alone', method: 'Secrets.secret', host: 'secret' },
+  }),
   LOCK_ABORTED: new LockAbortedError(about),
   LOCK_LOST: new LockLostError('its session is over', about),
   LOCK_NOT_HELD: new LockNotHeldError(about),
@@ -132,6 +135,18 @@ describe.each([
     await get('/seats/7').expect(200, '7');
   });
 
+  it('answers 409 while the lock is held, where its options say so', async () => {
+    const useValue = new LockExceptionFilter({ lockedStatus: 409 });
+    const { app, get } = await serve([{ provide: APP_FILTER, useValue }]);
+    await using _ = await clientOf(app).mutex('seat:7').acquire();
+    const { status, headers, body } = await get('/seats/7');
+    expect([status, headers['retry-after']]).toEqual([409, '1']);
+    expect(body).toMatchObject({ statusCode: 409, error: 'Conflict', code: 'LOCK_TIMEOUT' });
+    const aborted = await get('/fail/LOCK_ABORTED');
+    expect(aborted.status).toBe(409);
+    expect((await get('/fail/LOCK_CONNECTION')).status).toBe(503);
+  });
+
   it('answers 503 while the app shuts down', async () => {
     const { app, get } = await serve();
     clientOf(app).refuse();
@@ -188,6 +203,11 @@ describe.each([
 });
 
 describe('LockExceptionFilter', () => {
+  it.each([200, '423', null])('refuses the status %p', (lockedStatus) => {
+    const options = { lockedStatus } as never;
+    expect(() => new LockExceptionFilter(options)).toThrow(LockOptionsError);
+  });
+
   it.each([0, -1, 1.5, NaN])('refuses to let callers wait for %d s', (retryAfter) => {
     expect(() => new LockExceptionFilter({ retryAfter })).toThrow(LockOptionsError);
   });

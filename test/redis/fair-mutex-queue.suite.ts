@@ -176,7 +176,8 @@ export function fairLockLateCopiesSuite({ it, test, stage }: OnRedis): void {
     expect(await acquire(OTHER)).toEqual([1, 0]);
     await expect(acquire(OWNER, { mayWait: true })).rejects.toThrow('GONE');
     expect((await fairQueue(stage())).waiters).toEqual([]);
-    expect(await acquire(OWNER)).toEqual([0, expect.any(Number)]); // an acquire that takes nothing anyway
+    const answer = (await acquire(OWNER)) as unknown[]; // an acquire that takes nothing anyway
+    expect(answer.slice(0, 2)).toEqual([0, expect.any(Number)]);
     await release(OTHER);
     await stage().command('DEL', gone(OWNER));
   });

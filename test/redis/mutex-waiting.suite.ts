@@ -36,6 +36,24 @@ export function mutexWaitingSuite(on: OnRedis): void {
     await isGranted(waiting);
   });
 
+  test('names a holder of Redisson by its id, and one that says too much about itself too', async () => {
+    const { mine, key } = stage();
+    const id = 'b983c153-7421-469a-addb-44fb92259a1b:47';
+    const timeOut = async () => {
+      const error = await mine
+        .mutex(key)
+        .acquire({ wait: 100 })
+        .catch((it: unknown) => it);
+      return (error as LockTimeoutError).holder;
+    };
+    await stage().command('HSET', key, id, 1);
+    expect(await eventually('it is seen', timeOut)).toEqual({ id, mode: 'alone' });
+    const about = JSON.stringify({ host: 'web-1', pid: 1, method: 'x'.repeat(300), since: 1 });
+    await stage().command('HSET', key, 'nestjs-interlock', about);
+    expect(await eventually('it is seen', timeOut)).toEqual({ id, mode: 'alone' });
+    await stage().command('DEL', key);
+  });
+
   test('rejects, and delays nothing, while the connection is closed by its user', async () => {
     const { key } = stage();
     const connection = stage().connection();

@@ -1,3 +1,6 @@
+import type { LockHolder } from '../lock-holder.js';
+import { shownValue } from './shown-value.js';
+
 /** The `code` of each error class. */
 export type LockErrorCode =
   | 'LOCK_ABORTED'
@@ -149,6 +152,12 @@ export class LockUpgradeError extends LockError {
   }
 }
 
+/** What is known of a time-out. */
+interface TimeoutContext extends LockErrorContext {
+  readonly method?: string | undefined;
+  readonly holder?: LockHolder | undefined;
+}
+
 /**
  * The wait ran out before the lock was granted. Nothing of the attempt is left in the queue. Its `cause` is set if the
  * servers did not answer the last request, or rejected it; for a multi-lock it is the time-out of the lock that it waited for.
@@ -160,15 +169,20 @@ export class LockTimeoutError extends LockError {
   readonly waitedMs: number;
   /** The `method` of the acquire; of a decorated call its class and method. */
   readonly method?: string;
+  /**
+   * The holder that the wait last saw, or one of several readers; for a multi-lock that of the lock that it waited for. It may
+   * have released the lock since. `undefined` if the wait saw none: no request is sent for it. That is so for a lock of
+   * several permits, for an attempt that does not wait, and on ZooKeeper if the holder is of another client and other waiters
+   * are in between.
+   */
+  readonly holder?: LockHolder;
 
-  constructor(
-    waitedMs: number,
-    context: LockErrorContext & { readonly method?: string | undefined } = {},
-  ) {
+  constructor(waitedMs: number, context: TimeoutContext = {}) {
     const { cause, method } = context;
     const to = method === undefined ? '' : ` to ${method}`;
     // The time-out of one of several locks, for which the same holds as if it were the only one.
     const part = cause instanceof LockTimeoutError && cause.cause === undefined ? cause : undefined;
+    const { holder = part?.holder } = context;
     const reason = cause instanceof Error ? ` (${cause.message})` : '';
     const awaited = part && part.key !== context.key ? ` (it waited for ${contextText(part)})` : '';
     const why = part ? awaited : reason;
@@ -178,10 +192,24 @@ export class LockTimeoutError extends LockError {
         : 'The last request was not answered or was rejected. Check the servers.';
     super(
       'LOCK_TIMEOUT',
-      `${contextText(context)} was not granted${to} within ${waitedMs} ms${why}. ${advice}`,
+      `${contextText(context)} was not granted${to} within ${waitedMs} ms${why}. ${holderText(holder)}${advice}`,
       context,
     );
     this.waitedMs = waitedMs;
     this.method = method;
+    this.holder = holder;
   }
+}
+
+/** A sentence about the holder, or nothing. What a server says of it is quoted and cut short. */
+function holderText(holder: LockHolder | undefined): string {
+  if (holder === undefined) return '';
+  const { id, method, host, pid, data, since } = holder;
+  const where = [
+    host && ` on host ${shownValue(host)}`,
+    pid && ` (process ${pid})`,
+    data && ` with the data ${shownValue(data)}`,
+    since && ` since ${since.toISOString()}`,
+  ];
+  return `It was last seen held by ${shownValue(method ?? id)}${where.filter(Boolean).join('')}. `;
 }

@@ -8,6 +8,7 @@ import {
 } from '../errors/index.js';
 import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { AcquireOptions, LockRecipe, Wait } from '../lock.js';
+import type { LockHolder } from '../lock-holder.js';
 import type { OrderedSet } from './ordered-set.js';
 
 /** What a {@link WaitScope} depends on. */
@@ -35,6 +36,8 @@ export class WaitScope {
   readonly startedAt: number;
   /** Returns the server-side id of this waiter, once queued. */
   waiterId?: () => string | undefined;
+  /** Returns the holder that was last seen, without a request; called when the time is over. */
+  holder?: () => LockHolder | undefined;
   /** Called each time the acquire begins to wait for others. */
   contended: () => void = () => {};
   #error?: LockError;
@@ -51,7 +54,8 @@ export class WaitScope {
   ) {
     const { clock, open } = context;
     const { wait = defaultWait, signal, method } = options;
-    const timeOut = (ms: number) => this.cancel(new LockTimeoutError(ms, { ...context, method }));
+    const timeOut = (ms: number) =>
+      this.cancel(new LockTimeoutError(ms, { ...context, method, holder: this.holder?.() }));
     this.startedAt = clock.now();
     this.#leave = open.add(this);
     if (wait !== 'forever') this.#timer = clock.setTimer(() => timeOut(wait), wait);

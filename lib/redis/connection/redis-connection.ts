@@ -117,7 +117,7 @@ export class RedisConnection {
     this.#tellConnected();
   }
 
-  /** Runs a script; the reply is a number, a possibly nested array of numbers, or `null`. Rejects as ioredis does. */
+  /** Runs a script; the reply is a number, a text, a possibly nested array of these, or `null`. Rejects as ioredis does. */
   async run(
     script: Script,
     keys: readonly string[],

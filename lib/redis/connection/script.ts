@@ -13,10 +13,10 @@ export class Script {
   }
 }
 
-/** Parses the reply of a script. No script returns strings, but ioredis' `stringNumbers` turns numbers into strings. */
+/** Parses the reply of a script: ioredis' `stringNumbers` turns numbers into strings. Other strings remain. */
 export function parseNumbers(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.every(isNumber) ? answer : answer.map(parseNumbers);
-  return typeof answer === 'string' ? Number(answer) : answer;
+  return typeof answer === 'string' && /^-?\d+$/.test(answer) ? Number(answer) : answer;
 }
 
 const isNumber = (value: unknown) => typeof value === 'number';

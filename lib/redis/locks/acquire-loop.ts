@@ -6,7 +6,7 @@ import type { ReplicaPolicy } from '../connection/replica-policy.js';
 import { retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipe-context.js';
-import type { AcquireCommands, LockCommand, LockRequest } from './lock-commands.js';
+import type { AcquireCommands, Answer, LockCommand, LockRequest } from './lock-commands.js';
 
 /** Longest sleep of a waiter while its subscription is not active, in ms. */
 const DEAF_SLEEP = 500;
@@ -16,9 +16,6 @@ const SHORTEST_SLEEP = 5;
 const retryDelay = (failures: number) => Math.min(50 * 2 ** (failures - 1), 1_000);
 /** Number of late grants in a row after which the acquire gives up. */
 const LATE_GRANTS = 5;
-
-/** 1 and the token if granted; else 0, the ms after which to ask again and, for several locks, the index of the taken one. */
-type Answer = [isGranted: number, value: number, taken?: number];
 
 /** A grant by the server. */
 export interface Granted {
@@ -42,6 +39,8 @@ export interface Granted {
 export class AcquireLoop {
   /** Settles when no sent command is unanswered. */
   inFlight: Promise<unknown> = Promise.resolve();
+  /** A holder, by the last answer: its field, and what it says about itself; empty if none is known. */
+  seen: readonly (string | number)[] = [];
   /** Number of connection interruptions before the first command was sent. */
   #interruptions?: number;
   /** Whether the server holds state for this owner, as far as the answers show. */
@@ -154,7 +153,7 @@ export class AcquireLoop {
     const isQueued = this.#wasAnswered && connection.isReady;
     const cause = this.#failure ?? (isQueued ? undefined : connection.trouble);
     if (!(error instanceof LockTimeoutError) || cause === undefined) return error;
-    const about = { key: this.key, client, cause, method: error.method };
+    const about = { key: this.key, client, cause, method: error.method, holder: error.holder };
     if (this.#wasAnswered || !isReply(cause)) return new LockTimeoutError(error.waitedMs, about);
     return new LockConnectionError(
       `Redis refused to grant lock "${this.key}" of client "${client}" throughout the wait of ${error.waitedMs} ms: ${replyText(cause)}. Check the server; it is not known whether another client holds the lock.`,
@@ -180,7 +179,8 @@ export class AcquireLoop {
         this.#refuse(error);
       }
       this.#failure = undefined;
-      const [isGranted, value, taken = 0] = answer;
+      const [isGranted, value, taken = 0, ...seen] = answer;
+      this.seen = seen;
       this.commands.answered?.(isGranted === 1);
       if (isGranted !== 1) {
         this.#wasAnswered = true;

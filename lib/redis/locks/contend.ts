@@ -1,8 +1,11 @@
+import { ownHolder } from '../../core/internal/own-holder.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
+import type { LockHolder } from '../../core/lock-holder.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { AcquireLoop, type Granted } from './acquire-loop.js';
 import { LocalQueuePlace } from './local-queue.js';
 import type { AcquireCommands, LockCommands, LockRequest } from './lock-commands.js';
+import { holderOf } from './lock-holders.js';
 
 /** What one acquire contends for. */
 interface Contest<T> {
@@ -37,6 +40,7 @@ export async function contend<T>(
 ): Promise<T | undefined> {
   const { key, commands, request, lines } = contest;
   const contention = new AcquireLoop(context, commands, request, wait, key);
+  wait.holder = () => lastSeen(context, contest, contention, wait);
   const places: LocalQueuePlace[] = [];
   let result: T | undefined;
   try {
@@ -60,6 +64,20 @@ export async function contend<T>(
       if (result === undefined || lines[i]!.localQueue !== 'exclusive') place.leave();
     if (result === undefined && contention.mayBeOnServer) contest.takeBack(contention);
   }
+}
+
+/** The holder that the acquire last saw: of this client, or in an answer of the server. */
+function lastSeen<T>(
+  context: RecipeContext,
+  { lines }: Contest<T>,
+  { seen: [field, about] }: AcquireLoop,
+  { subject }: WaitScope,
+): LockHolder | undefined {
+  const names = lines.map(({ redisKey }) => redisKey);
+  const isReadWrite = subject?.recipe === 'readLock' || subject?.recipe === 'writeLock';
+  return (
+    ownHolder(context, names) ?? (field ? holderOf(String(field), about, isReadWrite) : undefined)
+  );
 }
 
 /** Resolves when this acquire is the one that asks the server for its process, to whether it had to wait for that. */

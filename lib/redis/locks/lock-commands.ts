@@ -21,6 +21,17 @@ export interface LockRequest {
   readonly mayWait: boolean;
 }
 
+/**
+ * The answer to an acquire: 1 and the token or 0 if granted; else 0, the ms after which to ask again, for several locks the
+ * index of the taken one, and, where known, the field of a holder and what it says about itself, 512 bytes at most; a number if it looks like one.
+ */
+export type Answer = [
+  isGranted: number,
+  value: number,
+  taken?: number,
+  ...holder: (string | number)[],
+];
+
 /** What differs between the things that an acquire waits for: the acquire script, and the names on the server. */
 export interface AcquireCommands {
   /** The key of the lock. */
@@ -33,10 +44,7 @@ export interface AcquireCommands {
   readonly leavesQueueEntry: boolean;
   /** Channel on which the waiter is woken; for several locks, `taken` is the index of the taken one. */
   channelOf(holder: string, taken: number): string;
-  /**
-   * Answers `[1, token or 0]` if granted, else `[0, ms after which to ask again]`, where -1 means: when woken; for several
-   * locks also the index of the taken one.
-   */
+  /** Its answer is an `Answer`, in which -1 for the time means: when woken. */
   acquire(request: LockRequest): LockCommand;
   /** Called with each answer, if the next request must not count as a repetition of the same one. */
   answered?(isGranted: boolean): void;

@@ -1,21 +1,10 @@
 import { hostname } from 'node:os';
+import type { LockHolder } from '../../core/lock-holder.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 
-/** Holder of a lock, as shown to an operator. */
-export interface LockHolder {
-  /** Id of the owner on the server: `<uuid of the client>:<number>`, for Redisson `<uuid>:<thread id>`. */
-  readonly id: string;
-  readonly mode: 'alone' | 'write' | 'read';
-  /** Name of the host. This and the following fields are set for holders of this library only. */
-  readonly host?: string | undefined;
-  /** Process id. */
-  readonly pid?: number | undefined;
-  /** Class and method of a decorated method, or the `method` that was given to the acquire. */
-  readonly method?: string | undefined;
-  /** When the holder requested the lock, by the clock of its host. */
-  readonly since?: Date | undefined;
-}
+/** End of the field of a writer. */
+const WRITER = ':write';
 
 /** The ids of one client's holders: one object for the client, so that no id is given out twice. */
 export interface HolderIds {
@@ -66,12 +55,11 @@ export async function holdersIn(
   );
   const holders = await Promise.all(
     ids.map(async (field): Promise<LockHolder | undefined> => {
-      if (!isReadWrite) return { id: field, mode: 'alone', ...read(about) };
+      if (!isReadWrite) return holderOf(field, about, false);
       const text = await connection.read('get', name.hold(field));
-      if (field.endsWith(':write'))
-        return { id: field.slice(0, -':write'.length), mode: 'write', ...read(text) };
-      if (text === null) return undefined; // its lease has expired; the field remains as long as there are other readers
-      return { id: field, mode: 'read', ...read(text) };
+      const holder = holderOf(field, text, true);
+      // A reader's field remains after its lease as long as there are other readers.
+      return text === null && holder.mode === 'read' ? undefined : holder;
     }),
   );
   return holders.filter((holder) => holder !== undefined);
@@ -83,13 +71,34 @@ function pairs(flat: readonly string[]): [string, string][] {
   );
 }
 
+/**
+ * The holder with that field in the hash of a lock.
+ *
+ * @param about what it has written about itself, if anything
+ */
+export function holderOf(field: string, about: unknown, isReadWrite: boolean): LockHolder {
+  if (!isReadWrite) return { id: field, mode: 'alone', ...read(about) };
+  const isWriter = field.endsWith(WRITER);
+  const id = isWriter ? field.slice(0, -WRITER.length) : field;
+  return { id, mode: isWriter ? 'write' : 'read', ...read(about) };
+}
+
 /** Parses what holders of this library have written; Redisson's holders have nothing or a number there. */
 function read(text: unknown): Partial<LockHolder> {
   if (typeof text !== 'string' || !text.startsWith('{')) return {};
   try {
-    const { host, pid, method, since } = JSON.parse(text) as Record<string, never>;
-    return { host, pid, method, since: new Date(since!) };
+    const { host, pid, method, since } = JSON.parse(text) as Record<string, unknown>;
+    return {
+      host: typeof host === 'string' ? host : undefined,
+      pid: typeof pid === 'number' ? pid : undefined,
+      method: typeof method === 'string' ? method : undefined,
+      since: isTime(since) ? new Date(since) : undefined,
+    };
   } catch {
     return {};
   }
 }
+
+/** Whether a date can be made of it. */
+const isTime = (value: unknown): value is number =>
+  typeof value === 'number' && Math.abs(value) <= 8.64e15;

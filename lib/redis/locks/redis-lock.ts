@@ -2,6 +2,7 @@ import { LockOptionsError } from '../../core/errors/index.js';
 import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { Lease } from '../../core/lease.js';
 import type { LockIdentity, Mutex } from '../../core/lock.js';
+import type { LockHolder } from '../../core/lock-holder.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
 import {
@@ -16,7 +17,7 @@ import type { BackOff } from './back-off.js';
 import type { BaseLock } from './base-lock.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import type { LockCommands } from './lock-commands.js';
-import { readHolders, type LockHolder } from './lock-holders.js';
+import { readHolders } from './lock-holders.js';
 import type { RedisAcquireOptions, RedisLease } from './redis-lease.js';
 
 /**

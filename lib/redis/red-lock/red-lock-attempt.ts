@@ -5,6 +5,7 @@ import {
   LockTimeoutError,
 } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
+import type { LockHolder } from '../../core/lock-holder.js';
 import { isRefusal } from '../connection/redis-error.js';
 import type { RedisAcquireOptions, RedisLease } from '../locks/redis-lease.js';
 import type { RedisLock } from '../locks/redis-lock.js';
@@ -25,6 +26,8 @@ type Terms = Pick<RedisAcquireOptions, 'lease' | 'maxHold' | 'minLease' | 'metho
  * two waiters do not acquire half of the servers each. As in `RedissonRedLock`, a server has `max(rest / servers, 1)` ms.
  */
 export class RedLockAttempt {
+  /** The holder that was last seen at the server where it queues. */
+  holder?: LockHolder;
   /** Last decided ballot of `#ask`. */
   #ballot?: Ballot;
 
@@ -122,7 +125,8 @@ export class RedLockAttempt {
       gate.abort();
       asking.then((late) => late.release()).catch(() => {}); // it may have been granted in this very event loop turn
       this.wait.throwIfEnded();
-      if (!(error instanceof LockTimeoutError)) await this.#pause();
+      if (error instanceof LockTimeoutError) this.holder = error.holder;
+      else await this.#pause();
       return undefined;
     }
     const terms = { ...this.terms, wait: this.#patience };

@@ -7,6 +7,7 @@ import { runAcquire } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
 import { LeaseHandle, runWithLease } from '../../core/internal/lease-handle.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
+import { ownHolder } from '../../core/internal/own-holder.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { Lease } from '../../core/lease.js';
 import type { LockIdentity, LockRecipe, Mutex } from '../../core/lock.js';
@@ -80,7 +81,9 @@ export class RedLock implements Mutex {
     const endsAt = typeof wait === 'number' ? context.clock.now() + wait : Infinity;
     return await runAcquire(context, { key, recipe, options, wait, mayWait }, async (scope) => {
       const line = new LocalQueuePlace(context.lines, this.#commands, mayWait);
+      let attempt: RedLockAttempt | undefined;
       let ballot: Ballot | undefined;
+      scope.holder = () => ownHolder(context, [this.identity.name]) ?? attempt?.holder;
       try {
         if (!line.isFirst) {
           if (!mayWait) return undefined;
@@ -88,7 +91,7 @@ export class RedLock implements Mutex {
           await scope.until(line.first());
         }
         const terms = { lease, maxHold, minLease, method };
-        const attempt = new RedLockAttempt(context, this.parts, key, terms, scope, endsAt);
+        attempt = new RedLockAttempt(context, this.parts, key, terms, scope, endsAt);
         ballot = await (mayWait ? attempt.run() : attempt.once());
       } finally {
         if (ballot === undefined) line.leave();

@@ -1,5 +1,6 @@
 import { type AcquireRequest, runAcquire } from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
+import type { LockHolder } from '../../core/lock-holder.js';
 import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { listChildren, untilConnected } from '../nodes/node-requests.js';
@@ -7,7 +8,7 @@ import { OwnedNode, ProtectedNode } from '../nodes/protected-node.js';
 import { createMissingParents, type RetryBounds, RetryLoop } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { SoleChildEntry } from './saved-requests.js';
-import type { LockInternalsDriver, Turn } from './lock-drivers.js';
+import { isFirst, type LockInternalsDriver, nodeHolder, type Turn } from './lock-drivers.js';
 import type { LockHold } from './lock-hold.js';
 
 /** One acquire under way, of any recipe. */
@@ -16,6 +17,8 @@ export interface Acquisition extends RetryBounds {
   readonly mayWait: boolean;
   /** Name of the caller, for operators (see `AcquireOptions.method`). */
   readonly method?: string | undefined;
+  /** The holder, while our own node is the next in the queue. */
+  holder?: LockHolder | undefined;
   /** Called when the servers have answered: the next failure starts a new series of retries. */
   answered(): void;
 }
@@ -122,7 +125,7 @@ export class LockAttempt {
         if (turn.blocker !== undefined) {
           if (!this.acquisition.mayWait) return 'busy';
           this.#wait.contended();
-          const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`);
+          const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`, turn.isHeld);
           if (!isGone || !this.#isNext(turn)) continue;
         }
         if (this.#mayGrant()) return this.#granted();
@@ -137,11 +140,14 @@ export class LockAttempt {
    * Our place in the queue. In a function of its own: the listing must not stay on the heap while `run` waits, as the
    * listings of N waiters have N² names.
    */
-  async #turn(): Promise<Turn | undefined> {
+  async #turn(): Promise<(Turn & { readonly isHeld: boolean }) | undefined> {
     const children = await this.#children();
     const turn = this.#driver.turnOf(children, this.node.name);
-    if (turn !== undefined && turn.blocker === undefined) this.#lookBack(children);
-    return turn;
+    if (turn === undefined) return undefined;
+    const { blocker, isNext } = turn;
+    if (blocker === undefined) this.#lookBack(children);
+    const isHeld = blocker !== undefined && isFirst(children, blocker, this.#driver.sortKey);
+    return { blocker, isNext, isHeld };
   }
 
   #granted(): AttemptResult {
@@ -209,8 +215,9 @@ export class LockAttempt {
    * After a lost connection both watches are set again. While the blocker exists, the queue need not be listed: its
    * waiters, of which there may be thousands, would all list the directory at once.
    */
-  async #waitFor(blocker: string): Promise<boolean> {
+  async #waitFor(blocker: string, isHolder: boolean): Promise<boolean> {
     const { connection } = this.context;
+    this.acquisition.holder = undefined;
     const own = (this.ownWatch ??= new OwnedNode(this.context, this.node.path!));
     while (this.node.belongsTo(connection.session) && !own.isGone) {
       let wake!: (event?: WatchEvent) => void;
@@ -218,7 +225,7 @@ export class LockAttempt {
       own.onChange = () => wake();
       try {
         // Our own node first. getData instead of exists: on a deleted node, exists would leave a watch behind.
-        await this.#wait.until(Promise.all([own.arm(), connection.getData(blocker, wake)]));
+        await this.#wait.until(Promise.all([own.arm(), this.#look(blocker, wake, isHolder)]));
         this.acquisition.answered();
         const event = await this.#wait.until(woken);
         if (event?.type === 'deleted') return true;
@@ -231,5 +238,11 @@ export class LockAttempt {
       if (!connection.isConnected) await untilConnected(connection, this.#wait);
     }
     return false;
+  }
+
+  /** Watches the node; of a holder it keeps a few words, as a waiter may wait for long. */
+  async #look(path: string, wake: (event: WatchEvent) => void, isHolder: boolean): Promise<void> {
+    const { data, stat } = await this.context.connection.getData(path, wake);
+    if (isHolder) this.acquisition.holder = nodeHolder(path, data, stat);
   }
 }

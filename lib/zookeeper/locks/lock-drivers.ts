@@ -1,3 +1,6 @@
+import type { LockHolder } from '../../core/lock-holder.js';
+import type { Stat } from '../connection/zookeeper-connection.js';
+
 /** Key by which a child is ordered: all that follows the last `lockName`, or the whole name of a foreign node. */
 export function sortKey(child: string, lockName: string): string {
   const at = child.lastIndexOf(lockName);
@@ -96,6 +99,15 @@ function predecessorsOf(
     if (counts(child)) [ahead, nearest] = [ahead + 1, child];
   }
   return predecessors;
+}
+
+/** Whether no node is ahead of `child` in its queue, so that it holds the lock. */
+export function isFirst(
+  children: readonly string[],
+  child: string,
+  sortKey: (child: string) => string,
+): boolean {
+  return findPredecessor(children, child, sortKey).ahead === 0;
 }
 
 /** Position of a node among the children of its lock. */
@@ -203,4 +215,15 @@ export function downgradeDriver(writer: string): LockInternalsDriver {
       return areTogether ? { isNext: false } : undefined;
     },
   };
+}
+
+/** Number of characters shown of a node's data. */
+const SHOWN = 200;
+
+/** What is known of the holder with that node; `data` is that of the node. */
+export function nodeHolder(path: string, data: Buffer, { ctime }: Pick<Stat, 'ctime'>): LockHolder {
+  const text = data.toString('utf8', 0, SHOWN);
+  const half = path.includes(READ_NAME) ? 'read' : 'write';
+  const isHalf = path.includes(READ_NAME) || path.includes(WRITE_NAME);
+  return { id: path, mode: isHalf ? half : 'alone', since: ctime, data: text || undefined };
 }

@@ -2,6 +2,7 @@ import { LockAbortedError } from '../../core/errors/index.js';
 import { refuseUnlessAccepted } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
+import { ownHolder } from '../../core/internal/own-holder.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { AcquireOptions, LockIdentity, LockRecipe } from '../../core/lock.js';
 import type { Session } from '../connection/session.js';
@@ -178,9 +179,10 @@ export class LockInternals {
         token: plan.token,
       });
     const request = { key, recipe: identity.recipe, options, mayWait };
-    const held = await runAcquisition(context, request, (acquisition) =>
-      this.#queue.enter(acquisition, planOf ?? (() => this.newcomerPlan()), hold),
-    );
+    const held = await runAcquisition(context, request, (acquisition) => {
+      acquisition.wait.holder = () => ownHolder(context, [identity.name]) ?? acquisition.holder;
+      return this.#queue.enter(acquisition, planOf ?? (() => this.newcomerPlan()), hold);
+    });
     return held && new ZooKeeperLease(held.hold);
   }
 }

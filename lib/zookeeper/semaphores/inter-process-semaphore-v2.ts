@@ -1,5 +1,6 @@
 import { LockOptionsError } from '../../core/errors/index.js';
 import { runWithLease } from '../../core/internal/lease-handle.js';
+import { ownHolder } from '../../core/internal/own-holder.js';
 import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
 import type { Lease } from '../../core/lease.js';
 import type {
@@ -165,9 +166,10 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
         about,
       );
     const request = { key, recipe: this.identity.recipe, options, mayWait };
-    const held = await runAcquisition(context, request, (acquisition) =>
-      this.#take(acquisition, quantity),
-    );
+    const held = await runAcquisition(context, request, (acquisition) => {
+      acquisition.wait.holder = () => ownHolder(context, [this.identity.name]);
+      return this.#take(acquisition, quantity);
+    });
     return held && new ZooKeeperLease(held.hold);
   }
 

@@ -46,6 +46,29 @@ describe('An error of a lock', () => {
     expect('cause' in error).toBe(false);
   });
 
+  it('of a time-out names the last seen holder, quoted and cut short', () => {
+    const since = new Date('2026-11-25T04:00:00Z');
+    const holder = {
+      id: 'a:1',
+      mode: 'alone',
+      host: 'web-1',
+      pid: 7,
+      method: 'O.pay',
+      since,
+    } as const;
+    const error = new LockTimeoutError(250, { key: 'door', holder });
+    expect(error.holder).toBe(holder);
+    expect(error.message).toContain(
+      'within 250 ms. It was last seen held by "O.pay" on host "web-1" (process 7) since 2026-11-25T04:00:00.000Z. Retry',
+    );
+    const id = `a\n${'x'.repeat(500)}`;
+    const { message } = new LockTimeoutError(250, { key: 'door', holder: { id, mode: 'alone' } });
+    expect(message).toMatch(/held by "a\\nx{78}"\. Retry/);
+    const whole = new LockTimeoutError(9, { key: 'all', cause: error });
+    expect(whole.holder).toBe(holder);
+    expect(whole.message).toContain('last seen held by "O.pay"');
+  });
+
   it('is an instance of Error, of LockError, and of its own class only', () => {
     const error = new LockTimeoutError(5);
     expect(error instanceof Error).toBe(true);

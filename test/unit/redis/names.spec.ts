@@ -186,6 +186,10 @@ it.each([
     ['0', '30000'],
     [0, 30_000],
   ],
+  [
+    [0, '-1', 0, 'b983:47', '{"pid":1}'],
+    [0, -1, 0, 'b983:47', '{"pid":1}'],
+  ],
   [[], []],
 ])('The answer %j of a script is %j', (answer, numbers) => {
   expect(parseNumbers(answer)).toEqual(numbers);

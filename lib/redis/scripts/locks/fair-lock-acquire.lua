@@ -4,13 +4,14 @@
 -- Idempotent: sent again it only makes the lease longer, or keeps the place in the queue and moves its deadlines on.
 -- KEYS lock, queue, timeouts, alive, [token]
 -- ARGV lease (ms), holder, about, wait (ms), life of a waiter (ms), 1: queue, PUBLISH or SPUBLISH, channel, tombstone
--- -> {1, token} or {0, ms until there is a reason to look again}
+-- -> {1, token} or {0, ms until there is a reason to look again, 0, field and text of the holder}
 local lock, queue, timeouts, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local lease, holder, wait, life = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5])
 local publish, channel = ARGV[7], ARGV[8]
 -- include clock
 -- include raise
 -- include gone
+-- include holder
 -- include fair-queue
 
 local head, more = firstInLine()
@@ -67,7 +68,7 @@ if more then
   return { 0, 1 }
 end
 if found == 1 then
-  return { 0, ttl }
+  return { 0, ttl, 0, holderOf(lock) }
 end
 -- It is free for the first in the queue: until that one must have come, or is known to be dead.
 wake(head)

@@ -4,9 +4,10 @@
 -- nothing is taken.
 -- KEYS lock..., [token: of one lock]
 -- ARGV lease (ms), holder, about, how many locks, the tombstone of the holder at each lock
--- -> {1, token or 0} or {0, ms, which of them is taken}
+-- -> {1, token or 0} or {0, ms, which of them is taken, field and text of its holder}
 -- include gone
 -- include raise
+-- include holder
 local lease, holder, count = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local isFree = {}
 for i = 1, count do
@@ -22,7 +23,7 @@ for i = 1, count do
       return redis.error_reply('LOCKKIND a read/write lock')
     end
     if not found[1] then
-      return { 0, left, i - 1 }
+      return { 0, left, i - 1, holderOf(KEYS[i]) }
     end
   end
 end

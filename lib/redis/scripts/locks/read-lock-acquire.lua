@@ -4,12 +4,17 @@
 -- is taken.
 -- KEYS lock, hold, writers, readers
 -- ARGV lease (ms), holder, about, field of the writer it is inside of or '', 1: writers first, tombstone
--- -> {1, 0} or {0, ms}
+-- -> {1, 0} or {0, ms, 0, field and text of a holder}
 -- include clock
 -- include gone
 -- include raise
 -- include readers
+-- include holder
 local lock, hold, writers, readers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local function holdOf(field)
+  local start = #hold - #':rwlock_timeout:1' - #ARGV[2] -- of the field in a name like that of our own hold
+  return string.sub(hold, 1, start) .. field .. ':rwlock_timeout:1'
+end
 local mode = redis.call('hget', lock, 'mode')
 local ttl = redis.call('pttl', lock)
 if not mode and ttl ~= -2 then
@@ -26,12 +31,12 @@ if mode and redis.call('hexists', lock, ARGV[2]) == 1 and redis.call('exists', h
 end
 local inside = mode == 'write' and ARGV[4] ~= '' and redis.call('hexists', lock, ARGV[4]) == 1
 if mode == 'write' and not inside then
-  return { 0, ttl }
+  return { 0, ttl, 0, holderOf(lock, holdOf) }
 end
 if ARGV[5] == '1' and not inside then
   local waiting = redis.call('zrangebyscore', writers, '(' .. now, '+inf', 'withscores', 'limit', 0, 1)
   if waiting[1] then
-    return { 0, math.max(1, tonumber(waiting[2]) - now) } -- it may be dead
+    return { 0, math.max(1, tonumber(waiting[2]) - now), 0, holderOf(lock, holdOf) } -- it may be dead
   end
 end
 if isGone(ARGV[6]) then

@@ -3,11 +3,16 @@
 -- is taken.
 -- KEYS lock, hold, writers
 -- ARGV lease (ms), holder, about, life of a waiter (ms), 1: keep readers out while it waits, tombstone
--- -> {1, 0} or {0, ms}
+-- -> {1, 0} or {0, ms, 0, field and text of a holder}
 -- include clock
 -- include gone
 -- include raise
+-- include holder
 local lock, hold, writers = KEYS[1], KEYS[2], KEYS[3]
+local function holdOf(field)
+  local start = #hold - #':rwlock_timeout:1' - #ARGV[2] -- of the field in a name like that of our own hold
+  return string.sub(hold, 1, start) .. field .. ':rwlock_timeout:1'
+end
 local lease, life, goesFirst = ARGV[1], tonumber(ARGV[4]), ARGV[5] == '1'
 local ttl = redis.call('pttl', lock)
 local found = redis.call('hmget', lock, 'mode', ARGV[2])
@@ -27,7 +32,7 @@ if ttl ~= -2 and not found[2] then
     redis.call('zadd', writers, 'gt', now + life, ARGV[2])
     redis.call('pexpire', writers, math.max(life, redis.call('pttl', writers)))
   end
-  return { 0, ttl }
+  return { 0, ttl, 0, holderOf(lock, holdOf) }
 end
 if ttl == -2 then
   redis.call('hset', lock, 'mode', 'write', ARGV[2], 1)
