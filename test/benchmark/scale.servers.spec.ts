@@ -6,15 +6,10 @@ import { isOn, scenarios, sizesOf } from './growth/scenarios.js';
 
 /** Rows that still grow too fast: each is removed here when it is mended, as `it.failing` demands. */
 const TOO_FAST: readonly string[] = [
-  'waiters for one key on embedded',
-  'waiters for one key on zookeeper',
   'waiters for one key, of ten clients on embedded',
   'waiters for one key, of ten clients on zookeeper',
   'clients that wait for one key on redis',
   'clients that wait for one key on zookeeper',
-  'readers on embedded',
-  'readers on redis',
-  'readers on zookeeper',
   'permits on embedded',
   'permits on zookeeper',
 ];
