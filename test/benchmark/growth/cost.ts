@@ -5,7 +5,7 @@ import type { ScaleBackend } from './backends.js';
 import type { Scenario } from './scenarios.js';
 
 /** An exponent above this is that of a row that has become quadratic, or is about to. A straight line has 1. */
-export const LIMIT = 1.5;
+export const LIMIT = 1.6;
 
 /** What N of something cost together. */
 export interface Cost {
