@@ -242,7 +242,9 @@ describeWithRedisson(NODE, (stage) => {
         expect(await holds()).toEqual([[expect.stringMatching(HOLDER), '1']]);
         const [[holder]] = (await holds()) as [[string, string]];
         const key = stage.names.readHold(holder, 1);
-        expect(await stage.keys()).toEqual([stage.name, key].sort());
+        expect(await stage.keys()).toEqual(
+          [stage.name, key, `interlock_readers:{${stage.name}}`].sort(),
+        );
         await expectAbout(stage.command('PTTL', stage.name), LEASE);
         await expectAbout(stage.command('PTTL', key), LEASE);
 

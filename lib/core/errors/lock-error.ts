@@ -152,12 +152,6 @@ export class LockUpgradeError extends LockError {
   }
 }
 
-/** What is known of a time-out. */
-interface TimeoutContext extends LockErrorContext {
-  readonly method?: string | undefined;
-  readonly holder?: LockHolder | undefined;
-}
-
 /**
  * The wait ran out before the lock was granted. Nothing of the attempt is left in the queue. Its `cause` is set if the
  * servers did not answer the last request, or rejected it; for a multi-lock it is the time-out of the lock that it waited for.
@@ -177,7 +171,13 @@ export class LockTimeoutError extends LockError {
    */
   readonly holder?: LockHolder;
 
-  constructor(waitedMs: number, context: TimeoutContext = {}) {
+  constructor(
+    waitedMs: number,
+    context: LockErrorContext & {
+      readonly method?: string | undefined;
+      readonly holder?: LockHolder | undefined;
+    } = {},
+  ) {
     const { cause, method } = context;
     const to = method === undefined ? '' : ` to ${method}`;
     // The time-out of one of several locks, for which the same holds as if it were the only one.

@@ -49,8 +49,7 @@ export class RenewalQueue {
       this.#pop();
       void this.#begin(first);
     }
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    if (this.#leftInTurn < AT_ONCE) this.#wake(0);
   }
 
   async #begin({ holds }: Batch): Promise<void> {

@@ -95,7 +95,8 @@ export class Watchdog {
       for (const hold of left) this.#renew([hold]); // one of them must not fail the others
       return;
     }
-    const delay = Math.min(RETRY_AFTER, Math.max(0, nextEnd - this.clock.now()));
+    const delay = Math.min(RETRY_AFTER, nextEnd - this.clock.now());
+    if (delay <= 0) return this.#renew(left); // now some of them are lost
     this.clock.setTimer(() => this.#renew(left), delay, true);
   }
 

@@ -35,7 +35,14 @@ export class CopiedSamples {
   private async build(): Promise<void> {
     const built = join(this.folder, OURS);
     // Its types are checked elsewhere.
-    const quickly = ['--declaration', '--noCheck', '--outDir', join(built, 'dist')];
+    const quickly = [
+      '--declaration',
+      '--noCheck',
+      '--importHelpers',
+      'false',
+      '--outDir',
+      join(built, 'dist'),
+    ];
     await compile('-p', 'tsconfig.build.json', ...quickly);
     cpSync('package.json', join(built, 'package.json'));
     for (const name of this.names) this.copy(name, built);

@@ -42,6 +42,7 @@ end
 if isGone(ARGV[6]) then
   return redis.error_reply('GONE the holder has given up')
 end
+redis.call('set', hold, ARGV[3], 'px', ARGV[1]) -- first: a server without memory refuses only the first write of a script
 local isComplete = true
 if not mode then
   redis.call('del', readers)
@@ -50,7 +51,6 @@ else
   isComplete = hasAllReaders(lock, readers)
   redis.call('hset', lock, ARGV[2], 1)
 end
-redis.call('set', hold, ARGV[3], 'px', ARGV[1])
 redis.call('pexpire', lock, math.max(ttl, tonumber(ARGV[1])))
 if isComplete then
   noteReader(lock, readers, ARGV[2], hold)
