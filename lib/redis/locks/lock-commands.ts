@@ -31,13 +31,19 @@ export interface AcquireCommands {
   readonly maxSleep: number;
   /** Whether a waiter leaves an entry on the server while it waits. */
   readonly leavesQueueEntry: boolean;
-  /** Channel on which the waiter is woken; for several locks, `taken` is the index of the taken one. */
-  channelOf(holder: string, taken: number): string;
+  /**
+   * Channel on which the waiter is woken; for several locks, `taken` is the index of the taken one.
+   *
+   * @param isRegistered whether it is woken alone, on a channel of its own, if the lock has both
+   */
+  channelOf(holder: string, taken: number, isRegistered: boolean): string;
   /**
    * Answers `[1, token or 0]` if granted, else `[0, ms after which to ask again]`, where -1 means: when woken; for several
-   * locks also the index of the taken one.
+   * locks also the index of the taken one; and 1 if the waiter is registered to be woken alone.
+   *
+   * @param waited how long the acquire has waited so far, in ms
    */
-  acquire(request: LockRequest): LockCommand;
+  acquire(request: LockRequest, waited: number): LockCommand;
   /** Called with each answer, if the next request must not count as a repetition of the same one. */
   answered?(isGranted: boolean): void;
 }
