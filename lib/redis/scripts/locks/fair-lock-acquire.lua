@@ -44,17 +44,20 @@ end
 
 local ttl = redis.call('pttl', lock)
 if ARGV[6] == '1' then
-  -- A new holder subtracts its own wait from the deadlines of all: so one wait for each waiter that is ahead.
+  -- A new holder subtracts its own wait from the deadlines of all: so one wait for each waiter that is ahead. A waiter of
+  -- Redisson may have a longer one than ours: its deadline, and those behind it, contain that.
+  local last
   if head == holder then
     ahead = 0
   elseif not ahead then
+    last = redis.call('lindex', queue, -1)
     ahead = redis.call('rpush', queue, holder) - 1
     head = head or holder
   end
   local deadline = now + math.max(ttl, 0) + (ahead + 1) * wait
-  local last = ahead > 0 and redis.call('zscore', timeouts, redis.call('lindex', queue, ahead - 1))
-  if last then
-    deadline = math.max(deadline, tonumber(last) + wait)
+  local before = last and redis.call('zscore', timeouts, last)
+  if before then
+    deadline = math.max(deadline, tonumber(before) + wait)
   end
   redis.call('zadd', timeouts, 'gt', deadline, holder)
   redis.call('zadd', alive, now + life, holder)
