@@ -26,8 +26,8 @@ import {
   type RedisLockClientSettings,
 } from './recipe-context.js';
 import { BaseLock } from './locks/base-lock.js';
-import { ExponentialBackOff } from './locks/back-off.js';
-import { fairCommands, RedisLock, reentrantCommands, spinCommands } from './locks/redis-lock.js';
+import { fairCommands, reentrantCommands, spinCommands } from './locks/mutex-commands.js';
+import { RedisLock } from './locks/redis-lock.js';
 import { permitCommands } from './semaphores/permit-commands.js';
 import { RedisCountDownLatch } from './semaphores/redis-count-down-latch.js';
 import { RedisOccurrenceMark } from './locks/redis-occurrence-mark.js';
@@ -138,7 +138,7 @@ export class RedisLockClient implements LockClient {
    *
    * @throws LockKeyError, LockOptionsError
    */
-  spinLock(key: string, { backOff = new ExponentialBackOff() }: RedisSpinLockOptions = {}) {
+  spinLock(key: string, { backOff }: RedisSpinLockOptions = {}) {
     const name = this.#name(key, 'spin lock');
     const commands = spinCommands(this.#context, name, key, backOff);
     const base = new BaseLock(this.#context, { key, recipe: 'mutex', commands });

@@ -96,7 +96,7 @@ describe('Redis, sent no more commands than needed,', () => {
       );
       expect(served).toEqual(numbers(10));
       expect(sent().length).toBeLessThanOrEqual(25);
-      expect(await carriedOut()).toBeLessThanOrEqual(100);
+      expect(await carriedOut()).toBeLessThanOrEqual(120); // two of them look for waiters of other processes
     });
 
     it(`receives at most eleven commands from each of ${PROCESSES} processes`, async () => {

@@ -17,6 +17,7 @@ import {
 import { lockHoldersSuite, lockKindsSuite, ownershipSuite } from './mutex.suite.js';
 import { fencedLockSuite, lockLayoutSuite, lockScriptsSuite } from './mutex-layout.suite.js';
 import { lockLeaseSuite, renewalSuite } from './mutex-lease.suite.js';
+import { mutexWakeUpsSuite } from './mutex-wake-ups.suite.js';
 import { multiLockSuite, mutexWaitingSuite, spinLockSpinningSuite } from './mutex-waiting.suite.js';
 import {
   semaphoreLayoutSuite,
@@ -63,6 +64,7 @@ export function locksSuite(on: OnRedis): void {
   describe(`A mutex on Redis, ${on.kind}`, () => {
     describe('ownership', () => ownershipSuite(on));
     describe('waiting', () => mutexWaitingSuite(on));
+    describe('a release', () => mutexWakeUpsSuite(on));
     describe('spinning', () => spinLockSpinningSuite(on));
     describe('the lease', () => lockLeaseSuite(on));
     describe('renewal', () => renewalSuite(on));

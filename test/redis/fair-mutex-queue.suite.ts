@@ -297,11 +297,13 @@ export function fairLockArithmeticSuite({ it, test, stage }: OnRedis): void {
     await redisson.giveUp('waiter:1');
   });
 
-  it('subtracts one wait from the waiters behind a granted one (Redisson: RedissonFairLockTest testLockAcquiredTimeoutDrift_Descrete)', async () => {
+  it('subtracts one wait from the waiters behind a granted one, with one of Redisson among them (Redisson: RedissonFairLockTest testLockAcquiredTimeoutDrift_Descrete)', async () => {
     const lease = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
     const stop = new AbortController();
     const { lease: granted } = await queue(stage().theirs);
-    for (let n = 0; n < 3; n++) await queue(stage().mine, stop.signal);
+    for (let n = 0; n < 2; n++) await queue(stage().mine, stop.signal);
+    const redisson = new RedissonFairWaiters(stage());
+    await redisson.acquire('redisson:1');
     const before = await fairQueue(stage());
     await lease.release();
     await using _ = await granted;
@@ -313,15 +315,66 @@ export function fairLockArithmeticSuite({ it, test, stage }: OnRedis): void {
       before.deadlines.slice(1).map((deadline) => deadline - WAIT),
     );
     stop.abort();
+    await redisson.giveUp('redisson:1');
   });
 
-  it('subtracts one wait from the waiters behind one that gives up (Redisson: RedissonFairLockTest testAcquireFailedTimeoutDrift_Descrete)', async () => {
+  it('subtracts the waits from the last deadline alone, while all waiters are ours', async () => {
+    const lease = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
+    const [stop, leave] = [new AbortController(), new AbortController()];
+    const { lease: granted } = await queue(stage().theirs);
+    for (let n = 0; n < 3; n++) await queue(stage().mine, stop.signal);
+    await queue(stage().theirs, leave.signal);
+    const before = await fairQueue(stage());
+    await lease.release();
+    await using _ = await granted;
+    const [second, third, fourth, fifth] = before.deadlines.slice(1);
+    const after = await fairQueue(stage());
+    expectNear(after.deadlines, [second!, third!, fourth!, fifth! - WAIT]);
+
+    leave.abort();
+    const { now, ttl, deadlines } = await waiting(3);
+    expectNear(deadlines, [second!, third!, now + ttl + 3 * WAIT]);
+    const redisson = new RedissonFairWaiters(stage());
+    await redisson.acquire('redisson:1'); // so it is waited for no longer than if it came behind exact deadlines
+    expectNear((await fairQueue(stage())).deadlines.slice(-1), [now + ttl + 4 * WAIT]);
+    await redisson.giveUp('redisson:1');
+    stop.abort();
+  });
+
+  it('sends as many commands to the queue when 200 wait as when 20 do', async () => {
+    const { redisKey, queue: list, timeouts, alive } = new LockName(stage().key);
+    const cost = async (count: number) => {
+      const ids = Array.from({ length: count }, (_, n) => `ours:${n}`);
+      for (const [n, id] of ids.entries()) {
+        await stage().command('RPUSH', list, id);
+        await stage().command('ZADD', timeouts, Date.now() + (n + 1) * WAIT, id);
+        await stage().command('ZADD', alive, Date.now() + LEASE, id);
+      }
+      await stage().command('CONFIG', 'RESETSTAT');
+      const { publish, names } = stage();
+      for (const id of ids.slice(0, 5)) {
+        const keys = [4, redisKey, list, timeouts, alive];
+        const gone = `interlock_gone:{${stage().key}}:${id}`;
+        const take = [LEASE, id, '', WAIT, LEASE, 1, publish, names.channel, gone];
+        await stage().command('EVAL', fairLockAcquire.source, ...keys, ...take);
+        const give = [id, publish, names.channel, WAIT, ''];
+        await stage().command('EVAL', fairLockRelease.source, ...keys, ...give);
+      }
+      const calls = await commandCalls(stage(), 'zadd|lrange|zincrby|zrem');
+      await stage().command('DEL', list, timeouts, alive);
+      return calls;
+    };
+    expect(await cost(200)).toBe(await cost(20));
+  });
+
+  it('subtracts one wait from the waiters behind one that gives up, with one of Redisson among them (Redisson: RedissonFairLockTest testAcquireFailedTimeoutDrift_Descrete)', async () => {
     await using _ = await stage().mine.mutex(stage().key, FAIR).acquire({ lease: LEASE });
     const [stop, leave] = [new AbortController(), new AbortController()];
     await queue(stage().mine, stop.signal);
     await queue(stage().theirs, leave.signal);
     await queue(stage().mine, stop.signal);
-    await queue(stage().theirs, stop.signal);
+    const redisson = new RedissonFairWaiters(stage());
+    await redisson.acquire('redisson:1');
     const before = await fairQueue(stage());
     leave.abort();
 
@@ -330,6 +383,7 @@ export function fairLockArithmeticSuite({ it, test, stage }: OnRedis): void {
     expectNear(after.deadlines, [first, third - WAIT, fourth - WAIT]);
     expect(after.waiters).toEqual(before.waiters.filter((_, place) => place !== 1));
     stop.abort();
+    await redisson.giveUp('redisson:1');
   });
 
   it('subtracts one wait from the waiters behind a dead one', async () => {

@@ -112,7 +112,7 @@ export function lockScriptsSuite({ it, test, stage }: OnRedis): void {
 
   function release(key: string, left = ''): Promise<unknown> {
     const { publish } = stage();
-    return run(lockRelease, [key], [OWNER, publish, stage().names.channel, left]);
+    return run(lockRelease, [key], [OWNER, publish, stage().names.channel, left, '']);
   }
 
   function renew(key: string, lease: number): Promise<unknown> {
@@ -199,7 +199,9 @@ export function lockLayoutSuite({ it, test, stage }: OnRedis): void {
     const lease = await mine.mutex(key, { fenced: true }).acquire({ lease: LONG_LEASE });
     const { lease: waiting } = await stage().queue(theirs, theirs.mutex(key, { fenced: true }));
     await stage().listening(`redisson_lock__channel:${key}`);
-    expect(await stage().keys()).toEqual([key, `redisson_lock_token:${key}`].sort());
+    expect(await stage().keys()).toEqual(
+      [key, `redisson_lock_token:${key}`, `interlock_waiters:${key}`].sort(),
+    );
     await lease.release();
     await isGranted(waiting);
   });

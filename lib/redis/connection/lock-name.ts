@@ -32,6 +32,11 @@ export class LockName {
     return this.prefixed('redisson_rwlock');
   }
 
+  /** Waiters of this library for a plain lock. */
+  get waiters(): string {
+    return this.prefixed('interlock_waiters');
+  }
+
   /** Queue of a fair lock: the ids of its waiters. */
   get queue(): string {
     return this.prefixed('redisson_lock_queue');

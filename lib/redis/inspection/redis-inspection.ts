@@ -19,7 +19,7 @@ import { isReply } from '../connection/redis-error.js';
 import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import { readHolders } from '../locks/lock-holders.js';
 import { readCommands, writeCommands } from '../locks/read-write-commands.js';
-import { fairCommands, reentrantCommands } from '../locks/redis-lock.js';
+import { fairCommands, reentrantCommands } from '../locks/mutex-commands.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { permitReleaseIds } from '../scripts/index.js';
 import { FoundLocks } from './found-locks.js';

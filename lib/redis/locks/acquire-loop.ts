@@ -32,7 +32,7 @@ export interface Granted {
  *
  * Invariants:
  * - A signal that arrives between an answer and the sleep is not missed: the channel counts its signals.
- * - Every sleep is bounded by the holder's remaining lease, as reported by the server, so a lost message costs no more.
+ * - Every sleep is bounded by the holder's remaining lease, as reported by the server: a lost message costs no more.
  * - Every sent command is settled (`inFlight`) before its release is sent. If a copy of it may still arrive later
  *   (`mayFollow`), the release leaves a tombstone, so no grant follows the release.
  */
@@ -47,11 +47,9 @@ export class AcquireLoop {
   #isOnServer = false;
   /** Whether the server has ever answered that others are ahead. */
   #wasAnswered = false;
-  /** Why the last command was not carried out; `undefined` if it was. */
-  #failure?: unknown;
+  #failure?: unknown; // why the last command was not carried out
   #channel?: Channel;
-  /** For several locks, the index of the one that was found to be taken. */
-  #taken = 0;
+  #channelName = ''; // to listen to, by the last answer
 
   constructor(
     private readonly context: RecipeContext,
@@ -85,22 +83,23 @@ export class AcquireLoop {
    *   whether it had to wait for that, which makes the previous answer out of date
    */
   async run(myTurn?: () => Promise<boolean>): Promise<Granted | undefined> {
-    const { mayWait } = this.request;
+    const { holder, mayWait } = this.request;
     const { connection, lines } = this.context;
     const { backOff, redisKey } = this.commands;
     if (!connection.isConnected) await this.wait.until(connection.connected);
-    if (mayWait && backOff === undefined && lines.isWanted(redisKey)) await this.#listen();
+    const ahead = lines.listeners(redisKey);
+    this.#channelName = this.commands.channelOf(holder, 0, ahead > 1); // one listens, the others are registered
+    if (mayWait && backOff === undefined && ahead > 0) await this.#listen();
     const delay = backOff?.delays();
     for (;;) {
       const seen = this.#channel?.signals;
-      const listenedFor = this.#taken;
       const answer = await this.#ask();
       if (typeof answer === 'object') return answer;
       if (!mayWait) return undefined;
       this.wait.contended();
       if (await myTurn?.()) continue;
       if (delay) await this.wait.sleep(Math.min(delay(), this.#longestSleep(answer)));
-      else if (this.#channel === undefined || this.#taken !== listenedFor) await this.#listen();
+      else if (this.#channel?.name !== this.#channelName) await this.#listen();
       else await this.#sleep(this.#channel, seen!, answer);
     }
   }
@@ -114,10 +113,9 @@ export class AcquireLoop {
   /** Subscribes; resolves when the subscription is confirmed or takes long. */
   #listen(): Promise<void> {
     this.end();
-    const name = this.commands.channelOf(this.request.holder, this.#taken);
-    this.#channel = this.context.connection.subscriptions.join(name);
-    const { isActive, signals } = this.#channel;
-    return isActive ? Promise.resolve() : this.#sleep(this.#channel, signals, DEAF_SLEEP);
+    const channel = this.context.connection.subscriptions.join(this.#channelName);
+    this.#channel = channel;
+    return channel.isActive ? Promise.resolve() : this.#sleep(channel, channel.signals, DEAF_SLEEP);
   }
 
   /** Sleeps for `ms`, or until the channel has a signal that was not `seen` yet. */
@@ -179,13 +177,13 @@ export class AcquireLoop {
         this.#refuse(error);
       }
       this.#failure = undefined;
-      const [isGranted, value, taken = 0, ...seen] = answer;
+      const [isGranted, value, taken = 0, isRegistered = 0, ...seen] = answer;
       this.seen = seen;
       this.commands.answered?.(isGranted === 1);
       if (isGranted !== 1) {
         this.#wasAnswered = true;
         this.#isOnServer = this.commands.leavesQueueEntry && this.request.mayWait;
-        this.#taken = taken;
+        this.#channelName = this.commands.channelOf(this.request.holder, taken, isRegistered === 1);
         return value;
       }
       // The lease counts from the time of sending. After a late grant, sending the command again sets a fresh lease.
@@ -199,7 +197,7 @@ export class AcquireLoop {
     const { connection, replicas } = this.context;
     this.#isOnServer = true;
     this.#interruptions ??= connection.interruptions.count;
-    const command = this.commands.acquire(this.request);
+    const command = this.commands.acquire(this.request, Math.round(this.wait.elapsed));
     const sent = replicas
       ? this.#sendToReplicas(command, replicas)
       : (connection.run(command.script, command.keys, command.args) as Promise<Answer>);

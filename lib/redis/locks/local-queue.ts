@@ -32,13 +32,13 @@ export class LocalQueues {
     return kind === 'none' || !this.#lines[kind].has(name);
   }
 
-  /** Whether other processes waited for that lock at this client's last release; if so, they go first the next time. */
-  isWanted(name: string): boolean {
-    return this.#wanted.has(name);
+  /** Number of processes that listened at this client's last release of that lock; if any, they go first the next time. */
+  listeners(name: string): number {
+    return this.#wanted.listeners(name);
   }
 
-  setWanted(name: string, isWanted: boolean): void {
-    this.#wanted.set(name, isWanted);
+  setListeners(name: string, listeners: number): void {
+    this.#wanted.set(name, listeners);
   }
 }
 
@@ -78,7 +78,7 @@ export class LocalQueuePlace {
    * @param listening number of subscribers of other processes at the release, if known
    */
   leave(listening?: number): void {
-    if (listening !== undefined) this.lines.setWanted(this.commands.redisKey, listening > 0);
+    if (listening !== undefined) this.lines.setListeners(this.commands.redisKey, listening);
     this.#place?.leave();
   }
 
@@ -144,17 +144,17 @@ class Line {
 
 /** The latest locks that other processes waited for. */
 class WantedLocks {
-  readonly #names = new Set<string>();
+  readonly #listeners = new Map<string, number>();
 
-  has(name: string): boolean {
-    return this.#names.has(name);
+  listeners(name: string): number {
+    return this.#listeners.get(name) ?? 0;
   }
 
-  set(name: string, isWanted: boolean): void {
-    this.#names.delete(name);
-    if (!isWanted) return;
-    this.#names.add(name);
-    const [eldest] = this.#names;
-    if (this.#names.size > CAPACITY) this.#names.delete(eldest!);
+  set(name: string, listeners: number): void {
+    this.#listeners.delete(name);
+    if (listeners <= 0) return;
+    this.#listeners.set(name, listeners);
+    const [eldest] = this.#listeners.keys();
+    if (this.#listeners.size > CAPACITY) this.#listeners.delete(eldest!);
   }
 }

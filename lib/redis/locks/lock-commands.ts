@@ -23,12 +23,13 @@ export interface LockRequest {
 
 /**
  * The answer to an acquire: 1 and the token or 0 if granted; else 0, the ms after which to ask again, for several locks the
- * index of the taken one, and, where known, the field of a holder and what it says about itself, 512 bytes at most; a number if it looks like one.
+ * index of the taken one, 1 if the waiter is registered to be woken alone, and, where known, the field of a holder and what it says about itself, 512 bytes at most; a number if it looks like one.
  */
 export type Answer = [
   isGranted: number,
   value: number,
   taken?: number,
+  isRegistered?: number,
   ...holder: (string | number)[],
 ];
 
@@ -42,10 +43,18 @@ export interface AcquireCommands {
   readonly maxSleep: number;
   /** Whether a waiter leaves an entry on the server while it waits. */
   readonly leavesQueueEntry: boolean;
-  /** Channel on which the waiter is woken; for several locks, `taken` is the index of the taken one. */
-  channelOf(holder: string, taken: number): string;
-  /** Its answer is an `Answer`, in which -1 for the time means: when woken. */
-  acquire(request: LockRequest): LockCommand;
+  /**
+   * Channel on which the waiter is woken; for several locks, `taken` is the index of the taken one.
+   *
+   * @param isRegistered whether it is woken alone, on a channel of its own, if the lock has both
+   */
+  channelOf(holder: string, taken: number, isRegistered: boolean): string;
+  /**
+   * Its answer is an `Answer`, in which -1 for the time means: when woken.
+   *
+   * @param waited how long the acquire has waited so far, in ms
+   */
+  acquire(request: LockRequest, waited: number): LockCommand;
   /** Called with each answer, if the next request must not count as a repetition of the same one. */
   answered?(isGranted: boolean): void;
 }

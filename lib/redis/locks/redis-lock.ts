@@ -1,23 +1,14 @@
-import { LockOptionsError } from '../../core/errors/index.js';
 import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { Lease } from '../../core/lease.js';
 import type { LockIdentity, Mutex } from '../../core/lock.js';
 import type { LockHolder } from '../../core/lock-holder.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
-import {
-  fairLockAcquire,
-  fairLockRelease,
-  lockAcquire,
-  lockForceUnlock,
-  lockRelease,
-  lockToken,
-} from '../scripts/index.js';
-import type { BackOff } from './back-off.js';
+import { lockForceUnlock } from '../scripts/index.js';
 import type { BaseLock } from './base-lock.js';
 import { IdempotentRequests } from './idempotent-requests.js';
-import type { LockCommands } from './lock-commands.js';
 import { readHolders } from './lock-holders.js';
+import { waitersOf } from './mutex-commands.js';
 import type { RedisAcquireOptions, RedisLease } from './redis-lease.js';
 
 /**
@@ -111,8 +102,10 @@ export class RedisLock implements Mutex {
   async forceUnlock(): Promise<boolean> {
     const { publishCommand } = this.context.connection;
     const { redisKey, channel, queue } = this.name;
+    const waiters = waitersOf(this.context, this.name);
     const requests = new IdempotentRequests(this.context, this.name, this.base.about);
-    const found = await requests.run(lockForceUnlock, [redisKey, queue], [publishCommand, channel]);
+    const args = [publishCommand, channel, waiters];
+    const found = await requests.run(lockForceUnlock, [redisKey, queue], args);
     this.base.loseHold('it was unlocked by force');
     return found === 1;
   }
@@ -129,108 +122,4 @@ export class RedisLock implements Mutex {
     this.base.validate(options);
     return undefined;
   }
-}
-
-/** Commands of Redisson's `RLock`, or of its `RFencedLock`, where the token comes with the grant. */
-export function reentrantCommands(
-  context: RecipeContext,
-  name: LockName,
-  isFenced: boolean,
-): LockCommands {
-  const { redisKey, channel, token } = name;
-  const acquireKeys = isFenced ? [redisKey, token] : [redisKey];
-  const releaseKeys = [redisKey];
-  return {
-    redisKey,
-    kind: 'alone',
-    localQueue: 'exclusive',
-    leavesQueueEntry: false,
-    maxSleep: context.watchdogTimeout,
-    channelOf: () => channel,
-    fieldOf: (holder) => holder,
-    renewalKeys: () => [redisKey, redisKey],
-    tombstoneOf: (holder) => name.gone(holder),
-    acquire: ({ lease, holder, about }) => ({
-      script: lockAcquire,
-      keys: acquireKeys,
-      args: [lease, holder, about, 1, name.gone(holder)],
-    }),
-    release: (holder, tombstone) => ({
-      script: lockRelease,
-      keys: releaseKeys,
-      args: [holder, context.connection.publishCommand, channel, tombstone],
-    }),
-    token: (holder) => ({ script: lockToken, keys: [redisKey, name.token], args: [holder] }),
-  };
-}
-
-/** Commands of Redisson's `RFairLock`. */
-export function fairCommands(
-  context: RecipeContext,
-  name: LockName,
-  isFenced: boolean,
-): LockCommands {
-  const { redisKey, queue, timeouts, alive, channel, token } = name;
-  const { watchdogTimeout, fairLockWaitTimeout } = context;
-  const keys = [redisKey, queue, timeouts, alive];
-  const acquireKeys = isFenced ? [...keys, token] : keys;
-  return {
-    redisKey,
-    kind: 'alone',
-    localQueue: 'queue',
-    leavesQueueEntry: true,
-    maxSleep: watchdogTimeout / 3,
-    channelOf: (holder) => `${channel}:${holder}`,
-    fieldOf: (holder) => holder,
-    renewalKeys: () => [redisKey, redisKey],
-    tombstoneOf: (holder) => name.gone(holder),
-    acquire: ({ lease, holder, about, mayWait }) => ({
-      script: fairLockAcquire,
-      keys: acquireKeys,
-      args: [
-        lease,
-        holder,
-        about,
-        fairLockWaitTimeout,
-        watchdogTimeout,
-        mayWait ? 1 : 0,
-        context.connection.publishCommand,
-        channel,
-        name.gone(holder),
-      ],
-    }),
-    release: (holder, tombstone) => ({
-      script: fairLockRelease,
-      keys,
-      args: [holder, context.connection.publishCommand, channel, fairLockWaitTimeout, tombstone],
-    }),
-    token: (holder) => ({ script: lockToken, keys: [redisKey, name.token], args: [holder] }),
-  };
-}
-
-/**
- * Commands of Redisson's `RSpinLock`: waiters are not woken.
- *
- * @throws LockOptionsError
- */
-export function spinCommands(
-  context: RecipeContext,
-  name: LockName,
-  key: string,
-  backOff: BackOff,
-): LockCommands {
-  if (typeof (backOff as BackOff | null)?.delays !== 'function')
-    throw new LockOptionsError('backOff', backOff, 'a BackOff, with a function `delays`', {
-      key,
-      client: context.client,
-    });
-  return {
-    ...reentrantCommands(context, name, false),
-    backOff,
-    release: (holder, tombstone) => ({
-      script: lockRelease,
-      keys: [name.redisKey],
-      args: [holder, '', '', tombstone],
-    }),
-  };
 }

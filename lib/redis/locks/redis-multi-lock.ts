@@ -124,7 +124,7 @@ function multiCommands(context: RecipeContext, locks: readonly LockCommands[]): 
     redisKey: keys.join(' '),
     leavesQueueEntry: false,
     maxSleep: context.watchdogTimeout,
-    channelOf: (holder, taken) => locks[taken]!.channelOf(holder, 0),
+    channelOf: (holder, taken) => locks[taken]!.channelOf(holder, 0, false),
     acquire: ({ lease, holder, about }) => ({
       script: lockAcquire,
       keys,

@@ -18,19 +18,20 @@ export class BareLocks {
   }
 
   readonly lockOn = (key: string) => {
-    const channel = channelOf(key);
+    const [channel, waiters] = [channelOf(key), waitersOf(key)];
     return async () => {
       const holder = this.#newHolder();
-      const tombstone = tombstoneOf(key, holder);
-      await this.client.evalsha(lockAcquire.sha1, 1, key, LEASE, holder, aboutUs(), 1, tombstone);
-      return () => this.client.evalsha(lockRelease.sha1, 1, key, holder, 'publish', channel, '');
+      const terms = [LEASE, holder, aboutUs(), 1, tombstoneOf(key, holder), waiters, 0, LEASE];
+      await this.client.evalsha(lockAcquire.sha1, 1, key, ...terms);
+      return () =>
+        this.client.evalsha(lockRelease.sha1, 1, key, holder, 'publish', channel, '', waiters);
     };
   };
 
   /** Its parts, with one script. */
   readonly multiLockOn = (key: string) => {
     const parts = partsOf(key);
-    const released = parts.flatMap((part) => [channelOf(part), '']);
+    const released = parts.flatMap((part) => [channelOf(part), '', waitersOf(part)]);
     return async () => {
       const holder = this.#newHolder();
       const { length } = parts;
@@ -49,6 +50,10 @@ export class BareLocks {
 
 function channelOf(key: string): string {
   return `redisson_lock__channel:{${key}}`;
+}
+
+function waitersOf(key: string): string {
+  return `interlock_waiters:{${key}}`;
 }
 
 function tombstoneOf(key: string, holder: string): string {

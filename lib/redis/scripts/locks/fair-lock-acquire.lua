@@ -4,7 +4,7 @@
 -- Idempotent: sent again it only makes the lease longer, or keeps the place in the queue and moves its deadlines on.
 -- KEYS lock, queue, timeouts, alive, [token]
 -- ARGV lease (ms), holder, about, wait (ms), life of a waiter (ms), 1: queue, PUBLISH or SPUBLISH, channel, tombstone
--- -> {1, token} or {0, ms until there is a reason to look again, 0, field and text of the holder}
+-- -> {1, token} or {0, ms until there is a reason to look again, 0, 0, field and text of the holder}
 local lock, queue, timeouts, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local lease, holder, wait, life = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5])
 local publish, channel = ARGV[7], ARGV[8]
@@ -45,17 +45,20 @@ end
 
 local ttl = redis.call('pttl', lock)
 if ARGV[6] == '1' then
-  -- A new holder subtracts its own wait from the deadlines of all: so one wait for each waiter that is ahead.
+  -- A new holder subtracts its own wait from the deadlines of all: so one wait for each waiter that is ahead. A waiter of
+  -- Redisson may have a longer one than ours: its deadline, and those behind it, contain that.
+  local last
   if head == holder then
     ahead = 0
   elseif not ahead then
+    last = redis.call('lindex', queue, -1)
     ahead = redis.call('rpush', queue, holder) - 1
     head = head or holder
   end
   local deadline = now + math.max(ttl, 0) + (ahead + 1) * wait
-  local last = ahead > 0 and redis.call('zscore', timeouts, redis.call('lindex', queue, ahead - 1))
-  if last then
-    deadline = math.max(deadline, tonumber(last) + wait)
+  local before = last and redis.call('zscore', timeouts, last)
+  if before then
+    deadline = math.max(deadline, tonumber(before) + wait)
   end
   redis.call('zadd', timeouts, 'gt', deadline, holder)
   redis.call('zadd', alive, now + life, holder)
@@ -68,7 +71,7 @@ if more then
   return { 0, 1 }
 end
 if found == 1 then
-  return { 0, ttl, 0, holderOf(lock) }
+  return { 0, ttl, 0, 0, holderOf(lock) }
 end
 -- It is free for the first in the queue: until that one must have come, or is known to be dead.
 wake(head)

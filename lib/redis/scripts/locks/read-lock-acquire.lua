@@ -4,7 +4,7 @@
 -- is taken.
 -- KEYS lock, hold, writers, readers
 -- ARGV lease (ms), holder, about, field of the writer it is inside of or '', 1: writers first, tombstone
--- -> {1, 0} or {0, ms, 0, field and text of a holder}
+-- -> {1, 0} or {0, ms, 0, 0, field and text of a holder}
 -- include clock
 -- include gone
 -- include raise
@@ -31,12 +31,12 @@ if mode and redis.call('hexists', lock, ARGV[2]) == 1 and redis.call('exists', h
 end
 local inside = mode == 'write' and ARGV[4] ~= '' and redis.call('hexists', lock, ARGV[4]) == 1
 if mode == 'write' and not inside then
-  return { 0, ttl, 0, holderOf(lock, holdOf) }
+  return { 0, ttl, 0, 0, holderOf(lock, holdOf) }
 end
 if ARGV[5] == '1' and not inside then
   local waiting = redis.call('zrangebyscore', writers, '(' .. now, '+inf', 'withscores', 'limit', 0, 1)
   if waiting[1] then
-    return { 0, math.max(1, tonumber(waiting[2]) - now), 0, holderOf(lock, holdOf) } -- it may be dead
+    return { 0, math.max(1, tonumber(waiting[2]) - now), 0, 0, holderOf(lock, holdOf) } -- it may be dead
   end
 end
 if isGone(ARGV[6]) then

@@ -3,7 +3,7 @@
 -- is taken.
 -- KEYS lock, hold, writers
 -- ARGV lease (ms), holder, about, life of a waiter (ms), 1: keep readers out while it waits, tombstone
--- -> {1, 0} or {0, ms, 0, field and text of a holder}
+-- -> {1, 0} or {0, ms, 0, 0, field and text of a holder}
 -- include clock
 -- include gone
 -- include raise
@@ -32,7 +32,7 @@ if ttl ~= -2 and not found[2] then
     redis.call('zadd', writers, 'gt', now + life, ARGV[2])
     redis.call('pexpire', writers, math.max(life, redis.call('pttl', writers)))
   end
-  return { 0, ttl, 0, holderOf(lock, holdOf) }
+  return { 0, ttl, 0, 0, holderOf(lock, holdOf) }
 end
 if ttl == -2 then
   redis.call('hset', lock, 'mode', 'write', ARGV[2], 1)

@@ -1,5 +1,10 @@
--- The queue of a fair lock: a list of waiters, their deadlines, and until when each waiter of ours is known to live. Each
--- deadline contains one wait for each waiter ahead of it: a waiter that leaves takes its wait out of the deadlines behind it.
+-- The queue of a fair lock: a list of waiters, their deadlines, and until when each waiter of ours is known to live.
+-- Redisson drops a waiter at the front whose deadline is over, and takes a wait out of all deadlines at each of its grants. A new
+-- waiter of Redisson gets the deadline of the last one, and one wait more.
+-- Invariants: no deadline is too early: it contains one wait for each waiter ahead, and one for the waiter itself. And none
+-- counts for longer than that, of those that count: Redisson's, which are dropped by them, and the last one, from which new
+-- ones are derived. Ours are dropped when they are known to be dead. So while all waiters are ours, one that leaves changes
+-- the last deadline alone, however many wait; with one of Redisson among them it takes its wait out of all behind it.
 -- Of the dead, one call removes DEAD_AT_ONCE at most, those nearest the end first: so no deadline of another dead waiter has
 -- to be changed, and a call writes no more often than there are dead waiters removed and live ones behind them.
 local DEAD_AT_ONCE = 1000
@@ -20,16 +25,37 @@ local function forget(waiters)
   inChunks('zrem', alive, waiters)
 end
 
+local function areAllOurs()
+  return redis.call('llen', queue) == redis.call('zcard', alive)
+end
+
+-- Sets the deadline of a waiter that has become the last: it may not have been changed for those that left ahead of it.
+local function setLast()
+  local last = redis.call('lindex', queue, -1)
+  if last and areAllOurs() then
+    local most = math.max(redis.call('pttl', lock), 0) + redis.call('llen', queue) * wait
+    redis.call('zadd', timeouts, 'xx', now + most, last)
+  end
+end
+
 -- Returns its place before that, or false.
 local function leave(waiter)
   local place = redis.call('lpos', queue, waiter)
   if place then
     redis.call('lrem', queue, 1, waiter) -- first: a server without memory refuses what shifts, unless something was written
-    for _, behind in ipairs(redis.call('lrange', queue, place, -1)) do
-      shift(behind, 1)
-    end
   end
   forget({ waiter })
+  if not place then
+    return false
+  end
+  local from = areAllOurs() and math.max(place, redis.call('llen', queue) - 1) or place
+  local behind = redis.call('lrange', queue, from, -1)
+  for _, other in ipairs(behind) do
+    shift(other, 1)
+  end
+  if #behind == 0 then
+    setLast()
+  end
   return place
 end
 
@@ -78,6 +104,9 @@ local function removeDead()
     end
   end
   forget(removed)
+  if #behind == 0 then
+    setLast()
+  end
   return more
 end
 
