@@ -37,6 +37,9 @@ const MOST_HOLDS = 100;
 /** Maximum weight of one command, unless it has a single hold: the server does nothing else meanwhile. */
 const MOST_WEIGHT = 10_000;
 
+/** Time in ms over which few groups are spread after a reconnect; each group adds 1 ms. */
+const SHORTEST_SPREAD = 50;
+
 /** Holds that are renewed together, by one command. */
 interface Group {
   readonly key: number;
@@ -97,13 +100,14 @@ export class RenewalSchedule {
   }
 
   /**
-   * Makes all holds due within a tenth of what is left until their deadlines: the less is left, the sooner. The moments are
-   * random, because many clients do so at the same time.
+   * Makes all holds due at once, as some may be lost; but many groups not all at the same time, and at random, because many
+   * clients do so too. Nothing waits for longer than a tenth of what is left until its deadline.
    */
   hasten(): void {
+    const spread = SHORTEST_SPREAD + this.#groups.size;
     void inTurns(this.#groups, (group) => {
       const now = this.clock.now();
-      const at = now + (this.random() * Math.max(0, group.deadline - now)) / 10;
+      const at = now + this.random() * Math.min(spread, Math.max(0, group.deadline - now) / 10);
       if (at < group.at) this.#arm(group, at);
     });
   }
