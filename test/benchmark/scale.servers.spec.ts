@@ -8,7 +8,6 @@ import { isOn, scenarios, sizesOf } from './growth/scenarios.js';
 const TOO_FAST: readonly string[] = [
   'waiters for one key, of ten clients on embedded',
   'waiters for one key, of ten clients on zookeeper',
-  'clients that wait for one key on redis',
   'clients that wait for one key on zookeeper',
   'permits on embedded',
   'permits on zookeeper',
