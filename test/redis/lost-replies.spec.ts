@@ -411,17 +411,18 @@ describe('With a server that is gone', () => {
   });
 
   describe('a release after the work under a plain semaphore', () => {
+    const name = 'of the work'; // the changes of the tests above may arrive late
     let locks: RedisLockClient;
 
     beforeEach(async () => {
       const { host, port } = server();
       const connect = { host, port, maxRetriesPerRequest: 1, ...AT_ONCE };
       locks = await connected({ connect, ...timeout });
-      await locks.plainSemaphore('plain').trySetPermits(1);
+      await locks.plainSemaphore(name).trySetPermits(1);
     });
 
     it('leaves the result alone', async () => {
-      const used = locks.plainSemaphore('plain').using(async () => {
+      const used = locks.plainSemaphore(name).using(async () => {
         await server().kill();
         return 'result';
       });
@@ -430,7 +431,7 @@ describe('With a server that is gone', () => {
 
     it('leaves the error alone', async () => {
       const mine = new Error('of the work');
-      const used = locks.plainSemaphore('plain').using(async () => {
+      const used = locks.plainSemaphore(name).using(async () => {
         await server().kill();
         throw mine;
       });
