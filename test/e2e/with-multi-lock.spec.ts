@@ -202,7 +202,10 @@ describe('A method with @WithMultiLock', () => {
     [['a', undefined], 'it must be a string'],
     [['a', null], 'it must be a string'],
     [['a', 7], 'it must be a string'],
-    [['a', 'account:[object Object]'], 'an object was turned into text'],
+    [
+      ['a', 'account:[object Object]'],
+      'an object was turned into text; build the key from its fields',
+    ],
     [[{ key: undefined }], 'it must be a string'],
     [[{ key: 'undefined', recipe: 'readLock' }], '"undefined" in it is a value that is missing'],
   ])('refuses a call with the keys %j', async (keys, why) => {
