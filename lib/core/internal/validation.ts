@@ -4,7 +4,7 @@ import { validateOptionNames } from './option-names.js';
 
 const MAX_BYTES = 512;
 /** Line breaks and the like, which logs and pages do not show. */
-const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+const CONTROL = /\p{Cc}/u;
 /** Nothing that can be seen. */
 const BLANK = /^[\s\p{Default_Ignorable_Code_Point}]*$/u;
 /** A missing value that was turned into text, as a whole part of a key. */
@@ -14,7 +14,7 @@ const codeOf = (character: string) =>
 
 /**
  * Checks the requirements of every backend on a key: a string of at most 512 bytes of UTF-8 that is not blank, without control
- * characters, line separators and lone surrogates, and without the traces of a value that is missing or an object.
+ * characters and lone surrogates, and without the traces of a value that is missing or an object.
  *
  * @throws LockKeyError
  */
