@@ -54,6 +54,7 @@ export function zooKeeperJvmArgs(options: ZooKeeperServerOptions): string[] {
   return [
     '-Xmx256m',
     '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1', // it lives for a minute at most, too short to earn back what C2 compiles
     '-Dzookeeper.forceSync=no',
     `-Dznode.container.checkIntervalMs=${options.containerCheckIntervalMs ?? 1000}`,
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
