@@ -91,7 +91,7 @@ export class BaseLock {
 
   /** Marks this client's holds of this lock as lost: all of them, or those that `isMeant` selects. */
   loseHold(why: string, isMeant: (hold: RedisHold) => boolean = () => true): void {
-    for (const hold of this.context.holds as Iterable<Hold<RedisHold>>)
+    for (const hold of this.context.holds.walk() as Iterable<Hold<RedisHold>>)
       if (isSameLock(hold.identity, this.identity) && isMeant(hold.backend)) hold.markLost(why);
   }
 

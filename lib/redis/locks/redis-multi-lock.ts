@@ -56,7 +56,8 @@ export function acquireAll(context: RecipeContext, locks: readonly Lock[]): Acqu
     try {
       const taken = others.length > 0 ? await take(context, others, options, mayWait) : [];
       if (taken === undefined) for (const lease of again) await lease?.release();
-      return taken && again.map((lease) => lease ?? taken.shift()!);
+      const rest = taken?.values(); // not `shift`, which moves all others
+      return rest && again.map((lease) => lease ?? (rest.next().value as RedisLease));
     } catch (error) {
       for (const lease of again) void lease?.release();
       throw error;
