@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
+import { LockAbortedError } from '../../lib/core/errors/index.js';
 import { useRedis } from '../support/fixtures.js';
 import { useClients } from './support/clients.js';
 
@@ -18,6 +19,20 @@ describe('Redis, asked for much at once,', () => {
     await lease.release();
     expect(await server().command('DBSIZE')).toBe(0);
   }, 60_000);
+
+  it('takes back a multi-lock of 5,000 keys, whose acquire was aborted on its way, by one command', async () => {
+    const client = await connect();
+    await (await client.mutex('another').acquire()).release(); // the server knows the scripts
+    const all = client.multiLock(Array.from({ length: 5_000 }, (_, i) => client.mutex(`p ${i}`)));
+    await server().command('CONFIG', 'RESETSTAT');
+    const abort = new AbortController();
+    const acquired = all.acquire({ signal: abort.signal });
+    abort.abort();
+    await expect(acquired).rejects.toThrow(LockAbortedError);
+    await client.close();
+    expect(await server().command('DBSIZE')).toBe(0);
+    expect(String(await server().command('INFO', 'commandstats'))).toMatch(/evalsha:calls=2,/);
+  });
 
   it('releases none of 150,000 permits that are not held', async () => {
     const ids = Array.from({ length: 150_000 }, () => randomBytes(16).toString('hex'));

@@ -1,4 +1,5 @@
 import { NameMemory } from '../../core/internal/name-memory.js';
+import { ShardedMap } from '../../core/internal/sharded-map.js';
 import type { LockCommands } from './lock-commands.js';
 
 /** Number of waiters of one process in the queue of one key on the server; the others wait behind them, locally. */
@@ -12,9 +13,9 @@ const WIDTH = { exclusive: 1, waiters: 1, queue: WAITERS_ON_SERVER };
 /** Local queues of one client, by lock; and the locks that other processes want too. */
 export class LocalQueues {
   readonly #lines = {
-    exclusive: new Map<string, Line>(),
-    waiters: new Map<string, Line>(),
-    queue: new Map<string, Line>(),
+    exclusive: new ShardedMap<Line>(),
+    waiters: new ShardedMap<Line>(),
+    queue: new ShardedMap<Line>(),
   };
   readonly #wanted = new WantedLocks();
 
@@ -120,7 +121,7 @@ class Line {
   readonly #places: Place[] = [];
 
   constructor(
-    private readonly lines: Map<string, Line>,
+    private readonly lines: ShardedMap<Line>,
     private readonly name: string,
     private readonly width: number,
   ) {}

@@ -4,6 +4,7 @@ import { ClientLifecycle } from '../../../lib/core/internal/client-lifecycle.js'
 import { Hold, type ClientHold } from '../../../lib/core/internal/hold.js';
 import { NameMemory } from '../../../lib/core/internal/name-memory.js';
 import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
+import { ShardedMap, shardOf } from '../../../lib/core/internal/sharded-map.js';
 import type { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import { busiestTurn } from '../../support/turns.js';
 import { Deferred } from '../../support/time.js';
@@ -47,6 +48,30 @@ describe('A memory of names', () => {
     expect(known.filter((value) => value !== undefined)).toHaveLength(10_000);
     expect(known.findIndex((value) => value !== undefined)).toBe(38_889);
     expect([known[49_991], known[49_990], known[49_992]]).toEqual([-49_991, undefined, 49_992]);
+  });
+});
+
+describe('A sharded map', () => {
+  it('finds what it was given, until that is removed', () => {
+    const map = new ShardedMap<number>();
+    for (let i = 0; i < 1_000; i++) map.set(`name ${i}`, i);
+    expect([map.get('name 7'), map.has('name 999'), map.has('name')]).toEqual([7, true, false]);
+    for (let i = 0; i < 1_000; i++) map.delete(`name ${i}`);
+    expect([map.get('name 7'), map.has('name 999')]).toEqual([undefined, false]);
+  });
+
+  it.each([
+    ['end in a number', (i: number) => `order:${i}`],
+    ['end in a common text', (i: number) => `order:${i}:reservation`],
+    ['have a hash tag', (i: number) => `{order:${i}}:line`],
+  ])('spreads names that %s', (_, name) => {
+    const sizes = new Map<number, number>();
+    for (let i = 0; i < 64_000; i++) {
+      const shard = shardOf(name(i));
+      sizes.set(shard, (sizes.get(shard) ?? 0) + 1);
+    }
+    expect(sizes.size).toBe(64);
+    expect(Math.max(...sizes.values())).toBeLessThan(1_500);
   });
 });
 
