@@ -6,8 +6,6 @@ import { isOn, scenarios, sizesOf } from './growth/scenarios.js';
 
 /** Rows that still grow too fast: each is removed here when it is mended, as `it.failing` demands. */
 const TOO_FAST: readonly string[] = [
-  'waiters for one key, of ten clients on embedded',
-  'waiters for one key, of ten clients on zookeeper',
   'clients that wait for one key on zookeeper',
 ];
 

@@ -1,5 +1,5 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import type { Acquisition } from '../locks/lock-attempt.js';
+import type { Acquisition } from '../locks/acquisition.js';
 import { createMissingParents } from '../nodes/retry-loop.js';
 import type { AttemptResult } from '../locks/lock-attempt.js';
 import { listChildren, untilConnected } from '../nodes/node-requests.js';
