@@ -59,9 +59,9 @@ interface LeaseRequest {
  * more holders than permits, the last to create its nodes would have seen those of all others, in either. Foreign nodes count
  * in both. The server may lag behind others, but not behind the creates that it has answered.
  *
- * A list also shows that our own nodes are there. So the number is asked for only in the turn that creates all of them, right
- * behind the creates. A node that another client deletes in between is as one that it deletes right after a list: the watch of
- * the hold reports it. After a wait or a lost connection, when it may have been gone for long, there is always a list.
+ * A list also shows that our own nodes are there; in a number they may be missing, if another client has deleted them. So the
+ * number counts only in the turn that creates all of them, and only if there are permits for ours beside that number. For the
+ * last permits, after a wait and after a lost connection, there is always a list.
  */
 export class LeaseAttempt {
   readonly nodes: readonly ProtectedNode[];
@@ -144,11 +144,11 @@ export class LeaseAttempt {
   }
 
   async #turn(watcher?: () => void): Promise<boolean | undefined> {
-    const { request, acquisition } = this;
+    const { request } = this;
     const areNew = this.nodes.every(({ path, isUncertain }) => path === undefined && !isUncertain);
     if (areNew && watcher === undefined) {
       const isRoom = await this.#enter();
-      if (isRoom || acquisition.mayWait) return isRoom; // the next look lists, and listens
+      if (isRoom) return true;
     }
     const children = await this.#children(watcher);
     this.#checkOrder();
@@ -156,7 +156,10 @@ export class LeaseAttempt {
     return mayGrantLeases(children, names, request.permits.count);
   }
 
-  /** Creates all leases; resolves to true if there were permits for all nodes right after that. */
+  /**
+   * Creates all leases; resolves to true if there were permits for all nodes right after that, even if another client has
+   * deleted ours meanwhile, so that they are missing in the number.
+   */
   async #enter(): Promise<boolean> {
     const { directory, permits } = this.request;
     const created = this.nodes.map((node) => node.create());
@@ -164,7 +167,7 @@ export class LeaseAttempt {
     const counted = this.context.connection.exists(directory);
     const [stat] = await this.#wait.until(Promise.all([counted, ...created]));
     this.#checkOrder();
-    return stat !== undefined && stat.numChildren <= permits.count;
+    return stat !== undefined && stat.numChildren + this.nodes.length <= permits.count;
   }
 
   #checkOrder(): void {
