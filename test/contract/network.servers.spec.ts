@@ -98,7 +98,7 @@ describe('A semaphore behind a bad network', () => {
     [when, 'getChildren', 'locks', 1] as const,
     [when, 'create', 'leases', 1] as const,
     [when, 'create', 'leases', 2] as const,
-    [when, 'getChildren', 'leases', 1] as const,
+    [when, 'exists', 'leases', 1] as const,
   ]);
 
   it.each(cuts)(

@@ -144,7 +144,7 @@ export function semaphoreCostSuite(stage: () => Stage): void {
     await cycle(); // makes the directories
     await cycle(); // learns that it is alone at the gate
     const [gate, lease] = ['locks', 'leases'];
-    const expected = ['create', 'create', 'getChildren', 'delete', 'delete'];
+    const expected = ['create', 'create', 'exists', 'delete', 'delete'];
     expect(await cycle()).toEqual(
       [gate, lease, lease, gate, lease].map((where, n) => `${expected[n]} ${where}`),
     );
@@ -153,9 +153,10 @@ export function semaphoreCostSuite(stage: () => Stage): void {
   it('is a lease for each of several permits, and still one look', async () => {
     const { mine } = stage();
     const cycle = () =>
-      asked(mine, () => semaphores.of(mine, 3).using(async () => {}, { permits: 3 }));
+      asked(mine, () => semaphores.of(mine, 6).using(async () => {}, { permits: 3 }));
     for (let round = 0; round < 2; round++) await cycle();
-    expect((await cycle()).filter((it) => it === 'getChildren leases')).toHaveLength(1);
+    const looks = (await cycle()).filter((it) => /^(exists|getChildren) leases$/.test(it));
+    expect(looks).toEqual(['exists leases']);
   });
 
   it('is no gate for tryAcquire', async () => {
@@ -165,6 +166,19 @@ export function semaphoreCostSuite(stage: () => Stage): void {
     const attempt = async () => (await semaphore.tryAcquire())!.release();
     expect(await asked(mine, attempt)).toEqual([
       'create leases',
+      'exists leases',
+      'getChildren leases', // it takes the last permit
+      'delete leases',
+    ]);
+  });
+
+  it('is a list of the leases for a tryAcquire only if there are more than permits', async () => {
+    const { mine, theirs } = stage();
+    await using _ = await semaphores.of(theirs, 2).acquire({ permits: 2 });
+    const refused = await asked(mine, () => semaphores.of(mine, 2).tryAcquire());
+    expect(refused).toEqual([
+      'create leases',
+      'exists leases',
       'getChildren leases',
       'delete leases',
     ]);

@@ -10,8 +10,8 @@ import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import { AtomicNode } from '../../lib/zookeeper/atomic/atomic-node.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
 import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
+import { KnownQueue } from '../../lib/zookeeper/locks/known-queues.js';
 import {
-  findPredecessor,
   readLockDriver,
   standardLockInternalsDriver,
   writeLockDriver,
@@ -132,35 +132,47 @@ const BUGS: readonly PlantedBug[] = [
         mine.set(directory, listing);
         return listing;
       });
-      replace(
-        standardLockInternalsDriver,
-        'turnOf',
-        (turnOf) => (children, own) => turnOf(children, own) ?? turnOf([...children, own], own),
-      );
+      replace(KnownQueue.prototype, 'listed', (adopt) => (children, own, watch) => {
+        const isThere = children.includes(own.name);
+        adopt(isThere ? children : [...children, own.name], own, watch);
+      });
     },
     violation: NEVER_IN_TURN,
     seeds: { mutex: 28 },
   },
   {
+    bug: 'takes any number for the next one',
+    plant: () =>
+      replace(KnownQueue.prototype, 'entered', (enter, queue) => (own) => {
+        if (!enter(own)) queue.listed([own.name], own, undefined);
+        return true;
+      }),
+    violation: NEVER_IN_TURN,
+    seeds: { mutex: 1, 'read/write lock': 1 },
+  },
+  {
+    bug: 'takes all nodes ahead of one that is gone for gone, though it has only given up',
+    plant: () =>
+      replace(KnownQueue.prototype, 'gone', (gone, queue) => (name) => {
+        queue.served(name, standardLockInternalsDriver);
+        gone(name);
+      }),
+    violation: NEVER_IN_TURN,
+    seeds: { mutex: 1 },
+  },
+  {
     bug: 'has a writer that does not look again when its predecessor leaves',
     plant: () =>
-      jest.spyOn(writeLockDriver, 'turnOf').mockImplementation((children, own) => {
-        const { isQueued, ahead, nearest } = findPredecessor(
-          children,
-          own,
-          writeLockDriver.sortKey,
-        );
-        return isQueued ? { blocker: nearest, isNext: ahead === 1 } : undefined; // like that of a mutex
-      }),
+      void jest.replaceProperty(writeLockDriver, 'isClosed', true), // like a mutex
     violation: NEVER_IN_TURN,
     seeds: { 'read/write lock': 20 },
   },
   {
     bug: 'has readers that overtake waiting writers',
     plant: () =>
-      replace(readLockDriver, 'turnOf', (turnOf) => (children, own) => {
-        const { nearest } = findPredecessor(children, own, readLockDriver.sortKey);
-        return nearest?.includes('__READ__') ? { isNext: false } : turnOf(children, own);
+      replace(KnownQueue.prototype, 'turnOf', (turnOf) => (own, driver) => {
+        const isBehindReader = turnOf(own, writeLockDriver)?.blocker?.includes('__READ__');
+        return driver === readLockDriver && isBehindReader ? {} : turnOf(own, driver);
       }),
     violation: NEVER_IN_TURN,
     seeds: { 'read/write lock': 1 },
@@ -168,7 +180,7 @@ const BUGS: readonly PlantedBug[] = [
   {
     bug: 'downgrades to a reader at the end of the queue, as Curator did before 5.5',
     plant: () => {
-      const driver = { ...readLockDriver, turnOf: () => ({ isNext: false }) };
+      const driver = { ...readLockDriver, turnOf: () => ({}) };
       replace(
         LockInternals.prototype,
         'acquire',
