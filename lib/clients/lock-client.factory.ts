@@ -46,6 +46,7 @@ const ZOOKEEPER: Record<keyof ZooKeeperBackendOptions | 'name', true> = {
   basePath: true,
   connect: true,
   connectTimeout: true,
+  driver: true,
   errorPolicy: true,
   literalPaths: true,
   retryPolicy: true,

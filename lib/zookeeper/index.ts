@@ -7,6 +7,7 @@ export {
   type RetryPolicy,
   RetryUntilElapsed,
 } from './connection/retry-policies.js';
+export type { ZooKeeperDriver } from './drivers.js';
 export { ZooKeeperError } from './connection/zookeeper-error.js';
 export type {
   AtomicOptions,

@@ -8,6 +8,7 @@ import type { RetryPolicy } from './connection/retry-policies.js';
 import { parseConnectString } from './connection/server-list.js';
 import { isCanonicalPath } from './connection/znode-path.js';
 import { type AclEntry, type AuthInfo, Permission } from './connection/zookeeper-connection.js';
+import type { ZooKeeperDriver } from './drivers.js';
 import type { NodeOptions } from './lock-path.js';
 import type { SharedCountReader } from './shared/shared-count.js';
 
@@ -27,6 +28,13 @@ export interface ZooKeeperLockOptions extends WaiterLimits {
    * missing.
    */
   readonly connect: string;
+  /**
+   * What speaks to the servers: `'native'` is the npm package `zookeeper`, which has to be installed; `'wire'` is part of this
+   * library, and works in worker threads too.
+   *
+   * @default `'native'` where the package can be loaded, else `'wire'`; the log says which
+   */
+  readonly driver?: ZooKeeperDriver | undefined;
   /**
    * How long the servers keep the locks of a silent client: a crashed process blocks others for this long, and a longer pause
    * loses the locks. The servers negotiate the value (by default to 40 s at most). Use at least 10,000 in production.
@@ -112,7 +120,9 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
     if (ms !== undefined && !(Number.isFinite(ms) && ms > 0 && ms <= LONGEST))
       refuse(option, 'milliseconds above 0 and below 2^31');
   }
-  const { basePath, literalPaths, wait, retryPolicy, errorPolicy, auth, acl } = options;
+  const { basePath, literalPaths, wait, retryPolicy, errorPolicy, auth, acl, driver } = options;
+  if (driver !== undefined && driver !== 'native' && driver !== 'wire')
+    refuse('driver', "'native' or 'wire'");
   if (basePath !== undefined && !isCanonicalPath(basePath))
     refuse('basePath', "a path such as '/locks', without a slash at its end");
   if (literalPaths !== undefined && typeof literalPaths !== 'boolean')

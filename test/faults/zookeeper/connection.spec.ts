@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../../lib/core/clock.js';
-import { NativeTransport } from '../../../lib/zookeeper/connection/native-transport.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { createZooKeeperLockClient } from '../../../lib/zookeeper/create-zookeeper-lock-client.js';
@@ -10,6 +9,7 @@ import { FaultProxy, OpCode } from '../../support/zookeeper-proxy.js';
 import { useCleanup } from '../../support/fixtures.js';
 import { freePorts } from '../../support/processes.js';
 import { byTier } from '../../support/tier.js';
+import { transportOf } from '../../support/zookeeper-driver.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 import type { TestClient } from '../support/test-client.js';
 import { useZooKeeperStage } from '../support/zookeeper-stage.js';
@@ -253,7 +253,7 @@ describe('The connection to servers', () => {
   it('does not wait for a name service that does not answer', async () => {
     let asked = 0;
     const connection = new SessionConnection({
-      transport: await NativeTransport.load(),
+      transport: await transportOf(),
       sessionTimeout: 3_000,
       clock: systemClock,
       servers: {

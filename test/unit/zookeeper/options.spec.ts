@@ -10,6 +10,8 @@ describe('createZooKeeperLockClient', () => {
   it.each([
     ['connect', 'zk1:port', 'servers as'],
     ['connect', undefined, 'servers as'],
+    ['driver', 'java', "'native' or 'wire'"],
+    ['driver', null, "'native' or 'wire'"],
     ['sessionTimeout', 0, 'milliseconds above 0'],
     ['sessionTimeout', -1, 'milliseconds above 0'],
     ['sessionTimeout', NaN, 'milliseconds above 0'],
