@@ -50,8 +50,10 @@ const ZOOKEEPER: Record<keyof ZooKeeperBackendOptions | 'name', true> = {
   errorPolicy: true,
   literalPaths: true,
   retryPolicy: true,
+  sasl: true,
   sessionTimeout: true,
   tickTime: true,
+  tls: true,
   wait: true,
 };
 

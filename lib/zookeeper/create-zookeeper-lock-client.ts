@@ -39,7 +39,7 @@ export async function createZooKeeperLockClient(
   const events = new LockEventEmitter(name);
   const list = new ServerList(servers, Math.random);
   const connection = new SessionConnection({
-    transport: await makeTransport(options.driver, name),
+    transport: await makeTransport(options, name),
     servers: list,
     sessionTimeout,
     tickTime,

@@ -8,6 +8,8 @@ export {
   RetryUntilElapsed,
 } from './connection/retry-policies.js';
 export type { ZooKeeperDriver } from './drivers.js';
+export type { ZooKeeperSaslOptions } from './wire/digest-md5.js';
+export type { ZooKeeperTlsOptions } from './wire/tls-options.js';
 export { ZooKeeperError } from './connection/zookeeper-error.js';
 export type {
   AtomicOptions,

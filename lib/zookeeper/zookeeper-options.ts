@@ -9,6 +9,8 @@ import { parseConnectString } from './connection/server-list.js';
 import { isCanonicalPath } from './connection/znode-path.js';
 import { type AclEntry, type AuthInfo, Permission } from './connection/zookeeper-connection.js';
 import type { ZooKeeperDriver } from './drivers.js';
+import { isSasl, type ZooKeeperSaslOptions } from './wire/digest-md5.js';
+import { isTls, type ZooKeeperTlsOptions } from './wire/tls-options.js';
 import type { NodeOptions } from './lock-path.js';
 import type { SharedCountReader } from './shared/shared-count.js';
 
@@ -32,7 +34,9 @@ export interface ZooKeeperLockOptions extends WaiterLimits {
    * What speaks to the servers: `'native'` is the npm package `zookeeper`, which has to be installed; `'wire'` is part of this
    * library, and works in worker threads too.
    *
-   * @default `'native'` where the package can be loaded, else `'wire'`; the log says which
+   * The log says which one is used.
+   *
+   * @default 'native', else 'wire'
    */
   readonly driver?: ZooKeeperDriver | undefined;
   /**
@@ -92,6 +96,16 @@ export interface ZooKeeperLockOptions extends WaiterLimits {
    * @default new RetryForever(50)
    */
   readonly retryPolicy?: RetryPolicy | undefined;
+  /**
+   * Encrypts all connections by TLS, optionally with a certificate of this client. Needs the driver `'wire'`, which is then the
+   * default.
+   */
+  readonly tls?: ZooKeeperTlsOptions | undefined;
+  /**
+   * User and password for SASL with the mechanism DIGEST-MD5. Needs the driver `'wire'`, which is then the default. There is no
+   * Kerberos (GSSAPI).
+   */
+  readonly sasl?: ZooKeeperSaslOptions | undefined;
   /** Credentials presented on every connection. */
   readonly auth?: readonly AuthInfo[] | undefined;
   /**
@@ -110,7 +124,7 @@ const LONGEST = 2 ** 31 - 1;
 /** Throws {@link LockOptionsError} for the first option that is out of range. */
 export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: string): void {
   const refuse = (option: keyof ZooKeeperLockOptions, expected: string): never => {
-    const isSecret = option === 'auth' || option === 'acl';
+    const isSecret = SECRET.has(option);
     const shown = isSecret ? new NotShown('invalid, and not shown here') : options[option];
     throw new LockOptionsError(option, shown, expected, { client });
   };
@@ -123,6 +137,13 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
   const { basePath, literalPaths, wait, retryPolicy, errorPolicy, auth, acl, driver } = options;
   if (driver !== undefined && driver !== 'native' && driver !== 'wire')
     refuse('driver', "'native' or 'wire'");
+  const { tls, sasl } = options;
+  if (driver === 'native' && (tls !== undefined || sasl !== undefined))
+    refuse('driver', "'wire', or none: the native driver has neither TLS nor SASL");
+  if (tls !== undefined && !isTls(tls))
+    refuse('tls', 'an object such as { ca, cert, key } with texts in PEM that belong together');
+  if (sasl !== undefined && !isSasl(sasl))
+    refuse('sasl', 'an object such as { username, password }');
   if (basePath !== undefined && !isCanonicalPath(basePath))
     refuse('basePath', "a path such as '/locks', without a slash at its end");
   if (literalPaths !== undefined && typeof literalPaths !== 'boolean')
@@ -141,6 +162,8 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
       "at least one entry such as { perms: 31, scheme: 'auth', id: '' }, or leave it out",
     );
 }
+
+const SECRET: ReadonlySet<string> = new Set(['auth', 'acl', 'sasl', 'tls']);
 
 /** The scheme is shown when the servers refuse it, so it may not be the credentials. */
 const SCHEME = /^[\w.-]+$/;

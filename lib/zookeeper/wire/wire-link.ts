@@ -1,7 +1,5 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../core/clock.js';
-import { LockOptionsError } from '../../core/errors/index.js';
-import { NotShown } from '../../core/errors/shown-value.js';
 import type {
   LinkListener,
   OpenOptions,
@@ -11,8 +9,10 @@ import type {
   TransportLink,
 } from '../connection/transport.js';
 import { codeName, ReturnCode } from '../connection/zookeeper-error.js';
+import { DigestMd5, type ZooKeeperSaslOptions } from './digest-md5.js';
 import { FrameReader } from './frame-reader.js';
-import { JuteReader, JuteWriter, ProtocolError } from './jute.js';
+import { FrameWriter } from './frame-writer.js';
+import { JuteReader, type JuteWriter, ProtocolError } from './jute.js';
 import {
   isSendable,
   OpCode,
@@ -26,8 +26,6 @@ import {
 } from './records.js';
 import { RequestTable } from './request-table.js';
 
-/** Longest request that servers accept, in bytes (`jute.maxbuffer`). At a longer one they hang up without a word. */
-const LONGEST_REQUEST = 0xfffff;
 /** How long a closing link waits for a server that has fallen silent, in ms. */
 const PATIENCE = 1_000;
 
@@ -40,6 +38,7 @@ export interface SeenZxid {
 export interface WireLinkContext {
   readonly clock: Clock;
   readonly seen: SeenZxid;
+  readonly sasl?: ZooKeeperSaslOptions | undefined;
   /** Called when the socket is closed for good. */
   readonly onClosed: (link: WireLink) => void;
 }
@@ -58,14 +57,13 @@ export class WireLink implements TransportLink {
   /** True once the server has been asked for a session. */
   #hasGreeted = false;
   #isUp = false;
-  #isFlushing = false;
   #credentials?: SessionCredentials;
   /** Number of accepted entries of `options.auth`. */
   #accepted = 0;
   #failure = 'the server cannot be reached';
   #timer?: Timer;
   readonly #frames = new FrameReader();
-  readonly #out = new JuteWriter();
+  readonly #out: FrameWriter;
   readonly #requests = new RequestTable();
 
   /**
@@ -79,6 +77,7 @@ export class WireLink implements TransportLink {
     private readonly listener: LinkListener,
     private readonly context: WireLinkContext,
   ) {
+    this.#out = new FrameWriter(socket);
     socket.setNoDelay(true);
     socket.once(readyEvent, () => this.#greet());
     socket.on('data', (chunk) => this.#read(chunk));
@@ -121,8 +120,8 @@ export class WireLink implements TransportLink {
     this.#failure = 'the server closed the connection before it accepted the credentials';
     this.#hasGreeted = true;
     const { zxid } = this.context.seen;
-    this.#write((writer) => writeConnectRequest(writer, zxid, sessionTimeout, credentials));
-    for (const info of auth) this.#write((writer) => writeAuth(writer, info));
+    this.#out.write((writer) => writeConnectRequest(writer, zxid, sessionTimeout, credentials));
+    for (const info of auth) this.#out.write((writer) => writeAuth(writer, info));
   }
 
   #send(
@@ -130,32 +129,18 @@ export class WireLink implements TransportLink {
     answered: (rc: number, record: JuteReader) => void,
   ): void {
     const xid = this.#requests.nextXid;
-    this.#write((writer) => write(writer.int(xid)));
+    this.#out.write((writer) => write(writer.int(xid)));
     this.#requests.add(answered);
-  }
-
-  /** What is written in one turn goes out together, at its end. */
-  #write(write: (writer: JuteWriter) => void): void {
-    const size = this.#out.frame(LONGEST_REQUEST, write);
-    if (size > LONGEST_REQUEST) throw tooLong(size);
-    if (this.#isFlushing) return;
-    this.#isFlushing = true;
-    process.nextTick(() => this.#flush());
-  }
-
-  #flush(): void {
-    this.#isFlushing = false;
-    if (this.#out.length > 0 && !this.socket.destroyed) this.socket.write(this.#out.take());
   }
 
   #read(chunk: Buffer): void {
     if (this.#isOver) return this.#closeWhenSilent();
-    this.#isFlushing = true;
+    this.#out.hold();
     this.#guard(() => this.#deliver(this.#frames.push(chunk), 0));
   }
 
   #deliver(frames: readonly Buffer[], index: number): void {
-    if (this.#isOver || index === frames.length) return this.#flush();
+    if (this.#isOver || index === frames.length) return this.#out.flush();
     // All microtasks run before the next tick. Scheduled before the message is delivered, which may throw.
     queueMicrotask(() => process.nextTick(() => this.#deliver(frames, index + 1)));
     this.#guard(() => this.#hear(new JuteReader(frames[index]!)));
@@ -205,6 +190,29 @@ export class WireLink implements TransportLink {
   /** Goes on with the next step to a link that is up. */
   #proceed(): void {
     if (this.#accepted < this.options.auth.length) return;
+    if (this.context.sasl) this.#authenticate(new DigestMd5(this.context.sasl));
+    else this.#up();
+  }
+
+  /** Asks for a challenge, answers it, and has the server prove in turn that it knows the password. */
+  #authenticate(client: DigestMd5): void {
+    this.#exchange(Buffer.alloc(0), (challenge) =>
+      this.#exchange(client.respond(challenge), (proof) => {
+        if (client.isProven(proof)) this.#up();
+        else this.#gone('SASL: the server does not know the password');
+      }),
+    );
+  }
+
+  #exchange(token: Buffer, next: (token: Buffer) => void): void {
+    this.#send(
+      (writer) => void writer.int(OpCode.sasl).buffer(token),
+      (rc, record) =>
+        rc === 0 ? next(record.buffer()) : this.#gone(`SASL refused, ${codeName(rc)}`),
+    );
+  }
+
+  #up(): void {
     this.#isUp = true;
     this.#failure = 'the connection was lost';
     const credentials = this.#credentials!;
@@ -215,7 +223,7 @@ export class WireLink implements TransportLink {
   /** Keeps the session alive while its owner sends nothing. Whether the server answers is for the owner to watch. */
   #pingEvery(ms: number): void {
     const ping = () => {
-      this.#write((writer) => writer.int(Xid.PING).int(OpCode.ping));
+      this.#out.write((writer) => writer.int(Xid.PING).int(OpCode.ping));
       this.#pingEvery(ms);
     };
     this.#timer = this.context.clock.setTimer(ping, ms, true);
@@ -238,13 +246,4 @@ export class WireLink implements TransportLink {
     this.#gone(this.#failure);
     this.context.onClosed(this);
   }
-}
-
-function tooLong(size: number): LockOptionsError {
-  const expected = `data that fits into a request of ${LONGEST_REQUEST} bytes, which is what servers accept (jute.maxbuffer)`;
-  return new LockOptionsError(
-    'data',
-    new NotShown(`too long: ${size} bytes with its path`),
-    expected,
-  );
 }
