@@ -70,5 +70,5 @@ function fields(text: Buffer): Partial<Record<string, string>> {
       name,
       inQuotes?.replaceAll(/\\(.)/g, '$1') ?? bare,
     ]),
-  ) as Partial<Record<string, string>>;
+  );
 }

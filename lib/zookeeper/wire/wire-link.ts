@@ -49,7 +49,7 @@ export interface WireLinkContext {
  * Invariants:
  * - Nothing is reported to the owner once `#isOver`: it has been told of the end, or has ended the link.
  * - Requests are sent only when the session is accepted and all credentials are.
- * - Everything that follows from one message of the server (reactions to it included) has run before the next is delivered.
+ * - All reactions to promises that one message of the server has settled have run before the next is delivered.
  * - What was not understood ends the link: no answer is guessed.
  */
 export class WireLink implements TransportLink {
