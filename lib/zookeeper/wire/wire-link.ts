@@ -27,7 +27,7 @@ import {
 import { RequestTable } from './request-table.js';
 
 /** How long a closing link waits for a server that has fallen silent, in ms. */
-const PATIENCE = 1_000;
+const PATIENCE = 2_500;
 
 /** The latest transaction that the links of one session have seen. A server that is behind it refuses the session. */
 export interface SeenZxid {

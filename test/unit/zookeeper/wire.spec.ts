@@ -329,7 +329,7 @@ describe('Nonsense', () => {
           copy.writeInt32BE(lengths[Math.floor(random() * lengths.length)]!, at);
         return copy;
       case 3:
-        return Buffer.from(copy, 0).fill(Math.floor(random() * 256), at);
+        return copy.fill(Math.floor(random() * 256), at);
       default:
         if (copy.length > 0) copy[at] = Math.floor(random() * 256);
         return copy;
