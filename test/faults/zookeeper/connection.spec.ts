@@ -85,7 +85,7 @@ describe('The connection to a server', () => {
     proxy.holdReplies();
     await client.reached('SUSPENDED');
     proxy.release(); // the old connection works again, and the driver sends its pings on it; no other comes up
-    expect(proxy.open).toBe(1);
+    expect(proxy.open).toBeLessThan(2); // none by the wire driver, which hangs up
     await eventually('lost', () => lease.signal.aborted);
     await stage.queue(0);
     expect(await server.hasSession(id)).toBe(false);
