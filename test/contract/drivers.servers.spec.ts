@@ -73,7 +73,11 @@ class Candidate {
       sync: () => connection.sync(path),
       read: () => connection[read](path, watcher),
     };
-    const detail = { create: mode, setAcl: LISTS.indexOf(list) }[op] ?? version;
+    const details: Partial<Record<typeof op, number>> = {
+      create: mode,
+      setAcl: LISTS.indexOf(list),
+    };
+    const detail = details[op] ?? version;
     const request = `${op === 'read' ? read : op} ${this.#relative(path)} ${detail}`;
     const outcome = await requests[op]().then(
       (answer: unknown) => this.#shown(answer),

@@ -6,6 +6,12 @@ import {
   Redis as Redis5,
   type RedisOptions as Redis5Options,
 } from 'ioredis5';
+import {
+  Cluster as ValkeyCluster,
+  type ClusterOptions as ValkeyClusterOptions,
+  Redis as Valkey,
+  type RedisOptions as ValkeyOptions,
+} from 'iovalkey';
 import { LockConnectionError, LockKeyError } from '../../lib/core/errors/index.js';
 import type { RedisClient } from '../../lib/redis/connection/ioredis.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
@@ -38,20 +44,25 @@ const ours = (): RedisLockOptions => ({
 const { connected } = useClients('cluster');
 const cleanup = useCleanup();
 
-function userOf(make: typeof Cluster | typeof Cluster5, options: ClusterOptions): RedisClient {
+type MakeCluster = (
+  nodes: { host: string; port: number }[],
+  options: ClusterOptions,
+) => RedisClient & { disconnect(): void };
+
+function userOf(make: MakeCluster, options: ClusterOptions): RedisClient {
   const redisOptions = { ...AT_ONCE, ...options.redisOptions };
-  const user =
-    make === Cluster
-      ? new Cluster(cluster().nodes, { ...options, redisOptions })
-      : new Cluster5(cluster().nodes, { ...options, redisOptions } as Cluster5Options);
+  const user = make(cluster().nodes, { ...options, redisOptions });
   user.on('error', () => {}); // commands report it; without a listener each one is printed
   return cleanup(user, () => user.disconnect());
 }
 
-describe.each([
-  ['ioredis 6', Cluster],
-  ['ioredis 5', Cluster5],
-])('A Cluster of %s', (version, make) => {
+const MAKE_CLUSTER: [string, MakeCluster][] = [
+  ['ioredis 6', (nodes, options) => new Cluster(nodes, options)],
+  ['ioredis 5', (nodes, options) => new Cluster5(nodes, options as Cluster5Options)],
+  ['iovalkey', (nodes, options) => new ValkeyCluster(nodes, options as ValkeyClusterOptions)],
+];
+
+describe.each(MAKE_CLUSTER)('A Cluster of %s', (version, make) => {
   it.each(Object.entries(CLUSTER_SETTINGS))(
     'with %s provides exclusion by locks of all kinds, and is woken',
     async (name, options) => {
@@ -259,8 +270,13 @@ const make5 =
   (host, port) =>
     new Redis5({ host, port, disconnectTimeout: 0, ...options } as Redis5Options);
 
-/** Of the older major, the standard tier has those that change when a command is sent. */
-const OF_IOREDIS_5 = Object.entries(SETTINGS).filter(
+const makeValkey =
+  (options: RedisOptions): Make =>
+  (host, port) =>
+    new Valkey({ host, port, disconnectTimeout: 0, ...options } as ValkeyOptions);
+
+/** Of the older major and of its fork, the standard tier has those that change when a command is sent. */
+const OF_OTHERS = Object.entries(SETTINGS).filter(
   ([name]) => tier === 'long' || /default|automatic|give up|queue/.test(name),
 );
 
@@ -269,9 +285,10 @@ const CLIENTS: [string, Make][] = [
     `ioredis 6 with ${name}`,
     make6(options),
   ]),
-  ...OF_IOREDIS_5.map(([name, options]): [string, Make] => [
-    `ioredis 5 with ${name}`,
-    make5(options),
+  ...OF_OTHERS.map(([name, options]): [string, Make] => [`ioredis 5 with ${name}`, make5(options)]),
+  ...OF_OTHERS.map(([name, options]): [string, Make] => [
+    `iovalkey with ${name}`,
+    makeValkey(options),
   ]),
 ];
 

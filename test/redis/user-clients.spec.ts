@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
+import { Redis as Valkey } from 'iovalkey';
 import {
   LockConnectionError,
   LockLostError,
@@ -21,10 +22,11 @@ const { made, connected } = useClients('users');
 
 const PASSWORD = 'sesame';
 
-/** A user's client, as the two majors create it. */
+/** A user's client, as the two majors create it, and the fork. */
 const MAKE = {
   'ioredis 6': (options: object) => new Redis(options),
   'ioredis 5': (options: object) => new Redis5(options) as unknown as Redis,
+  iovalkey: (options: object) => new Valkey(options) as unknown as Redis,
 };
 
 /** All keys of a lock, except its token counter. */

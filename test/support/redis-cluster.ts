@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Cluster, type ClusterOptions } from 'ioredis';
+import type { Cluster, ClusterOptions } from 'ioredis';
 import { freePorts, startedOnFreePorts } from './processes.js';
+import { Cluster as UsersCluster } from './redis-client.js';
 import { RedisServer, replicated, sinceRedis } from './redis-server.js';
 import { eventually } from './time.js';
 
@@ -72,7 +73,7 @@ export class RedisCluster {
 
   /** A client of it, as users have one, with sharded subscribers; `stop()` disconnects it. */
   client(options: ClusterOptions = {}): Cluster {
-    const client = new Cluster(this.nodes, {
+    const client = new UsersCluster(this.nodes, {
       shardedSubscribers: true,
       ...options,
       redisOptions: { disconnectTimeout: 0, ...options.redisOptions }, // as RedisServer's clients

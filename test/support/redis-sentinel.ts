@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Redis, type RedisOptions } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import { freePorts, startedOnFreePorts } from './processes.js';
+import { Redis as UsersRedis } from './redis-client.js';
 import { RedisServer, replicated, sinceRedis } from './redis-server.js';
 import { eventually } from './time.js';
 
@@ -80,7 +81,7 @@ export class RedisSentinel {
 
   /** A client that asks the sentinels for the master, as users have one; `stop()` disconnects it. */
   client(options: RedisOptions = {}): Redis {
-    const client = new Redis({
+    const client = new UsersRedis({
       sentinels: this.sentinels.map(({ host, port }) => ({ host, port })),
       name: MASTER_NAME,
       disconnectTimeout: 0, // as RedisServer's clients

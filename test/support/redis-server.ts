@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis as IoRedis, type Redis, type RedisOptions } from 'ioredis';
 import type { RedisClient } from '../../lib/redis/connection/ioredis.js';
 import { freePorts, startedOnFreePorts, TestServer, WatchedProcess } from './processes.js';
+import { Redis as UsersRedis } from './redis-client.js';
 import { eventually } from './time.js';
 
 /** What a test server is set to. */
@@ -158,7 +159,7 @@ export class RedisServer extends TestServer {
 
   /** A client of it, as users have one; `stop()` disconnects it. */
   client(options: RedisOptions = {}): Redis {
-    const client = new Redis({ host: this.host, port: this.port, ...AT_ONCE, ...options });
+    const client = new UsersRedis({ host: this.host, port: this.port, ...AT_ONCE, ...options });
     client.on('error', () => {}); // commands report it; without a listener each one is printed
     this.clients.push(client);
     return client;
@@ -171,7 +172,7 @@ export class RedisServer extends TestServer {
    * @throws the server's error; or when it does not run, or does not answer within 10 s
    */
   async command(name: string, ...args: (string | number | Buffer)[]): Promise<unknown> {
-    const client = new Redis({
+    const client = new IoRedis({
       host: this.host,
       port: this.port,
       protocol: 2,
