@@ -100,7 +100,7 @@ class Candidate {
     if (Array.isArray(answer)) return (answer as string[]).sort();
     if (typeof answer !== 'object' || answer === null) return answer;
     if ('data' in answer && 'stat' in answer)
-      return { data: String(answer.data as Buffer), ...this.#stat(answer.stat as Stat) };
+      return { data: String(answer.data), ...this.#stat(answer.stat as Stat) };
     return this.#stat(answer as Stat);
   }
 

@@ -98,7 +98,7 @@ describe('A semaphore behind a bad network', () => {
     [when, 'getChildren', 'locks', 1] as const,
     [when, 'create', 'leases', 1] as const,
     [when, 'create', 'leases', 2] as const,
-    [when, 'exists', 'leases', 1] as const,
+    [when, 'getChildren', 'leases', 1] as const,
   ]);
 
   it.each(cuts)(
@@ -152,6 +152,21 @@ describe('A semaphore behind a bad network', () => {
       await isCut;
       await leases(2);
       await held.release();
+    },
+  );
+
+  it.each(['before', 'after'] as const)(
+    'that breaks %s it has counted many leases gives each its node, and leaves none',
+    async (when) => {
+      const many = ({ locks }: TestClient) => locks.semaphore(net.path, { permits: 20 });
+      const isCut = net.cut(when, 'exists', '/leases', 1);
+      const lease = await many(net.client).acquire({ permits: 2 });
+      await isCut;
+      expect(await leases(2)).toHaveLength(2);
+      expect(await many(net.other).tryAcquire({ permits: 19 })).toBeUndefined();
+      await lease.release();
+      await leases(0);
+      await gate(0);
     },
   );
 

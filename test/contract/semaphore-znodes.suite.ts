@@ -144,7 +144,7 @@ export function semaphoreCostSuite(stage: () => Stage): void {
     await cycle(); // makes the directories
     await cycle(); // learns that it is alone at the gate
     const [gate, lease] = ['locks', 'leases'];
-    const expected = ['create', 'create', 'exists', 'delete', 'delete'];
+    const expected = ['create', 'create', 'getChildren', 'delete', 'delete'];
     expect(await cycle()).toEqual(
       [gate, lease, lease, gate, lease].map((where, n) => `${expected[n]} ${where}`),
     );
@@ -153,10 +153,33 @@ export function semaphoreCostSuite(stage: () => Stage): void {
   it('is a lease for each of several permits, and still one look', async () => {
     const { mine } = stage();
     const cycle = () =>
-      asked(mine, () => semaphores.of(mine, 6).using(async () => {}, { permits: 3 }));
+      asked(mine, () => semaphores.of(mine, 3).using(async () => {}, { permits: 3 }));
+    for (let round = 0; round < 2; round++) await cycle();
+    expect((await cycle()).filter((it) => it === 'getChildren leases')).toHaveLength(1);
+  });
+
+  it('is the number of leases instead of a list where there are many permits', async () => {
+    const { mine } = stage();
+    const cycle = () =>
+      asked(mine, () => semaphores.of(mine, 20).using(async () => {}, { permits: 3 }));
     for (let round = 0; round < 2; round++) await cycle();
     const looks = (await cycle()).filter((it) => /^(exists|getChildren) leases$/.test(it));
     expect(looks).toEqual(['exists leases']);
+  });
+
+  it.each([
+    ['the last', 19],
+    ['more than there are', 20],
+  ])('is a list of many leases only for an acquire of %s', async (_, taken) => {
+    const { mine, theirs } = stage();
+    await using _held = await semaphores.of(theirs, 20).acquire({ permits: taken });
+    const attempt = async () => (await semaphores.of(mine, 20).tryAcquire())?.release();
+    expect(await asked(mine, attempt)).toEqual([
+      'create leases',
+      'exists leases',
+      'getChildren leases',
+      'delete leases',
+    ]);
   });
 
   it('is no gate for tryAcquire', async () => {
@@ -166,19 +189,6 @@ export function semaphoreCostSuite(stage: () => Stage): void {
     const attempt = async () => (await semaphore.tryAcquire())!.release();
     expect(await asked(mine, attempt)).toEqual([
       'create leases',
-      'exists leases',
-      'getChildren leases', // it takes the last permit
-      'delete leases',
-    ]);
-  });
-
-  it('is a list of the leases for a tryAcquire only if there are more than permits', async () => {
-    const { mine, theirs } = stage();
-    await using _ = await semaphores.of(theirs, 2).acquire({ permits: 2 });
-    const refused = await asked(mine, () => semaphores.of(mine, 2).tryAcquire());
-    expect(refused).toEqual([
-      'create leases',
-      'exists leases',
       'getChildren leases',
       'delete leases',
     ]);

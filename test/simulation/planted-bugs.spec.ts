@@ -162,8 +162,7 @@ const BUGS: readonly PlantedBug[] = [
   },
   {
     bug: 'has a writer that does not look again when its predecessor leaves',
-    plant: () =>
-      void jest.replaceProperty(writeLockDriver, 'isClosed', true), // like a mutex
+    plant: () => void jest.replaceProperty(writeLockDriver, 'isClosed', true), // like a mutex
     violation: NEVER_IN_TURN,
     seeds: { 'read/write lock': 20 },
   },

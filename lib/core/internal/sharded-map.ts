@@ -5,7 +5,7 @@ const SHARDS = 64;
  * loop, which takes 50 to 100 ms; here each of 64 copies its part.
  */
 export class ShardedMap<V> {
-  readonly #shards: (Map<string, V> | undefined)[] = new Array(SHARDS).fill(undefined);
+  readonly #shards: (Map<string, V> | undefined)[] = Array.from({ length: SHARDS });
 
   get(name: string): V | undefined {
     return this.#shards[shardOf(name)]?.get(name);

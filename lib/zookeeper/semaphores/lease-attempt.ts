@@ -51,6 +51,9 @@ interface LeaseRequest {
   readonly permits: SharedCountReader;
 }
 
+/** Up to so many permits, a list of their leases costs no more than to ask for their number. */
+const FEW = 16;
+
 /**
  * The lease nodes of one acquire on a semaphore, from their creation to the grant of all of them.
  *
@@ -60,8 +63,8 @@ interface LeaseRequest {
  * in both. The server may lag behind others, but not behind the creates that it has answered.
  *
  * A list also shows that our own nodes are there; in a number they may be missing, if another client has deleted them. So the
- * number counts only in the turn that creates all of them, and only if there are permits for ours beside that number. For the
- * last permits, after a wait and after a lost connection, there is always a list.
+ * number counts only in the turn that creates all of them, and only if there are permits for ours beside that number. For few
+ * permits and for the last ones, after a wait and after a lost connection, there is always a list.
  */
 export class LeaseAttempt {
   readonly nodes: readonly ProtectedNode[];
@@ -146,10 +149,8 @@ export class LeaseAttempt {
   async #turn(watcher?: () => void): Promise<boolean | undefined> {
     const { request } = this;
     const areNew = this.nodes.every(({ path, isUncertain }) => path === undefined && !isUncertain);
-    if (areNew && watcher === undefined) {
-      const isRoom = await this.#enter();
-      if (isRoom) return true;
-    }
+    if (areNew && watcher === undefined && request.permits.count > FEW)
+      if (await this.#enter()) return true;
     const children = await this.#children(watcher);
     this.#checkOrder();
     const names = this.nodes.map(({ name }) => name);

@@ -12,7 +12,7 @@ export class CommandRecord {
   constructor(redis: Redis | Cluster) {
     const call = redis.call.bind(redis) as (...command: Command) => Promise<unknown>;
     const record = (...command: Command) => {
-      this.#commands.push(command.flat() as Command);
+      this.#commands.push(command.flat());
       return call(...command);
     };
     Object.assign(redis, { call: record });
