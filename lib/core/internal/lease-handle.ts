@@ -57,7 +57,7 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
     }
   }
 
-  /** What the scopes of this lease refer to. */
+  /** @internal What the scopes of this lease refer to. */
   get scoped(): ScopedLease {
     return (this.#scoped ??= { lease: this });
   }

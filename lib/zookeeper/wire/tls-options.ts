@@ -2,14 +2,12 @@ import { isIP } from 'node:net';
 import { connect, createSecureContext, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import type { ServerAddress } from '../connection/server-list.js';
 
-type Pem = NonNullable<ConnectionOptions['ca']>;
-
 /** How connections are encrypted, as in `node:tls`. `{}` trusts the authorities that Node does. */
 export interface ZooKeeperTlsOptions {
   /** Certificates of the authorities that may have signed that of a server, as PEM. */
-  readonly ca?: Pem | undefined;
+  readonly ca?: ConnectionOptions['ca'];
   /** Certificate of this client, as PEM, where the servers want one. */
-  readonly cert?: Pem | undefined;
+  readonly cert?: ConnectionOptions['ca'];
   /** Its private key, as PEM. */
   readonly key?: string | Buffer | undefined;
   /** Passphrase of the key. */
