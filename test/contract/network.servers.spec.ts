@@ -158,15 +158,17 @@ describe('A semaphore behind a bad network', () => {
   it.each(['before', 'after'] as const)(
     'that breaks %s it has counted many leases gives each its node, and leaves none',
     async (when) => {
-      const many = ({ locks }: TestClient) => locks.semaphore(net.path, { permits: 20 });
-      const isCut = net.cut(when, 'exists', '/leases', 1);
+      const directory = `${net.path}-of-many/leases`;
+      const many = ({ locks }: TestClient) =>
+        locks.semaphore(`${net.path}-of-many`, { permits: 20 });
+      await many(net.other).using(() => {}); // its directories are there
+      const isCut = net.cut(when, 'exists', '-of-many/leases');
       const lease = await many(net.client).acquire({ permits: 2 });
       await isCut;
-      expect(await leases(2)).toHaveLength(2);
+      await net.other.queue(directory, 2);
       expect(await many(net.other).tryAcquire({ permits: 19 })).toBeUndefined();
       await lease.release();
-      await leases(0);
-      await gate(0);
+      await net.other.queue(directory, 0);
     },
   );
 
