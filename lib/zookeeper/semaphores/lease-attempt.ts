@@ -180,7 +180,9 @@ export class LeaseAttempt {
   async #children(watcher?: () => void): Promise<string[]> {
     const { connection, listings } = this.context;
     const { directory } = this.request;
-    for (const node of this.nodes) if (node.isUncertain) await this.#wait.until(node.locate());
+    const uncertain = this.nodes.filter(({ isUncertain }) => isUncertain);
+    if (uncertain.length > 0)
+      await this.#wait.until(Promise.all(uncertain.map((node) => node.locate()))); // in one round trip
     const missing = this.nodes.filter(({ path }) => path === undefined);
     const created = missing.map((node) => node.create());
     // In the same turn: answered behind the creates.
