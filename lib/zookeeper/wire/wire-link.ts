@@ -80,7 +80,7 @@ export class WireLink implements TransportLink {
     this.#out = new FrameWriter(socket);
     socket.setNoDelay(true);
     socket.once(readyEvent, () => this.#greet());
-    socket.on('data', (chunk) => this.#read(chunk));
+    socket.on('data', (chunk: Buffer | string) => this.#read(chunk as Buffer)); // no encoding is set
     socket.on('error', ({ message }) => (this.#failure = message));
     socket.once('close', () => this.#closed());
   }
