@@ -7,7 +7,8 @@ export interface Lease extends AsyncDisposable {
   readonly key: string;
   /**
    * Aborts with a `LockLostError` when the lock may no longer be exclusive, before it can be granted to another holder, as
-   * far as the backend's rules allow. It does not abort on an ordinary release.
+   * far as the backend's rules allow. It does not abort on an ordinary release. In its listeners `currentLease()` is this
+   * lease as one that has ended, and nothing re-enters it.
    */
   readonly signal: AbortSignal;
   /** False once released or lost. Each read checks the clock, so it is correct after event-loop stalls too. */

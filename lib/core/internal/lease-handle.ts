@@ -28,7 +28,8 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
       const abort = (this.#abort = new AbortController());
       const lost = this.hold.lost;
       if (lost) abort.abort(lost);
-      else if (!this.#released) this.#forget = this.hold.onLost((error) => abort.abort(error));
+      else if (!this.#released)
+        this.#forget = this.hold.onLost((error) => this.#abortWith(abort, error));
     }
     return this.#abort.signal;
   }
@@ -70,14 +71,19 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
   /** As `release`, but called by another party than the code that uses the lease: its signal aborts. */
   withdraw(why: string): Promise<void> {
     const { signal } = this; // created now, for later readers
-    const error = new LockLostError(why, this.hold.context);
-    if (!signal.aborted) LeaseScope.runOutside(() => this.#abort!.abort(error));
+    if (!signal.aborted) this.#abortWith(this.#abort!, new LockLostError(why, this.hold.context));
     return this.release();
   }
 
   /** As `release`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
+  }
+
+  /** Listeners find the lease as an ended one: what they acquire re-enters neither it nor the locks around this call. */
+  #abortWith(abort: AbortController, error: LockLostError): void {
+    const ended = { lease: new EndedLease(this.hold.context, error) };
+    LeaseScope.runOutside(() => LeaseScope.run(ended, () => abort.abort(error)));
   }
 
   #giveBack(): Promise<void> {

@@ -2,8 +2,10 @@ import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
 import { LockLostError } from '../../../lib/core/errors/index.js';
+import type { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { currentLease } from '../../../lib/core/internal/lease-scope.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
+import type { Lease } from '../../../lib/core/lease.js';
 import { type LockEvents, lockSubject } from '../../../lib/core/lock-events.js';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { embeddedServers, EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
@@ -206,15 +208,39 @@ describe('In the scope of no lease', () => {
     },
   );
 
-  it('are the handlers of a signal, wherever the loss is found', async () => {
+  it('are the handlers of a signal, but of its own lease, which has ended', async () => {
     await locks.connect();
     const lease = await locks.mutex('inner').acquire();
-    lease.signal.addEventListener('abort', () => note('abort'));
+    const found: unknown[] = [];
+    lease.signal.addEventListener('abort', () => {
+      note('abort');
+      const ended = currentLease()!;
+      found.push(ended.isHeld, ended.signal.reason === lease.signal.reason);
+      expect(() => ended.assertHeld()).toThrow(LockLostError);
+    });
     await locks.mutex('outer').using(async () => {
       const session = connection.session!;
       session.end('a test'); // reported in the scope in which it is ended
     });
-    expect(heard.get('abort')).toEqual([undefined]);
+    expect(heard.get('abort')).toEqual(['inner']);
+    expect(found).toEqual([false, true]);
+  });
+
+  it('are the handlers of a lease that is withdrawn: what they acquire does not re-enter it', async () => {
+    await locks.connect();
+    const mutex = locks.mutex('taken');
+    const lease = (await mutex.acquire()) as LeaseHandle;
+    const acquired = new Promise<Lease>((resolve) =>
+      lease.signal.addEventListener('abort', () => {
+        note('abort');
+        resolve(mutex.acquire());
+      }),
+    );
+    await lease.run(() => lease.withdraw('a test'));
+    expect(heard.get('abort')).toEqual(['taken']);
+    const next = (await acquired) as LeaseHandle;
+    expect(next.hold).not.toBe(lease.hold);
+    expect(next.isHeld).toBe(true);
   });
 
   it('are connections, and what follows upon them, in whatever scope the client was connected', async () => {
