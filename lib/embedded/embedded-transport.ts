@@ -132,6 +132,7 @@ export const embeddedServers: Servers = {
 
 /** Opens links to a server in this process. They keep the process alive only while an answer is on its way. */
 export class EmbeddedTransport implements Transport {
+  readonly createsWithAcl = true;
   readonly #outbox: Outbox;
 
   /** @param defer calls a function in a later turn of the event loop */

@@ -55,18 +55,21 @@ export class RequestProcessor {
     }
   }
 
-  #create({ path: asked, data, mode }: RequestOf<'create'>, caller: Caller): Outcome {
+  #create({ path: asked, data, mode, acl }: RequestOf<'create'>, caller: Caller): Outcome {
     const isSequential =
       mode === CreateMode.PERSISTENT_SEQUENTIAL || mode === CreateMode.EPHEMERAL_SEQUENTIAL;
     if (!isPath(isSequential ? `${asked}0` : asked)) return refused(BADARGUMENTS);
     const zxid = this.tree.nextZxid();
+    const resolved = acl && resolveAcl(acl, caller.identities);
+    if (acl && !resolved) return refused(INVALIDACL);
     const parent = this.tree.get(parentPath(asked));
     if (!parent) return refused(NONODE);
     if (!mayDo(parent, Permission.CREATE, caller)) return refused(NOAUTH);
     const path = isSequential ? asked + String(parent.nextSequence).padStart(10, '0') : asked;
     if (this.tree.get(path)) return refused(NODEEXISTS);
     if (parent.isEphemeral) return refused(NOCHILDRENFOREPHEMERALS);
-    this.tree.insert(path, { data: Buffer.from(data), mode, zxid, sessionId: caller.session.id });
+    const owned = { sessionId: caller.session.id, acl: resolved };
+    this.tree.insert(path, { data: Buffer.from(data), mode, zxid, ...owned });
     return done(path);
   }
 

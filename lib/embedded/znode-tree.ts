@@ -21,6 +21,8 @@ interface ZnodeOrigin {
   readonly zxid: number;
   /** Id of the session that creates it. */
   readonly sessionId: string;
+  /** Default: open to everyone. */
+  readonly acl?: readonly AclEntry[] | undefined;
 }
 
 /** A node of the tree, with the server's metadata. */
@@ -28,7 +30,7 @@ export class Znode {
   readonly isContainer: boolean;
   /** Id of the session that owns an ephemeral node; `0` if there is none. */
   readonly owner: string;
-  acl = OPEN;
+  acl: readonly AclEntry[];
   /** Sequence number of the next sequential child: the count of all children ever created, up to {@link LAST_SEQUENCE}. */
   nextSequence = 0;
   #data: Buffer;
@@ -37,10 +39,11 @@ export class Znode {
   #version = 0;
   #children?: Set<string>; // most nodes never have any
 
-  constructor({ data, mode, zxid, sessionId }: ZnodeOrigin) {
+  constructor({ data, mode, zxid, sessionId, acl = OPEN }: ZnodeOrigin) {
     const isEphemeral = mode === CreateMode.EPHEMERAL || mode === CreateMode.EPHEMERAL_SEQUENTIAL;
     this.isContainer = mode === CreateMode.CONTAINER;
     this.owner = isEphemeral ? sessionId : '0';
+    this.acl = acl;
     this.#data = data;
     this.#czxid = this.#mzxid = zxid;
   }

@@ -36,13 +36,16 @@ export class FaultyTransport implements Transport, Network {
   latency: () => number = () => 0;
   fate: Network['fate'] = () => 'served';
   isRefusing = false;
+  createsWithAcl: boolean;
   #isPartitioned = false;
   readonly #links = new Set<FaultyLink>();
 
   constructor(
     private readonly server: Transport,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.createsWithAcl = server.createsWithAcl ?? false;
+  }
 
   get isPartitioned(): boolean {
     return this.#isPartitioned;

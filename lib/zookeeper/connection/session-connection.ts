@@ -90,8 +90,12 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
 
   constructor(private readonly options: SessionConnectionOptions) {}
 
-  create(path: string, data: Buffer, mode: CreateMode): Promise<string> {
-    return this.#send({ op: 'create', path, data, mode });
+  get createsWithAcl(): boolean {
+    return this.options.transport.createsWithAcl ?? false;
+  }
+
+  create(path: string, data: Buffer, mode: CreateMode, acl?: readonly AclEntry[]): Promise<string> {
+    return this.#send({ op: 'create', path, data, mode, acl });
   }
 
   delete(path: string, version = -1): Promise<void> {

@@ -9,6 +9,8 @@ export type Request =
       readonly path: string;
       readonly data: Buffer;
       readonly mode: CreateMode;
+      /** Access control list of the node, on a transport that `createsWithAcl`. Default: open to everyone. */
+      readonly acl?: readonly AclEntry[] | undefined;
     }
   | { readonly op: 'delete'; readonly path: string; readonly version: number }
   | { readonly op: 'exists'; readonly path: string; readonly watch: boolean }
@@ -76,6 +78,8 @@ export interface TransportLink {
 export interface Transport {
   /** Name of the driver, for the log; none of the embedded tree. */
   readonly driver?: string;
+  /** Whether it creates a node with its access control list; the native driver has no such call. Default: no. */
+  readonly createsWithAcl?: boolean;
   /** Returns at once; the listener is not called before that. */
   open(options: OpenOptions, listener: LinkListener): TransportLink;
   /**

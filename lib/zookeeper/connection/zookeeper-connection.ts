@@ -90,8 +90,15 @@ export interface ZooKeeperConnection {
   /** The server of the latest attempt to connect, as `host:port`. */
   readonly server?: string | undefined;
 
-  /** Resolves to the created path, with the sequence number of a sequential node. */
-  create(path: string, data: Buffer, mode: CreateMode): Promise<string>;
+  /** Whether `create` takes a list: with it a node is never there without its list. */
+  readonly createsWithAcl: boolean;
+
+  /**
+   * Resolves to the created path, with the sequence number of a sequential node.
+   *
+   * @param acl only if `createsWithAcl`; default: open to everyone
+   */
+  create(path: string, data: Buffer, mode: CreateMode, acl?: readonly AclEntry[]): Promise<string>;
   /** Deletes the node if it has that `version`; -1 (the default) matches any version. */
   delete(path: string, version?: number): Promise<void>;
   /** Resolves to `undefined` if there is no such node; the watcher is then notified of its creation. */

@@ -15,7 +15,8 @@ const EMPTY = Buffer.alloc(0);
  * barriers. Existing nodes are left as they are. The servers collect a container some time after its last child is deleted.
  *
  * Invariant: while a node that we created is not known to carry the list, it is in `open`, and nothing is done in or below
- * it: the driver sets a list only in a second request, and another client may set its own in between.
+ * it: the native driver sets a list only in a second request, and another client may set its own in between. A driver that
+ * creates nodes with their list leaves `open` empty.
  */
 export class ContainerParents {
   /** Nodes that we created and that are not known to carry the list: while there are any, call `settle` first. */
@@ -56,15 +57,17 @@ export class ContainerParents {
     data: Buffer,
     mode: CreateMode = CreateMode.PERSISTENT,
   ): Promise<void> {
-    if (this.acl) this.open.add(path);
+    const { acl, connection } = this;
+    if (acl === undefined || connection.createsWithAcl)
+      return void (await connection.create(path, data, mode, acl));
+    this.open.add(path);
     try {
-      await this.connection.create(path, data, mode);
+      await connection.create(path, data, mode);
     } catch (error) {
       const isRefused = error instanceof ZooKeeperError && !error.maybeDone;
       if (isRefused) this.open.delete(path);
       throw error;
     }
-    if (this.acl === undefined) return;
     try {
       await this.#protect(path);
     } catch (error) {

@@ -86,13 +86,13 @@ export function isSendable(request: Request): boolean {
 export function writeRequest(writer: JuteWriter, request: Request): void {
   switch (request.op) {
     case 'create': {
-      const { path, data, mode } = request;
+      const { path, data, mode, acl = OPEN } = request;
       const isContainer = mode === CreateMode.CONTAINER;
       writer
         .int(isContainer ? OpCode.createContainer : OpCode.create)
         .text(path)
         .buffer(data);
-      return void writer.vector(OPEN, writeAcl).int(mode);
+      return void writer.vector(acl, writeAcl).int(mode);
     }
     case 'delete':
       return void writer.int(OpCode.delete).text(request.path).int(request.version);

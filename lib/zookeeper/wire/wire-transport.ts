@@ -20,6 +20,7 @@ export interface WireTransportOptions {
 /** Opens links by ZooKeeper's protocol over a socket of Node: nothing to install, and works in every thread. */
 export class WireTransport implements Transport {
   readonly driver = 'wire';
+  readonly createsWithAcl = true;
   readonly #links = new Set<WireLink>();
   readonly #openTls?: OpenTlsSocket;
   #allClosed: () => void = () => {};

@@ -136,6 +136,10 @@ export class LeaderLatchGate implements Transport {
 
   constructor(private readonly transport: Transport) {}
 
+  get createsWithAcl(): boolean {
+    return this.transport.createsWithAcl ?? false;
+  }
+
   /** Keeps the next request back that `matches`; the promise resolves when there is one. */
   keep(matches: (request: Request) => boolean): Promise<void> {
     this.#keeps = matches;

@@ -357,6 +357,10 @@ export class RecordingTransport implements Transport {
 
   constructor(private readonly transport: Transport) {}
 
+  get createsWithAcl(): boolean {
+    return this.transport.createsWithAcl ?? false;
+  }
+
   /** What recipes have sent so far; without those about `/`, which keep the connection up. */
   get requests(): readonly Request[] {
     return this.#requests.filter(({ path }) => path !== '/');

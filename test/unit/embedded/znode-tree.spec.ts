@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import { CreateMode, Permission } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import { eventually } from '../../support/time.js';
 import { EmbeddedClient } from './embedded-client.js';
 
-const { EPHEMERAL, EPHEMERAL_SEQUENTIAL, PERSISTENT_SEQUENTIAL, CONTAINER } = CreateMode;
+const { EPHEMERAL, EPHEMERAL_SEQUENTIAL, PERSISTENT, PERSISTENT_SEQUENTIAL, CONTAINER } =
+  CreateMode;
 const { NONODE, NODEEXISTS, NOTEMPTY, BADVERSION, BADARGUMENTS, NOAUTH, INVALIDACL } = ReturnCode;
 
 describe('znodes of the embedded tree', () => {
@@ -172,6 +174,24 @@ describe('znodes of the embedded tree', () => {
       expect(ann.create('/p/a')).toBe('/p/a');
       expect(ann.delete('/p/a')).toBe(NOAUTH);
       expect(client.getChildren('/p')).toBe(NOAUTH);
+    });
+
+    it('gives a node its list when it is created', () => {
+      const acl = [{ perms: Permission.ALL, scheme: 'auth', id: '' }];
+      const data = Buffer.alloc(0);
+      const created = (path: string): Request => ({
+        op: 'create',
+        path,
+        data,
+        mode: PERSISTENT,
+        acl,
+      });
+      expect(client.send(created('/none/a'))).toEqual({ rc: INVALIDACL }); // checked before the parent
+      expect(client.exists('/none')).toBe(NONODE);
+      const ann = new EmbeddedClient(server, { auth });
+      expect(ann.send(created('/p'))).toEqual({ rc: 0, answer: '/p' });
+      expect(client.create('/p/a')).toBe(NOAUTH);
+      expect(ann.create('/p/a')).toBe('/p/a');
     });
 
     it('refuses lists that are none', () => {

@@ -24,6 +24,7 @@ describe('The directories of locks', () => {
   beforeEach(async () => {
     world = new VirtualWorld();
     client = await world.join({ auth: [{ scheme: 'digest', auth: 'app:secret' }] });
+    client.network.createsWithAcl = false; // as the native driver
   });
   afterEach(() => client.connection.close());
 
@@ -140,6 +141,52 @@ describe('The directories of locks', () => {
     await isBack();
     await run(parents.settle('/count'));
     expect(aclOf('/count')).toEqual(OURS);
+  });
+});
+
+describe('Directories of a driver that creates nodes with their list', () => {
+  const EMPTY = Buffer.alloc(0);
+  const ACL: AclEntry[] = [{ perms: 31, scheme: 'auth', id: '' }];
+  const OURS = [{ perms: 31, scheme: 'digest', id: expect.stringMatching(/^app:/) }];
+  let world: VirtualWorld;
+  let client: Visitor;
+  let parents: ContainerParents;
+
+  beforeEach(async () => {
+    world = new VirtualWorld();
+    client = await world.join({ auth: [{ scheme: 'digest', auth: 'app:secret' }] });
+    parents = new ContainerParents(client.connection, 'unit', ACL);
+  });
+  afterEach(() => client.connection.close());
+
+  const run = <T>(work: Promise<T>) => world.clock.runUntil(work);
+  const aclOf = (path: string) => world.server.tree.get(path)?.acl;
+
+  it('are open to others at no time', async () => {
+    await run(parents.make('/a/b'));
+    await run(parents.create('/a/count', Buffer.from('5')));
+    expect(['/a', '/a/b', '/a/count'].map(aclOf)).toEqual([OURS, OURS, OURS]);
+    const writes = client.log.requests.filter(({ op }) => op === 'create' || op === 'setAcl');
+    expect(writes.map(({ op, path }) => `${op} ${path}`)).toEqual([
+      'create /a',
+      'create /a/b',
+      'create /a/count',
+    ]);
+  });
+
+  it('need nothing to be done when an answer was lost', async () => {
+    client.network.once('unanswered', ({ op }) => op === 'create');
+    const creating = expect(run(parents.create('/count', EMPTY))).rejects;
+    await creating.toMatchObject({ code: 'CONNECTIONLOSS', maybeDone: true });
+    expect(aclOf('/count')).toEqual(OURS);
+    expect(parents.open.size).toBe(0);
+  });
+
+  it('are not created with a list that is none', async () => {
+    const wrong = [{ perms: 31, scheme: 'digest', id: 'app' }];
+    const refused = new ContainerParents(client.connection, 'unit', wrong);
+    await expect(run(refused.make('/a'))).rejects.toMatchObject({ code: 'INVALIDACL' });
+    expect(world.server.tree.get('/a')).toBeUndefined();
   });
 });
 
