@@ -2,12 +2,9 @@ import { systemClock } from '../core/clock.js';
 import { LockConnectionError, LockError, LockTimeoutError } from '../core/errors/index.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { WaitScope, type WaitScopeContext } from '../core/internal/wait-scope.js';
-import {
-  duplicateOf,
-  isRedisCluster,
-  loadIoRedis,
-  type RedisClient,
-} from './connection/ioredis.js';
+import { duplicateOf, isRedisCluster, type RedisClient } from './connection/ioredis.js';
+import { isNodeRedis, nodeOf } from './connection/node-redis.js';
+import { loadDriver } from './drivers.js';
 import { isRefusedLogin, reasonOf } from './connection/redis-error.js';
 import { RedisConnection } from './connection/redis-connection.js';
 import type { RedisLockOptions } from './redis-options.js';
@@ -26,6 +23,7 @@ const OURS_OF_CLUSTERS = { ...OURS, scaleReads: 'master', shardedSubscribers: fa
 async function makeClient(name: string, options: RedisLockOptions): Promise<RedisClient> {
   const { client, connect, cluster } = options;
   const defaults = { socketTimeout: longestSilence(options) };
+  if (client && isNodeRedis(client)) return nodeOf(client, defaults.socketTimeout);
   if (client) {
     if (isClosed(client))
       throw new LockConnectionError(
@@ -34,7 +32,17 @@ async function makeClient(name: string, options: RedisLockOptions): Promise<Redi
       );
     return duplicateOf(client, defaults, isRedisCluster(client) ? OURS_OF_CLUSTERS : OURS);
   }
-  const { Redis, Cluster } = await loadIoRedis(name);
+  const driver = await loadDriver(name, options.driver);
+  if ('createClient' in driver) {
+    if (cluster)
+      throw new LockConnectionError(
+        `Lock client "${name}" cannot use a cluster by the package \`redis\`. Run \`npm install ioredis\`.`,
+        { client: name },
+      );
+    const template = typeof connect === 'string' ? { url: connect } : { ...connect };
+    return nodeOf(driver.createClient(template), defaults.socketTimeout);
+  }
+  const { Redis, Cluster } = driver;
   if (cluster) {
     const { redisOptions } = { redisOptions: {}, ...cluster.options };
     const each = { redisOptions: { ...defaults, ...redisOptions } };
@@ -58,8 +66,8 @@ function longestSilence({ watchdogTimeout = 30_000, replicas }: RedisLockOptions
 /**
  * Creates the connection that the options describe, not connected yet.
  *
- * Rejects with `LockConnectionError` when the package `ioredis` is needed and not installed, and when the user's client was
- * closed before.
+ * Rejects with `LockConnectionError` when a package is needed and not installed, and when the user's client was closed
+ * before.
  *
  * @param events emits its state changes
  */

@@ -1,4 +1,3 @@
-import { LockConnectionError } from '../../core/errors/index.js';
 import type { Corkable } from './command-corking.js';
 
 /** Argument of a command. */
@@ -34,28 +33,6 @@ export type RedisClient = RedisNode | RedisCluster;
 /** Whether it is a client of a Redis Cluster. */
 export function isRedisCluster(client: RedisClient): client is RedisCluster {
   return 'isCluster' in client && client.isCluster;
-}
-
-/** Constructors of the package `ioredis`. */
-interface IoRedis {
-  readonly Redis: new (...args: (string | object)[]) => RedisClient;
-  readonly Cluster: new (nodes: readonly unknown[], options: object) => RedisClient;
-}
-
-/**
- * Loads the package `ioredis`, an optional peer dependency.
- *
- * Rejects with `LockConnectionError` when it is not installed.
- */
-export async function loadIoRedis(client: string): Promise<IoRedis> {
-  try {
-    return (await import('ioredis')) as unknown as IoRedis;
-  } catch (cause) {
-    throw new LockConnectionError(
-      'The backend "redis" needs the package `ioredis`, which could not be loaded. Run `npm install ioredis`, or hand a client over as the option `client`.',
-      { client, cause },
-    );
-  }
 }
 
 /** Credentials of a connection. */
@@ -130,7 +107,7 @@ function given(options: object): object {
 }
 
 /** Whether it is an ioredis `Redis` or `Cluster`. */
-export function isClient(value: unknown): value is RedisClient {
+export function isIoRedis(value: unknown): value is RedisClient {
   if (typeof value !== 'object' || value === null) return false;
   return ['call', 'duplicate', 'on'].every((it) => typeof Reflect.get(value, it) === 'function');
 }

@@ -1,3 +1,4 @@
+import { nodeOf, type NodeRedisClient } from '../../../lib/redis/connection/node-redis.js';
 import { RedisCluster } from '../../support/redis-cluster.js';
 import { RedisSentinel } from '../../support/redis-sentinel.js';
 import { RedisServer } from '../../support/redis-server.js';
@@ -9,6 +10,9 @@ import type { RedisBackend } from './redis.js';
  */
 const remembering = { appendonly: 'yes', appendfsync: 'no' };
 
+/** `createClient` of node-redis, as two of its majors have it. */
+export type CreateClient = (options: object) => NodeRedisClient;
+
 /** One server. */
 export async function standaloneRedis(): Promise<RedisBackend> {
   const server = await RedisServer.start({ config: remembering });
@@ -17,6 +21,16 @@ export async function standaloneRedis(): Promise<RedisBackend> {
     client: () => server.client(),
     restart: () => server.restart(),
     stop: () => server.stop(),
+  };
+}
+
+/** One server, to which lock clients connect by node-redis. */
+export async function nodeRedis(createClient: CreateClient): Promise<RedisBackend> {
+  const backend = await standaloneRedis();
+  const [{ host, port }] = backend.servers as [RedisServer];
+  return {
+    ...backend,
+    connection: () => nodeOf(createClient({ socket: { host, port } }), 30_000),
   };
 }
 

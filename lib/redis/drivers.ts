@@ -1,0 +1,53 @@
+import { LockConnectionError } from '../core/errors/index.js';
+import { isIoRedis, type RedisClient } from './connection/ioredis.js';
+import { isNodeRedis, type NodeRedisClient } from './connection/node-redis.js';
+
+/** A client that a user hands over. */
+export type UsersRedisClient = RedisClient | NodeRedisClient;
+
+/** Whether it is a client that a user may hand over. */
+export function isClient(value: unknown): value is UsersRedisClient {
+  return isIoRedis(value) || isNodeRedis(value);
+}
+
+/** Constructors of the package `ioredis`. */
+interface IoRedis {
+  readonly Redis: new (...args: (string | object)[]) => RedisClient;
+  readonly Cluster: new (nodes: readonly unknown[], options: object) => RedisClient;
+}
+
+/** What is used of the package `redis`. */
+interface NodeRedis {
+  createClient(options: object): NodeRedisClient;
+}
+
+/** The packages that carry the commands, each an optional peer dependency. */
+export type RedisDriver = 'ioredis' | 'node-redis';
+
+const load = {
+  ioredis: async () => (await import('ioredis')) as unknown as IoRedis,
+  'node-redis': async () => (await import('redis')) as unknown as NodeRedis,
+};
+const PACKAGE = { ioredis: 'ioredis', 'node-redis': 'redis' };
+
+/**
+ * Loads the package of that driver; without a driver `ioredis`, or `redis` where only that is installed.
+ *
+ * Rejects with `LockConnectionError` when it is not installed.
+ */
+export async function loadDriver(
+  client: string,
+  driver?: RedisDriver,
+): Promise<IoRedis | NodeRedis> {
+  try {
+    return await load[driver ?? 'ioredis']();
+  } catch (cause) {
+    const other = driver === undefined ? await load['node-redis']().catch(() => {}) : undefined;
+    if (other !== undefined) return other;
+    const name = PACKAGE[driver ?? 'ioredis'];
+    throw new LockConnectionError(
+      `The backend "redis" needs the package \`${name}\`, which could not be loaded. Run \`npm install ${name}\`, or hand a client over as the option \`client\`.`,
+      { client, cause },
+    );
+  }
+}

@@ -1,0 +1,33 @@
+import type { RedisBackend } from './backends/redis.js';
+import { redisRecipes, RedisStage } from './backends/redis.js';
+import type { Deployment } from './backends/stage.js';
+import { clientStatusSuite } from './client-status.suite.js';
+import { redisLeaderElectionSuite } from './leader-election.suite.js';
+import {
+  redisMutexSuite,
+  redisReadWriteLockSuite,
+  redisSemaphoreSuite,
+  redisStatusSuite,
+} from './redis-locks.suite.js';
+import { redisMultiLockSuite } from './redis-multi-lock.suite.js';
+
+/** All that locks on one Redis server have to do. */
+export function redisSuite(on: Deployment<RedisBackend>): void {
+  redisMutexSuite(on);
+  redisMutexSuite(on, 'fenced');
+  redisMutexSuite(on, 'fair');
+  redisMutexSuite(on, 'spin');
+  redisMutexSuite(on, 'semaphoreMutex');
+  redisReadWriteLockSuite(on);
+  redisReadWriteLockSuite(on, { preferWriters: true });
+  redisMultiLockSuite(on);
+  redisMultiLockSuite(on, 'fencedMultiLock');
+  redisSemaphoreSuite(on);
+  redisSemaphoreSuite(on, { isFair: true });
+  redisLeaderElectionSuite(on);
+  clientStatusSuite(on, () => RedisStage.build(on.backend(), redisRecipes.mutex), {
+    holders: (stage) => stage.contenders(),
+    suspended: 'degraded',
+  });
+  redisStatusSuite(on);
+}
