@@ -3,7 +3,8 @@ import { LockConnectionError, LockError, LockTimeoutError } from '../core/errors
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { WaitScope, type WaitScopeContext } from '../core/internal/wait-scope.js';
 import { duplicateOf, isRedisCluster, type RedisClient } from './connection/ioredis.js';
-import { isNodeRedis, nodeOf } from './connection/node-redis.js';
+import { isNodeRedis } from './connection/node-redis.js';
+import { NodeRedisNode } from './connection/node-redis-node.js';
 import { loadDriver } from './drivers.js';
 import { isRefusedLogin, reasonOf } from './connection/redis-error.js';
 import { RedisConnection } from './connection/redis-connection.js';
@@ -23,7 +24,7 @@ const OURS_OF_CLUSTERS = { ...OURS, scaleReads: 'master', shardedSubscribers: fa
 async function makeClient(name: string, options: RedisLockOptions): Promise<RedisClient> {
   const { client, connect, cluster } = options;
   const defaults = { socketTimeout: longestSilence(options) };
-  if (client && isNodeRedis(client)) return nodeOf(client, defaults.socketTimeout);
+  if (client && isNodeRedis(client)) return new NodeRedisNode(client, defaults.socketTimeout);
   if (client) {
     if (isClosed(client))
       throw new LockConnectionError(
@@ -40,7 +41,7 @@ async function makeClient(name: string, options: RedisLockOptions): Promise<Redi
         { client: name },
       );
     const template = typeof connect === 'string' ? { url: connect } : { ...connect };
-    return nodeOf(driver.createClient(template), defaults.socketTimeout);
+    return new NodeRedisNode(driver.createClient(template), defaults.socketTimeout);
   }
   const { Redis, Cluster } = driver;
   if (cluster) {

@@ -3,7 +3,7 @@ import { createClient, createCluster } from 'redis';
 import { createClient as createClient5 } from 'redis5';
 import { LockOptionsError } from '../../lib/core/errors/index.js';
 import { LockEventEmitter } from '../../lib/core/internal/lock-event-emitter.js';
-import { type NodeRedisClient, nodeOf } from '../../lib/redis/connection/node-redis.js';
+import type { NodeRedisClient } from '../../lib/redis/connection/node-redis.js';
 import { NodeRedisNode } from '../../lib/redis/connection/node-redis-node.js';
 import { makeConnection } from '../../lib/redis/make-connection.js';
 import { createRedLockClient } from '../../lib/redis/red-lock/create-red-lock-client.js';
@@ -133,7 +133,7 @@ describe.each(Object.entries(MAKE))('A client of %s', (_, make) => {
     const locks = await connected({ client: farOf(), watchdogTimeout: 60_000 });
     const states: string[] = [];
     locks.on('connection', ({ state }) => states.push(state));
-    const own = nodeOf(farOf(), 300);
+    const own = new NodeRedisNode(farOf(), 300);
     cleanup(own, () => own.disconnect());
     const closed: string[] = [];
     own.on('close', () => closed.push('close'));
@@ -150,7 +150,7 @@ describe.each(Object.entries(MAKE))('A client of %s', (_, make) => {
   });
 
   it('hears messages after it has left and joined their channel at once', async () => {
-    const own = nodeOf(userOf(), 5_000);
+    const own = new NodeRedisNode(userOf(), 5_000);
     cleanup(own, () => own.disconnect());
     const heard: unknown[] = [];
     own.on('message', (channel) => heard.push(channel));

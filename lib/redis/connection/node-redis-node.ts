@@ -1,50 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { Corkable } from './command-corking.js';
 import type { RedisArgument, RedisNode } from './ioredis.js';
-
-/** The part of a client of the package `redis` (node-redis), version 5 or 6, that is used here. */
-export interface NodeRedisClient {
-  readonly isOpen: boolean;
-  readonly isReady: boolean;
-  connect(): Promise<unknown>;
-  destroy(): void;
-  duplicate(overrides?: object): NodeRedisClient;
-  sendCommand(args: readonly (string | Buffer)[]): Promise<unknown>;
-  subscribe(
-    channel: string,
-    listener: (message: string, channel: string) => unknown,
-  ): Promise<void>;
-  sSubscribe(
-    channel: string,
-    listener: (message: string, channel: string) => unknown,
-  ): Promise<void>;
-  unsubscribe(channel: string): Promise<void>;
-  sUnsubscribe(channel: string): Promise<void>;
-  on(event: string, listener: (...args: unknown[]) => void): unknown;
-  ref(): void;
-  unref(): void;
-}
-
-/** Where a client of node-redis connects to, and with what. */
-export interface NodeRedisOptions {
-  readonly socket?: { readonly host?: string; readonly port?: number; readonly path?: string };
-  readonly database?: number;
-}
+import { connectionOf, type NodeRedisClient, optionsOf } from './node-redis.js';
 
 /** Returns the delay before the next attempt to connect, in ms; without a number, there is no further attempt. */
 type RetryStrategy = (attempt: number) => number | null;
-
-/** Settings of a {@link NodeRedisNode}. */
-interface NodeRedisSettings {
-  /** Makes the client of the next connection, which does not reconnect by itself. */
-  make(): NodeRedisClient;
-  /** The options that it is made of. */
-  readonly options: NodeRedisOptions;
-  /** Default: always. */
-  readonly retryStrategy?: RetryStrategy;
-  /** The longest wait for a reply before the connection is dropped, in ms. */
-  readonly longestSilence: number;
-}
 
 const untiring: RetryStrategy = (attempt) => Math.min(attempt * 50, 2_000);
 
@@ -52,6 +12,12 @@ const untiring: RetryStrategy = (attempt) => Math.min(attempt * 50, 2_000);
 const REPLY = /^[A-Z][A-Z\d_]*(\s|$)/;
 /** After so many attempts to connect, the commands that wait for a connection are rejected, as ioredis does. */
 const MOST_ATTEMPTS = 20;
+
+/** A command that waits for a connection. */
+interface Waiting {
+  readonly proceed: () => void;
+  readonly reject: (error: Error) => void;
+}
 
 /** A socket as `CommandCorking` and `RedisLiveness` see it. node-redis groups the commands of a turn by itself. */
 class Stream implements Corkable {
@@ -81,11 +47,9 @@ export class NodeRedisNode implements RedisNode {
   readonly options: object;
   stream?: Stream | undefined;
   reconnectTimeout?: NodeJS.Timeout | undefined;
-  /** Commands that are sent. */
   readonly commandQueue = { length: 0 };
   /** Commands that wait for a connection. */
-  readonly offlineQueue: { proceed(): void; reject(error: Error): void }[] = [];
-  readonly #retryStrategy: RetryStrategy;
+  readonly offlineQueue: Waiting[] = [];
   #client?: NodeRedisClient | undefined;
   /** Whether it has a socket. */
   #hasSocket = false;
@@ -96,9 +60,16 @@ export class NodeRedisNode implements RedisNode {
   #silence?: NodeJS.Timeout | undefined;
   readonly #events = new EventEmitter().setMaxListeners(0);
 
-  constructor(private readonly settings: NodeRedisSettings) {
-    this.#retryStrategy = settings.retryStrategy ?? untiring;
-    const { socket = {}, database } = settings.options;
+  /**
+   * @param user the client whose server it connects to
+   * @param longestSilence longest wait for a reply before the connection is dropped, in ms
+   */
+  constructor(
+    private readonly user: NodeRedisClient,
+    private readonly longestSilence: number,
+    private readonly retryStrategy: RetryStrategy = untiring,
+  ) {
+    const { socket = {}, database } = optionsOf(user);
     this.options = { host: socket.host, port: socket.port, path: socket.path, db: database };
   }
 
@@ -112,9 +83,8 @@ export class NodeRedisNode implements RedisNode {
     return this;
   }
 
-  duplicate(override: Pick<NodeRedisSettings, 'retryStrategy'> = {}): NodeRedisNode {
-    const { retryStrategy } = override;
-    return new NodeRedisNode({ ...this.settings, retryStrategy });
+  duplicate(override: { readonly retryStrategy?: RetryStrategy } = {}): NodeRedisNode {
+    return new NodeRedisNode(this.user, this.longestSilence, override.retryStrategy);
   }
 
   /** Begins to connect. */
@@ -129,7 +99,7 @@ export class NodeRedisNode implements RedisNode {
   }
 
   async call(command: string, ...args: RedisArgument[]): Promise<unknown> {
-    if (/^s?(un)?subscribe$/.test(command)) return this.#subscribe(command, String(args[0]));
+    if (/^s?(un)?subscribe$/.test(command)) return await this.#subscribe(command, String(args[0]));
     const words = [command, ...args.map((it) => (Buffer.isBuffer(it) ? it : `${it}`))];
     for (;;) {
       while (this.status !== 'ready') await this.#connected();
@@ -186,13 +156,13 @@ export class NodeRedisNode implements RedisNode {
     this.reconnectTimeout = undefined;
     let client: NodeRedisClient;
     try {
-      client = this.settings.make();
+      client = connectionOf(this.user);
     } catch (error) {
-      return this.#broken(error, this.#retryStrategy);
+      return this.#broken(error, this.retryStrategy);
     }
     this.#client = client;
     const isCurrent = () => client === this.#client;
-    const broken = (error: unknown) => isCurrent() && this.#broken(error, this.#retryStrategy);
+    const broken = (error: unknown) => isCurrent() && this.#broken(error, this.retryStrategy);
     client.on('error', broken); // also after an answer that it does not understand: then nothing that follows is certain
     client.on('connect', () => {
       if (isCurrent()) this.#hasSocket = true;
@@ -254,7 +224,7 @@ export class NodeRedisNode implements RedisNode {
     this.commandQueue.length += 1;
     if (this.commandQueue.length > 1) return;
     this.#heardAt = performance.now();
-    if (this.#silence === undefined) this.#listen(this.settings.longestSilence);
+    if (this.#silence === undefined) this.#listen(this.longestSilence);
   }
 
   #settle(): void {
@@ -267,9 +237,9 @@ export class NodeRedisNode implements RedisNode {
     this.#silence = setTimeout(() => {
       this.#silence = undefined;
       if (this.commandQueue.length === 0 || client !== this.#client) return;
-      const left = this.#heardAt + this.settings.longestSilence - performance.now();
+      const left = this.#heardAt + this.longestSilence - performance.now();
       if (left > 0) return this.#listen(left);
-      this.#broken(new Error('Redis did not answer in time.'), this.#retryStrategy);
+      this.#broken(new Error('Redis did not answer in time.'), this.retryStrategy);
     }, ms).unref();
   }
 

@@ -1,13 +1,39 @@
-import { type NodeRedisClient, NodeRedisNode, type NodeRedisOptions } from './node-redis-node.js';
+/** The part of a client of the package `redis` (node-redis), version 5 or 6, that is used here. */
+export interface NodeRedisClient {
+  readonly isOpen: boolean;
+  readonly isReady: boolean;
+  connect(): Promise<unknown>;
+  destroy(): void;
+  duplicate(overrides?: object): NodeRedisClient;
+  sendCommand(args: readonly (string | Buffer)[]): Promise<unknown>;
+  subscribe(
+    channel: string,
+    listener: (message: string, channel: string) => unknown,
+  ): Promise<void>;
+  sSubscribe(
+    channel: string,
+    listener: (message: string, channel: string) => unknown,
+  ): Promise<void>;
+  unsubscribe(channel: string): Promise<void>;
+  sUnsubscribe(channel: string): Promise<void>;
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
+  ref(): void;
+  unref(): void;
+}
 
-export type { NodeRedisClient };
+/** Where a client of node-redis connects to, and with what. */
+export interface NodeRedisOptions {
+  readonly socket?: { readonly host?: string; readonly port?: number; readonly path?: string };
+  readonly database?: number;
+}
 
 /** Where that client connects to. */
 export function nodeRedisAddress(client: NodeRedisClient): NonNullable<NodeRedisOptions['socket']> {
   return optionsOf(client).socket ?? {};
 }
 
-function optionsOf(client: NodeRedisClient): NodeRedisOptions {
+/** The options that it was made of. */
+export function optionsOf(client: NodeRedisClient): NodeRedisOptions {
   return (Reflect.get(client, 'options') ?? {}) as NodeRedisOptions;
 }
 
@@ -30,12 +56,12 @@ const OURS = {
   maintNotifications: 'disabled',
   readonly: false,
 };
-const OUR_SOCKET = { reconnectStrategy: false, socketTimeout: undefined };
+const OUR_SOCKET = {
+  reconnectStrategy: false, // each is used for one connection: see `NodeRedisNode`
+  socketTimeout: undefined,
+};
 
-/** A connection to the server of the user's client, which is left alone. */
-export function nodeOf(user: NodeRedisClient, longestSilence: number): NodeRedisNode {
-  const make = () =>
-    user.duplicate({ ...OURS, socket: { ...optionsOf(user).socket, ...OUR_SOCKET } });
-  const options = optionsOf(user);
-  return new NodeRedisNode({ make, options, longestSilence });
+/** Makes the client of one connection to the server of the user's client, which is left alone. */
+export function connectionOf(user: NodeRedisClient): NodeRedisClient {
+  return user.duplicate({ ...OURS, socket: { ...optionsOf(user).socket, ...OUR_SOCKET } });
 }

@@ -1,4 +1,5 @@
-import { nodeOf, type NodeRedisClient } from '../../../lib/redis/connection/node-redis.js';
+import type { NodeRedisClient } from '../../../lib/redis/connection/node-redis.js';
+import { NodeRedisNode } from '../../../lib/redis/connection/node-redis-node.js';
 import { RedisCluster } from '../../support/redis-cluster.js';
 import { RedisSentinel } from '../../support/redis-sentinel.js';
 import { RedisServer } from '../../support/redis-server.js';
@@ -30,7 +31,7 @@ export async function nodeRedis(createClient: CreateClient): Promise<RedisBacken
   const [{ host, port }] = backend.servers as [RedisServer];
   return {
     ...backend,
-    connection: () => nodeOf(createClient({ socket: { host, port } }), 30_000),
+    connection: () => new NodeRedisNode(createClient({ socket: { host, port } }), 30_000),
   };
 }
 
