@@ -7,6 +7,7 @@ export default defineConfig(
     '**/dist',
     '**/node_modules',
     'coverage',
+    'test/databases', // its packages are installed by its tests only
     'test/package/apps',
     'lib/redis/scripts/index.ts',
     'lib/inspector/page/parts.ts',

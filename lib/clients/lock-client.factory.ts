@@ -46,11 +46,14 @@ const ZOOKEEPER: Record<keyof ZooKeeperBackendOptions | 'name', true> = {
   basePath: true,
   connect: true,
   connectTimeout: true,
+  driver: true,
   errorPolicy: true,
   literalPaths: true,
   retryPolicy: true,
+  sasl: true,
   sessionTimeout: true,
   tickTime: true,
+  tls: true,
   wait: true,
 };
 

@@ -95,7 +95,8 @@ export class Znode {
  * There is no `/zookeeper` in it, so a new tree is empty.
  */
 export class ZnodeTree {
-  #zxid = 0;
+  /** Begins above the ids of an earlier process, as with an epoch of ZooKeeper: a database may have stored them as fencing tokens. */
+  #zxid = Date.now() * 1_000;
   readonly #nodes = new Map<string, Znode>();
   readonly #ephemerals = new Map<string, Set<string>>();
   readonly #dataWatches = new WatchTable();

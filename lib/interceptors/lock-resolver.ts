@@ -1,5 +1,5 @@
 import type { LockClients } from '../clients/lock-clients.js';
-import { type Lock, type LockClient, LockKeyError } from '../core/index.js';
+import type { Lock, LockClient } from '../core/index.js';
 import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import type {
   LockedCall,
@@ -9,9 +9,6 @@ import type {
 } from '../interfaces/lock-plan.interface.js';
 import { parseTargets, withMethodInErrors } from '../plans/define-plan.js';
 import { isTemplate, KeyTemplate } from '../plans/key-template.js';
-
-/** Traces of a missing value, as a whole part of a key, or of an object that was converted to a string. */
-const SPOILT = /(?:^|[:/|#])(?:undefined|null|NaN)(?=$|[:/|#])|\[object Object\]/;
 
 /**
  * The lock of a key that a function of the user has made of the arguments of a call.
@@ -24,11 +21,8 @@ function lockForKey(
   target: LockTarget | RunOnceTarget,
   key: unknown,
 ): Lock {
-  return withMethodInErrors(plan, () => {
-    if (typeof key === 'string' && SPOILT.test(key))
-      throw new LockKeyError(key, 'a value is missing or is an object');
-    return createLock(client, target, key as string); // the client rejects a key that is not a string
-  });
+  // The client rejects a key that is not a string.
+  return withMethodInErrors(plan, () => createLock(client, target, key as string));
 }
 
 /** Returns the lock that a call acquires. Errors of the user's key function pass through unchanged. */

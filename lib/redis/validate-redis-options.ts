@@ -108,10 +108,13 @@ function refuseOthers(
 
 const CLUSTER_OPTIONS = ', and credentials inside of its `options`: { redisOptions: { password } }';
 
-/** Whether it is an object of named properties, not one such as a URL or a list, of which ioredis would see no host. */
+/**
+ * Whether it is an object of named properties. Of another one, such as a URL, a list or a promise, ioredis would see no host, and
+ * connect to the local one.
+ */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return Object.keys(value).length > 0 || !(value instanceof URL || value instanceof Map);
+  return Object.keys(value).length > 0 || Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** The options of an ioredis client that are validated here. */

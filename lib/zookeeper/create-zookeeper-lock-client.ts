@@ -2,17 +2,17 @@ import { LIVENESS } from '../core/internal/client-lifecycle.js';
 import { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { systemClock } from '../core/clock.js';
 import { parseConnectString, ServerList } from './connection/server-list.js';
-import { NativeTransport } from './connection/native-transport.js';
 import { RetryForever } from './connection/retry-policies.js';
 import { SessionConnection } from './connection/session-connection.js';
+import { makeTransport } from './drivers.js';
 import { validateZooKeeperOptions, type ZooKeeperLockOptions } from './zookeeper-options.js';
 import { ZooKeeperLockClient } from './zookeeper-lock-client.js';
 
 /**
  * Creates a lock client for a ZooKeeper ensemble; call `connect()` next.
  *
- * Rejects with `LockOptionsError` for invalid options, or with `LockConnectionError` when the package `zookeeper` is not
- * installed.
+ * Rejects with `LockOptionsError` for invalid options, or with `LockConnectionError` when the driver is `'native'`, and the
+ * package `zookeeper` is not installed.
  */
 export async function createZooKeeperLockClient(
   name: string,
@@ -39,7 +39,7 @@ export async function createZooKeeperLockClient(
   const events = new LockEventEmitter(name);
   const list = new ServerList(servers, Math.random);
   const connection = new SessionConnection({
-    transport: await NativeTransport.load(name),
+    transport: await makeTransport(options, name),
     servers: list,
     sessionTimeout,
     tickTime,

@@ -7,6 +7,9 @@ export {
   type RetryPolicy,
   RetryUntilElapsed,
 } from './connection/retry-policies.js';
+export type { ZooKeeperDriver } from './drivers.js';
+export type { ZooKeeperSaslOptions } from './wire/digest-md5.js';
+export type { ZooKeeperTlsOptions } from './wire/tls-options.js';
 export { ZooKeeperError } from './connection/zookeeper-error.js';
 export type {
   AtomicOptions,

@@ -10,7 +10,8 @@ import type { LockScope, Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
 import type { AclEntry, ZooKeeperConnection } from './connection/zookeeper-connection.js';
 import type { LockPathSettings } from './lock-path.js';
-import { DelayedWatches, ServedNodeShortcut, SoleChildShortcut } from './locks/saved-requests.js';
+import { DelayedWatches } from './locks/delayed-watches.js';
+import { KnownQueues } from './locks/known-queues.js';
 import { ContainerParents } from './nodes/container-parents.js';
 import { GuaranteedDelete } from './nodes/guaranteed-delete.js';
 import { SharedListings } from './nodes/shared-listings.js';
@@ -48,8 +49,7 @@ export interface RecipeContext extends LockScope {
   readonly parents: ContainerParents;
   readonly removals: GuaranteedDelete;
   readonly listings: SharedListings;
-  readonly soleChildren: SoleChildShortcut;
-  readonly servedNodes: ServedNodeShortcut;
+  readonly queues: KnownQueues;
   readonly delayedWatches: DelayedWatches;
   /** Bound of an acquire without a `wait`. */
   readonly wait: Wait;
@@ -89,8 +89,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
       ),
     ),
     listings: new SharedListings(connection, clock),
-    soleChildren: new SoleChildShortcut(connection),
-    servedNodes: new ServedNodeShortcut(),
+    queues: new KnownQueues(connection),
     delayedWatches: new DelayedWatches(clock, watchAfter),
     nodeData: Buffer.alloc(0),
     accepts: 'all',

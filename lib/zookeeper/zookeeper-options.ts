@@ -8,6 +8,9 @@ import type { RetryPolicy } from './connection/retry-policies.js';
 import { parseConnectString } from './connection/server-list.js';
 import { isCanonicalPath } from './connection/znode-path.js';
 import { type AclEntry, type AuthInfo, Permission } from './connection/zookeeper-connection.js';
+import type { ZooKeeperDriver } from './drivers.js';
+import { isSasl, type ZooKeeperSaslOptions } from './wire/digest-md5.js';
+import { isTls, type ZooKeeperTlsOptions } from './wire/tls-options.js';
 import type { NodeOptions } from './lock-path.js';
 import type { SharedCountReader } from './shared/shared-count.js';
 
@@ -27,6 +30,15 @@ export interface ZooKeeperLockOptions extends WaiterLimits {
    * missing.
    */
   readonly connect: string;
+  /**
+   * What speaks to the servers: `'native'` is the npm package `zookeeper`, which has to be installed; `'wire'` is part of this
+   * library, and works in worker threads too.
+   *
+   * The log says which one is used.
+   *
+   * @default 'native', else 'wire'
+   */
+  readonly driver?: ZooKeeperDriver | undefined;
   /**
    * How long the servers keep the locks of a silent client: a crashed process blocks others for this long, and a longer pause
    * loses the locks. The servers negotiate the value (by default to 40 s at most). Use at least 10,000 in production.
@@ -84,6 +96,16 @@ export interface ZooKeeperLockOptions extends WaiterLimits {
    * @default new RetryForever(50)
    */
   readonly retryPolicy?: RetryPolicy | undefined;
+  /**
+   * Encrypts all connections by TLS, optionally with a certificate of this client. Needs the driver `'wire'`, which is then the
+   * default.
+   */
+  readonly tls?: ZooKeeperTlsOptions | undefined;
+  /**
+   * User and password for SASL with the mechanism DIGEST-MD5. Needs the driver `'wire'`, which is then the default. There is no
+   * Kerberos (GSSAPI).
+   */
+  readonly sasl?: ZooKeeperSaslOptions | undefined;
   /** Credentials presented on every connection. */
   readonly auth?: readonly AuthInfo[] | undefined;
   /**
@@ -102,7 +124,7 @@ const LONGEST = 2 ** 31 - 1;
 /** Throws {@link LockOptionsError} for the first option that is out of range. */
 export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: string): void {
   const refuse = (option: keyof ZooKeeperLockOptions, expected: string): never => {
-    const isSecret = option === 'auth' || option === 'acl';
+    const isSecret = SECRET.has(option);
     const shown = isSecret ? new NotShown('invalid, and not shown here') : options[option];
     throw new LockOptionsError(option, shown, expected, { client });
   };
@@ -112,7 +134,16 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
     if (ms !== undefined && !(Number.isFinite(ms) && ms > 0 && ms <= LONGEST))
       refuse(option, 'milliseconds above 0 and below 2^31');
   }
-  const { basePath, literalPaths, wait, retryPolicy, errorPolicy, auth, acl } = options;
+  const { basePath, literalPaths, wait, retryPolicy, errorPolicy, auth, acl, driver } = options;
+  if (driver !== undefined && driver !== 'native' && driver !== 'wire')
+    refuse('driver', "'native' or 'wire'");
+  const { tls, sasl } = options;
+  if (driver === 'native' && (tls !== undefined || sasl !== undefined))
+    refuse('driver', "'wire', or none: the native driver has neither TLS nor SASL");
+  if (tls !== undefined && !isTls(tls))
+    refuse('tls', 'an object such as { ca, cert, key } with texts in PEM that belong together');
+  if (sasl !== undefined && !isSasl(sasl))
+    refuse('sasl', 'an object such as { username, password }');
   if (basePath !== undefined && !isCanonicalPath(basePath))
     refuse('basePath', "a path such as '/locks', without a slash at its end");
   if (literalPaths !== undefined && typeof literalPaths !== 'boolean')
@@ -131,6 +162,8 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
       "at least one entry such as { perms: 31, scheme: 'auth', id: '' }, or leave it out",
     );
 }
+
+const SECRET: ReadonlySet<string> = new Set(['auth', 'acl', 'sasl', 'tls']);
 
 /** The scheme is shown when the servers refuse it, so it may not be the credentials. */
 const SCHEME = /^[\w.-]+$/;

@@ -6,6 +6,7 @@ import {
   CuratorContestant,
   OurContestant,
 } from './contestants.js';
+import { drivers } from './drivers.js';
 import { handOff, uncontended } from './above-the-driver.js';
 import { queues, recipes } from './beside-curator.js';
 import type { Row } from './row.js';
@@ -16,6 +17,7 @@ export async function zookeeper(): Promise<Row[]> {
   try {
     return [
       ...(await uncontended(server)),
+      ...(await drivers(server)),
       ...(await handOff(server)),
       ...(await besidePeers(server)),
     ];

@@ -158,6 +158,30 @@ export function semaphoreCostSuite(stage: () => Stage): void {
     expect((await cycle()).filter((it) => it === 'getChildren leases')).toHaveLength(1);
   });
 
+  it('is the number of leases instead of a list where there are many permits', async () => {
+    const { mine } = stage();
+    const cycle = () =>
+      asked(mine, () => semaphores.of(mine, 20).using(async () => {}, { permits: 3 }));
+    for (let round = 0; round < 2; round++) await cycle();
+    const looks = (await cycle()).filter((it) => /^(exists|getChildren) leases$/.test(it));
+    expect(looks).toEqual(['exists leases']);
+  });
+
+  it.each([
+    ['the last', 19],
+    ['more than there are', 20],
+  ])('is a list of many leases only for an acquire of %s', async (_, taken) => {
+    const { mine, theirs } = stage();
+    await using _held = await semaphores.of(theirs, 20).acquire({ permits: taken });
+    const attempt = async () => (await semaphores.of(mine, 20).tryAcquire())?.release();
+    expect(await asked(mine, attempt)).toEqual([
+      'create leases',
+      'exists leases',
+      'getChildren leases',
+      'delete leases',
+    ]);
+  });
+
   it('is no gate for tryAcquire', async () => {
     const { mine } = stage();
     const semaphore = semaphores.of(mine, 1);

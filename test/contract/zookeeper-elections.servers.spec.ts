@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-lock-client.js';
 import { useZooKeeper } from '../support/fixtures.js';
+import { drivers } from '../support/zookeeper-driver.js';
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
 import { atomicNumbersSuite } from './atomic-numbers.suite.js';
 import { useDeployment } from './backends/stage.js';
@@ -34,7 +35,9 @@ describe('ZooKeeper', () => {
 });
 
 describe('A ZooKeeper server of its own', () => {
-  zookeeperConnectionSuite('a standalone server', () => StandaloneEnvironment.start());
+  describe.each(drivers)('by the driver "%s"', (driver) =>
+    zookeeperConnectionSuite('a standalone server', () => StandaloneEnvironment.start(driver)),
+  );
 
   clientStatusLossSuite(
     'a standalone server that goes away',

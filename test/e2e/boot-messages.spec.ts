@@ -35,8 +35,8 @@ describe('An app without the package of its backend says', () => {
       'The backend "redis" needs the package `ioredis`, which could not be loaded. Run `npm install ioredis`, or hand a client over as the option `client`.',
     ],
     [
-      { backend: 'zookeeper', connect: host },
-      'The backend "zookeeper" needs the package `zookeeper`, which could not be loaded. Run `npm install zookeeper` (on Linux it compiles, so it needs make, g++ and python3, and install scripts must be allowed).',
+      { backend: 'zookeeper', connect: host, driver: 'native' },
+      'The `driver` "native" needs the package `zookeeper`, which could not be loaded. Use the `driver` "wire", or run `npm install zookeeper` (on Linux it compiles, so it needs make, g++ and python3, and install scripts must be allowed).',
     ],
   ])('%j', async (options, message) => {
     DRIVERS.forEach(remove);

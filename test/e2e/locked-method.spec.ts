@@ -136,11 +136,11 @@ describe.each(LOCK_KINDS)('A method with @$decorator', (kind) => {
       [undefined, 'it must be a string'],
       [7, 'it must be a string'],
       ['', 'it is empty'],
-      ['undefined', 'a value is missing or is an object'],
-      ['order:[object Object]', 'a value is missing or is an object'],
-      ['order:undefined', 'a value is missing or is an object'],
-      ['null/7', 'a value is missing or is an object'],
-      ['order:NaN:7', 'a value is missing or is an object'],
+      ['undefined', '"undefined" in it is a value that is missing'],
+      ['order:[object Object]', 'an object was turned into text'],
+      ['order:undefined', '"undefined" in it is a value that is missing'],
+      ['null/7', '"null" in it is a value that is missing'],
+      ['order:NaN:7', '"NaN" in it is a value that is missing'],
       ['  ', 'it is blank'],
       ['a\nb', 'it contains the control character U+000A'],
       ['\ud800', 'it contains a lone surrogate'],
@@ -168,6 +168,13 @@ describe.each(LOCK_KINDS)('A method with @$decorator', (kind) => {
       expect(error).toBeInstanceOf(LockKeyError);
       expect(error).toMatchObject({ code: 'LOCK_KEY' });
       expect(error.message).toContain(`${what} in a call of Orders.byTemplate`);
+    });
+
+    it('is refused when the end of its template has a part that is missing', async () => {
+      const order = { id: 'a', lines: [{ sku: 'ink' }] };
+      const error = await errorOf(orders().byTemplate(order, 'shop:undefined'));
+      expect(error).toBeInstanceOf(LockKeyError);
+      expect(error.message).toContain('"undefined" in it is a value that is missing');
     });
 
     it('lets an error of its function through', async () => {

@@ -270,7 +270,7 @@ describe('Metrics of an app with LockTelemetryModule', () => {
     for (let i = 0; i < 1_000; i++) await orders.pay(String(i));
     for (const name of ['nestjs_interlock.lock.wait', 'nestjs_interlock.lock.hold'])
       expect(await telemetry.series(name)).toEqual([{ attributes: PAY, value: 1_000 }]);
-  });
+  }, 120_000);
 
   it('count the calls that had to queue, and those that were not granted in time', async () => {
     const app = await apps.boot(appWith());

@@ -45,6 +45,7 @@ const MISTAKES: [string, unknown, string][] = [
   ],
   ['two URLs', redis({ connect: `${url},${url}` }), 'independent `nodes`'],
   ['a URL object', redis({ connect: new URL(url) }), "a URL such as 'redis://"],
+  ['a promise of a URL', redis({ connect: Promise.resolve(url) }), "a URL such as 'redis://"],
   ['a list of URLs', redis({ connect: [url] }), "a URL such as 'redis://"],
   [
     'a password with a slash',

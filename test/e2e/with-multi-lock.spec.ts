@@ -202,9 +202,12 @@ describe('A method with @WithMultiLock', () => {
     [['a', undefined], 'it must be a string'],
     [['a', null], 'it must be a string'],
     [['a', 7], 'it must be a string'],
-    [['a', 'account:[object Object]'], 'a value is missing or is an object'],
+    [
+      ['a', 'account:[object Object]'],
+      'an object was turned into text; build the key from its fields',
+    ],
     [[{ key: undefined }], 'it must be a string'],
-    [[{ key: 'undefined', recipe: 'readLock' }], 'a value is missing or is an object'],
+    [[{ key: 'undefined', recipe: 'readLock' }], '"undefined" in it is a value that is missing'],
   ])('refuses a call with the keys %j', async (keys, why) => {
     const error = await errorOf(bank().asIs(keys));
     expect(error).toBeInstanceOf(LockKeyError);

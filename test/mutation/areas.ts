@@ -36,6 +36,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   nest: {
     lib: ['clients', 'decorators', 'elections', 'interceptors', 'plans'],
-    tests: [['test/unit/(nest|testing)'], ['test/e2e/(?!.*servers)']],
+    tests: [['test/unit/(nest|testing)'], ['test/e2e/(?!.*servers)'], ['test/e2e/.*servers']],
   },
 };

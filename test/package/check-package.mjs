@@ -22,6 +22,7 @@ try {
   const tarball = pack();
   run('node_modules/.bin/publint', ['run', tarball, '--strict']);
   run('node_modules/.bin/attw', [tarball, '--no-color']);
+  assertNothingRunsAtInstall();
   assertPeersOutOfReach();
   installInto(join(folder, 'consumer'), tarball);
   runPrograms('import.mjs', 'require.cjs', 'both.cjs');
@@ -40,6 +41,14 @@ function pack() {
   const [{ filename, files, size }] = JSON.parse(execFileSync('npm', args, { encoding: 'utf8' }));
   console.log(`${filename}: ${files.length} files, ${Math.ceil(size / 1024)} kB`);
   return join(folder, filename);
+}
+
+/** npm warns of a tarball with any of these. */
+function assertNothingRunsAtInstall() {
+  const scripts = ['preinstall', 'install', 'postinstall', 'prepare'].filter(
+    (script) => script in manifest.scripts,
+  );
+  if (scripts.length > 0) throw new Error(`Users would be warned of: ${scripts.join(', ')}.`);
 }
 
 /** Node looks for packages in all folders above; one that is found there would hide that we cannot do without it. */

@@ -54,6 +54,7 @@ export function zooKeeperJvmArgs(options: ZooKeeperServerOptions): string[] {
   return [
     '-Xmx256m',
     '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1', // it lives for a minute at most, too short to earn back what C2 compiles
     '-Dzookeeper.forceSync=no',
     `-Dznode.container.checkIntervalMs=${options.containerCheckIntervalMs ?? 1000}`,
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
@@ -77,8 +78,10 @@ export function zooKeeperClassPath(): string {
         'or unpack a ZooKeeper distribution and set ZOOKEEPER_HOME to its folder.',
     );
   }
-  // The jar's manifest names all it needs but a logger.
-  return ['zookeeper.jar', 'slf4j-simple.jar'].map((jar) => join(DEBIAN_JARS, jar)).join(':');
+  // The jar's manifest names all it needs but a logger, and a part of Netty that TLS takes.
+  return ['zookeeper.jar', 'slf4j-simple.jar', 'netty-codec.jar', 'netty-resolver.jar']
+    .map((jar) => join(DEBIAN_JARS, jar))
+    .join(':');
 }
 
 function distribution(home: string): string {

@@ -1,11 +1,11 @@
 import ZooKeeper from 'zookeeper';
-import { NativeTransport } from '../../lib/zookeeper/connection/native-transport.js';
 import type { ServerAddress } from '../../lib/zookeeper/connection/server-list.js';
 import type {
   SessionCredentials,
   TransportLink,
 } from '../../lib/zookeeper/connection/transport.js';
 import { eventually } from './time.js';
+import { transportOf } from './zookeeper-driver.js';
 import type { ZooKeeperServer } from './zookeeper-server.js';
 
 /** The longest that the take-over may take, in ms: an attempt of the driver's may hear nothing, for ever. */
@@ -63,7 +63,7 @@ export async function attachSession(
   server: ServerAddress,
   credentials: SessionCredentials,
 ): Promise<TransportLink> {
-  const transport = await NativeTransport.load();
+  const transport = await transportOf();
   const { host, port } = server;
   return new Promise((resolve, reject) => {
     const fail = (reason: string) => reject(new Error(reason));

@@ -104,9 +104,15 @@ export function acquireCounts({
   holds,
   waits,
 }: Omit<Acquires, 'clock'>): Pick<LockClientStatus, 'held' | 'waiting'> {
-  const held = [...holds].filter(({ isLive }) => isLive).length;
-  const waiting = [...waits].filter(({ subject }) => subject !== undefined).length;
-  return { held, waiting };
+  const isHeld = ({ isLive }: ClientHold) => isLive;
+  const isForLock = ({ subject }: WaitScope) => subject !== undefined;
+  return { held: count(holds.walk(), isHeld), waiting: count(waits.walk(), isForLock) };
+}
+
+function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {
+  let found = 0;
+  for (const item of items) if (isMeant(item)) found += 1;
+  return found;
 }
 
 function healthOf(state: string): LockClientStatus['health'] {

@@ -61,6 +61,9 @@ interface ClosableBackend {
 /** What a closing client does with locks whose work has not ended: see `LockClient.close`. */
 type UnfinishedWork = 'keep' | 'release';
 
+/** How many locks a closing client frees at the same time. */
+const FREED_AT_ONCE = 1_000;
+
 const KEPT =
   'its client was closed before the work under it had ended; others are kept out until then';
 
@@ -109,11 +112,10 @@ export class ClientLifecycle {
 
   /** Locks under which work goes on, except for work that waits for it itself. */
   get #awaited(): Hold[] {
-    return this.#busy.filter((hold) => !LeaseScope.isInside(hold));
-  }
-
-  get #busy(): Hold[] {
-    return [...this.context.holds].filter(({ isInUse }) => isInUse);
+    const busy: Hold[] = [];
+    for (const hold of this.context.holds.walk())
+      if (hold.isInUse && !LeaseScope.isInside(hold)) busy.push(hold);
+    return busy;
   }
 
   /** Invariant: the connection is closed only when no lock is kept. */
@@ -122,23 +124,38 @@ export class ClientLifecycle {
     const { clock } = context;
     const endsAt = clock.now() + timeout;
     context.accepts = 'none';
-    for (const wait of context.waits) wait.close();
-    const kept = unfinished === 'keep' ? this.#busy : [];
-    for (const hold of kept) hold.withdraw(KEPT);
-    await settleWithin(timeout, clock, this.#releaseAllBut(kept));
+    const closed = inTurns(context.waits.walk(), (wait) => wait.close());
+    const kept = unfinished === 'keep' ? await this.#withdrawBusy() : [];
+    await settleWithin(timeout, clock, this.#releaseAllBut(kept, closed));
     if (kept.length > 0) void this.#finish(kept, timeout);
     else await this.backend.disconnect(Math.max(0, endsAt - clock.now()));
   }
 
+  async #withdrawBusy(): Promise<Hold[]> {
+    const busy: Hold[] = [];
+    await inTurns(this.context.holds.walk(), (hold) => {
+      if (hold.isInUse) busy.push(hold);
+    });
+    for (const hold of busy) hold.withdraw(KEPT);
+    return busy;
+  }
+
   /** Revokes and frees all other locks; resolves when the acquires are over, too. */
-  async #releaseAllBut(kept: readonly Hold[]): Promise<void> {
+  async #releaseAllBut(kept: readonly Hold[], closed: Promise<void>): Promise<void> {
     const { holds, waits } = this.context;
     const stays = new Set(kept);
-    const freed: Promise<void>[] = [];
-    await inTurns(holds, (hold) => {
-      if (!stays.has(hold)) freed.push(hold.revoke('the client was closed'));
+    const others: Hold[] = [];
+    await inTurns(holds.walk(), (hold) => {
+      if (stays.has(hold)) return;
+      others.push(hold);
+      hold.markLost('the client was closed');
     });
-    await Promise.all(freed);
+    let next = 0;
+    const freeSome = async () => {
+      while (next < others.length) await others[next++]!.free();
+    };
+    await Promise.all(Array.from({ length: FREED_AT_ONCE }, freeSome));
+    await closed;
     await Promise.all([...waits].map((wait) => wait.ended()));
     await this.backend.drained();
   }

@@ -48,8 +48,8 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Time of the grant, by the client's clock. */
   readonly heldSince: number;
   #leases = 0;
-  /** Why its leases have ended: it was lost, or withdrawn. */
-  #lost?: LockLostError;
+  /** Why its leases have ended: it was lost, or withdrawn. A text until somebody asks: an error costs ten times as much. */
+  #lost?: LockLostError | string;
   /** Whether another client may hold the lock. */
   #isGone = false;
   /** Number of runs under it that have not ended. */
@@ -80,7 +80,8 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   }
 
   get isLive(): boolean {
-    return this.#freed === undefined && this.lost === undefined;
+    this.#checkClock();
+    return this.#freed === undefined && this.#lost === undefined;
   }
 
   /** Whether its leases have ended although it is held. */
@@ -95,8 +96,8 @@ export class Hold<B extends HoldBackend = HoldBackend> {
 
   /** Why the hold is lost or withdrawn, if it is; each read checks the clock first. */
   get lost(): LockLostError | undefined {
-    if (!this.#isGone && this.#freed === undefined && !this.backend.isExclusive())
-      this.markLost('its session or its lease may have expired on the servers');
+    this.#checkClock();
+    if (typeof this.#lost === 'string') this.#lost = new LockLostError(this.#lost, this.context);
     return this.#lost;
   }
 
@@ -110,13 +111,14 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     if (this.#isGone || this.#freed !== undefined) return;
     this.#isGone = true;
     for (let uses = this.#uses; uses > 0; uses--) this.#forParts((part) => part.endUse());
-    const error = new LockLostError(why, this.context);
-    const endLeases = this.#endLeases(error);
+    const endLeases = this.#endLeases(why);
     // Listeners run outside any lease scope: the loss may be detected inside the scope of another lease.
     LeaseScope.runOutside(() => {
       this.backend.lost();
-      if (this.client?.events.isHeard('lost'))
+      if (this.client?.events.isHeard('lost')) {
+        const error = this.#lost === why ? this.lost! : new LockLostError(why, this.context);
         this.client.events.emit('lost', { ...this.subject, heldMs: this.#heldMs, error });
+      }
       endLeases();
     });
     this.#becomeIdle();
@@ -124,8 +126,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
 
   /** Ends every lease with a `LockLostError`, but keeps the lock: work that goes on excludes others until `release`. */
   withdraw(why: string): void {
-    if (this.#freed === undefined)
-      LeaseScope.runOutside(this.#endLeases(new LockLostError(why, this.context)));
+    if (this.#freed === undefined) LeaseScope.runOutside(this.#endLeases(why));
   }
 
   /** Work under it begins; call `endUse` when that has ended. */
@@ -191,20 +192,27 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Frees the lock, whatever leases are left. */
   free(): Promise<void> {
     this.#endOfHold?.cancel();
-    this.#freed ??= this.#release(this.lost !== undefined && this.#isGone);
+    this.#checkClock();
+    this.#freed ??= this.#release(this.#isGone);
     this.#losers = undefined;
     return this.#freed;
   }
 
   /** Ends its leases now, and returns what notifies their holders; that does nothing if they have ended before. */
-  #endLeases(error: LockLostError): () => void {
+  #endLeases(why: string): () => void {
     if (this.#lost !== undefined) return () => {};
-    this.#lost = error;
+    this.#lost = why;
     const losers = [...(this.#losers ?? [])];
     this.#losers = undefined;
     return () => {
-      for (const tell of losers) tell(error);
+      for (const tell of losers) tell(this.lost!);
     };
+  }
+
+  /** An event may come late. */
+  #checkClock(): void {
+    if (!this.#isGone && this.#freed === undefined && !this.backend.isExclusive())
+      this.markLost('its session or its lease may have expired on the servers');
   }
 
   #forParts(each: (part: Hold) => void): void {

@@ -1,8 +1,9 @@
 import { LockKeyError, LockOptionsError } from '../errors/index.js';
+import { NameMemory } from './name-memory.js';
 
 /** Number of permits that one client declares for each semaphore. Other processes are not checked. */
 export class DeclaredPermits {
-  readonly #permits = new Map<string, unknown>();
+  readonly #permits = new NameMemory<unknown>();
 
   /** @param remedy another way to change the number, as worded in messages */
   constructor(
@@ -24,13 +25,8 @@ export class DeclaredPermits {
         { key, client: this.client },
       );
     this.#permits.set(name, permits);
-    const [eldest] = this.#permits.keys();
-    if (this.#permits.size > CAPACITY) this.#permits.delete(eldest!);
   }
 }
-
-/** Maximum number of remembered names; the oldest is forgotten first. */
-const CAPACITY = 10_000;
 
 /**
  * The kind of lock for which one client uses each name on the servers. Locks of different kinds do not exclude, or do not
@@ -38,7 +34,7 @@ const CAPACITY = 10_000;
  * checked.
  */
 export class KeyUses {
-  readonly #kinds = new Map<string, string>();
+  readonly #kinds = new NameMemory<string>();
 
   constructor(private readonly client: string) {}
 
@@ -57,7 +53,5 @@ export class KeyUses {
         { client: this.client },
       );
     this.#kinds.set(name, kind);
-    const [eldest] = this.#kinds.keys();
-    if (this.#kinds.size > CAPACITY) this.#kinds.delete(eldest!);
   }
 }

@@ -51,10 +51,15 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
     const { hold } = this;
     hold.use();
     try {
-      return await LeaseScope.run((this.#scoped ??= { lease: this }), fn);
+      return await LeaseScope.run(this.scoped, fn);
     } finally {
       hold.endUse();
     }
+  }
+
+  /** @internal What the scopes of this lease refer to. */
+  get scoped(): ScopedLease {
+    return (this.#scoped ??= { lease: this });
   }
 
   release(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Lease } from '../lease.js';
 import { isSameLock, type Lock, type LockIdentity, type LockScope } from '../lock.js';
 import { Hold, type HoldBackend } from './hold.js';
 import { LeaseHandle } from './lease-handle.js';
+import { LeaseScope } from './lease-scope.js';
 import { onAbort } from './timers.js';
 
 /** Several leases held as one: lost as soon as one of them is, released together. */
@@ -66,10 +67,16 @@ export function orderedLocks(locks: readonly Lock[]): readonly Lock[] {
       'at least one lock, such as [client.mutex(a), client.mutex(b)]',
     );
   const distinct: Lock[] = [];
+  const byNameOf = new Map<string, Lock[]>();
   for (const lock of locks) {
-    const twin = distinct.find((other) => excludes(other, lock));
-    if (twin === undefined) distinct.push(lock);
-    else if (!isOnce(twin, lock))
+    const { name } = lock.identity;
+    const namesakes = byNameOf.get(name) ?? [];
+    const twin = namesakes.find((other) => excludes(other, lock));
+    if (twin === undefined) {
+      distinct.push(lock);
+      namesakes.push(lock);
+      byNameOf.set(name, namesakes);
+    } else if (!isOnce(twin, lock))
       throw new LockOptionsError(
         'locks',
         locks.map(({ key }) => key),
@@ -82,9 +89,9 @@ export function orderedLocks(locks: readonly Lock[]): readonly Lock[] {
 const isLock = (lock: Partial<Lock> | null | undefined) =>
   typeof lock?.acquire === 'function' && typeof lock.identity?.name === 'string';
 
-/** Whether they have the same name on the same servers, as far as that is known now. */
-const excludes = ({ identity: a }: Lock, { identity: b }: Lock) =>
-  a.name === b.name && (a.scope === b.scope || haveServerInCommon(a.scope, b.scope));
+/** Whether two locks of one name are on the same servers, as far as that is known now. */
+const excludes = ({ identity: { scope: a } }: Lock, { identity: { scope: b } }: Lock) =>
+  a === b || haveServerInCommon(a, b);
 
 function haveServerInCommon(a: LockScope, b: LockScope): boolean {
   const ids = a.serverIds?.() ?? [];
@@ -130,7 +137,10 @@ export class MultiLease extends LeaseHandle<MultiHold> {
   /** As `Lease.run`; inside, acquires of each part re-enter that part. */
   override async run<T>(fn: () => Promise<T> | T): Promise<T> {
     this.assertHeld();
-    const whole = () => super.run(fn);
-    return await this.leases.reduceRight((inner, lease) => () => lease.run(inner), whole)();
+    const isOurs = (lease: Lease): lease is LeaseHandle => lease instanceof LeaseHandle;
+    const scopes = this.leases.filter(isOurs).map(({ scoped }) => scoped); // in use as parts of the whole
+    const whole = () => LeaseScope.runWithAll(scopes, () => super.run(fn));
+    const others = this.leases.filter((lease) => !isOurs(lease)); // of other copies of this package
+    return await others.reduceRight((inner, lease) => () => lease.run(inner), whole)();
   }
 }

@@ -16,6 +16,8 @@ export class OrderedSet<T> {
   #first?: Entry<T> | undefined;
   #last?: Entry<T> | undefined;
   #size = 0;
+  /** Where those that walk go next. */
+  readonly #walkers = new Set<{ next?: Entry<T> | undefined }>();
 
   get size(): number {
     return this.#size;
@@ -39,6 +41,23 @@ export class OrderedSet<T> {
     return items;
   }
 
+  /**
+   * Iterates over the items, the oldest first, without those that are removed before their turn; those that are added meanwhile
+   * may be left out. There is no snapshot, so it may be spread over turns of the event loop, however many there are.
+   */
+  *walk(): Generator<T, void> {
+    const walker = { next: this.#first };
+    this.#walkers.add(walker);
+    try {
+      for (let entry = walker.next; entry; entry = walker.next) {
+        walker.next = entry.after;
+        yield entry.item;
+      }
+    } finally {
+      this.#walkers.delete(walker);
+    }
+  }
+
   /** Iterates over a snapshot, the oldest first: later additions and removals have no effect. */
   [Symbol.iterator](): Iterator<T> {
     return this.oldest(Infinity)[Symbol.iterator]();
@@ -52,6 +71,7 @@ export class OrderedSet<T> {
     else before.after = after;
     if (after === undefined) this.#last = before;
     else after.before = before;
+    for (const walker of this.#walkers) if (walker.next === entry) walker.next = after;
     entry.before = entry.after = undefined;
     this.#size -= 1;
   }

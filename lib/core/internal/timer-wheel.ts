@@ -1,8 +1,15 @@
+import { setImmediate } from 'node:timers';
 import type { Clock, Timer } from '../clock.js';
+import { inTurns } from './in-turns.js';
 import { SwapRemoveSet } from './swap-remove-set.js';
+
+/** Captured at load time, because fake timers of a test runner replace the global one. */
+const nextTurn = setImmediate;
 
 /** Interval between checks of new timers, in ms. */
 const TICK = 200;
+/** Maximum number of timers that fire in one turn of the event loop. */
+const AT_ONCE = 200;
 
 interface Pending {
   readonly fn: () => void;
@@ -16,15 +23,21 @@ interface Pending {
 /**
  * A clock for timers that are mostly cancelled at once: the deadline of a wait that is answered, of a lease that is released.
  * A timer is passed to the underlying clock when it has lived for 200 to 400 ms; before that it costs next to nothing, and
- * does not keep the process alive.
+ * does not keep the process alive. Of many that are due at once, such as the ends of leases and waits that began together, 200
+ * fire in one turn of the event loop.
  *
  * Invariant: a pending timer is set on that clock, or is checked before its time; if the event loop was blocked, in the turn
- * in which it would have fired.
+ * in which it would have fired. One that is due fires at once, or is behind others that were due before it.
  */
 export class TimerWheelClock implements Clock {
   #young = new SwapRemoveSet<Pending>();
   #old = new SwapRemoveSet<Pending>();
   #isTicking = false;
+  /** Those that are due, and how many of them have fired. */
+  readonly #due: Pending[] = [];
+  #fired = 0;
+  #leftInTurn = AT_ONCE;
+  #isCounting = false;
 
   constructor(private readonly clock: Clock) {}
 
@@ -58,17 +71,46 @@ export class TimerWheelClock implements Clock {
     this.#old = new SwapRemoveSet();
     this.#young = new SwapRemoveSet();
     this.#isTicking = false;
-    for (const pending of old) this.#arm(pending);
-    for (const pending of young)
+    void inTurns(old, (pending) => this.#arm(pending));
+    void inTurns(young, (pending) => {
       if (pending.at > this.now() + 2 * TICK) this.#put(pending, this.#old);
       else this.#arm(pending);
+    });
   }
 
   #arm(pending: Pending): void {
-    const { fn, at, background, isCancelled } = pending;
+    const { at, background, isCancelled } = pending;
     if (isCancelled) return; // by a timer that has fired in this tick
     const ms = at - this.now();
-    if (ms <= 0) fn();
-    else pending.timer = this.clock.setTimer(fn, ms, background);
+    if (ms <= 0) this.#fire(pending);
+    else pending.timer = this.clock.setTimer(() => this.#fire(pending), ms, background);
+  }
+
+  #fire(pending: Pending): void {
+    if (!this.#isCounting) {
+      this.#isCounting = true;
+      nextTurn(() => this.#turn());
+    }
+    this.#due.push(pending);
+    if (this.#due.length - this.#fired === 1) this.#fireDue();
+  }
+
+  #turn(): void {
+    this.#leftInTurn = AT_ONCE;
+    this.#isCounting = this.#due.length > 0;
+    if (!this.#isCounting) return;
+    nextTurn(() => this.#turn()); // also if one of them throws
+    this.#fireDue();
+  }
+
+  #fireDue(): void {
+    while (this.#leftInTurn > 0 && this.#fired < this.#due.length) {
+      const { isCancelled, fn } = this.#due[this.#fired++]!;
+      if (isCancelled) continue;
+      this.#leftInTurn -= 1;
+      fn();
+    }
+    if (this.#fired < this.#due.length) return;
+    this.#due.length = this.#fired = 0;
   }
 }

@@ -5,25 +5,32 @@ import { validateOptionNames } from './option-names.js';
 const MAX_BYTES = 512;
 /** Line breaks and the like, which logs and pages do not show. */
 const CONTROL = /\p{Cc}/u;
+/** Nothing that can be seen. */
+const BLANK = /^[\s\p{Default_Ignorable_Code_Point}]*$/u;
+/** A missing value that was turned into text, as a whole part of a key. */
+const MISSING = /(?:^|[:/|#])(undefined|null|NaN)(?=$|[:/|#])/;
 const codeOf = (character: string) =>
   `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /**
  * Checks the requirements of every backend on a key: a string of at most 512 bytes of UTF-8 that is not blank, without control
- * characters and without lone surrogates.
+ * characters and lone surrogates, and without the traces of a value that is missing or an object.
  *
  * @throws LockKeyError
  */
 export function validateLockKey(key: unknown, context?: LockErrorContext): asserts key is string {
   if (typeof key !== 'string') throw new LockKeyError(key, 'it must be a string', context);
   if (key === '') throw new LockKeyError(key, 'it is empty', context);
-  if (key === '[object Object]')
+  if (key.includes('[object Object]'))
     throw new LockKeyError(
       key,
       'an object was turned into text; build the key from its fields',
       context,
     );
-  if (key.trim() === '') throw new LockKeyError(key, 'it is blank', context);
+  const missing = MISSING.exec(key)?.[1];
+  if (missing !== undefined)
+    throw new LockKeyError(key, `"${missing}" in it is a value that is missing`, context);
+  if (BLANK.test(key)) throw new LockKeyError(key, 'it is blank', context);
   const control = CONTROL.exec(key)?.[0];
   if (control !== undefined)
     throw new LockKeyError(key, `it contains the control character ${codeOf(control)}`, context);
@@ -75,7 +82,7 @@ const INSTEAD = {
 };
 
 /**
- * Throws {@link LockOptionsError} unless `wait` and `signal` are valid, and for options that the acquire does not have.
+ * Throws {@link LockOptionsError} unless `wait`, `signal` and `method` are valid, and for options that the acquire does not have.
  *
  * @param further names of the options that only this kind of lock has
  */
@@ -85,7 +92,7 @@ export function validateAcquireOptions(
   further: readonly string[] = [],
 ): void {
   validateOptionNames(options, [...OF_ACQUIRES, ...further], context, INSTEAD);
-  const { wait, signal } = options;
+  const { wait, signal, method } = options;
   if (wait !== undefined && wait !== 'forever' && !(Number.isFinite(wait) && wait > 0))
     throw new LockOptionsError(
       'wait',
@@ -97,6 +104,8 @@ export function validateAcquireOptions(
     );
   if (signal !== undefined && !isSignal(signal))
     throw new LockOptionsError('signal', signal, 'an AbortSignal', context);
+  if (method !== undefined && typeof method !== 'string')
+    throw new LockOptionsError('method', method, 'the name of the caller, as a text', context);
 }
 
 /** Throws the `LockOptionsError` of a backend where locks live as long as the session, for what is given. */

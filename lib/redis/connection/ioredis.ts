@@ -9,7 +9,7 @@ export interface RedisNode {
   readonly options: object;
   /** The socket, once there is one; a Cluster has none of its own. */
   readonly stream?: Corkable | undefined;
-  call(command: string, ...args: RedisArgument[]): Promise<unknown>;
+  call(command: string, ...args: (RedisArgument | readonly RedisArgument[])[]): Promise<unknown>;
   connect(): Promise<unknown>;
   disconnect(reconnect?: boolean): void;
   duplicate(override?: object): RedisNode;

@@ -11,7 +11,7 @@ import { isNoScript, isUnknownCommand, rethrowBare, withoutArguments } from './r
 import { masterOfSlot } from './cluster-slots.js';
 import { CommandCorking } from './command-corking.js';
 import type { ReplicaPolicy } from './replica-policy.js';
-import { parseNumbers, type Script } from './script.js';
+import { operands, parseNumbers, type Script } from './script.js';
 import { serverWarning } from './refusals.js';
 import { runIdIn, serverIds } from './server-ids.js';
 import { Subscriptions } from './subscriptions.js';
@@ -124,16 +124,15 @@ export class RedisConnection {
     args: readonly RedisArgument[],
   ): Promise<unknown> {
     const { clock } = this.settings;
-    const operands = [keys.length, ...keys, ...args];
     let sentAt = clock.now();
     try {
-      return this.#done(await this.#call('evalsha', script.sha1, ...operands), sentAt);
+      return this.#done(await this.#call('evalsha', operands(script.sha1, keys, args)), sentAt);
     } catch (error) {
       if (!isNoScript(error)) throw this.#failed(error);
     }
     sentAt = clock.now();
     try {
-      return this.#done(await this.#call('eval', script.source, ...operands), sentAt);
+      return this.#done(await this.#call('eval', operands(script.source, keys, args)), sentAt);
     } catch (error) {
       throw this.#failed(error);
     }
@@ -165,7 +164,7 @@ export class RedisConnection {
   /** Sends a command that is not a script. */
   async read(command: string, ...args: RedisArgument[]): Promise<unknown> {
     const sentAt = this.settings.clock.now();
-    const reply = await this.#call(command, ...args).catch(rethrowBare);
+    const reply = await this.#call(command, args).catch(rethrowBare);
     this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, this.settings.clock.now() - sentAt);
     return reply;
   }
@@ -197,12 +196,13 @@ export class RedisConnection {
     client.disconnect();
   }
 
-  #call(command: string, ...args: RedisArgument[]): Promise<unknown> {
+  /** The arguments are one array: a call with a hundred thousand of them would overflow the stack. */
+  #call(command: string, args: readonly RedisArgument[]): Promise<unknown> {
     const { client } = this.settings;
     if (client.status !== 'ready' && this.hasEnded)
       return Promise.reject(new Error('Connection is closed.'));
     this.#packets.next(client.stream);
-    return client.call(command, ...args);
+    return client.call(command, args);
   }
 
   #masterOf(key: string): RedisNode {

@@ -2,9 +2,13 @@ import type { Clock, Timer } from '../../core/clock.js';
 import { inTurns } from '../../core/internal/in-turns.js';
 import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
 
-/** State of a {@link Renewable} while it is registered. */
+/**
+ * State of a {@link Renewable} while it is registered: its place in the schedule, if it has one. It is one object for as long as
+ * the hold lives: what each renewal of a million holds leaves behind, the garbage collector has to find among all of them.
+ */
 export interface Registration {
-  unschedule?: (() => void) | undefined;
+  group?: Group | undefined;
+  index: number;
 }
 
 /** A hold with a lease that the {@link Watchdog} keeps alive. */
@@ -40,10 +44,10 @@ const MOST_WEIGHT = 10_000;
 /** Time in ms over which few groups are spread after a reconnect; each group adds 1 ms. */
 const SHORTEST_SPREAD = 50;
 
-/** Holds that are renewed together, by one command. */
+/** Holds that are renewed together, by one command. Invariant: the registration of each has this group and its index. */
 interface Group {
   readonly key: number;
-  readonly holds: SwapRemoveSet<Renewable>;
+  readonly holds: Renewable[];
   weight: number;
   /** No later than the first deadline of its holds. */
   deadline: number;
@@ -78,11 +82,12 @@ export class RenewalSchedule {
   ) {}
 
   /**
-   * Adds the hold; the returned function removes it, and must be called at most once.
+   * Adds the hold, or moves it: its remaining lease counts from now.
    *
    * Invariant: the hold is due after 65 to 100 % of the first third of its remaining lease, never later.
    */
-  add(hold: Renewable): () => void {
+  add(hold: Renewable): void {
+    this.remove(hold);
     const now = this.clock.now();
     const third = (hold.deadline - now) / 3;
     const step = hold.lease / 30;
@@ -91,12 +96,32 @@ export class RenewalSchedule {
     const weight = weightOf(hold);
     let group = this.#open.get(key);
     if (group === undefined || !hasRoom(group, weight)) {
-      group = { key, holds: new SwapRemoveSet(), weight: 0, deadline: Infinity, at: 0 };
+      group = { key, holds: [], weight: 0, deadline: Infinity, at: 0 };
       this.#open.set(key, group);
       group.leave = this.#groups.add(group);
       this.#arm(group, latest - (this.random() * third) / 4);
     }
-    return this.#put(hold, weight, group);
+    hold.registration ??= { index: 0 };
+    hold.registration.group = group;
+    hold.registration.index = group.holds.push(hold) - 1;
+    group.weight += weight;
+    group.deadline = Math.min(group.deadline, hold.deadline);
+  }
+
+  /** Removes the hold, if it is in the schedule. */
+  remove({ registration }: Renewable): void {
+    const group = registration?.group;
+    if (registration === undefined || group === undefined) return;
+    registration.group = undefined;
+    const { holds } = group;
+    const last = holds.pop()!;
+    const removed = registration.index < holds.length ? holds[registration.index]! : last;
+    if (removed !== last) {
+      holds[registration.index] = last;
+      last.registration!.index = registration.index;
+    }
+    group.weight -= weightOf(removed);
+    if (holds.length === 0) this.#close(group);
   }
 
   /**
@@ -112,23 +137,14 @@ export class RenewalSchedule {
     });
   }
 
-  #put(hold: Renewable, weight: number, group: Group): () => void {
-    const leave = group.holds.add(hold);
-    group.weight += weight;
-    group.deadline = Math.min(group.deadline, hold.deadline);
-    return () => {
-      leave();
-      group.weight -= weight;
-      if (group.holds.size === 0) this.#close(group);
-    };
-  }
-
   #arm(group: Group, at: number): void {
     group.timer?.cancel();
     group.at = at;
     const tick = () => {
       this.#close(group);
-      this.due([...group.holds]);
+      const { holds } = group;
+      for (const { registration } of holds) registration!.group = undefined;
+      this.due(holds);
     };
     group.timer = this.clock.setTimer(tick, Math.max(0, at - this.clock.now()), true);
   }
@@ -142,7 +158,7 @@ export class RenewalSchedule {
 }
 
 function hasRoom({ holds, weight }: Group, more: number): boolean {
-  return holds.size < MOST_HOLDS && weight + more <= MOST_WEIGHT;
+  return holds.length < MOST_HOLDS && weight + more <= MOST_WEIGHT;
 }
 
 /** Number of permits of the hold, else 1: each permit is checked and set separately. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { RedisArgument } from './ioredis.js';
 
 /** A Lua script, named after its file. */
 export class Script {
@@ -20,3 +21,12 @@ export function parseNumbers(answer: unknown): unknown {
 }
 
 const isNumber = (value: unknown) => typeof value === 'number';
+
+/** The operands of a command that runs a script, given by its source or its digest. */
+export function operands(
+  script: string,
+  keys: readonly string[],
+  args: readonly RedisArgument[],
+): RedisArgument[] {
+  return [script, keys.length as RedisArgument].concat(keys, args);
+}

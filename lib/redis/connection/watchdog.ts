@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.js';
 import { lockRenew } from '../scripts/index.js';
 import { addressOfSlot, slotOf } from './cluster-slots.js';
-import { isRedisCluster } from './ioredis.js';
+import { isRedisCluster, type RedisArgument } from './ioredis.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 import { firstDeadline, RenewalQueue } from './renewal-queue.js';
@@ -44,13 +44,11 @@ export class Watchdog {
   }
 
   add(hold: Renewable): void {
-    hold.registration ??= {};
-    hold.registration.unschedule?.();
-    hold.registration.unschedule = this.#schedule.add(hold);
+    this.#schedule.add(hold);
   }
 
   remove(hold: Renewable): void {
-    hold.registration?.unschedule?.();
+    this.#schedule.remove(hold);
     hold.registration = undefined;
   }
 
@@ -103,12 +101,15 @@ export class Watchdog {
   /** The holds that are still registered and before their deadline; removes those past it and calls their `expired`. */
   #alive(holds: readonly Renewable[]): readonly Renewable[] {
     const now = this.clock.now();
-    const registered = holds.filter(({ registration }) => registration !== undefined);
-    for (const hold of registered.filter(({ deadline }) => now >= deadline)) {
-      this.remove(hold);
-      hold.expired();
-    }
-    return registered.filter(({ deadline }) => now < deadline);
+    return holds.filter((hold) => this.#isAlive(hold, now));
+  }
+
+  #isAlive(hold: Renewable, now: number): boolean {
+    if (hold.registration === undefined) return false;
+    if (now < hold.deadline) return true;
+    this.remove(hold);
+    hold.expired();
+    return false;
   }
 
   #apply(
@@ -117,9 +118,9 @@ export class Watchdog {
     sentAt: number,
     leases: readonly number[],
   ): void {
-    const alive = new Set(this.#alive(holds));
+    const now = this.clock.now();
     holds.forEach((hold, i) => {
-      if (!alive.has(hold)) return;
+      if (!this.#isAlive(hold, now)) return;
       if (answer[i] === 1) {
         hold.renewed(sentAt, leases[i]!);
         this.add(hold);
@@ -131,14 +132,14 @@ export class Watchdog {
   }
 
   async #send(holds: readonly Omit<Renewable, 'deadline'>[]): Promise<number[]> {
-    const keys = holds.flatMap((hold) => hold.keys);
-    const args = holds.flatMap(({ field, lease, kind, extension = 0, isExtension = false }) => [
-      field,
-      lease,
-      kind,
-      extension,
-      isExtension ? 1 : 0,
-    ]);
+    const keys: string[] = [];
+    const args: RedisArgument[] = [];
+    for (const hold of holds) {
+      const { lease, extension = 0, isExtension = false } = hold;
+      const [lock, key] = hold.keys;
+      keys.push(lock, key);
+      args.push(hold.field, lease, hold.kind, extension, isExtension ? 1 : 0);
+    }
     return (await this.connection.run(lockRenew, keys, args)) as number[];
   }
 

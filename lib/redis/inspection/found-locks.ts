@@ -26,7 +26,7 @@ class KeyScan {
     let rounds = 0;
     for (let looked = 0; looked < most && rounds < this.#masters.length; looked += STEP) {
       const [cursor, keys] = await this.#scan(Math.min(STEP, most - looked));
-      found.push(...keys);
+      for (const key of keys) found.push(key);
       this.#cursor = cursor;
       if (cursor !== '0') continue;
       this.#master += 1;

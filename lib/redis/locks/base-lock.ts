@@ -9,7 +9,7 @@ import { isReply } from '../connection/redis-error.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { AcquireLoop, Granted } from './acquire-loop.js';
 import { contend } from './contend.js';
-import type { LockCommands } from './lock-commands.js';
+import type { LockCommand, LockCommands } from './lock-commands.js';
 import { holderInfo, newHolder } from './lock-holders.js';
 import type { RedisGrant, SendRelease, SharedFencingToken } from './redis-grant.js';
 import { RedisHold } from './redis-hold.js';
@@ -91,7 +91,7 @@ export class BaseLock {
 
   /** Marks this client's holds of this lock as lost: all of them, or those that `isMeant` selects. */
   loseHold(why: string, isMeant: (hold: RedisHold) => boolean = () => true): void {
-    for (const hold of this.context.holds as Iterable<Hold<RedisHold>>)
+    for (const hold of this.context.holds.walk() as Iterable<Hold<RedisHold>>)
       if (isSameLock(hold.identity, this.identity) && isMeant(hold.backend)) hold.markLost(why);
   }
 
@@ -178,19 +178,31 @@ export class BaseLock {
     });
   }
 
-  /** Removes anything that a failed acquire has left, or may still leave, on the server. */
+  /** As the function. */
   takeBack(contention: AcquireLoop, holder: string, lease: number): void {
-    const { releases, clock } = this.context;
     const { commands } = this.settings;
-    const until = clock.now() + lease;
-    // A request that ended without an answer may be sent again, whatever the connection has done since.
-    const mayFollow = contention.inFlight.then(
-      () => contention.mayFollow,
-      (error) => contention.mayFollow || !(isReply(error) || error instanceof LockError),
+    takeBack(this.context, contention, lease, (mayFollow) =>
+      commands.release(holder, mayFollow ? commands.tombstoneOf(holder) : ''),
     );
-    const release = mayFollow.then((it) =>
-      commands.release(holder, it ? commands.tombstoneOf(holder) : ''),
-    );
-    void releases.run(release, until);
   }
+}
+
+/**
+ * Removes anything that a failed acquire has left, or may still leave, on the server.
+ *
+ * @param release makes the command; whether a copy of the acquire may follow it
+ */
+export function takeBack(
+  { releases, clock }: RecipeContext,
+  contention: AcquireLoop,
+  lease: number,
+  release: (mayFollow: boolean) => LockCommand,
+): void {
+  const until = clock.now() + lease;
+  // A request that ended without an answer may be sent again, whatever the connection has done since.
+  const mayFollow = contention.inFlight.then(
+    () => contention.mayFollow,
+    (error) => contention.mayFollow || !(isReply(error) || error instanceof LockError),
+  );
+  void releases.run(mayFollow.then(release), until);
 }

@@ -1,9 +1,9 @@
+import { NameMemory } from '../../core/internal/name-memory.js';
+import { ShardedMap } from '../../core/internal/sharded-map.js';
 import type { LockCommands } from './lock-commands.js';
 
 /** Number of waiters of one process in the queue of one key on the server; the others wait behind them, locally. */
 export const WAITERS_ON_SERVER = 16;
-/** Number of names that are remembered as wanted; the oldest is dropped first. */
-const CAPACITY = 10_000;
 
 type Kind = LockCommands['localQueue'];
 
@@ -13,9 +13,9 @@ const WIDTH = { exclusive: 1, waiters: 1, queue: WAITERS_ON_SERVER };
 /** Local queues of one client, by lock; and the locks that other processes want too. */
 export class LocalQueues {
   readonly #lines = {
-    exclusive: new Map<string, Line>(),
-    waiters: new Map<string, Line>(),
-    queue: new Map<string, Line>(),
+    exclusive: new ShardedMap<Line>(),
+    waiters: new ShardedMap<Line>(),
+    queue: new ShardedMap<Line>(),
   };
   readonly #wanted = new WantedLocks();
 
@@ -121,7 +121,7 @@ class Line {
   readonly #places: Place[] = [];
 
   constructor(
-    private readonly lines: Map<string, Line>,
+    private readonly lines: ShardedMap<Line>,
     private readonly name: string,
     private readonly width: number,
   ) {}
@@ -144,17 +144,14 @@ class Line {
 
 /** The latest locks that other processes waited for. */
 class WantedLocks {
-  readonly #listeners = new Map<string, number>();
+  readonly #listeners = new NameMemory<number>();
 
   listeners(name: string): number {
     return this.#listeners.get(name) ?? 0;
   }
 
   set(name: string, listeners: number): void {
-    this.#listeners.delete(name);
-    if (listeners <= 0) return;
-    this.#listeners.set(name, listeners);
-    const [eldest] = this.#listeners.keys();
-    if (this.#listeners.size > CAPACITY) this.#listeners.delete(eldest!);
+    this.#listeners.delete(name); // it counts as new
+    if (listeners > 0) this.#listeners.set(name, listeners);
   }
 }

@@ -9,7 +9,7 @@ import {
   lockToken,
 } from '../scripts/index.js';
 import { type BackOff, ExponentialBackOff } from './back-off.js';
-import type { LockCommands } from './lock-commands.js';
+import type { LockCommand, LockCommands, LockRequest } from './lock-commands.js';
 
 /**
  * Key of the waiters of a plain lock; '' where none are registered: a release counts the receivers of a message, and in a
@@ -26,42 +26,67 @@ export function reentrantCommands(
   name: LockName,
   isFenced: boolean,
 ): LockCommands {
-  const { redisKey, channel, token } = name;
-  const { watchdogTimeout } = context;
-  const acquireKeys = isFenced ? [redisKey, token] : [redisKey];
-  const releaseKeys = [redisKey];
-  return {
-    redisKey,
-    kind: 'alone',
-    localQueue: 'exclusive',
-    leavesQueueEntry: true,
-    maxSleep: watchdogTimeout,
-    channelOf: (holder, _, isRegistered) => (isRegistered ? `${channel}:${holder}` : channel),
-    fieldOf: (holder) => holder,
-    renewalKeys: () => [redisKey, redisKey],
-    tombstoneOf: (holder) => name.gone(holder),
-    acquire: ({ lease, holder, about, mayWait }, waited) => {
-      const waiters = waitersOf(context, name);
-      const queues = mayWait && waiters !== '' ? [waiters, waited, watchdogTimeout] : [];
-      return {
-        script: lockAcquire,
-        keys: acquireKeys,
-        args: [lease, holder, about, 1, name.gone(holder), ...queues],
-      };
-    },
-    release: (holder, tombstone) => ({
+  return new ReentrantCommands(context, name, isFenced);
+}
+
+/** A class, as a process may have a million of them: its methods are shared. */
+class ReentrantCommands implements LockCommands {
+  readonly redisKey: string;
+  readonly kind = 'alone';
+  readonly localQueue = 'exclusive';
+  readonly leavesQueueEntry = true;
+  readonly maxSleep: number;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly name: LockName,
+    private readonly isFenced: boolean,
+  ) {
+    this.redisKey = name.redisKey;
+    this.maxSleep = context.watchdogTimeout;
+  }
+
+  channelOf(holder: string, _: number, isRegistered: boolean): string {
+    const { channel } = this.name;
+    return isRegistered ? `${channel}:${holder}` : channel;
+  }
+
+  fieldOf(holder: string): string {
+    return holder;
+  }
+
+  renewalKeys(): [string, string] {
+    return [this.redisKey, this.redisKey];
+  }
+
+  tombstoneOf(holder: string): string {
+    return this.name.gone(holder);
+  }
+
+  acquire({ lease, holder, about, mayWait }: LockRequest, waited: number): LockCommand {
+    const { context, name, redisKey } = this;
+    const waiters = waitersOf(context, name);
+    const queues = mayWait && waiters !== '' ? [waiters, waited, context.watchdogTimeout] : [];
+    return {
+      script: lockAcquire,
+      keys: this.isFenced ? [redisKey, name.token] : [redisKey],
+      args: [lease, holder, about, 1, name.gone(holder), ...queues],
+    };
+  }
+
+  release(holder: string, tombstone: string): LockCommand {
+    const { publishCommand } = this.context.connection;
+    const waiters = waitersOf(this.context, this.name);
+    return {
       script: lockRelease,
-      keys: releaseKeys,
-      args: [
-        holder,
-        context.connection.publishCommand,
-        channel,
-        tombstone,
-        waitersOf(context, name),
-      ],
-    }),
-    token: (holder) => ({ script: lockToken, keys: [redisKey, name.token], args: [holder] }),
-  };
+      keys: [this.redisKey],
+      args: [holder, publishCommand, this.name.channel, tombstone, waiters],
+    };
+  }
+
+  token(holder: string): LockCommand {
+    return { script: lockToken, keys: [this.redisKey, this.name.token], args: [holder] };
+  }
 }
 
 /** Commands of Redisson's `RFairLock`. */
@@ -124,8 +149,7 @@ export function spinCommands(
       key,
       client: context.client,
     });
-  return {
-    ...reentrantCommands(context, name, false),
+  const commands: Partial<LockCommands> = {
     leavesQueueEntry: false,
     backOff,
     acquire: ({ lease, holder, about }) => ({
@@ -139,4 +163,5 @@ export function spinCommands(
       args: [holder, '', '', tombstone, ''],
     }),
   };
+  return Object.assign(reentrantCommands(context, name, false), commands);
 }

@@ -5,6 +5,7 @@ import type { AcquireAll } from '../../core/multi-lock.js';
 import { slotOf } from '../connection/cluster-slots.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockAcquire, lockRelease } from '../scripts/index.js';
+import { takeBack } from './base-lock.js';
 import { contend } from './contend.js';
 import type { AcquireCommands, LockCommand, LockCommands } from './lock-commands.js';
 import { holderInfo, newHolder } from './lock-holders.js';
@@ -56,7 +57,8 @@ export function acquireAll(context: RecipeContext, locks: readonly Lock[]): Acqu
     try {
       const taken = others.length > 0 ? await take(context, others, options, mayWait) : [];
       if (taken === undefined) for (const lease of again) await lease?.release();
-      return taken && again.map((lease) => lease ?? taken.shift()!);
+      const rest = taken?.values(); // not `shift`, which moves all others
+      return rest && again.map((lease) => lease ?? (rest.next().value as RedisLease));
     } catch (error) {
       for (const lease of again) void lease?.release();
       throw error;
@@ -109,9 +111,8 @@ function contendForAll(
             new RedisLease(base.hold(grant, holder, lease, options, places[i]!, release).hold),
         );
       },
-      takeBack: (contention) => {
-        for (const base of bases) base.takeBack(contention, holder, lease);
-      },
+      takeBack: (contention) =>
+        takeBack(context, contention, lease, (mayFollow) => releaseOfAll(each, holder, mayFollow)),
     },
     wait,
   );
@@ -130,5 +131,21 @@ function multiCommands(context: RecipeContext, locks: readonly LockCommands[]): 
       keys,
       args: [lease, holder, about, keys.length, ...locks.map((lock) => lock.tombstoneOf(holder))],
     }),
+  };
+}
+
+/** One command that releases plain mutexes of one holder. */
+function releaseOfAll(
+  locks: readonly LockCommands[],
+  holder: string,
+  mayFollow: boolean,
+): LockCommand {
+  const all = locks.map((lock) => lock.release(holder, mayFollow ? lock.tombstoneOf(holder) : ''));
+  const [holderId, publish] = all[0]!.args;
+  const each = all.flatMap(({ args }) => args.slice(2));
+  return {
+    script: lockRelease,
+    keys: all.flatMap(({ keys }) => keys),
+    args: [holderId!, publish!, ...each],
   };
 }

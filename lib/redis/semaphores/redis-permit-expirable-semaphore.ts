@@ -104,7 +104,7 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   /** Adds permits; removes them if `permits` is below 0. */
   async addPermits(permits: number): Promise<void> {
     validatePermits(Math.abs(permits), this.base.about);
-    await this.#change(permitResize, 'add', permits);
+    await this.#change(permitResize, ['add', permits]);
   }
 
   /**
@@ -122,8 +122,10 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     const ids = [permitIds].flat();
     for (const id of ids) validatePermitId(id, this.base.about);
     if (ids.length === 0) return true; // the server would record that there are 0 permits
-    const released = (await this.#change(permitReleaseIds, ...ids.map(bytesOf))) === 1;
-    if (released) this.base.loseHold('its permit was released by its id', (hold) => has(hold, ids));
+    const released = (await this.#change(permitReleaseIds, ids.map(bytesOf))) === 1;
+    const given = new Set(ids.map((id) => id.toLowerCase()));
+    if (released)
+      this.base.loseHold('its permit was released by its id', (hold) => has(hold, given));
     return released;
   }
 
@@ -148,7 +150,7 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
 
   async #resize(mode: 'try' | 'set', permits: number): Promise<boolean> {
     validatePermits(permits, this.base.about);
-    return (await this.#change(permitResize, mode, permits)) === 1;
+    return (await this.#change(permitResize, [mode, permits])) === 1;
   }
 
   #count(): Promise<[available: number, acquired: number]> {
@@ -157,7 +159,7 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     return this.#requests.ask(permitCount, keys, [this.most ?? '']) as Promise<[number, number]>;
   }
 
-  #change(script: Script, ...args: RedisArgument[]): Promise<number> {
+  #change(script: Script, args: readonly RedisArgument[]): Promise<number> {
     const { redisKey, permitTimeouts, semaphoreChannel, permitQueue } = this.name;
     const { publishCommand } = this.context.connection;
     const keys = [redisKey, permitTimeouts, permitQueue];
@@ -175,8 +177,8 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
 
 const bytesOf = (permitId: string) => Buffer.from(permitId, 'hex');
 
-const has = (hold: { readonly permitIds: readonly string[] }, ids: readonly string[]) =>
-  hold.permitIds.some((id) => ids.includes(id));
+const has = (hold: { readonly permitIds: readonly string[] }, ids: ReadonlySet<string>) =>
+  hold.permitIds.some((id) => ids.has(id));
 
 /** @throws LockOptionsError unless it is a permit id, as given by a lease or by Redisson */
 export function validatePermitId(id: unknown, context: LockErrorContext): void {

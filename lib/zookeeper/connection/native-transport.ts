@@ -5,14 +5,15 @@ import { NativeLink } from './native-link.js';
 import type { LinkListener, OpenOptions, Transport, TransportLink } from './transport.js';
 
 /** The driver's class, of which only the addon object inside is used. */
-type Driver = new (config: object) => { readonly native: NativeHandle };
+type Addon = new (config: object) => { readonly native: NativeHandle };
 
 /** Opens links through the npm package `zookeeper`, the native client. Works in the main thread only. */
 export class NativeTransport implements Transport {
+  readonly driver = 'native';
   readonly #links = new Set<NativeLink>();
   #allClosed: () => void = () => {};
 
-  private constructor(private readonly driver: Driver) {}
+  private constructor(private readonly Addon: Addon) {}
 
   /**
    * Loads the driver, an optional peer dependency.
@@ -22,22 +23,22 @@ export class NativeTransport implements Transport {
   static async load(client?: string): Promise<NativeTransport> {
     if (!isMainThread)
       throw new LockConnectionError(
-        'The backend "zookeeper" works in the main thread only: its native driver takes the process down when several threads load it. Take the locks there, or start processes instead of worker threads.',
+        'The native driver of the backend "zookeeper" works in the main thread only: it takes the process down when several threads load it. Use the `driver` "wire" in worker threads.',
         { client },
       );
     try {
-      const { default: driver } = await import('zookeeper');
-      return new NativeTransport(driver);
+      const { default: addon } = await import('zookeeper');
+      return new NativeTransport(addon);
     } catch (cause) {
       throw new LockConnectionError(
-        'The backend "zookeeper" needs the package `zookeeper`, which could not be loaded. Run `npm install zookeeper` (on Linux it compiles, so it needs make, g++ and python3, and install scripts must be allowed).',
+        'The `driver` "native" needs the package `zookeeper`, which could not be loaded. Use the `driver` "wire", or run `npm install zookeeper` (on Linux it compiles, so it needs make, g++ and python3, and install scripts must be allowed).',
         { client, cause },
       );
     }
   }
 
   open(options: OpenOptions, listener: LinkListener): TransportLink {
-    const { native } = new this.driver({});
+    const { native } = new this.Addon({});
     const link = new NativeLink(native, listener, (closed) => this.#closed(closed));
     this.#links.add(link);
     link.open(options);

@@ -10,6 +10,8 @@ export interface ServerAddress {
   /** A host name, an IPv4 or an IPv6 address (without brackets). */
   readonly host: string;
   readonly port: number;
+  /** The name that `host` is an address of, if one was given. */
+  readonly name?: string;
 }
 
 const DEFAULT_PORT = 2181;
@@ -102,6 +104,7 @@ export class ServerList implements Servers {
     const [first, ...others] = (await this.#lookup(server.host)).map(({ address }) => ({
       host: address,
       port: server.port,
+      name: server.host,
     }));
     for (const each of [first!, ...others]) this.#known.add(addressText(each));
     this.#round.unshift(...others);

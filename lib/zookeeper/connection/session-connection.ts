@@ -297,7 +297,8 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     const state = this.#wasConnected ? 'RECONNECTED' : 'CONNECTED';
     this.#wasConnected = true;
     link.watch(session.patience);
-    this.#become(state, `session 0x${session.id}`);
+    const { driver } = this.options.transport;
+    this.#become(state, `session 0x${session.id}${driver ? `, driver "${driver}"` : ''}`);
   }
 
   /** Drops the link; the session may live on, so the next link attaches to it. */

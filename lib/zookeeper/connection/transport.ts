@@ -72,8 +72,10 @@ export interface TransportLink {
   close(): void;
 }
 
-/** Opens links: the narrow interface behind which the native driver and the embedded tree differ. */
+/** Opens links: the narrow interface behind which the native driver, the wire driver and the embedded tree differ. */
 export interface Transport {
+  /** Name of the driver, for the log; none of the embedded tree. */
+  readonly driver?: string;
   /** Returns at once; the listener is not called before that. */
   open(options: OpenOptions, listener: LinkListener): TransportLink;
   /**

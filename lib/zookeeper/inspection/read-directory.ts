@@ -5,11 +5,12 @@ import {
   leaderLatchDriver,
   READ_NAME,
   readWriteSortKey,
+  sortKey,
   standardLockInternalsDriver,
   WRITE_NAME,
 } from '../locks/lock-drivers.js';
+import { sortedNames } from '../locks/sorted-names.js';
 import { listChildren } from '../nodes/node-requests.js';
-import { sortedChildren, sortKey } from '../locks/lock-drivers.js';
 import { LEASE_NAME } from '../semaphores/lease-attempt.js';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -23,7 +24,7 @@ interface QueuedNode {
 
 /** The nodes of a mutex, or of a leader selector, in queue order: the first one holds. */
 export function mutexNodes(children: readonly string[]): QueuedNode[] {
-  return firstHolds(sortedChildren(children, standardLockInternalsDriver.sortKey));
+  return firstHolds(sortedNames(children, standardLockInternalsDriver.sortKey));
 }
 
 /** Whether `children` are the nodes of a leader latch. */
@@ -33,7 +34,7 @@ export function areLatches(children: readonly string[]): boolean {
 
 /** The nodes of a leader latch, in queue order: the first one leads. */
 export function latchNodes(children: readonly string[]): QueuedNode[] {
-  return firstHolds(sortedChildren(children, leaderLatchDriver.sortKey));
+  return firstHolds(sortedNames(children, leaderLatchDriver.sortKey));
 }
 
 /** Whether `children` are the nodes of a double barrier, which has no holders. */
@@ -51,7 +52,7 @@ function areReadWrite(children: readonly string[]): boolean {
  * of it except its own: a reader with the writer's own sequence number (see the downgrade).
  */
 function readWriteNodes(children: readonly string[]): QueuedNode[] {
-  const sorted = sortedChildren(children, readWriteSortKey);
+  const sorted = sortedNames(children, readWriteSortKey);
   const firstWriter = sorted.findIndex((child) => child.includes(WRITE_NAME));
   const isAlone = sorted
     .slice(0, Math.max(0, firstWriter))
@@ -66,7 +67,7 @@ function readWriteNodes(children: readonly string[]): QueuedNode[] {
 
 /** The leases of a semaphore, in the order of their sequence numbers. */
 function leaseNodes(children: readonly string[]): string[] {
-  return sortedChildren(children, (child) => sortKey(child, LEASE_NAME));
+  return sortedNames(children, (child) => sortKey(child, LEASE_NAME));
 }
 
 function firstHolds(sorted: readonly string[]): QueuedNode[] {

@@ -1,53 +1,13 @@
-import { type AcquireRequest, runAcquire } from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import type { LockHolder } from '../../core/lock-holder.js';
 import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { listChildren, untilConnected } from '../nodes/node-requests.js';
 import { OwnedNode, ProtectedNode } from '../nodes/protected-node.js';
-import { createMissingParents, type RetryBounds, RetryLoop } from '../nodes/retry-loop.js';
+import { createMissingParents } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
-import type { SoleChildEntry } from './saved-requests.js';
-import { isFirst, type LockInternalsDriver, nodeHolder, type Turn } from './lock-drivers.js';
-import type { LockHold } from './lock-hold.js';
-
-/** One acquire under way, of any recipe. */
-export interface Acquisition extends RetryBounds {
-  /** False if the acquire resolves without the lock instead of waiting for others. */
-  readonly mayWait: boolean;
-  /** Name of the caller, for operators (see `AcquireOptions.method`). */
-  readonly method?: string | undefined;
-  /** The holder, while our own node is the next in the queue. */
-  holder?: LockHolder | undefined;
-  /** Called when the servers have answered: the next failure starts a new series of retries. */
-  answered(): void;
-}
-
-/**
- * Runs `work` as an acquire and emits its events; settles as `work` does.
- *
- * @param work resolves to the hold, or to `undefined` if it would have to wait but may not
- */
-export function runAcquisition(
-  context: RecipeContext,
-  request: AcquireRequest,
-  work: (acquisition: Acquisition) => Promise<LockHold | undefined>,
-): Promise<LockHold | undefined> {
-  const { key, mayWait, options } = request;
-  const { client, retryPolicy } = context;
-  return runAcquire(context, request, (wait) => {
-    let retry: RetryLoop | undefined;
-    return work({
-      wait,
-      mayWait,
-      method: options.method,
-      answered: () => (retry = undefined),
-      get retry() {
-        return (retry ??= new RetryLoop(retryPolicy, wait, { key, client }));
-      },
-    });
-  });
-}
+import type { Acquisition } from './acquisition.js';
+import type { KnownQueue } from './known-queues.js';
+import { type LockInternalsDriver, nodeHolder, type Turn } from './lock-drivers.js';
 
 /** Parameters of one attempt. */
 export interface AttemptPlan {
@@ -65,13 +25,21 @@ export type PlanOf = (wait: WaitScope) => AttemptPlan | Promise<AttemptPlan>;
 export type AttemptResult = 'granted' | 'gone' | 'busy';
 
 /**
+ * Most nodes that are asked for one by one, instead of listing the queue: those of other clients between two of ours. One of
+ * them costs about as much as that many names of a listing.
+ */
+const MOST_ASKED = 100;
+const NAMES_EACH = 16;
+
+/**
  * One node in the queue of a lock, from its create to the grant: Curator's `LockInternals.internalLockLoop`.
  *
  * Invariants:
  * - It is granted only while its node, created in the currently connected session, is first. A node of an older session,
  *   which the servers are about to remove, is never granted (CURATOR-604).
  * - From the first wait on, our own node is watched too. That watch reports its loss before the loss of any node deleted
- *   later, so "the only node ahead of ours is gone" is a grant without listing the queue again.
+ *   later, and before an answer that shows such a loss. So "all nodes ahead of ours are gone" is a grant without listing the
+ *   queue again, as long as ours is not reported lost (see `KnownQueue`).
  */
 export class LockAttempt {
   readonly node: ProtectedNode;
@@ -79,11 +47,9 @@ export class LockAttempt {
   ownWatch?: OwnedNode;
   readonly #driver: LockInternalsDriver;
   readonly #wait: WaitScope;
-  #memory?: SoleChildEntry;
-  /** True if our node was the only one in the queue when it had its turn. */
-  #wasAlone = false;
-  /** True if, in addition, the watch on the directory was armed by then. */
-  #wasWatched = false;
+  readonly #queue: KnownQueue;
+  /** True if the node that we waited for is gone, and ours existed until after that. */
+  #isFollowing = false;
 
   constructor(
     private readonly context: RecipeContext,
@@ -95,15 +61,14 @@ export class LockAttempt {
     this.#driver = driver;
     this.#wait = acquisition.wait;
     this.node = new ProtectedNode(context.connection, directory, driver.lockName, data, digits);
+    this.#queue = context.queues.of(directory, driver);
+    this.#queue.joined();
   }
 
-  /** Called when the granted node is known to be deleted: records what this attempt saw, for the next acquire. */
-  removed(): void {
-    const { soleChildren } = this.context;
-    if (!this.#wasAlone) return;
-    const isKnown = this.#memory !== undefined && soleChildren.isCurrent(this.#memory);
-    if (!isKnown) soleChildren.note(this.directory);
-    else if (this.#wasWatched) this.#memory!.lastSequence = this.node.sequence;
+  /** Called once, when the node is released or given up and its removal was attempted; `isGone`: it is known to be deleted. */
+  left(isGone: boolean): void {
+    if (isGone) this.#queue.gone(this.node.name);
+    this.#queue.left();
   }
 
   /**
@@ -124,11 +89,11 @@ export class LockAttempt {
         if (!this.node.isInOrder) throw this.acquisition.retry.outOfNumbers(this.directory);
         if (turn.blocker !== undefined) {
           if (!this.acquisition.mayWait) return 'busy';
-          this.#wait.contended();
-          const isGone = await this.#waitFor(`${this.directory}/${turn.blocker}`, turn.isHeld);
-          if (!isGone || !this.#isNext(turn)) continue;
+          this.#isFollowing = await this.#waitFor(turn.blocker, turn.isHeld === true);
+        } else if (this.#mayGrant()) {
+          this.#queue.served(this.node.name, this.#driver);
+          return 'granted';
         }
-        if (this.#mayGrant()) return this.#granted();
       } catch (error) {
         const { parents } = this.context;
         await createMissingParents(error, this.directory, parents, this.acquisition);
@@ -137,33 +102,38 @@ export class LockAttempt {
   }
 
   /**
-   * Our place in the queue. In a function of its own: the listing must not stay on the heap while `run` waits, as the
+   * Our place in the queue. In a function of its own: a listing must not stay on the heap while `run` waits, as the
    * listings of N waiters have N² names.
    */
-  async #turn(): Promise<(Turn & { readonly isHeld: boolean }) | undefined> {
+  async #turn(): Promise<Turn | undefined> {
+    const isFollowing = this.#isFollowing && this.#driver.isClosed;
+    this.#isFollowing = false;
+    if (isFollowing && (await this.#lookAhead()))
+      return this.#queue.turnOf(this.node.name, this.#driver);
     const children = await this.#children();
-    const turn = this.#driver.turnOf(children, this.node.name);
-    if (turn === undefined) return undefined;
-    const { blocker, isNext } = turn;
-    if (blocker === undefined) this.#lookBack(children);
-    const isHeld = blocker !== undefined && isFirst(children, blocker, this.#driver.sortKey);
-    return { blocker, isNext, isHeld };
+    if (children && this.#driver.turnOf) return this.#driver.turnOf(children, this.node.name);
+    const turn = this.#queue.turnOf(this.node.name, this.#driver);
+    const isSeen = children !== undefined || turn?.blocker === undefined;
+    if (isSeen || this.acquisition.mayWait) return turn; // who waits looks at the blocker itself
+    await this.#children(); // the blocker may be gone without our knowing
+    return this.#queue.turnOf(this.node.name, this.#driver);
   }
 
-  #granted(): AttemptResult {
-    this.context.servedNodes.note(this.directory, this.node.name);
-    return 'granted';
-  }
-
-  /** True if it is our turn, now that the blocker is gone; false if that is not known. */
-  #isNext({ isNext, blocker }: Turn): boolean {
-    const { servedNodes } = this.context;
-    return isNext || (this.#driver.isClosed && servedNodes.has(this.directory, blocker!));
-  }
-
-  #lookBack(children: readonly string[]): void {
-    this.#wasAlone = children.length === 1;
-    this.#wasWatched = this.#memory?.isWatched === true;
+  /** Asks which of the nodes ahead are still there, if they are few; resolves to false if the queue is to be listed instead. */
+  async #lookAhead(): Promise<boolean> {
+    const { context, directory, node } = this;
+    const ahead = this.#queue.ahead(node.name, this.#driver);
+    if (ahead === undefined) return false;
+    if (ahead === 0) return true;
+    if (ahead > MOST_ASKED || ahead * NAMES_EACH > this.#queue.size) return false;
+    const own = this.ownWatch!;
+    const names = this.#queue.namesAhead(node.name, this.#driver);
+    const armed = own.arm(); // first: what follows it on this connection proves something only if our own node is there
+    const looks = names.map((name) => context.connection.exists(`${directory}/${name}`));
+    const [, ...stats] = await this.#wait.until(Promise.all([armed, ...looks]));
+    if (own.isGone) return false;
+    for (const [at, name] of names.entries()) if (stats[at] === undefined) this.#queue.gone(name);
+    return true;
   }
 
   #mayGrant(): boolean {
@@ -172,51 +142,58 @@ export class LockAttempt {
     return isCurrent && this.node.mayExist && !this.ownWatch?.isGone;
   }
 
-  /** Lists the queue, as of some time after our node was created. */
-  #children(): Promise<string[]> {
-    if (this.node.isUncertain) return this.#recover();
-    if (this.node.path === undefined) return this.#enter();
-    return this.#wait.until(listChildren(this.context.listings, this.directory));
-  }
-
-  /** Determines whether the node was created although no answer came. */
-  async #recover(): Promise<string[]> {
-    const children = await this.#wait.until(this.node.locate());
-    return this.node.path === undefined ? await this.#enter() : children;
+  /**
+   * The queue, as of some time after our node was created, which is created first; what is known of it is brought up to date.
+   * `undefined` if that was possible without a listing.
+   */
+  async #children(): Promise<string[] | undefined> {
+    const { node } = this;
+    const isLost = node.isUncertain;
+    if (!isLost && node.path === undefined) return await this.#enter();
+    const watch = this.#queue.watchSent;
+    const listed = isLost ? node.locate() : listChildren(this.context.listings, this.directory);
+    const children = await this.#wait.until(listed);
+    if (node.path === undefined) return await this.#enter(); // it was not created
+    return this.#listed(children, watch);
   }
 
   /**
-   * Creates the node and lists the queue in one go: requests are answered in order. If our last node was the only child,
-   * and the sequence number of this one shows that no other node was created in between, there is nothing to list.
+   * Creates the node and lists the queue in one go: requests are answered in order. Where no other client is expected, only
+   * the number of the node is awaited: if it is the next, there is nothing to list.
    */
-  async #enter(): Promise<string[]> {
-    const { listings, soleChildren } = this.context;
+  async #enter(): Promise<string[] | undefined> {
+    const { listings } = this.context;
     const { node, directory } = this;
-    const memory = node.digits === undefined ? soleChildren.recall(directory) : undefined;
-    this.#memory = memory;
-    if (memory?.lastSequence !== undefined) {
-      const expected = memory.lastSequence + 1;
-      memory.lastSequence = undefined; // for one attempt only: a concurrent one would break the argument
-      await this.#wait.until(node.create());
-      if (soleChildren.isCurrent(memory) && node.sequence === expected) return [node.name];
-      return await this.#wait.until(listChildren(listings, directory));
-    }
+    const queue = this.#queue;
     const created = node.create();
-    const watched = memory && !memory.isWatched ? soleChildren.watch(memory) : undefined;
+    if (node.digits === undefined && queue.isPredictable) {
+      await this.#wait.until(created);
+      if (queue.entered(node)) return undefined;
+      const sent = queue.watchSent;
+      return this.#listed(await this.#wait.until(listChildren(listings, directory)), sent);
+    }
+    const watched = queue.isToWatch ? queue.watch() : undefined;
+    const watch = queue.watchSent;
     const all = Promise.all([created, listings.getChildren(directory), watched]);
     const [, children] = await this.#wait.until(all);
+    return this.#listed(children, watch);
+  }
+
+  #listed(children: string[], watch: object | undefined): string[] {
+    if (this.node.digits === undefined) this.#queue.listed(children, this.node, watch);
     return children;
   }
 
   /**
-   * Resolves when there is a reason to list the queue again; to true if `blocker` is gone, and our own node existed until
-   * after that.
+   * Resolves to true when `blocker` is gone, and our own node existed until after that; to false if our node, or its session, is
+   * gone.
    *
    * After a lost connection both watches are set again. While the blocker exists, the queue need not be listed: its
    * waiters, of which there may be thousands, would all list the directory at once.
    */
-  async #waitFor(blocker: string, isHolder: boolean): Promise<boolean> {
+  async #waitFor(name: string, isHolder: boolean): Promise<boolean> {
     const { connection } = this.context;
+    const blocker = `${this.directory}/${name}`;
     this.acquisition.holder = undefined;
     const own = (this.ownWatch ??= new OwnedNode(this.context, this.node.path!));
     while (this.node.belongsTo(connection.session) && !own.isGone) {
@@ -227,10 +204,11 @@ export class LockAttempt {
         // Our own node first. getData instead of exists: on a deleted node, exists would leave a watch behind.
         await this.#wait.until(Promise.all([own.arm(), this.#look(blocker, wake, isHolder)]));
         this.acquisition.answered();
+        this.#wait.contended();
         const event = await this.#wait.until(woken);
-        if (event?.type === 'deleted') return true;
+        if (event?.type === 'deleted') return this.#passed(name);
       } catch (error) {
-        if (ZooKeeperError.is(error, ReturnCode.NONODE)) return false;
+        if (ZooKeeperError.is(error, ReturnCode.NONODE)) return !own.isGone && this.#passed(name);
         await this.acquisition.retry.after(error);
       } finally {
         connection.unwatch(blocker, wake);
@@ -238,6 +216,11 @@ export class LockAttempt {
       if (!connection.isConnected) await untilConnected(connection, this.#wait);
     }
     return false;
+  }
+
+  #passed(blocker: string): true {
+    this.#queue.gone(blocker);
+    return true;
   }
 
   /** Watches the node; of a holder it keeps a few words, as a waiter may wait for long. */

@@ -6,7 +6,7 @@ import type { Session } from '../connection/session.js';
 import type { ConnectionState } from '../connection/zookeeper-connection.js';
 import { type NodeOwner, OwnedNode, type ProtectedNode } from '../nodes/protected-node.js';
 import type { RecipeContext } from '../recipe-context.js';
-import type { WatchableHold } from './saved-requests.js';
+import type { WatchableHold } from './delayed-watches.js';
 
 /** Parameters of a granted lock. */
 interface Grant {
@@ -21,8 +21,8 @@ interface Grant {
   readonly nodes: readonly { readonly node: ProtectedNode; readonly ownWatch?: OwnedNode }[];
   /** Default: `session`. */
   readonly errorPolicy?: ErrorPolicy;
-  /** Called when the nodes are known to be deleted after the release. */
-  readonly onRemoved?: () => void;
+  /** Called after the release: whether the nodes are known to be deleted. */
+  readonly onRemoved?: (areGone: boolean) => void;
   /** Fencing token. Default: the transaction that created the last of the nodes. */
   readonly token?: bigint;
 }
@@ -144,6 +144,6 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     const removed = this.grant.nodes.map(({ node }) => removals.remove(node)); // sent at once; the rest is done meanwhile
     delayedWatches.remove(this);
     const areGone = await Promise.all(removed);
-    if (areGone.every(Boolean)) this.grant.onRemoved?.();
+    this.grant.onRemoved?.(areGone.every(Boolean));
   }
 }

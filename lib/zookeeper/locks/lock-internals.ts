@@ -8,15 +8,10 @@ import type { AcquireOptions, LockIdentity, LockRecipe } from '../../core/lock.j
 import type { Session } from '../connection/session.js';
 import type { LockSettings } from '../lock-path.js';
 import { listChildren } from '../nodes/node-requests.js';
-import { sortedChildren } from './lock-drivers.js';
+import { sortedNames } from './sorted-names.js';
 import type { RecipeContext } from '../recipe-context.js';
-import {
-  type Acquisition,
-  type AttemptPlan,
-  LockAttempt,
-  type PlanOf,
-  runAcquisition,
-} from './lock-attempt.js';
+import { type Acquisition, runAcquisition } from './acquisition.js';
+import { type AttemptPlan, LockAttempt, type PlanOf } from './lock-attempt.js';
 import type { LockInternalsDriver } from './lock-drivers.js';
 import { LockHold } from './lock-hold.js';
 import { ZooKeeperLease } from './zookeeper-lease.js';
@@ -67,17 +62,20 @@ export class LockQueue {
         const { session } = context.connection;
         if (result === 'granted' && session && node.belongsTo(session))
           return take({ attempt, session, plan });
-        attempt.ownWatch?.stop();
-        const removed = context.removals.remove(node);
+        const removed = this.#giveUp(attempt);
         if (result !== 'busy') continue;
         await removed;
         return undefined;
       } catch (error) {
-        attempt.ownWatch?.stop();
-        void context.removals.remove(node);
+        void this.#giveUp(attempt);
         throw error;
       }
     }
+  }
+
+  async #giveUp(attempt: LockAttempt): Promise<void> {
+    attempt.ownWatch?.stop();
+    attempt.left(await this.context.removals.remove(attempt.node));
   }
 }
 
@@ -156,7 +154,7 @@ export class LockInternals {
   async participants(isOurs: (name: string) => boolean = () => true): Promise<string[]> {
     const { path } = this.settings;
     const children = await listChildren(this.context.connection, path);
-    const sorted = sortedChildren(children.filter(isOurs), this.driver.sortKey);
+    const sorted = sortedNames(children.filter(isOurs), this.driver.sortKey);
     return sorted.map((name) => `${path}/${name}`);
   }
 
@@ -175,7 +173,7 @@ export class LockInternals {
         session,
         nodes: [attempt],
         errorPolicy,
-        onRemoved: () => attempt.removed(),
+        onRemoved: (areGone) => attempt.left(areGone),
         token: plan.token,
       });
     const request = { key, recipe: identity.recipe, options, mayWait };

@@ -11,14 +11,15 @@ import type {
   PermitOptions,
 } from '../../core/lock.js';
 import type { LockSettings } from '../lock-path.js';
-import { type Acquisition, runAcquisition } from '../locks/lock-attempt.js';
+import { type Acquisition, runAcquisition } from '../locks/acquisition.js';
 import { standardLockInternalsDriver } from '../locks/lock-drivers.js';
 import { LockHold } from '../locks/lock-hold.js';
 import { type GrantedAttempt, LockQueue } from '../locks/lock-internals.js';
 import { ZooKeeperLease } from '../locks/zookeeper-lease.js';
 import { listChildren } from '../nodes/node-requests.js';
 import { OwnedNode } from '../nodes/protected-node.js';
-import { sortedChildren, sortKey } from '../locks/lock-drivers.js';
+import { sortKey } from '../locks/lock-drivers.js';
+import { sortedNames } from '../locks/sorted-names.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { SharedCountReader } from '../shared/shared-count.js';
 import { LEASE_NAME, LeaseAttempt } from './lease-attempt.js';
@@ -59,7 +60,7 @@ export class SemaphoreGate {
     watch.guard(session, owner);
     const close = () => {
       watch.stop();
-      void removals.remove(attempt.node).then((isGone) => isGone && attempt.removed());
+      void removals.remove(attempt.node).then((isGone) => attempt.left(isGone));
     };
     return { watch, close };
   }
@@ -135,7 +136,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
    */
   async participants(): Promise<string[]> {
     const children = await listChildren(this.context.connection, this.#leases);
-    const sorted = sortedChildren(children, (child) => sortKey(child, LEASE_NAME));
+    const sorted = sortedNames(children, (child) => sortKey(child, LEASE_NAME));
     return sorted.map((name) => `${this.#leases}/${name}`);
   }
 

@@ -1,5 +1,5 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import type { Acquisition } from '../locks/lock-attempt.js';
+import type { Acquisition } from '../locks/acquisition.js';
 import { createMissingParents } from '../nodes/retry-loop.js';
 import type { AttemptResult } from '../locks/lock-attempt.js';
 import { listChildren, untilConnected } from '../nodes/node-requests.js';
@@ -51,11 +51,20 @@ interface LeaseRequest {
   readonly permits: SharedCountReader;
 }
 
+/** Up to so many permits, a list of their leases costs no more than to ask for their number. */
+const FEW = 16;
+
 /**
  * The lease nodes of one acquire on a semaphore, from their creation to the grant of all of them.
  *
- * Invariant: they are granted by a list of all children that was answered, in the session that created the nodes, after
- * all of them were created (see `mayGrantLeases`).
+ * Invariant: they are granted by an answer about all children, given in the session that created the nodes, after all of
+ * them were created: a list (see `mayGrantLeases`), or the number of children if it is no more than there are permits. Among
+ * more holders than permits, the last to create its nodes would have seen those of all others, in either. Foreign nodes count
+ * in both. The server may lag behind others, but not behind the creates that it has answered.
+ *
+ * A list also shows that our own nodes are there; in a number they may be missing, if another client has deleted them. So the
+ * number counts only in the turn that creates all of them, and only if there are permits for ours beside that number. For few
+ * permits and for the last ones, after a wait and after a lost connection, there is always a list.
  */
 export class LeaseAttempt {
   readonly nodes: readonly ProtectedNode[];
@@ -138,18 +147,42 @@ export class LeaseAttempt {
   }
 
   async #turn(watcher?: () => void): Promise<boolean | undefined> {
+    const { request } = this;
+    const areNew = this.nodes.every(({ path, isUncertain }) => path === undefined && !isUncertain);
+    if (areNew && watcher === undefined && request.permits.count > FEW)
+      if (await this.#enter()) return true;
     const children = await this.#children(watcher);
+    this.#checkOrder();
+    const names = this.nodes.map(({ name }) => name);
+    return mayGrantLeases(children, names, request.permits.count);
+  }
+
+  /**
+   * Creates all leases; resolves to true if there were permits for all nodes right after that, even if another client has
+   * deleted ours meanwhile, so that they are missing in the number.
+   */
+  async #enter(): Promise<boolean> {
+    const { directory, permits } = this.request;
+    const created = this.nodes.map((node) => node.create());
+    // In the same turn: answered behind the creates.
+    const counted = this.context.connection.exists(directory);
+    const [stat] = await this.#wait.until(Promise.all([counted, ...created]));
+    this.#checkOrder();
+    return stat !== undefined && stat.numChildren + this.nodes.length <= permits.count;
+  }
+
+  #checkOrder(): void {
     if (!this.nodes.every(({ isInOrder }) => isInOrder))
       throw this.acquisition.retry.outOfNumbers(this.request.directory);
-    const names = this.nodes.map(({ name }) => name);
-    return mayGrantLeases(children, names, this.request.permits.count);
   }
 
   /** Lists all leases, as of some time after ours were created; creates those of ours that are missing. */
   async #children(watcher?: () => void): Promise<string[]> {
     const { connection, listings } = this.context;
     const { directory } = this.request;
-    for (const node of this.nodes) if (node.isUncertain) await this.#wait.until(node.locate());
+    const uncertain = this.nodes.filter(({ isUncertain }) => isUncertain);
+    if (uncertain.length > 0)
+      await this.#wait.until(Promise.all(uncertain.map((node) => node.locate()))); // in one round trip
     const missing = this.nodes.filter(({ path }) => path === undefined);
     const created = missing.map((node) => node.create());
     // In the same turn: answered behind the creates.

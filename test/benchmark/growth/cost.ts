@@ -94,7 +94,7 @@ export function exponentOf(costs: readonly Cost[], of: 'requests' | 'work' | 'cp
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-function usedHeap(): number {
+export function usedHeap(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;
 }

@@ -41,6 +41,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: 'waiters for one key, of ten clients',
+    sizes: [400, 4_000, 20_000], // in a shorter queue, all of it is listed rather than asking for some
     run: async (n, stage) => queueing(stage, n, await stage.clients(10)),
   },
   {
@@ -52,13 +53,40 @@ export const scenarios: readonly Scenario[] = [
   {
     title: 'waiters for one key, fair',
     on: ['redis'],
-    run: (n, stage) => queueing(stage, n, [stage.client], { fair: true }),
+    run: (n, stage) => queueing(stage, n, [stage.client], fairMutex),
   },
   {
     title: 'clients that wait for one key, fair',
     sizes: [10, 100, 300],
     on: ['redis'],
-    run: async (n, stage) => queueing(stage, n, await stage.clients(n), { fair: true }),
+    run: async (n, stage) => queueing(stage, n, await stage.clients(n), fairMutex),
+  },
+  {
+    title: 'clients that wait for one write lock',
+    sizes: [10, 100, 300],
+    on: ['redis'],
+    run: async (n, stage) =>
+      queueing(stage, n, await stage.clients(n), (client, key) =>
+        client.readWriteLock(key).writeLock(),
+      ),
+  },
+  {
+    title: 'clients that wait for one permit',
+    sizes: [10, 100, 300],
+    on: ['redis'],
+    run: async (n, stage) =>
+      queueing(stage, n, await stage.clients(n), (client, key) =>
+        client.semaphore(key, { permits: 1 }),
+      ),
+  },
+  {
+    title: 'clients that wait for a multi-lock',
+    sizes: [10, 100, 300],
+    on: ['redis'],
+    run: async (n, stage) =>
+      queueing(stage, n, await stage.clients(n), (client, key) =>
+        client.multiLock([client.mutex(key), client.mutex(`${key}:other`)]),
+      ),
   },
   {
     title: 'keys used once',
@@ -95,6 +123,10 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
+function fairMutex(client: LockClient, key: string): Lock {
+  return client.mutex(key, { fair: true });
+}
+
 export const isOn = ({ on }: Scenario, backend: ScaleBackend['name']): boolean =>
   on === undefined || on.includes(backend);
 
@@ -117,15 +149,15 @@ async function queueing(
   stage: Stage,
   n: number,
   clients: readonly LockClient[],
-  options?: { fair: boolean },
+  lockOf: (client: LockClient, key: string) => Lock = (client, key) => client.mutex(key),
 ): Promise<void> {
-  const mutex = (client: LockClient) => client.mutex(`hot:${n}`, options);
+  const lock = (client: LockClient) => lockOf(client, `hot:${n}`);
   let waiting = 0;
   for (const client of clients) client.on('contended', () => void (waiting += 1));
-  const held = await mutex(stage.client).acquire();
+  const held = await lock(stage.client).acquire();
   await stage.measure(async () => {
     const served = Array.from({ length: n }, (_, i) =>
-      mutex(clients[i % clients.length]!).using(async () => {}),
+      lock(clients[i % clients.length]!).using(async () => {}),
     );
     await eventually('all of them wait', () => waiting >= n, { within: 120_000 });
     if (stage.backend.name !== 'embedded') await untilQuiet(stage.backend);

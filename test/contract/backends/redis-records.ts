@@ -13,7 +13,7 @@ export class CommandRecord {
   constructor(redis: RedisClient) {
     const call = redis.call.bind(redis) as (...command: Command) => Promise<unknown>;
     const record = (...command: Command) => {
-      this.#commands.push(command);
+      this.#commands.push(command.flat());
       return call(...command);
     };
     Object.assign(redis, { call: record });

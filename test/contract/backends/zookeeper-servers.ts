@@ -1,11 +1,11 @@
 import { systemClock } from '../../../lib/core/clock.js';
-import { NativeTransport } from '../../../lib/zookeeper/connection/native-transport.js';
 import { parseConnectString, ServerList } from '../../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import type { Session } from '../../../lib/zookeeper/connection/session.js';
 import type { ZooKeeperConnection } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { endSession, expireSession } from '../../support/zookeeper-session.js';
 import { eventually } from '../../support/time.js';
+import { type Driver, transportOf } from '../../support/zookeeper-driver.js';
 import { FaultProxy } from '../../support/zookeeper-proxy.js';
 import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
@@ -19,12 +19,15 @@ const KEEPING = { containerCheckIntervalMs: 60_000 };
 export class ZooKeeperBackend implements Backend {
   #clients = 0;
 
-  constructor(private readonly servers: readonly ZooKeeperServer[]) {}
+  constructor(
+    private readonly servers: readonly ZooKeeperServer[],
+    private readonly driver?: Driver,
+  ) {}
 
   async connect() {
     const server = this.servers[this.#clients++ % this.servers.length]!;
     return {
-      transport: await NativeTransport.load(),
+      transport: await transportOf(this.driver),
       servers: new ServerList([server], Math.random),
     };
   }
@@ -65,14 +68,14 @@ export class ZooKeeperBackend implements Backend {
 }
 
 /** One server, which keeps the directories that tests leave. */
-export async function standaloneZooKeeper(): Promise<ZooKeeperBackend> {
-  return new ZooKeeperBackend([await ZooKeeperServer.start(KEEPING)]);
+export async function standaloneZooKeeper(driver?: Driver): Promise<ZooKeeperBackend> {
+  return new ZooKeeperBackend([await ZooKeeperServer.start(KEEPING)], driver);
 }
 
 /** Three servers, the clients of which are on different ones. */
-export async function ensembleOfZooKeepers(): Promise<ZooKeeperBackend> {
+export async function ensembleOfZooKeepers(driver?: Driver): Promise<ZooKeeperBackend> {
   const { servers } = await ZooKeeperEnsemble.start(KEEPING);
-  return new ZooKeeperBackend(servers);
+  return new ZooKeeperBackend(servers, driver);
 }
 
 /** A real server, with a proxy for each client. */
@@ -80,11 +83,15 @@ export class StandaloneEnvironment implements ConnectionEnvironment {
   readonly #connections: ZooKeeperConnection[] = [];
   readonly #proxies: FaultProxy[] = [];
 
-  private constructor(private readonly server: ZooKeeperServer) {}
+  private constructor(
+    private readonly server: ZooKeeperServer,
+    private readonly driver?: Driver,
+  ) {}
 
-  static async start(): Promise<StandaloneEnvironment> {
+  static async start(driver?: Driver): Promise<StandaloneEnvironment> {
     return new StandaloneEnvironment(
       await ZooKeeperServer.start({ containerCheckIntervalMs: 200 }),
+      driver,
     );
   }
 
@@ -133,7 +140,7 @@ export class StandaloneEnvironment implements ConnectionEnvironment {
   ): Promise<ZooKeeperConnection> {
     const { servers } = parseConnectString(connectString);
     const connection = new SessionConnection({
-      transport: await NativeTransport.load(),
+      transport: await transportOf(this.driver),
       servers: new ServerList(servers, Math.random),
       sessionTimeout,
       tickTime: 500,

@@ -77,7 +77,7 @@ function withLeases(client: RedisLockClient): Check {
   const takeAndLeave = async (count: number) => {
     for (const last = taken + count; taken < last;) {
       const once = Array.from({ length: together }, () =>
-        client.mutex(`once ${taken++}`).tryAcquire({ lease: 100, wait: 20_000 }),
+        client.mutex(`once ${taken++}`).tryAcquire({ lease: 1_000, wait: 20_000 }),
       );
       if ((await Promise.all(once)).includes(undefined)) throw new Error('a new lock was taken');
     }

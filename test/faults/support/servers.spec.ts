@@ -4,6 +4,7 @@ import { eventually } from '../../support/time.js';
 import { useCleanup, useRedis, useZooKeeperEnsemble } from '../../support/fixtures.js';
 import { freePorts } from '../../support/processes.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { Program } from './program.js';
 
 describe('Free ports', () => {
   const HOST = '127.0.0.1';
@@ -62,6 +63,16 @@ describe('A Redis server of the tests', () => {
     expect(own.running).toBe(false);
     expect(existsSync(dir!)).toBe(false);
     expect(client.status).toBe('end');
+  });
+
+  it('ends with the process that started it, although that was killed, and leaves nothing behind', async () => {
+    const url = new URL('../programs/server-owner.ts', import.meta.url);
+    const owner = cleanup(new Program(url, []), (it) => it.stop());
+    const { pid, folder } = await owner.next<{ pid: number; folder: string }>();
+    expect([process.kill(pid, 0), existsSync(folder)]).toEqual([true, true]);
+    await owner.stop();
+    await eventually('the server is gone', () => !existsSync(`/proc/${pid}`), { within: 20_000 });
+    await eventually('its folder is gone', () => !existsSync(folder), { within: 20_000 });
   });
 });
 

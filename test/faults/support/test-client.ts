@@ -1,7 +1,6 @@
 import { systemClock } from '../../../lib/core/clock.js';
 import type { ErrorPolicy } from '../../../lib/core/election/election-backend.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
-import { NativeTransport } from '../../../lib/zookeeper/connection/native-transport.js';
 import { RetryForever } from '../../../lib/zookeeper/connection/retry-policies.js';
 import { parseConnectString, ServerList } from '../../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
@@ -11,6 +10,7 @@ import type {
 } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
 import { eventually } from '../../support/time.js';
+import { transportOf } from '../../support/zookeeper-driver.js';
 
 /** What a {@link TestClient} may want other than the usual. */
 export interface TestClientOptions {
@@ -41,7 +41,7 @@ export class TestClient {
     const { auth, onAttemptFailed, errorPolicy } = options;
     const { servers, chroot } = parseConnectString(connect);
     const connection = new SessionConnection({
-      transport: await NativeTransport.load(),
+      transport: await transportOf(),
       servers: new ServerList(servers, Math.random),
       sessionTimeout,
       tickTime,

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../../lib/core/clock.js';
-import { NativeTransport } from '../../../lib/zookeeper/connection/native-transport.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { createZooKeeperLockClient } from '../../../lib/zookeeper/create-zookeeper-lock-client.js';
@@ -10,6 +9,7 @@ import { FaultProxy, OpCode } from '../../support/zookeeper-proxy.js';
 import { useCleanup } from '../../support/fixtures.js';
 import { freePorts } from '../../support/processes.js';
 import { byTier } from '../../support/tier.js';
+import { transportOf } from '../../support/zookeeper-driver.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 import type { TestClient } from '../support/test-client.js';
 import { useZooKeeperStage } from '../support/zookeeper-stage.js';
@@ -85,7 +85,7 @@ describe('The connection to a server', () => {
     proxy.holdReplies();
     await client.reached('SUSPENDED');
     proxy.release(); // the old connection works again, and the driver sends its pings on it; no other comes up
-    expect(proxy.open).toBe(1);
+    expect(proxy.open).toBeLessThan(2); // none by the wire driver, which hangs up
     await eventually('lost', () => lease.signal.aborted);
     await stage.queue(0);
     expect(await server.hasSession(id)).toBe(false);
@@ -253,7 +253,7 @@ describe('The connection to servers', () => {
   it('does not wait for a name service that does not answer', async () => {
     let asked = 0;
     const connection = new SessionConnection({
-      transport: await NativeTransport.load(),
+      transport: await transportOf(),
       sessionTimeout: 3_000,
       clock: systemClock,
       servers: {

@@ -72,13 +72,19 @@ describe('A process with a lock client', () => {
     expect(await program.next()).toEqual({ isHeld: false, isAborted: true, isLost: true });
   });
 
-  it('is refused the driver in worker threads, where it would take the process down', async () => {
-    const program = start('worker-threads', [stage.server.connectString]);
+  it('is refused the native driver in worker threads, where it would take the process down', async () => {
+    const program = start('worker-threads', [stage.server.connectString, 'native']);
     const refusal = {
       code: 'LOCK_CONNECTION',
       message: expect.stringContaining('main thread') as unknown,
     };
     expect(await program.next()).toEqual([refusal, refusal]);
+    expect(await program.exited).toMatchObject(CLEAN_EXIT);
+  });
+
+  it('takes locks in worker threads by the wire driver', async () => {
+    const program = start('worker-threads', [stage.server.connectString]);
+    expect(await program.next()).toEqual([{ code: 'held' }, { code: 'held' }]);
     expect(await program.exited).toMatchObject(CLEAN_EXIT);
   });
 

@@ -16,19 +16,38 @@ exports.takeLock = async function takeLock({ LockModule, LockTimeoutError, getLo
   }
 };
 
-/** Without the drivers everything else works, and asking for one says what to install. */
+/** Without the drivers everything else works, ZooKeeper too, and asking for one says what to install. */
 exports.assertDriversAbsent = async function assertDriversAbsent({ LockModule }) {
   const { Test } = require('@nestjs/testing');
-  for (const [backend, connect, driver] of [
-    ['zookeeper', '127.0.0.1:2181', 'zookeeper'],
-    ['redis', 'redis://127.0.0.1', 'ioredis'],
+  for (const [options, driver] of [
+    [{ backend: 'zookeeper', connect: '127.0.0.1:2181', driver: 'native' }, 'zookeeper'],
+    [{ backend: 'redis', connect: 'redis://127.0.0.1' }, 'ioredis'],
   ]) {
-    const module = Test.createTestingModule({
-      imports: [LockModule.forRoot({ backend, connect })],
-    });
+    const module = Test.createTestingModule({ imports: [LockModule.forRoot(options)] });
     await assert.rejects(module.compile(), {
       code: 'LOCK_CONNECTION',
       message: new RegExp(`npm install ${driver}`),
     });
   }
+  await locksOnZooKeeper(LockModule, Test);
 };
+
+/** The server is that of `ZOOKEEPER_CONNECT`; without one, it is at least looked for. */
+async function locksOnZooKeeper(LockModule, Test) {
+  const { ZOOKEEPER_CONNECT: connect = '127.0.0.1:1' } = process.env;
+  const options = {
+    backend: 'zookeeper',
+    connect,
+    connectTimeout: connect === '127.0.0.1:1' ? 200 : 15_000,
+  };
+  const module = Test.createTestingModule({ imports: [LockModule.forRoot(options)] });
+  if (connect === '127.0.0.1:1')
+    return assert.rejects(module.compile(), { code: 'LOCK_CONNECTION', message: /ECONNREFUSED/ });
+  const app = await module.compile();
+  const { getLockClientToken } = require('nestjs-interlock');
+  await app
+    .get(getLockClientToken())
+    .mutex('seat')
+    .using((lease) => assert.equal(lease.isHeld, true));
+  await app.close();
+}

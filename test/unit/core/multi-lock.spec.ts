@@ -5,6 +5,8 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
+import type { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
+import { LeaseScope } from '../../../lib/core/internal/lease-scope.js';
 import type { MultiLease } from '../../../lib/core/internal/multi-lease.js';
 import type { Lease } from '../../../lib/core/lease.js';
 import type { AcquireOptions, Lock, LockIdentity, LockRecipe } from '../../../lib/core/lock.js';
@@ -67,6 +69,22 @@ class Part implements Lock {
     return grant.lease;
   }
 }
+
+describe('A multi-lock of 50,000 locks', () => {
+  it('compares no lock with all others, and runs work inside of all of them', async () => {
+    let asked = 0;
+    const scope = { serverIds: () => ((asked += 1), []) };
+    const parts = Array.from({ length: 50_000 }, (_, i) => new Part(`${i}`, [], 'mutex', scope));
+    const lease = await new MultiLock([...parts, ...parts]).acquire();
+    expect(lease.leases).toHaveLength(50_000);
+    expect(asked).toBeLessThanOrEqual(100_000);
+    expect(await lease.run(async () => LeaseScope.find(parts[0]!.identity))).toBe(
+      (lease.leases.find(({ key }) => key === '/locks/0') as LeaseHandle).hold,
+    );
+    await lease.release();
+    expect(LeaseScope.find(parts[0]!.identity)).toBeUndefined();
+  });
+});
 
 describe('The parts of a multi-lock', () => {
   const part = (key: string, recipe?: LockRecipe, scope?: object) =>

@@ -3,6 +3,7 @@ import { systemClock } from '../../../lib/core/clock.js';
 import { TimerWheelClock } from '../../../lib/core/internal/timer-wheel.js';
 import { settleWithin } from '../../../lib/core/internal/timers.js';
 import { Deferred, VirtualClock } from '../../support/time.js';
+import { busiestTurn } from '../../support/turns.js';
 
 describe('The system clock', () => {
   it('never goes back, and fires a timer not before its time', async () => {
@@ -126,6 +127,21 @@ describe('A lazy clock', () => {
     behind.stall(10_000);
     await behind.advance(0);
     expect(fired).toEqual(['old 10199', 'young 10199']);
+  });
+
+  it('fires few in a turn of the event loop of 50,000 that are due at once', async () => {
+    const count = 50_000;
+    let due = 0;
+    const timers = Array.from({ length: count }, (_, i) =>
+      clock.setTimer(() => {
+        due += 1;
+        if (i === 10) timers[count - 1]!.cancel(); // which is due, and has not fired
+      }, 1_000),
+    );
+    const all = () => behind.runUntil(() => due === count - 1);
+    expect(await busiestTurn(() => due, all)).toBeLessThanOrEqual(400);
+    set('timer', 1_000);
+    await behind.runUntil(() => fired.length > 0);
   });
 
   it('takes a cancel from within, and a timer that is set by another', async () => {

@@ -3,10 +3,19 @@ import { LockKeyError, LockOptionsError } from '../../../lib/core/errors/index.j
 import { validateAcquireOptions, validateLockKey } from '../../../lib/core/internal/validation.js';
 
 describe('A key', () => {
-  it.each(['a', 'a b', 'order:42', 'ключ', '🔒', '/a/path', 'x'.repeat(512), '€'.repeat(170)])(
-    'may be %j',
-    (key) => expect(() => validateLockKey(key)).not.toThrow(),
-  );
+  it.each([
+    'a',
+    'a b',
+    'order:42',
+    'ключ',
+    '🔒',
+    '👩‍🔧',
+    'null-safety',
+    'annulled',
+    '/a/path',
+    'x'.repeat(512),
+    '€'.repeat(170),
+  ])('may be %j', (key) => expect(() => validateLockKey(key)).not.toThrow());
 
   it.each([
     [undefined, 'undefined', 'it must be a string'],
@@ -18,6 +27,12 @@ describe('A key', () => {
     ['', '""', 'it is empty'],
     ['[object Object]', '"[object Object]"', 'an object was turned into text'],
     [' ', '" "', 'it is blank'],
+    ['\u200b', 'cannot', 'it is blank'],
+    ['undefined', '"undefined"', '"undefined" in it is a value that is missing'],
+    ['order:undefined', 'order', '"undefined" in it is a value that is missing'],
+    ['null/7', '"null/7"', '"null" in it is a value that is missing'],
+    ['a|NaN#b', '"a|NaN#b"', '"NaN" in it is a value that is missing'],
+    ['order:[object Object]', 'order', 'an object was turned into text'],
     ['a\0b', '"a\\u0000b"', 'it contains the control character U+0000'],
     ['a\nb', '"a\\nb"', 'it contains the control character U+000A'],
     ['a\u0085b', 'a', 'it contains the control character U+0085'],
@@ -69,6 +84,8 @@ describe('Options of an acquire', () => {
     ['wait', 'never', '"never"'],
     ['wait', null, 'null'],
     ['wait', 5n, '5n'],
+    ['method', 7, '7'],
+    ['method', { url: 'redis://me:s3cret@host' }, 'an object'],
     ['signal', null, 'null'],
     ['signal', {}, 'an object'],
     ['signal', new AbortController(), 'an object of the class AbortController'],

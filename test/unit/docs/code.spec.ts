@@ -18,6 +18,7 @@ import type {
 import type { Redis as Client } from 'ioredis';
 declare global {
   class AsyncLocalStorage<T> extends Storage<T> {}
+  const ConflictException: typeof nest.ConflictException;
   const Injectable: typeof nest.Injectable;
   const Module: typeof nest.Module;
   const LockModule: typeof interlock.LockModule;
@@ -39,8 +40,10 @@ declare global {
   const catalogue: RedisReadWriteLock;
   const password: string;
   const sentinels: { host: string; port: number }[];
-  interface EntityManager { decrement(entity: string, where: object, column: string, by: number): Promise<unknown> }
-  class DataSource { transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> } // of TypeORM
+  class DataSource { transaction<T>(work: (manager: any) => Promise<T>): Promise<T> } // \`npm run test:databases\` has
+  class PrismaClient { $transaction<T>(work: (tx: any) => Promise<T>): Promise<T> } // the real types of these
+  class Chair {}
+  const LessThanOrEqual: (value: string) => unknown;
   function job(): Promise<void>;
   function load(): Promise<void>;
   function rebuild(): Promise<void>;

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { CreateMode, Permission } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
+import { eventually } from '../../support/time.js';
 import { EmbeddedClient } from './embedded-client.js';
 
 const { EPHEMERAL, EPHEMERAL_SEQUENTIAL, PERSISTENT_SEQUENTIAL, CONTAINER } = CreateMode;
@@ -50,6 +51,17 @@ describe('znodes of the embedded tree', () => {
     expect(changed.mzxid).toBeGreaterThan(created.czxid);
     expect(client.getData('/p/own')).toEqual({ data: Buffer.from('two'), stat: changed });
     expect(client.exists('/p')).toMatchObject({ ephemeralOwner: '0', numChildren: 1 });
+  });
+
+  it('has ids above those of a server before it, as of a process that has ended', async () => {
+    client.create('/p');
+    const { czxid: last } = client.exists('/p') as { czxid: number };
+    const first = () => {
+      const later = new EmbeddedClient(new EmbeddedServer());
+      later.create('/p');
+      return (later.exists('/p') as { czxid: number }).czxid;
+    };
+    await eventually('a millisecond has passed', () => first() > last);
   });
 
   it('keeps its own copy of data', () => {

@@ -60,8 +60,8 @@ export class FakeNode extends EventEmitter implements RedisNode {
     return this.sent.at(-1)!;
   }
 
-  call(name: string, ...args: (string | number)[]): Promise<unknown> {
-    const command = new SentCommand(name, args);
+  call(name: string, ...given: unknown[]): Promise<unknown> {
+    const command = new SentCommand(name, given.flat() as (string | number)[]);
     this.sent.push(command);
     const value = this.reply(command) ?? (name === 'info' ? '' : undefined); // which a new connection asks for once
     if (value !== undefined) command.answer(value);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { inspect } from 'node:util';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
 import { parseConnectString } from '../../../lib/zookeeper/connection/server-list.js';
 import { createZooKeeperLockClient } from '../../../lib/zookeeper/create-zookeeper-lock-client.js';
@@ -10,6 +11,19 @@ describe('createZooKeeperLockClient', () => {
   it.each([
     ['connect', 'zk1:port', 'servers as'],
     ['connect', undefined, 'servers as'],
+    ['driver', 'java', "'native' or 'wire'"],
+    ['driver', null, "'native' or 'wire'"],
+    ['tls', true, '{ ca, cert, key }'],
+    ['tls', null, '{ ca, cert, key }'],
+    ['tls', { cert: 'secret' }, '{ ca, cert, key }'],
+    ['tls', { cert: 'secret', key: 'secret' }, '{ ca, cert, key }'],
+    ['tls', { ca: 'secret' }, '{ ca, cert, key }'],
+    ['tls', { certificate: '' }, '{ ca, cert, key }'],
+    ['tls', { servername: 5 }, '{ ca, cert, key }'],
+    ['tls', { rejectUnauthorized: 'no' }, '{ ca, cert, key }'],
+    ['sasl', 'secret', '{ username, password }'],
+    ['sasl', { username: '', password: 'secret' }, '{ username, password }'],
+    ['sasl', { username: 'ann' }, '{ username, password }'],
     ['sessionTimeout', 0, 'milliseconds above 0'],
     ['sessionTimeout', -1, 'milliseconds above 0'],
     ['sessionTimeout', NaN, 'milliseconds above 0'],
@@ -54,7 +68,19 @@ describe('createZooKeeperLockClient', () => {
     });
   });
 
+  it('refuses TLS and SASL by the native driver, which has neither', async () => {
+    for (const option of [{ tls: {} }, { sasl: { username: 'ann', password: 'secret' } }])
+      await expect(create({ driver: 'native', ...option })).rejects.toMatchObject({
+        option: 'driver',
+        message: expect.stringContaining("'wire'"),
+      });
+  });
+
   it('shows no credentials', async () => {
+    for (const tls of [{ key: 'secret' }, { cert: 'secret', key: 'secret' }]) {
+      const error: unknown = await create({ tls }).catch((failure: unknown) => failure);
+      expect(inspect(error, { depth: 9 })).not.toContain('secret');
+    }
     for (const auth of ['digest:secret', [{ scheme: 'secret' }], [{ auth: 'secret' }]]) {
       const error: unknown = await create({ auth }).catch((failure: unknown) => failure);
       expect((error as Error).message).not.toContain('secret');

@@ -3,14 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../../lib/core/clock.js';
 import type { Lock } from '../../../lib/core/lock.js';
-import {
-  findPredecessor,
-  readLockDriver,
-  standardLockInternalsDriver,
-  writeLockDriver,
-} from '../../../lib/zookeeper/locks/lock-drivers.js';
 import { SharedListings } from '../../../lib/zookeeper/nodes/shared-listings.js';
-import { seededRandom } from '../../support/seeded-random.js';
 import type { VirtualClock } from '../../support/time.js';
 import { type Visitor, VirtualWorld } from './world.js';
 
@@ -70,40 +63,6 @@ describe('The listing of a directory', () => {
   });
 });
 
-describe('The place in a long queue', () => {
-  const digits = (sequence: number) => `${sequence}`.padStart(10, '0');
-  const names = (of: string, from: number, to: number) =>
-    Array.from({ length: to - from }, (_, i) => `_c_${i % 7}-${of}${digits(from + i)}`);
-
-  function shuffled(all: readonly string[]): string[] {
-    const random = seededRandom(7);
-    const keyed = all.map((name) => ({ name, key: random() }));
-    return keyed.sort((a, b) => a.key - b.key).map(({ name }) => name);
-  }
-
-  it.each([
-    ['a mutex', standardLockInternalsDriver, [...names('lock-', 1, 60), 'foreign', '0']],
-    ['a reader', readLockDriver, [...names('__READ__', 1, 40), ...names('__WRIT__', 30, 60)]],
-    ['a writer', writeLockDriver, [...names('__READ__', 1, 40), ...names('__WRIT__', 30, 60)]],
-  ])('of %s is the same for one that looks alone and for all that share the listing', (...it) => {
-    const [, driver, all] = it;
-    const shared = shuffled(all);
-    for (const own of [...all, 'none'])
-      expect([own, driver.turnOf(shared, own)]).toEqual([own, driver.turnOf([...all], own)]);
-  });
-
-  it('counts the same for all that share the listing', () => {
-    const all = names('lock-', 0, 50);
-    const { sortKey } = standardLockInternalsDriver;
-    for (const [ahead, own] of all.entries())
-      expect(findPredecessor(all, own, sortKey)).toEqual({
-        isQueued: true,
-        ahead,
-        nearest: all[ahead - 1],
-      });
-  });
-});
-
 const mutex = ({ locks }: Visitor) => locks.mutex('door');
 const readLock = ({ locks }: Visitor) => locks.readWriteLock('door').readLock();
 const writeLock = ({ locks }: Visitor) => locks.readWriteLock('door').writeLock();
@@ -152,6 +111,8 @@ describe('Waiters for one key', () => {
     const waiting = [];
     for (let i = 0; i < 200; i++) {
       waiting.push(mutex(mine).using(() => {}));
+      await clock.advance(10);
+      waiting.push(mutex(theirs).using(() => {})); // else there would be nothing to list
       await clock.advance(10);
     }
     expect(seen.length).toBeGreaterThanOrEqual(200);

@@ -1,17 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Lease } from '../../../lib/core/lease.js';
-import {
-  CreateMode,
-  type Watcher,
-  type ZooKeeperConnection,
-} from '../../../lib/zookeeper/connection/zookeeper-connection.js';
-import {
-  DelayedWatches,
-  ServedNodeShortcut,
-  SoleChildShortcut,
-  type WatchableHold,
-} from '../../../lib/zookeeper/locks/saved-requests.js';
-import { eventually, isSettled, VirtualClock } from '../../support/time.js';
+import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { eventually, isSettled } from '../../support/time.js';
 import { type Client } from '../../contract/backends/zookeeper.js';
 import { useTwoClients } from './world.js';
 
@@ -46,6 +36,15 @@ describe('A lock that is taken again and again', () => {
     await first!.release();
   });
 
+  it('is looked at when another client has left since the last look', async () => {
+    const held = await two.theirs.mutex('door').acquire();
+    expect(await mutex().tryAcquire()).toBeUndefined();
+    expect(await mutex().tryAcquire()).toBeUndefined();
+    await held.release();
+    await using lease = await mutex().tryAcquire();
+    expect(lease?.isHeld).toBe(true);
+  });
+
   it('is looked at again although the directory is made anew while the request is under way', async () => {
     void two.theirs.connection.delete(PATH);
     void two.theirs.connection.create(PATH, EMPTY, CreateMode.CONTAINER);
@@ -73,9 +72,43 @@ describe('The queue of a lock', () => {
     expect(await listsWhileServed(mine, mine, mine, mine)).toBe(0);
   });
 
-  it('is listed by a waiter that follows one of another client, of whose nodes it knows nothing', async () => {
+  it('is not listed by a waiter that follows one node of another client, which it has seen leave', async () => {
     const { mine, theirs } = two;
-    expect(await listsWhileServed(theirs, mine, theirs, mine)).toBe(1); // behind the first there is no need to
+    expect(await listsWhileServed(theirs, mine, theirs, mine)).toBe(0);
+  });
+
+  it('is listed by a waiter that follows more nodes of another client, in a short queue', async () => {
+    const { mine, theirs } = two;
+    expect(await listsWhileServed(theirs, mine, theirs, theirs, mine)).toBe(1);
+  });
+
+  it('is not listed in a long queue: the few nodes in between are asked for', async () => {
+    const { mine, theirs } = two;
+    const three = [theirs, theirs, mine];
+    const many = Array.from({ length: 60 }, () => theirs);
+    const lists = await listsWhileServed(theirs, mine, ...three, ...three, ...many, mine);
+    expect(lists).toBe(1); // by the last, behind the many
+    const asked = mine.requests.filter(({ op, path }) => op === 'exists' && path.includes('lock-'));
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is waited for where one of the nodes in between is still there', async () => {
+    const { mine, theirs } = two;
+    const waiters = [];
+    const stop = new AbortController();
+    const first = await queued(theirs);
+    for (let n = 0; n < 2; n++) waiters.push(await queued(theirs));
+    const nearest = await queued(theirs, stop.signal);
+    const last = await queued(mine);
+    for (let n = 0; n < 60; n++) waiters.push(await queued(theirs));
+    waiters.push(await queued(mine)); // so that it knows how many they are
+    stop.abort();
+    await expect(nearest.lease).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+    await mine.connection.sync('/');
+    await mine.connection.sync('/');
+    expect(await isSettled(last.lease)).toBe(false);
+    for (const { lease } of [first, ...waiters.slice(0, 2), last, ...waiters.slice(2)])
+      await (await lease).release();
   });
 
   it('does not mislead a waiter by one of the same client that goes before its turn', async () => {
@@ -90,14 +123,6 @@ describe('The queue of a lock', () => {
     expect(await isSettled(last.lease)).toBe(false);
     await (await first.lease).release();
     await (await last.lease).release();
-  });
-
-  it('is remembered, of the last one of a thousand directories', () => {
-    const served = new ServedNodeShortcut();
-    for (let directory = 0; directory <= 1_000; directory++) served.note(`/${directory}`, 'node');
-    served.note('/1', 'another');
-    expect([served.has('/0', 'node'), served.has('/1', 'node')]).toEqual([false, false]);
-    expect([served.has('/1', 'another'), served.has('/1000', 'node')]).toEqual([true, true]);
   });
 
   const participants = () => two.mine.mutex('door').participants();
@@ -121,66 +146,4 @@ describe('The queue of a lock', () => {
     for (const { lease } of waiters) await (await lease).release();
     return lists() - before;
   }
-});
-
-describe('Holds that last', () => {
-  let clock: VirtualClock;
-  let holds: DelayedWatches;
-  let watched: string[];
-
-  beforeEach(() => {
-    clock = new VirtualClock();
-    holds = new DelayedWatches(clock, 100);
-    watched = [];
-  });
-
-  function begin(name: string): WatchableHold {
-    const hold = { heldSince: clock.now(), watch: () => watched.push(`${name} at ${clock.now()}`) };
-    holds.add(hold);
-    return hold;
-  }
-
-  it('are watched when their time has come, each once', async () => {
-    begin('first');
-    await clock.advance(30);
-    begin('second');
-    begin('third');
-    await clock.advance(1_000);
-    expect(watched).toEqual(['first at 100', 'second at 130', 'third at 130']);
-  });
-
-  it('are not watched when they end before', async () => {
-    const short = begin('short');
-    await clock.advance(99);
-    holds.remove(short);
-    begin('next');
-    await clock.advance(99);
-    expect(watched).toEqual([]);
-    await clock.advance(1);
-    expect(watched).toEqual(['next at 199']);
-  });
-
-  it('need no timer when there are none', async () => {
-    holds.remove(begin('short'));
-    await clock.advance(100);
-    expect(clock.isIdle).toBe(true);
-    begin('later');
-    await clock.advance(100);
-    expect(watched).toEqual(['later at 200']);
-  });
-});
-
-describe('The shortcut for a lock that one client takes again and again', () => {
-  it('keeps one watch on a directory, also when attempts overlap', async () => {
-    const watchers = new Set<Watcher>();
-    const shortcut = new SoleChildShortcut({
-      exists: async (_: string, watcher: Watcher) => watchers.add(watcher),
-      unwatch: (_: string, watcher: Watcher) => watchers.delete(watcher),
-    } as unknown as ZooKeeperConnection);
-    for (let i = 0; i < 3; i++) {
-      shortcut.note('/locks/a'); // by an attempt that began before the last one was removed
-      await shortcut.watch(shortcut.recall('/locks/a')!);
-    }
-    expect(watchers.size).toBe(1);
-  });
 });

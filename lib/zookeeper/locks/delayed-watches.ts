@@ -1,0 +1,48 @@
+import type { Clock } from '../../core/clock.js';
+
+/** A hold to be watched once it has lasted long enough. */
+export interface WatchableHold {
+  /** Time of the grant, by the client's clock. */
+  readonly heldSince: number;
+  watch(): void;
+}
+
+/**
+ * Watches the holds that last longer than `after` milliseconds; shorter ones are spared the request.
+ *
+ * One timer serves all holds: starting and stopping one for every hold would cost more than the rest of an acquire.
+ */
+export class DelayedWatches {
+  /** Holds not yet watched, the oldest first. */
+  readonly #waiting = new Set<WatchableHold>();
+  #isTicking = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly after: number,
+  ) {}
+
+  add(hold: WatchableHold): void {
+    this.#waiting.add(hold);
+    if (!this.#isTicking) this.#tickIn(this.after);
+  }
+
+  remove(hold: WatchableHold): void {
+    this.#waiting.delete(hold);
+  }
+
+  #tickIn(ms: number): void {
+    this.#isTicking = true;
+    this.clock.setTimer(() => this.#tick(), ms, true);
+  }
+
+  #tick(): void {
+    this.#isTicking = false;
+    for (const hold of this.#waiting) {
+      const remaining = hold.heldSince + this.after - this.clock.now();
+      if (remaining > 0) return this.#tickIn(remaining);
+      this.#waiting.delete(hold);
+      hold.watch();
+    }
+  }
+}

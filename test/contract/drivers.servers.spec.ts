@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../lib/core/clock.js';
+import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
+import { embeddedServers, EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
+import { ServerList, type Servers } from '../../lib/zookeeper/connection/server-list.js';
+import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
+import type { Transport } from '../../lib/zookeeper/connection/transport.js';
+import {
+  CreateMode,
+  Permission,
+  type Stat,
+} from '../../lib/zookeeper/connection/zookeeper-connection.js';
+import type { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
+import { useZooKeeper } from '../support/fixtures.js';
+import { seededRandom } from '../support/seeded-random.js';
+import { byTier } from '../support/tier.js';
+import { eventually } from '../support/time.js';
+import { transportOf } from '../support/zookeeper-driver.js';
+
+const REQUESTS = byTier({ quick: 0, standard: 1_000, long: 100_000 });
+const SEED = Number(process.env.DRIVERS_SEED ?? 1);
+const MODES = Object.values(CreateMode);
+const EVERYBODY = { scheme: 'world', id: 'anyone' };
+const LISTS = [
+  [{ perms: Permission.ALL, ...EVERYBODY }],
+  [{ perms: Permission.ALL - Permission.DELETE, ...EVERYBODY }],
+  [{ perms: Permission.ALL, scheme: 'digest', id: 'x' }],
+  [],
+];
+
+/** One connection with a directory of its own, and another around it, as numbers are counted in that. */
+class Candidate {
+  readonly events: string[] = [];
+  readonly #zxids = new Map<number, number>();
+
+  private constructor(
+    readonly name: string,
+    readonly connection: SessionConnection,
+  ) {}
+
+  static async connect(name: string, transport: Transport, servers: Servers): Promise<Candidate> {
+    const options = { transport, servers, sessionTimeout: 30_000, clock: systemClock };
+    const connection = new SessionConnection(options);
+    connection.start();
+    await eventually('connected', () => connection.isConnected);
+    for (const path of [`/${name}`, `/${name}/base`])
+      await connection.create(path, Buffer.alloc(0), CreateMode.PERSISTENT);
+    return new Candidate(name, connection);
+  }
+
+  /** Carries out a request that `random` decides, and returns what a caller can see of the outcome. */
+  async ask(random: () => number, isAlone: boolean): Promise<unknown> {
+    const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
+    const { connection } = this;
+    const depth = pick([0, 1, 1, 1, 2]);
+    const names = Array.from({ length: depth }, () => pick(['a', 'b', 'ü', '€-', 'a b']));
+    const path = [`/${this.name}/base`, ...names].join('/') + pick(['', '', '', '', '', '/', '/.']);
+    const version = pick([-1, -1, 0, 1, 2]);
+    const data = Buffer.alloc(pick([0, 1, 300]), 'x');
+    const watcher = pick([undefined, (it: { type: string; path: string }) => this.#fired(it)]);
+    // The servers check a request that comes right behind a setAcl against the old list, or the new one: that depends.
+    const changes = isAlone
+      ? (['setAcl', 'setAcl'] as const)
+      : (['create', 'create', 'delete', 'setData'] as const);
+    const op = pick([...changes, 'create', 'read', 'read', 'sync'] as const);
+    const [mode, list] = [pick(MODES), pick(LISTS)];
+    const read = pick(['exists', 'getData', 'getChildren'] as const);
+    const requests = {
+      create: () => connection.create(path, data, mode),
+      delete: () => connection.delete(path, version),
+      setData: () => connection.setData(path, data, version),
+      setAcl: () => connection.setAcl(path, list),
+      sync: () => connection.sync(path),
+      read: () => connection[read](path, watcher),
+    };
+    const details: Partial<Record<typeof op, number>> = {
+      create: mode,
+      setAcl: LISTS.indexOf(list),
+    };
+    const detail = details[op] ?? version;
+    const request = `${op === 'read' ? read : op} ${this.#relative(path)} ${detail}`;
+    const outcome = await requests[op]().then(
+      (answer: unknown) => this.#shown(answer),
+      ({ code, maybeDone }: ZooKeeperError) => ({ code, maybeDone }),
+    );
+    return { request, outcome };
+  }
+
+  #relative(path: string): string {
+    return path.slice(`/${this.name}/base`.length);
+  }
+
+  #fired({ type, path }: { type: string; path: string }): void {
+    this.events.push(`${type} ${this.#relative(path)}`);
+  }
+
+  /** Without what may differ: ids and times, and the name of the directory. */
+  #shown(answer: unknown): unknown {
+    if (typeof answer === 'string') return this.#relative(answer);
+    if (Array.isArray(answer)) return (answer as string[]).sort();
+    if (typeof answer !== 'object' || answer === null) return answer;
+    if ('data' in answer && 'stat' in answer)
+      return { data: String(answer.data), ...this.#stat(answer.stat as Stat) };
+    return this.#stat(answer as Stat);
+  }
+
+  /** Of transactions only which are the same. */
+  #stat({ version, numChildren, ephemeralOwner, czxid, mzxid }: Stat): object {
+    const isMine = ephemeralOwner === this.connection.session!.id;
+    const number = (zxid: number) => {
+      if (!this.#zxids.has(zxid)) this.#zxids.set(zxid, this.#zxids.size);
+      return this.#zxids.get(zxid);
+    };
+    const owner = ephemeralOwner === '0' ? 'nobody' : isMine;
+    return { version, numChildren, owner, czxid: number(czxid), mzxid: number(mzxid) };
+  }
+}
+
+describe('The drivers and the embedded tree', () => {
+  const server = useZooKeeper({ containerCheckIntervalMs: 3_600_000 });
+  const candidates: Candidate[] = [];
+
+  beforeAll(async () => {
+    const list = () => new ServerList([server()], Math.random);
+    const embedded = new EmbeddedTransport(new EmbeddedServer());
+    candidates.push(
+      await Candidate.connect('native', await transportOf('native'), list()),
+      await Candidate.connect('wire', await transportOf('wire'), list()),
+      await Candidate.connect('embedded', embedded, embeddedServers),
+    );
+  });
+  afterAll(() => Promise.all(candidates.map(({ connection }) => connection.close())));
+
+  it(`give the same answers and events to ${REQUESTS} random requests (seed ${SEED})`, async () => {
+    const seeds = seededRandom(SEED);
+    for (let n = 0; n < REQUESTS;) {
+      const burst = Math.floor(seeds() * 8); // these are under way together
+      const round = Array.from({ length: 1 + burst }, () => Math.floor(seeds() * 2 ** 31));
+      const outcomes = await Promise.all(
+        candidates.map(async (it) =>
+          Promise.all(round.map((seed) => it.ask(seededRandom(seed), round.length === 1))),
+        ),
+      );
+      const [native, ...others] = outcomes;
+      for (const other of others) expect(other).toEqual(native);
+      n += round.length;
+    }
+    const [native, ...others] = candidates.map(({ events }) => events.sort());
+    expect(native!.length).toBeGreaterThan(REQUESTS / 100);
+    for (const events of others) expect(events).toEqual(native);
+  }, 600_000);
+});

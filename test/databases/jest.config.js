@@ -1,0 +1,12 @@
+import base from '../../jest.config.js';
+
+/** The recipes on transactions of docs/how-to.md, with TypeORM and Prisma. */
+export default {
+  ...base,
+  rootDir: '../..',
+  moduleNameMapper: { ...base.moduleNameMapper, '^nestjs-interlock$': '<rootDir>/lib/index.ts' },
+  testMatch: ['<rootDir>/test/databases/*.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/test/nest11/'],
+  globalSetup: undefined,
+};

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConflictException } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { LockTesting, LockTestingModule } from '../../../lib/testing/index.js';
+import { Deferred, eventually } from '../../support/time.js';
+
+/** The class of the recipe. */
+export interface Stock {
+  reserve(id: string): Promise<void>;
+}
+
+/** A database of one table with one row, `chair`, of which 10 are left. */
+export interface Database {
+  readonly stock: Stock;
+  /** What is committed, seen by a connection of its own. */
+  row(): Promise<{ left: number; token: bigint }>;
+  close(): Promise<void>;
+}
+
+/**
+ * The recipe of docs/how-to.md on that ORM, as two replicas run it: each with a connection of its own to one file of SQLite,
+ * which refuses a second transaction that writes while one is open.
+ *
+ * @param open opens the database in that file; `begin` is awaited before each transaction
+ */
+export function describeTransactions(
+  orm: string,
+  open: (file: string, begin: () => Promise<void>) => Promise<Database>,
+): void {
+  describe(`The recipe on transactions, with ${orm}`, () => {
+    let folder: string;
+    let app: TestingModule;
+    let replicas: [Database, Database];
+    /** Holds up the transactions of the first replica. */
+    let gate: Deferred;
+
+    beforeEach(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'transactions-'));
+      gate = new Deferred();
+      const file = join(folder, 'stock.db');
+      replicas = [await open(file, () => gate.promise), await open(file, async () => {})];
+      app = await Test.createTestingModule({
+        imports: [LockTestingModule.forRoot()],
+        providers: replicas.map(({ stock }, i) => ({ provide: `stock ${i}`, useValue: stock })),
+      }).compile();
+      await app.init();
+    });
+    afterEach(async () => {
+      gate.resolve();
+      await app.close();
+      await Promise.all(replicas.map((each) => each.close()));
+      rmSync(folder, { recursive: true });
+    });
+
+    const reserve = (replica: 0 | 1) => replicas[replica].stock.reserve('chair');
+
+    it('commits before the lock is released', async () => {
+      gate.resolve();
+      const order: number[] = [];
+      const calls = Array.from({ length: 10 }, async (_, i) => {
+        await reserve((i % 2) as 0 | 1);
+        order.push((await replicas[0].row()).left);
+      });
+      await Promise.all(calls); // no "database is locked"
+      expect(order.every((left, i) => left <= 9 - i)).toBe(true);
+      expect((await replicas[0].row()).left).toBe(0);
+    });
+
+    it('refuses what a caller writes that has lost its lock, after the next caller', async () => {
+      const late = reserve(0);
+      const locks = app.get(LockTesting);
+      await eventually('it holds the lock', () => locks.held().length === 1);
+      await locks.advance(0);
+      const next = reserve(1);
+      await locks.loseLease('stock:chair');
+      await next;
+      const written = await replicas[0].row();
+      expect(written.left).toBe(9);
+
+      gate.resolve();
+      await expect(late).rejects.toBeInstanceOf(ConflictException);
+      expect(await replicas[0].row()).toEqual(written);
+    });
+
+    it('lets each caller write, with a greater token than the one before', async () => {
+      gate.resolve();
+      await reserve(0);
+      const { token } = await replicas[0].row();
+      await reserve(1);
+      const { left, token: later } = await replicas[0].row();
+      expect(left).toBe(8);
+      expect(later).toBeGreaterThan(token);
+    });
+  });
+}

@@ -1,0 +1,53 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  DelayedWatches,
+  type WatchableHold,
+} from '../../../lib/zookeeper/locks/delayed-watches.js';
+import { VirtualClock } from '../../support/time.js';
+
+describe('Holds that last', () => {
+  let clock: VirtualClock;
+  let holds: DelayedWatches;
+  let watched: string[];
+
+  beforeEach(() => {
+    clock = new VirtualClock();
+    holds = new DelayedWatches(clock, 100);
+    watched = [];
+  });
+
+  function begin(name: string): WatchableHold {
+    const hold = { heldSince: clock.now(), watch: () => watched.push(`${name} at ${clock.now()}`) };
+    holds.add(hold);
+    return hold;
+  }
+
+  it('are watched when their time has come, each once', async () => {
+    begin('first');
+    await clock.advance(30);
+    begin('second');
+    begin('third');
+    await clock.advance(1_000);
+    expect(watched).toEqual(['first at 100', 'second at 130', 'third at 130']);
+  });
+
+  it('are not watched when they end before', async () => {
+    const short = begin('short');
+    await clock.advance(99);
+    holds.remove(short);
+    begin('next');
+    await clock.advance(99);
+    expect(watched).toEqual([]);
+    await clock.advance(1);
+    expect(watched).toEqual(['next at 199']);
+  });
+
+  it('need no timer when there are none', async () => {
+    holds.remove(begin('short'));
+    await clock.advance(100);
+    expect(clock.isIdle).toBe(true);
+    begin('later');
+    await clock.advance(100);
+    expect(watched).toEqual(['later at 200']);
+  });
+});
