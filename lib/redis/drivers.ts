@@ -1,24 +1,25 @@
 import { LockConnectionError } from '../core/errors/index.js';
 import { isIoRedis, type RedisClient } from './connection/ioredis.js';
-import { isNodeRedis, type NodeRedisClient } from './connection/node-redis.js';
+import {
+  isNodeRedis,
+  isNodeRedisCluster,
+  type NodeRedis,
+  type NodeRedisClient,
+  type NodeRedisClusterClient,
+} from './node-redis/node-redis.js';
 
 /** A client that a user hands over. */
-export type UsersRedisClient = RedisClient | NodeRedisClient;
+export type UsersRedisClient = RedisClient | NodeRedisClient | NodeRedisClusterClient;
 
 /** Whether it is a client that a user may hand over. */
 export function isClient(value: unknown): value is UsersRedisClient {
-  return isIoRedis(value) || isNodeRedis(value);
+  return isIoRedis(value) || isNodeRedis(value) || isNodeRedisCluster(value);
 }
 
 /** Constructors of the package `ioredis`. */
-interface IoRedis {
+export interface IoRedis {
   readonly Redis: new (...args: (string | object)[]) => RedisClient;
   readonly Cluster: new (nodes: readonly unknown[], options: object) => RedisClient;
-}
-
-/** What is used of the package `redis`. */
-interface NodeRedis {
-  createClient(options: object): NodeRedisClient;
 }
 
 /** The packages that carry the commands, each an optional peer dependency. */

@@ -1,7 +1,7 @@
 import type { WaiterLimits } from '../core/internal/waiter-limits.js';
 import type { Wait } from '../core/lock.js';
 import type { RedisNode } from './connection/ioredis.js';
-import type { NodeRedisClient } from './connection/node-redis.js';
+import type { NodeRedisClient } from './node-redis/node-redis.js';
 import type { ReplicaPolicy } from './connection/replica-policy.js';
 import type { RedisDriver, UsersRedisClient } from './drivers.js';
 import type { BackOff } from './locks/back-off.js';
@@ -50,24 +50,25 @@ export interface RedisSpinLockOptions {
 /** Options of a lock client on Redis. Exactly one of `client`, `connect`, `cluster` and `nodes`. Times are in milliseconds. */
 export interface RedisLockOptions extends WaiterLimits {
   /**
-   * Your client as a template: an ioredis `Redis` or `Cluster`, version 5 or 6, or one by `createClient` of node-redis, version
-   * 5.9 or 6. The lock client duplicates it for its commands and its messages. It is never used or closed itself, and locks
+   * Your client as a template: an ioredis `Redis` or `Cluster`, version 5 or 6, or one by `createClient` or `createCluster` of
+   * node-redis, version 5.9 or 6. The lock client duplicates it for its commands and its messages. It is never used or closed itself, and locks
    * keep working after you close it.
    */
   readonly client?: UsersRedisClient | undefined;
   /**
-   * A URL such as `'redis://localhost:6379'`, or ioredis' `RedisOptions`, including those for Sentinels. Unless it sets a
-   * `socketTimeout`, a connection is dropped when a reply is outstanding for a third of the `watchdogTimeout`, at least 5 s.
+   * A URL such as `'redis://localhost:6379'`, or ioredis' `RedisOptions`, including those for Sentinels; with node-redis the
+   * options of `createClient` or `createSentinel`. Unless it sets ioredis' `socketTimeout`, a connection is dropped when a reply
+   * is outstanding for a third of the `watchdogTimeout`, at least 5 s.
    */
   readonly connect?: string | object | undefined;
   /**
-   * The package that connects, of those that are installed: `ioredis`, or `redis` (node-redis), whose options are then given
-   * as `connect`.
+   * The package that connects: `ioredis`, or `redis` (node-redis). `connect` and the `options` of a `cluster` are then those of
+   * that package.
    *
-   * @default 'ioredis' if it is installed
+   * @default 'ioredis' if it is installed, else 'node-redis'
    */
   readonly driver?: RedisDriver | undefined;
-  /** A Redis Cluster: some of its nodes, as URLs or `{ host, port }`, and ioredis' `ClusterOptions`. */
+  /** A Redis Cluster: some of its nodes, as URLs or `{ host, port }`, and ioredis' `ClusterOptions`, or the options of `createCluster`. */
   readonly cluster?:
     | {
         readonly nodes: readonly (string | { readonly host: string; readonly port: number })[];

@@ -9,7 +9,12 @@ import {
   type ServerAddress,
 } from './connection/server-address.js';
 import { isIoRedis, isRedisCluster } from './connection/ioredis.js';
-import { isNodeRedis, nodeRedisAddress } from './connection/node-redis.js';
+import {
+  clusterOptionsOf,
+  isNodeRedisCluster,
+  isNodeRedisSentinel,
+  type NodeRedisOptions,
+} from './node-redis/node-redis.js';
 import { isClient } from './drivers.js';
 import { validateLease } from './locks/redis-lease.js';
 import type { RedisLockOptions } from './redis-options.js';
@@ -38,7 +43,9 @@ function validateSources(
     refuse(
       'client',
       NOT_SHOWN,
-      'an ioredis Redis or Cluster, or a client by createClient of `redis`; a URL or options are the `connect`',
+      isNodeRedisSentinel(client)
+        ? "`connect: { name, sentinelRootNodes, … }` with `driver: 'node-redis'`: the options of a client by createSentinel cannot be read"
+        : 'an ioredis Redis or Cluster, or a client by createClient or createCluster of `redis`; a URL or options are the `connect`',
     );
   if (isClient(connect)) refuse('connect', NOT_SHOWN, 'your client as `client`');
   if (typeof connect === 'string') {
@@ -56,7 +63,9 @@ function validateSources(
   }
   if (cluster !== undefined) validateCluster(cluster, refuse);
 
-  const own = client && (Reflect.get(client, 'options') as object | undefined);
+  const own = isNodeRedisCluster(client)
+    ? { ...clusterOptionsOf(client), redisOptions: clusterOptionsOf(client)?.defaults }
+    : client && (Reflect.get(client, 'options') as object | undefined);
   const options = Object([own, connect, cluster?.options].find(Boolean)) as IoOptions;
   const mistake = mistakeInAddress(options);
   if (mistake) refuse(client ? 'client' : 'connect', NOT_SHOWN, mistake);
@@ -144,7 +153,7 @@ function validateNodes(
       refuse('nodes', node, 'for each server a URL, options of ioredis, or a Redis of yours');
     const source = isClient(node) ? { client: node } : { connect: node, driver };
     validateSources(source, (_, value, expected) => refuse('nodes', value, expected));
-    if (isIoRedis(node) && isRedisCluster(node))
+    if (isNodeRedisCluster(node) || (isIoRedis(node) && isRedisCluster(node)))
       refuse(
         'nodes',
         new NotShown('a Cluster'),
@@ -163,24 +172,24 @@ function isIn(value: unknown, least: number, most: number): boolean {
   return typeof value === 'number' && value >= least && value <= most;
 }
 
+interface IoLocation {
+  readonly host?: string;
+  readonly port?: number;
+  readonly path?: string;
+  readonly sentinels?: unknown;
+}
+
 /** Value that distinguishes servers; the address of a server behind Sentinels is not known yet. */
 function addressOf(node: unknown): unknown {
   if (typeof node === 'string') {
     const { hostname, port } = new URL(node);
     return `${hostname}:${port || 6379}`;
   }
-  if (isNodeRedis(node)) {
-    const { host = 'localhost', port = 6379, path } = nodeRedisAddress(node);
-    return path ?? `${host}:${port}`;
-  }
-  const options = (isIoRedis(node) ? node.options : node) as {
-    readonly host?: string;
-    readonly port?: number;
-    readonly path?: string;
-    readonly sentinels?: unknown;
-  };
-  if (options.sentinels) return node;
-  return options.path ?? `${options.host ?? 'localhost'}:${options.port ?? 6379}`;
+  const options = (isClient(node) ? Reflect.get(node, 'options') : node) as IoLocation &
+    NodeRedisOptions & { readonly sentinelRootNodes?: unknown };
+  if (options.sentinels || options.sentinelRootNodes) return node;
+  const { host = 'localhost', port = 6379, path } = options.socket ?? options;
+  return path ?? `${host}:${port}`;
 }
 
 const SOURCES = ['client', 'connect', 'cluster', 'nodes'] as const;
@@ -203,8 +212,6 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
   if (!DRIVERS.includes(driver)) refuse('driver', driver, "'ioredis' or 'node-redis'");
   if (driver !== undefined && options.client !== undefined)
     refuse('driver', driver, 'it together with `connect` or `cluster`: your client has its own');
-  if (driver === 'node-redis' && options.cluster !== undefined)
-    refuse('driver', driver, "'ioredis' for a cluster");
   validateSources(options, refuse);
   validateNodes(options, refuse);
 

@@ -1,22 +1,24 @@
 import { describe } from '@jest/globals';
-import { createClient } from 'redis';
+import * as redis from 'redis';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import { RedisServer } from '../support/redis-server.js';
-import { nodeRedis } from './backends/redis-servers.js';
+import { overNodeRedis, standaloneRedis } from './backends/redis-servers.js';
 import { useDeployment } from './backends/stage.js';
 import { clientStatusLossSuite } from './client-status.suite.js';
 import { exportedContractSuite } from './exported-contract.suite.js';
 import { redisSuite } from './redis.suite.js';
 
 describe('Redis by node-redis', () => {
-  const on = useDeployment('a Redis server', () => nodeRedis(createClient), ['deployment']);
+  const on = useDeployment('a Redis server', () => overNodeRedis(standaloneRedis, redis), [
+    'deployment',
+  ]);
 
   redisSuite(on);
   exportedContractSuite(
     'a Redis server, by node-redis,',
     () => {
       const { host, port } = on.backend().servers[0]!;
-      return createRedisLockClient('default', { client: createClient({ socket: { host, port } }) });
+      return createRedisLockClient('default', { client: redis.createClient({ socket: { host, port } }) });
     },
     { isFair: false },
   );
@@ -26,7 +28,7 @@ clientStatusLossSuite(
   'a Redis server that goes away from node-redis',
   async () => {
     const server = await RedisServer.start();
-    const client = createClient({ url: server.url });
+    const client = redis.createClient({ url: server.url });
     return {
       client: await createRedisLockClient('contract', { client, watchdogTimeout: 2_000 }),
       kill: () => server.kill(),

@@ -31,3 +31,26 @@ export function redisSuite(on: Deployment<RedisBackend>): void {
   });
   redisStatusSuite(on);
 }
+
+/** All that locks on a Redis Cluster have to do. */
+export function redisClusterSuite(on: Deployment<RedisBackend>): void {
+  redisMutexSuite(on);
+  redisMutexSuite(on, 'fair');
+  redisMutexSuite(on, 'spin');
+  redisReadWriteLockSuite(on);
+  redisMultiLockSuite(on);
+  redisMultiLockSuite(on, 'slotMultiLock');
+  redisSemaphoreSuite(on);
+  redisSemaphoreSuite(on, { isFair: true });
+  redisLeaderElectionSuite(on);
+}
+
+/** All that locks behind Sentinels have to do. */
+export function redisSentinelSuite(on: Deployment<RedisBackend>): void {
+  redisMutexSuite(on);
+  redisMutexSuite(on, 'fair');
+  redisReadWriteLockSuite(on);
+  redisSemaphoreSuite(on);
+  redisSemaphoreSuite(on, { isFair: true });
+  redisLeaderElectionSuite(on);
+}

@@ -1,10 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createCluster } from 'redis';
+import { createCluster as createCluster5 } from 'redis5';
 import type { RedisLease } from '../../lib/redis/locks/redis-lease.js';
+import type { NodeRedisClusterClient } from '../../lib/redis/node-redis/node-redis.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { lockAcquire } from '../../lib/redis/scripts/index.js';
+import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
 import { eventually } from '../support/time.js';
 import { useRedisCluster, useShared } from '../support/fixtures.js';
 import { type CommandFilter, type LateCopy, RedisProxy } from '../support/redis-proxy.js';
@@ -94,20 +98,27 @@ const fleet = useShared(async () => {
 const proxies = () => fleet().proxies;
 const { connected } = useClients();
 
+const OPTIONS_OF = {
+  ioredis: (natMap?: object) => ({ redisOptions: AT_ONCE, ...(natMap && { natMap }) }),
+  'node-redis': (nodeAddressMap?: object) => ({ nodeAddressMap }),
+};
+
+describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
 const direct = (options: RedisLockOptions = {}): Promise<RedisLockClient> =>
   connected({
-    cluster: { nodes: cluster().nodes, options: { redisOptions: AT_ONCE } },
+    driver,
+    cluster: { nodes: cluster().nodes, options: OPTIONS_OF[driver]() },
     ...options,
   });
 
 /** A client that may know no address but those of the proxies. */
 function behindProxies(options: RedisLockOptions = {}): Promise<RedisLockClient> {
   const addresses = proxies().map(({ host, port }) => ({ host, port }));
-  const natMap = Object.fromEntries(
+  const map = Object.fromEntries(
     cluster().servers.map(({ host, port }, i) => [`${host}:${port}`, addresses[i]!]),
   );
-  const clusterOptions = { natMap, redisOptions: AT_ONCE };
-  return connected({ cluster: { nodes: addresses, options: clusterOptions }, ...options });
+  const found = { nodes: addresses, options: OPTIONS_OF[driver](map) };
+  return connected({ driver, cluster: found, ...options });
 }
 
 describe('A Redis Cluster that has other addresses for its clients', () => {
@@ -115,7 +126,8 @@ describe('A Redis Cluster that has other addresses for its clients', () => {
     const [mine, theirs] = await Promise.all(
       [1, 2].map(() => behindProxies({ replicas: { atLeast: 1 } })),
     );
-    for (const key of ['a', 'b', 'c', 'd', 'e']) {
+    const keys = ['a', 'b', 'c', 'd', 'e'].map((each) => `${driver}-${each}`);
+    for (const key of keys) {
       const lease = await mine!.mutex(key).acquire({ lease: LONG_LEASE });
       const waiting = theirs!.mutex(key).acquire();
       await eventually('it is waited for', () => sent('ssubscribe', `{${key}}`));
@@ -123,13 +135,16 @@ describe('A Redis Cluster that has other addresses for its clients', () => {
       await using next = await waiting;
       expect(next.isHeld).toBe(true);
     }
-    expect(sent(lockAcquire.sha1, 'a')).toBe(true);
+    expect(sent(lockAcquire.sha1, keys[0]!)).toBe(true);
     expect(sent('wait', '1')).toBe(true);
   });
 
   function sent(name: string, part: string): boolean {
     return proxies().some(({ commands }) =>
-      commands.some((command) => command.includes(name) && command.some((it) => it.includes(part))),
+      commands.some(
+        (command) =>
+          command.some((it) => it.toLowerCase() === name) && command.some((it) => it.includes(part)),
+      ),
     );
   }
 });
@@ -294,7 +309,7 @@ describe('Mutexes of a half-migrated slot', () => {
 
 describe('A mutex on a Redis Cluster after the failure of its master', () => {
   it('can still be locked and unlocked (Redisson: RedissonLockTest testLockFailoverInCluster)', async () => {
-    const client = await connected({ client: cluster().client() });
+    const client = await direct();
     let granted = 0;
     let isDone = false;
     const users = Array.from({ length: 3 }, async () => {
@@ -315,4 +330,38 @@ describe('A mutex on a Redis Cluster after the failure of its master', () => {
     const successor = await cluster().masterOf('key');
     expect(await successor.command('EXISTS', 'key')).toBe(0);
   }, 60_000);
+});
+});
+
+/** A cluster client as its user has it. */
+type UsersClient = NodeRedisClusterClient & { connect(): Promise<unknown>; destroy(): void };
+
+describe.each<[string, (options: object) => UsersClient]>([
+  ['node-redis 6', (options) => createCluster(options as never)],
+  ['node-redis 5', (options) => createCluster5(options as never)],
+])('A client by createCluster of %s', (_, make) => {
+  const user = () =>
+    make({
+      rootNodes: cluster().nodes.map((socket) => ({ socket })),
+      defaults: { socket: { connectTimeout: 2_000 } },
+      minimizeConnections: true,
+    });
+
+  it('is neither connected nor closed, and leaves nothing open', async () => {
+    const before = openHandles();
+    const client = user();
+    const [mine, theirs] = [await connected({ client }), await connected({ client })];
+    const lease = await mine.mutex('template').acquire();
+    const waiting = theirs.mutex('template').acquire();
+    await eventually('it waits', () => theirs.activity().length === 1);
+    await lease.release();
+    await (await waiting).release();
+    expect(client.isOpen).toBe(false);
+    await Promise.all([mine.close(), theirs.close()]);
+    await noMoreHandlesThan(before);
+    await client.connect();
+    await (await (await connected({ client })).mutex('template').acquire()).release();
+    expect(client.isOpen).toBe(true);
+    client.destroy();
+  });
 });

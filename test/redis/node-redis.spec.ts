@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createClient, createCluster } from 'redis';
+import { createClient, createCluster, createSentinel } from 'redis';
 import { createClient as createClient5 } from 'redis5';
 import { LockOptionsError } from '../../lib/core/errors/index.js';
 import { LockEventEmitter } from '../../lib/core/internal/lock-event-emitter.js';
-import type { NodeRedisClient } from '../../lib/redis/connection/node-redis.js';
-import { NodeRedisNode } from '../../lib/redis/connection/node-redis-node.js';
+import { type NodeRedisClient, serverOf } from '../../lib/redis/node-redis/node-redis.js';
+import { NodeRedisNode } from '../../lib/redis/node-redis/node-redis-node.js';
 import { makeConnection } from '../../lib/redis/make-connection.js';
 import { createRedLockClient } from '../../lib/redis/red-lock/create-red-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
@@ -133,7 +133,7 @@ describe.each(Object.entries(MAKE))('A client of %s', (_, make) => {
     const locks = await connected({ client: farOf(), watchdogTimeout: 60_000 });
     const states: string[] = [];
     locks.on('connection', ({ state }) => states.push(state));
-    const own = new NodeRedisNode(farOf(), 300);
+    const own = new NodeRedisNode(serverOf(farOf()), 300);
     cleanup(own, () => own.disconnect());
     const closed: string[] = [];
     own.on('close', () => closed.push('close'));
@@ -150,7 +150,7 @@ describe.each(Object.entries(MAKE))('A client of %s', (_, make) => {
   });
 
   it('hears messages after it has left and joined their channel at once', async () => {
-    const own = new NodeRedisNode(userOf(), 5_000);
+    const own = new NodeRedisNode(serverOf(userOf()), 5_000);
     cleanup(own, () => own.disconnect());
     const heard: unknown[] = [];
     own.on('message', (channel) => heard.push(channel));
@@ -229,9 +229,15 @@ describe('The driver node-redis', () => {
   it.each<[string, object]>([
     ['another driver', { connect: 'redis://localhost', driver: 'redis' }],
     ['a driver beside a client', { client: createClient(), driver: 'node-redis' }],
-    ['a cluster', { cluster: { nodes: ['a:1'] }, driver: 'node-redis' }],
-    ["node-redis' own cluster", { client: createCluster({ rootNodes: [{ url: 'redis://a' }] }) }],
-  ])('is not %s', async (_, options) => {
+    ['Sentinels of a client', { client: createSentinel({ name: 'a', sentinelRootNodes: [] }) }],
+    ['an address of ioredis', { connect: { host: 'a' }, driver: 'node-redis' }],
+    ['an address of its own', { connect: { socket: { host: 'a' } }, driver: 'ioredis' }],
+    [
+      'a password of ioredis',
+      { cluster: { nodes: ['a:1'], options: { redisOptions: {} } }, driver: 'node-redis' },
+    ],
+    ['one cluster of several servers', { nodes: [createCluster({ rootNodes: [] }), 'a', 'b'] }],
+  ])('does not take %s', async (_, options) => {
     await expect(connected(options)).rejects.toBeInstanceOf(LockOptionsError);
   });
 });

@@ -17,14 +17,12 @@ export interface RedisNode {
   off(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
-/** The part of an ioredis `Cluster` that is used here. */
+/** The part of an ioredis `Cluster` that is used here; see {@link duplicateOf}. */
 export interface RedisCluster extends Omit<RedisNode, 'duplicate'> {
   readonly isCluster: boolean;
   /** The nodes of each slot as `host:port`, the master first. */
   readonly slots: readonly (readonly string[])[];
   nodes(role: 'all' | 'master'): RedisNode[];
-  /** Creates a new client, of the same nodes if none are given. */
-  duplicate(nodes: never[], override: object): RedisCluster;
 }
 
 /** A connected or connecting client of the package `ioredis`: standalone, behind Sentinels, or of a cluster. */
@@ -52,6 +50,12 @@ export function followCredentials(client: RedisNode, other: RedisNode): void {
 /** Returns the delay before the next attempt to connect, in ms; without a number, there is no further attempt. */
 type RetryStrategy = (attempt: number, ...reason: unknown[]) => unknown;
 
+/** A `Cluster` as a user hands it over. */
+interface IoRedisCluster extends RedisCluster {
+  /** Creates a new client, of the same nodes if none are given. */
+  duplicate(nodes: never[], override: object): RedisCluster;
+}
+
 /** The options of a client that are read here. */
 interface TemplateOptions {
   readonly db?: number;
@@ -71,7 +75,7 @@ export function duplicateOf(client: RedisClient, defaults: object, ours: object)
   if (isRedisCluster(client)) {
     const redisOptions = { ...defaults, ...given(options.redisOptions ?? {}) };
     const clusterRetryStrategy = untiring(options.clusterRetryStrategy);
-    return client.duplicate([], { ...ours, redisOptions, clusterRetryStrategy });
+    return (client as IoRedisCluster).duplicate([], { ...ours, redisOptions, clusterRetryStrategy });
   }
   const own = client.duplicate({
     ...defaults,

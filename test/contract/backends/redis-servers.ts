@@ -1,5 +1,6 @@
-import type { NodeRedisClient } from '../../../lib/redis/connection/node-redis.js';
-import { NodeRedisNode } from '../../../lib/redis/connection/node-redis-node.js';
+import type { RedisClient } from '../../../lib/redis/connection/ioredis.js';
+import type { NodeRedis } from '../../../lib/redis/node-redis/node-redis.js';
+import { byNodeRedis } from '../../support/redis-client.js';
 import { RedisCluster } from '../../support/redis-cluster.js';
 import { RedisSentinel } from '../../support/redis-sentinel.js';
 import { RedisServer } from '../../support/redis-server.js';
@@ -10,9 +11,6 @@ import type { RedisBackend } from './redis.js';
  * with the default `everysec` may wait for a sync to the disk.
  */
 const remembering = { appendonly: 'yes', appendfsync: 'no' };
-
-/** `createClient` of node-redis, as two of its majors have it. */
-export type CreateClient = (options: object) => NodeRedisClient;
 
 /** One server. */
 export async function standaloneRedis(): Promise<RedisBackend> {
@@ -25,14 +23,18 @@ export async function standaloneRedis(): Promise<RedisBackend> {
   };
 }
 
-/** One server, to which lock clients connect by node-redis. */
-export async function nodeRedis(createClient: CreateClient): Promise<RedisBackend> {
-  const backend = await standaloneRedis();
-  const [{ host, port }] = backend.servers as [RedisServer];
-  return {
-    ...backend,
-    connection: () => new NodeRedisNode(createClient({ socket: { host, port } }), 30_000),
+/** The same, to which lock clients connect by node-redis. */
+export async function overNodeRedis(
+  start: () => Promise<RedisBackend>,
+  redis: NodeRedis,
+): Promise<RedisBackend> {
+  const backend = await start();
+  const connection = () => {
+    const client = backend.client();
+    client.disconnect();
+    return byNodeRedis(redis, client as unknown as RedisClient);
   };
+  return { ...backend, connection };
 }
 
 /** Three masters with a replica each, which do not take over while a test freezes their master. */

@@ -5,6 +5,7 @@ import type { RedisClient, RedisNode } from '../../../lib/redis/connection/iored
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { duplicateOf } from '../../support/redis-client.js';
 import { asOwn, KEPT, type RedisServer } from '../../support/redis-server.js';
 import { eventually } from '../../support/time.js';
 import {
@@ -85,7 +86,7 @@ export class RedisStage implements LockStage {
   }
 
   async client(options: StageClientOptions = {}): Promise<RedisStageClient> {
-    const redis = this.backend.connection?.() ?? this.backend.client();
+    const redis = this.backend.connection?.() ?? duplicateOf(this.backend.client());
     const client = await RedisStageClient.connect(redis, this.recipe, options);
     this.#clients.add(client);
     return client;

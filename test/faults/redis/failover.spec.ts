@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import type { RedisLockOptions } from '../../../lib/redis/redis-options.js';
 import { scriptCalls } from '../../redis/support/redis-stage.js';
 import { calm, eventually } from '../../support/time.js';
 import { useRedisCluster, useRedisSentinel } from '../../support/fixtures.js';
@@ -29,6 +30,8 @@ const LEASE = 15_000;
 /** Far less than a waiter sleeps that is not woken, in ms: until the lease of the holder ends. */
 const SOON = LEASE / 3;
 
+const sentinel = useRedisSentinel();
+const cluster = useRedisCluster();
 const clients = new RedisLockClients();
 let holder: RedisLockClient;
 let other: RedisLockClient;
@@ -37,13 +40,19 @@ let key: string;
 beforeEach(() => void (key = randomUUID()));
 afterEach(() => clients.close());
 
-describe('When a replica takes over by the sentinels', () => {
-  const sentinel = useRedisSentinel();
+const DRIVERS = ['ioredis', 'node-redis'] as const;
 
+describe.each(DRIVERS)('By %s, when a replica takes over by the sentinels', (driver) => {
   beforeEach(async () => {
     await sentinel().restart();
-    const connect = () => clients.on(sentinel().client(), { watchdogTimeout: LEASE });
-    [holder, other] = await Promise.all([connect(), connect()]);
+    const { masterName: name, sentinels } = sentinel();
+    const where = sentinels.map(({ host, port }) => ({ host, port }));
+    const connect = {
+      ioredis: { name, sentinels: where },
+      'node-redis': { name, sentinelRootNodes: where },
+    }[driver];
+    const one = () => clients.with({ driver, connect, watchdogTimeout: LEASE });
+    [holder, other] = await Promise.all([one(), one()]);
   });
 
   it('holders of all kinds stay holders, are renewed there, and hand on', async () => {
@@ -107,13 +116,14 @@ describe('When a replica takes over by the sentinels', () => {
 /** Redis 6.2 has no sharded channels. */
 const describeSince7 = sinceRedis('7.0') ? describe : describe.skip;
 
-describeSince7('In a cluster, when the lock moves to another master', () => {
-  const cluster = useRedisCluster();
+describeSince7.each(DRIVERS)('By %s in a cluster, when the lock moves to another master', (driver) => {
+  const connected = (options: RedisLockOptions) =>
+    clients.with({ driver, cluster: { nodes: cluster().nodes }, ...options });
 
   beforeEach(async () => {
     await cluster().restart();
-    const connect = () => clients.on(cluster().client(), { watchdogTimeout: LEASE });
-    [holder, other] = await Promise.all([connect(), connect()]);
+    const one = () => connected({ watchdogTimeout: LEASE });
+    [holder, other] = await Promise.all([one(), one()]);
   });
 
   const channel = () => `redisson_lock__channel:{${key}}`;
@@ -140,7 +150,7 @@ describeSince7('In a cluster, when the lock moves to another master', () => {
   ])(
     '%s, the holder stays the holder, is renewed there, and the waiter gets the lock',
     async (_, watchdogTimeout, move) => {
-      const locks = await clients.on(cluster().client(), { watchdogTimeout });
+      const locks = await connected({ watchdogTimeout });
       const lease = await locks.mutex(key).acquire();
       const fixed = await locks.mutex(`{${key}}:fixed`).acquire({ lease: 60_000 });
       const before = await cluster().masterOf(key);
@@ -192,7 +202,7 @@ describeSince7('In a cluster, when the lock moves to another master', () => {
   );
 
   it('which has not heard of the lock yet, the holder is notified before it would be renewed', async () => {
-    const locks = await clients.on(cluster().client(), { watchdogTimeout: 120_000 });
+    const locks = await connected({ watchdogTimeout: 120_000 });
     await locks.mutex(key).using(() => {}); // it is connected to that master
     const master = await cluster().masterOf(key);
     const replica = await cluster().replicaOf(master);
@@ -210,7 +220,7 @@ describeSince7('In a cluster, when the lock moves to another master', () => {
   });
 
   it('with classic channels, the master that a subscriber is connected to is replaced', async () => {
-    const connect = () => clients.on(cluster().client(), { shardedSubscriptionMode: 'off' });
+    const connect = () => connected({ shardedSubscriptionMode: 'off' });
     const [first, second] = await Promise.all([connect(), connect()]);
     const lease = await first.mutex(key).acquire();
     const queued = second.mutex(key).acquire();

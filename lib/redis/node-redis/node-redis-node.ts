@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
-import type { Corkable } from './command-corking.js';
-import type { RedisArgument, RedisNode } from './ioredis.js';
-import { connectionOf, type NodeRedisClient, optionsOf } from './node-redis.js';
+import type { Corkable } from '../connection/command-corking.js';
+import type { RedisArgument, RedisNode } from '../connection/ioredis.js';
+import type { NodeRedisClient, NodeRedisServer } from './node-redis.js';
 
 /** Returns the delay before the next attempt to connect, in ms; without a number, there is no further attempt. */
 type RetryStrategy = (attempt: number) => number | null;
@@ -53,6 +53,8 @@ export class NodeRedisNode implements RedisNode {
   #client?: NodeRedisClient | undefined;
   /** Whether it has a socket. */
   #hasSocket = false;
+  /** Number of the connection that is being opened, or is open. */
+  #connection = 0;
   /** The last change of each channel's subscription that is under way. */
   readonly #turns = new Map<string, Promise<void>>();
   #attempts = 0;
@@ -61,16 +63,14 @@ export class NodeRedisNode implements RedisNode {
   readonly #events = new EventEmitter().setMaxListeners(0);
 
   /**
-   * @param user the client whose server it connects to
    * @param longestSilence longest wait for a reply before the connection is dropped, in ms
    */
   constructor(
-    private readonly user: NodeRedisClient,
+    private readonly server: NodeRedisServer,
     private readonly longestSilence: number,
     private readonly retryStrategy: RetryStrategy = untiring,
   ) {
-    const { socket = {}, database } = optionsOf(user);
-    this.options = { host: socket.host, port: socket.port, path: socket.path, db: database };
+    this.options = server.options;
   }
 
   on(event: string, listener: (...args: unknown[]) => void): this {
@@ -84,12 +84,12 @@ export class NodeRedisNode implements RedisNode {
   }
 
   duplicate(override: { readonly retryStrategy?: RetryStrategy } = {}): NodeRedisNode {
-    return new NodeRedisNode(this.user, this.longestSilence, override.retryStrategy);
+    return new NodeRedisNode(this.server, this.longestSilence, override.retryStrategy);
   }
 
   /** Begins to connect. */
   async connect(): Promise<void> {
-    if (this.status === 'wait' || this.status === 'end') this.#open();
+    if (this.status === 'wait' || this.status === 'end') void this.#open();
   }
 
   disconnect(reconnect = false): void {
@@ -98,9 +98,13 @@ export class NodeRedisNode implements RedisNode {
     this.#broken(undefined, reconnect ? () => 0 : () => null);
   }
 
-  async call(command: string, ...args: RedisArgument[]): Promise<unknown> {
+  async call(
+    command: string,
+    ...args: (RedisArgument | readonly RedisArgument[])[]
+  ): Promise<unknown> {
     if (/^s?(un)?subscribe$/.test(command)) return await this.#subscribe(command, String(args[0]));
-    const words = [command, ...args.map((it) => (Buffer.isBuffer(it) ? it : `${it}`))];
+    const words: (string | Buffer)[] = [command];
+    for (const it of args.flat()) words.push(Buffer.isBuffer(it) ? it : `${it}`);
     for (;;) {
       while (this.status !== 'ready') await this.#connected();
       const client = this.#client!;
@@ -151,15 +155,18 @@ export class NodeRedisNode implements RedisNode {
     }
   }
 
-  #open(): void {
+  async #open(): Promise<void> {
     this.status = 'connecting';
     this.reconnectTimeout = undefined;
+    const connection = (this.#connection += 1);
     let client: NodeRedisClient;
     try {
-      client = connectionOf(this.user);
+      client = await this.server.newClient();
     } catch (error) {
-      return this.#broken(error, this.retryStrategy);
+      if (connection === this.#connection) this.#broken(error, this.retryStrategy);
+      return;
     }
+    if (connection !== this.#connection) return;
     this.#client = client;
     const isCurrent = () => client === this.#client;
     const broken = (error: unknown) => isCurrent() && this.#broken(error, this.retryStrategy);
@@ -185,6 +192,7 @@ export class NodeRedisNode implements RedisNode {
   #broken(error: unknown, retryStrategy: RetryStrategy): void {
     const client = this.#client;
     const hasSocket = this.#hasSocket;
+    this.#connection += 1;
     this.#client = undefined;
     this.#hasSocket = false;
     this.stream = undefined;
@@ -199,13 +207,13 @@ export class NodeRedisNode implements RedisNode {
     const delay = retryStrategy(this.#attempts);
     if (delay === null) {
       this.status = 'end';
-      this.#rejectWaiting(new Error('Connection is closed.'));
+      this.#rejectWaiting(error);
       this.#emit('end');
       return;
     }
     if (this.#attempts % MOST_ATTEMPTS === 0) this.#rejectWaiting(error);
     this.status = 'reconnecting';
-    this.reconnectTimeout = setTimeout(() => this.#open(), delay);
+    this.reconnectTimeout = setTimeout(() => void this.#open(), delay);
   }
 
   #rejectWaiting(error: unknown): void {
@@ -215,7 +223,7 @@ export class NodeRedisNode implements RedisNode {
 
   #connected(): Promise<void> {
     if (this.status === 'end') return Promise.reject(new Error('Connection is closed.'));
-    if (this.status === 'wait') this.#open();
+    if (this.status === 'wait') void this.#open();
     return new Promise((proceed, reject) => this.offlineQueue.push({ proceed, reject }));
   }
 

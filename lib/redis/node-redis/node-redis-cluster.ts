@@ -1,0 +1,253 @@
+import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { slotOf } from '../connection/cluster-slots.js';
+import type { RedisArgument, RedisCluster } from '../connection/ioredis.js';
+import { isReply } from '../connection/redis-error.js';
+import { ClusterTopology, nameOf, parseAddress, type Topology } from './cluster-topology.js';
+import type { HostAndPort, NodeRedis, NodeRedisClusterOptions } from './node-redis.js';
+import { NodeRedisNode } from './node-redis-node.js';
+
+/** Commands without a key, which any master answers. */
+const WITHOUT_KEY = new Set(['ping', 'info', 'pubsub', 'publish']);
+/** A command is sent so often before its last error counts, as by ioredis. */
+const MOST_ATTEMPTS = 16;
+/** Delay before a command is sent again, or the nodes are looked up again, where the cluster is not in order, in ms. */
+const PAUSE = 100;
+/** After so many attempts to find the cluster, the commands that wait for it are rejected. */
+const MOST_SEARCHES = 20;
+
+/** The key that decides which master runs a command. */
+function keyOf(command: string, args: readonly RedisArgument[]): string | undefined {
+  if (WITHOUT_KEY.has(command)) return undefined;
+  return String(command.startsWith('eval') ? args[2] : args[0]);
+}
+
+function oneOf<T>(list: readonly T[]): T | undefined {
+  return list[Math.floor(Math.random() * list.length)];
+}
+
+/** A command that waits until the cluster is found. */
+interface Waiting {
+  readonly proceed: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * A Redis Cluster by node-redis that behaves as one of ioredis: one connection to each master, commands that follow their
+ * slot, the same states and events. The cluster client of node-redis only says where the nodes are: it moves commands between
+ * its connections by itself, so that nobody could tell whether a copy is under way.
+ *
+ * Invariant: `close` of the node is emitted before a command on its connection is rejected, or sent to another.
+ */
+export class NodeRedisCluster implements RedisCluster {
+  readonly isCluster = true;
+  readonly options = {};
+  status: 'wait' | 'connecting' | 'ready' | 'close' | 'reconnecting' | 'end' = 'wait';
+  slots: (readonly [string])[] = [];
+  reconnectTimeout?: NodeJS.Timeout | undefined;
+  readonly offlineQueue: Waiting[] = [];
+  readonly #nodes = new Map<string, NodeRedisNode>();
+  readonly #topology: ClusterTopology;
+  /** Number of times that it was closed; what was asked before does not count any more. */
+  #closed = 0;
+  #isLookDue = false;
+  #attempts = 0;
+  readonly #events = new EventEmitter().setMaxListeners(0);
+
+  /** @param longestSilence longest wait for a reply before a connection is dropped, in ms */
+  constructor(
+    package_: NodeRedis,
+    settings: NodeRedisClusterOptions,
+    private readonly longestSilence: number,
+  ) {
+    this.#topology = new ClusterTopology(package_, settings);
+  }
+
+  on(event: string, listener: (...args: unknown[]) => void): this {
+    this.#events.on(event, listener);
+    return this;
+  }
+
+  off(event: string, listener: (...args: unknown[]) => void): this {
+    this.#events.off(event, listener);
+    return this;
+  }
+
+  /** The masters; there are no connections to replicas, whichever the role. */
+  nodes(): NodeRedisNode[] {
+    return [...this.#nodes.values()];
+  }
+
+  /** Begins to connect. */
+  async connect(): Promise<void> {
+    if (this.status === 'wait' || this.status === 'end') void this.#find();
+  }
+
+  disconnect(reconnect = false): void {
+    if (this.status !== 'end') this.#close(undefined, reconnect);
+  }
+
+  async call(
+    command: string,
+    ...args: (RedisArgument | readonly RedisArgument[])[]
+  ): Promise<unknown> {
+    const words = args.flat();
+    const key = keyOf(command, words);
+    let importing: NodeRedisNode | undefined;
+    for (let attempt = 1; ; attempt += 1) {
+      while (this.status !== 'ready') await this.#found();
+      const node = importing ?? this.#nodeOf(key);
+      try {
+        if (node === undefined) throw new Error('The cluster has no master for the slot now.');
+        importing?.call('asking').catch(() => {}); // goes first: both wait for the connection, or neither
+        return await node.call(command, words);
+      } catch (error) {
+        if (attempt === MOST_ATTEMPTS) throw error;
+        importing = await this.#follow(error, node?.options ?? {});
+      }
+    }
+  }
+
+  #nodeOf(key: string | undefined): NodeRedisNode | undefined {
+    if (key !== undefined) return this.#nodes.get(this.slots[slotOf(key)]?.[0] ?? '');
+    const nodes = this.nodes();
+    return oneOf(nodes.filter(({ status }) => status === 'ready')) ?? nodes[0];
+  }
+
+  /**
+   * Does what an error asks for before the command is sent again; returns the node that has to be asked, if it is not the
+   * master of the slot yet. Rejects with an error that is the answer.
+   */
+  async #follow(error: unknown, server: object): Promise<NodeRedisNode | undefined> {
+    const [what, slot, address] = isReply(error) ? error.message.split(' ') : ['LOST'];
+    if (what === 'MOVED' || what === 'ASK') {
+      const master = this.#topology.reachable(parseAddress(address!, server));
+      const node = this.#node(master);
+      if (what === 'ASK') return node;
+      this.slots[Number(slot)] = [nameOf(master)];
+      this.#lookLater();
+    } else if (what === 'LOST' || what === 'CLUSTERDOWN' || what === 'TRYAGAIN') {
+      this.#lookLater();
+      await sleep(PAUSE);
+    } else throw error;
+    return undefined;
+  }
+
+  /** Connects to the master at that address. */
+  #node(address: HostAndPort): NodeRedisNode {
+    const name = nameOf(address);
+    const known = this.#nodes.get(name);
+    if (known !== undefined) return known;
+    const server = this.#topology.serverAt(address);
+    const node = new NodeRedisNode(server, this.longestSilence, () => null);
+    this.#nodes.set(name, node);
+    node.on('ready', () => this.#ready());
+    node.on('end', () => this.#ended(name, node));
+    this.#emit('+node', node);
+    void node.connect();
+    return node;
+  }
+
+  #ready(): void {
+    this.#attempts = 0;
+    if (this.status !== 'connecting') return;
+    this.status = 'ready';
+    for (const { proceed } of this.offlineQueue.splice(0)) proceed();
+    this.#emit('ready');
+  }
+
+  /** A connection has broken, or was not possible. */
+  #ended(name: string, node: NodeRedisNode): void {
+    if (this.#nodes.get(name) !== node) return;
+    this.#nodes.delete(name);
+    this.#emit('-node', node);
+    if (this.#nodes.size > 0) this.#lookLater();
+    else this.#close(new Error('None of the nodes can be reached.'), true);
+  }
+
+  /** Finds out where the nodes are, and connects to the masters. */
+  async #find(): Promise<void> {
+    this.status = 'connecting';
+    const closed = this.#closed;
+    try {
+      await this.#look();
+    } catch (error) {
+      if (closed === this.#closed) this.#close(error, true);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const closed = this.#closed;
+    const connected = this.nodes().filter(({ status }) => status === 'ready');
+    const topology = await this.#topology.look(connected);
+    if (closed === this.#closed) this.#take(topology);
+  }
+
+  #take({ slots, masters }: Topology): void {
+    this.slots = slots;
+    for (const [name, node] of this.#nodes) if (!masters.has(name)) this.#drop(name, node);
+    for (const address of masters.values()) this.#node(address);
+  }
+
+  #drop(name: string, node: NodeRedisNode): void {
+    this.#nodes.delete(name);
+    this.#emit('-node', node);
+    node.disconnect();
+  }
+
+  /** Looks in a moment whether slots have other masters now. */
+  #lookLater(): void {
+    if (this.status !== 'ready') return;
+    this.#isLookDue = true;
+    this.reconnectTimeout ??= setTimeout(() => void this.#lookAgain(), PAUSE);
+  }
+
+  async #lookAgain(): Promise<void> {
+    const closed = this.#closed;
+    this.#isLookDue = false;
+    await this.#look().catch(() => (this.#isLookDue = true));
+    if (closed !== this.#closed) return;
+    this.reconnectTimeout = undefined;
+    if (this.#isLookDue) this.#lookLater();
+  }
+
+  #close(error: unknown, reconnect: boolean): void {
+    clearTimeout(this.reconnectTimeout);
+    this.reconnectTimeout = undefined;
+    this.#isLookDue = false;
+    this.#closed += 1;
+    this.status = 'close';
+    this.slots = [];
+    for (const [name, node] of this.#nodes) this.#drop(name, node);
+    if (error !== undefined) this.#emit('error', error);
+    this.#emit('close');
+    if (this.status !== 'close') return; // a listener has disconnected it
+    if (!reconnect) {
+      this.status = 'end';
+      this.#rejectWaiting(error);
+      this.#emit('end');
+      return;
+    }
+    this.#attempts += 1;
+    if (this.#attempts % MOST_SEARCHES === 0) this.#rejectWaiting(error);
+    this.status = 'reconnecting';
+    const delay = Math.min(this.#attempts * PAUSE, 2_000);
+    this.reconnectTimeout = setTimeout(() => void this.#find(), delay);
+  }
+
+  #found(): Promise<void> {
+    if (this.status === 'end') return Promise.reject(new Error('Connection is closed.'));
+    if (this.status === 'wait') void this.#find();
+    return new Promise((proceed, reject) => this.offlineQueue.push({ proceed, reject }));
+  }
+
+  #rejectWaiting(error: unknown): void {
+    const cause = error instanceof Error ? error : new Error('Connection is closed.');
+    for (const { reject } of this.offlineQueue.splice(0)) reject(cause);
+  }
+
+  #emit(event: string, ...args: unknown[]): void {
+    if (event === 'error' && this.#events.listenerCount('error') === 0) return;
+    this.#events.emit(event, ...args);
+  }
+}
