@@ -30,7 +30,7 @@ import { fairCommands, reentrantCommands, spinCommands } from './locks/mutex-com
 import { RedisLock } from './locks/redis-lock.js';
 import { permitCommands } from './semaphores/permit-commands.js';
 import { RedisCountDownLatch } from './semaphores/redis-count-down-latch.js';
-import { RedisOccurrenceMark } from './locks/redis-occurrence-mark.js';
+import { RedisOccurrenceMark } from './redis-occurrence-mark.js';
 import { RedisElection } from './locks/redis-election.js';
 import { RedisPermitExpirableSemaphore } from './semaphores/redis-permit-expirable-semaphore.js';
 import { RedisReadWriteLock } from './locks/redis-read-write-lock.js';

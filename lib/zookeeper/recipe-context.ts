@@ -3,7 +3,7 @@ import type { ErrorPolicy } from '../core/election/election-backend.js';
 import type { Candidate } from '../core/internal/client-lifecycle.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
-import { OrderedSet } from '../core/internal/ordered-set.js';
+import { OrderedSet } from '../core/collections/ordered-set.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
 import { type WaiterLimits, Waiters } from '../core/internal/waiter-limits.js';
 import type { LockScope, Wait } from '../core/lock.js';

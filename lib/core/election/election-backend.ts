@@ -3,7 +3,7 @@ import { type LockErrorContext, LockOptionsError } from '../errors/index.js';
 import type { WaitContext } from '../internal/acquire.js';
 import type { Candidate } from '../internal/client-lifecycle.js';
 import type { LeaseHandle } from '../internal/lease-handle.js';
-import type { OrderedSet } from '../internal/ordered-set.js';
+import type { OrderedSet } from '../collections/ordered-set.js';
 import type { Wait } from '../lock.js';
 
 /** A participant of an election; Curator's class of that name. */

@@ -3,7 +3,7 @@ import { type LockEvents, type LockSubject, lockSubject } from '../lock-events.j
 import { type AcquireOptions, isElection, type LockRecipe, type Wait } from '../lock.js';
 import { LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
-import type { OrderedSet } from './ordered-set.js';
+import type { OrderedSet } from '../collections/ordered-set.js';
 import { WaitScope, type WaitScopeContext } from './wait-scope.js';
 import type { Waiters } from './waiter-limits.js';
 

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js';
 import type { LockActivity, LockClientStatus } from '../lock-client.js';
 import type { WaitContext } from './acquire.js';
 import type { ClientHold } from './hold.js';
-import type { OrderedSet } from './ordered-set.js';
+import type { OrderedSet } from '../collections/ordered-set.js';
 import type { WaitScope } from './wait-scope.js';
 
 /** An activity, with the id of a waiter in the queue on the servers. */

@@ -10,7 +10,7 @@ import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
 import { inTurns } from './in-turns.js';
 import { LeaseScope } from './lease-scope.js';
-import type { OrderedSet } from './ordered-set.js';
+import type { OrderedSet } from '../collections/ordered-set.js';
 import { settleWithin } from './timers.js';
 import { WaitScope } from './wait-scope.js';
 

@@ -4,7 +4,7 @@ import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { LockIdentity } from '../lock.js';
 import { LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
-import type { OrderedSet } from './ordered-set.js';
+import type { OrderedSet } from '../collections/ordered-set.js';
 
 /** Backend operations on a granted lock. */
 export interface HoldBackend {

@@ -1,5 +1,5 @@
 import { LockKeyError, LockOptionsError } from '../errors/index.js';
-import { NameMemory } from './name-memory.js';
+import { NameMemory } from '../collections/name-memory.js';
 
 /** Number of permits that one client declares for each semaphore. Other processes are not checked. */
 export class DeclaredPermits {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import type { LockRecipe } from '../lock.js';
 import type { LockHolder } from '../lock-holder.js';
 import type { ClientHold } from './hold.js';
-import type { OrderedSet } from './ordered-set.js';
+import type { OrderedSet } from '../collections/ordered-set.js';
 
 const HOST = hostname();
 

@@ -9,7 +9,7 @@ import {
 import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { AcquireOptions, LockRecipe, Wait } from '../lock.js';
 import type { LockHolder } from '../lock-holder.js';
-import type { OrderedSet } from './ordered-set.js';
+import type { OrderedSet } from '../collections/ordered-set.js';
 
 /** What a {@link WaitScope} depends on. */
 export interface WaitScopeContext extends LockErrorContext {

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { inTurns } from '../../core/internal/in-turns.js';
-import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../../core/collections/swap-remove-set.js';
 
 /**
  * State of a {@link Renewable} while it is registered: its place in the schedule, if it has one. It is one object for as long as

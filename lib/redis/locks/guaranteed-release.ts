@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.js';
-import { SwapRemoveSet } from '../../core/internal/swap-remove-set.js';
+import { SwapRemoveSet } from '../../core/collections/swap-remove-set.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import { isOtherType, isPassing, isReply } from '../connection/redis-error.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';

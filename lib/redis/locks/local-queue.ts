@@ -1,5 +1,5 @@
-import { NameMemory } from '../../core/internal/name-memory.js';
-import { ShardedMap } from '../../core/internal/sharded-map.js';
+import { NameMemory } from '../../core/collections/name-memory.js';
+import { ShardedMap } from '../../core/collections/sharded-map.js';
 import type { LockCommands } from './lock-commands.js';
 
 /** Number of waiters of one process in the queue of one key on the server; the others wait behind them, locally. */

@@ -1,5 +1,5 @@
 import { acquireCounts, clientActivity } from '../../core/internal/client-activity.js';
-import { OrderedSet } from '../../core/internal/ordered-set.js';
+import { OrderedSet } from '../../core/collections/ordered-set.js';
 import type { Clock } from '../../core/clock.js';
 import {
   LockClientClosedError,

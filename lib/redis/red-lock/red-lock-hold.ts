@@ -2,7 +2,7 @@ import { LockConnectionError } from '../../core/errors/index.js';
 import type { AcquireContext } from '../../core/internal/acquire.js';
 import type { Candidate } from '../../core/internal/client-lifecycle.js';
 import { type ClientHold, Hold, type HoldBackend } from '../../core/internal/hold.js';
-import type { OrderedSet } from '../../core/internal/ordered-set.js';
+import type { OrderedSet } from '../../core/collections/ordered-set.js';
 import type { LockIdentity, LockScope, Wait } from '../../core/lock.js';
 import type { LocalQueues } from '../locks/local-queue.js';
 import type { RedisLease } from '../locks/redis-lease.js';

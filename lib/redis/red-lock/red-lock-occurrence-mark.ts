@@ -3,7 +3,7 @@ import { LockOptionsError } from '../../core/errors/index.js';
 import { runWait } from '../../core/internal/acquire.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { OccurrenceMark, OccurrenceMarkOptions } from '../../core/occurrence-mark.js';
-import type { RedisOccurrenceMark } from '../locks/redis-occurrence-mark.js';
+import type { RedisOccurrenceMark } from '../redis-occurrence-mark.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
 /** Pause before the servers are asked again, in ms. */

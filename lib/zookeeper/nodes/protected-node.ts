@@ -87,6 +87,8 @@ export class ProtectedNode {
   /**
    * Looks for the node after the answer to its create was lost, on a re-established connection; this settles what
    * was uncertain. Resolves to the children that were searched.
+   *
+   * No answer comes after a later create: one link answers in order, and rejects all that is under way when it breaks.
    */
   async locate(): Promise<string[]> {
     const children = await listChildren(this.connection, this.directory);

@@ -7,7 +7,7 @@ export interface ZooKeeperTlsOptions {
   /** Certificates of the authorities that may have signed that of a server, as PEM. */
   readonly ca?: ConnectionOptions['ca'];
   /** Certificate of this client, as PEM, where the servers want one. */
-  readonly cert?: ConnectionOptions['ca'];
+  readonly cert?: ConnectionOptions['cert'];
   /** Its private key, as PEM. */
   readonly key?: string | Buffer | undefined;
   /** Passphrase of the key. */

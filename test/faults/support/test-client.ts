@@ -19,6 +19,8 @@ export interface TestClientOptions {
   readonly sessionTimeout?: number;
   /** Of the servers, in milliseconds. Default 500, as `test/support` starts them. */
   readonly tickTime?: number;
+  /** In milliseconds. Default 15,000. */
+  readonly connectTimeout?: number;
   readonly errorPolicy?: ErrorPolicy;
   readonly auth?: readonly AuthInfo[];
   /** Hears of every attempt to connect that failed. */
@@ -38,7 +40,7 @@ export class TestClient {
   /** Starts a client; resolves when it is connected. */
   static async connect(connect: string, options: TestClientOptions = {}): Promise<TestClient> {
     const { name = 'test', sessionTimeout = 10_000, tickTime = 500 } = options;
-    const { auth, onAttemptFailed, errorPolicy } = options;
+    const { auth, onAttemptFailed, errorPolicy, connectTimeout = 15_000 } = options;
     const { servers, chroot } = parseConnectString(connect);
     const connection = new SessionConnection({
       transport: await transportOf(),
@@ -57,7 +59,7 @@ export class TestClient {
       chroot,
       basePath: '/locks',
       literalPaths: true,
-      connectTimeout: 15_000,
+      connectTimeout,
       wait: 'forever',
       retryPolicy: new RetryForever(50),
       errorPolicy,

@@ -3,7 +3,7 @@ import { LockAbortedError } from '../../../lib/core/errors/index.js';
 import type { Candidate } from '../../../lib/core/internal/client-lifecycle.js';
 import { Hold, type HoldBackend } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
-import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
+import { OrderedSet } from '../../../lib/core/collections/ordered-set.js';
 import { Waiters } from '../../../lib/core/internal/waiter-limits.js';
 import type { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import type { LockIdentity } from '../../../lib/core/lock.js';

@@ -6,7 +6,7 @@ import { type ClientHold, Hold } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle, runWithLease } from '../../../lib/core/internal/lease-handle.js';
 import { currentLease, LeaseScope } from '../../../lib/core/internal/lease-scope.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
-import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
+import { OrderedSet } from '../../../lib/core/collections/ordered-set.js';
 import { Deferred } from '../../support/time.js';
 import { granted } from './fakes.js';
 

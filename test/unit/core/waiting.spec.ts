@@ -4,8 +4,8 @@ import {
   LockClientClosedError,
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
-import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
-import { SwapRemoveSet } from '../../../lib/core/internal/swap-remove-set.js';
+import { OrderedSet } from '../../../lib/core/collections/ordered-set.js';
+import { SwapRemoveSet } from '../../../lib/core/collections/swap-remove-set.js';
 import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import type { AcquireOptions } from '../../../lib/core/lock.js';
 import { Deferred, VirtualClock } from '../../support/time.js';

@@ -3,7 +3,7 @@ import { systemClock } from '../../../lib/core/clock.js';
 import type { LockClient } from '../../../lib/core/index.js';
 import { urgentActivity } from '../../../lib/core/internal/client-activity.js';
 import { Hold, type ClientHold } from '../../../lib/core/internal/hold.js';
-import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
+import { OrderedSet } from '../../../lib/core/collections/ordered-set.js';
 import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import { LOCK_INSPECTION, type LockInspection } from '../../../lib/core/lock-inspection.js';
 import { ClientInspector } from '../../../lib/inspector/client-inspector.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
-import { OrderedSet } from '../../../lib/core/internal/ordered-set.js';
+import { OrderedSet } from '../../../lib/core/collections/ordered-set.js';
 import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import { CommandCorking, type Corkable } from '../../../lib/redis/connection/command-corking.js';
 import type { RedisCluster } from '../../../lib/redis/connection/ioredis.js';

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { LockConnectionError } from '../../core/errors/index.js';
-import { runWait } from '../../core/internal/acquire.js';
-import { validateAcquireOptions } from '../../core/internal/validation.js';
+import { LockConnectionError } from '../core/errors/index.js';
+import { runWait } from '../core/internal/acquire.js';
+import { validateAcquireOptions } from '../core/internal/validation.js';
 import {
   FARTHEST_AHEAD,
   type OccurrenceMark,
   type OccurrenceMarkOptions,
   tooFarAhead,
-} from '../../core/occurrence-mark.js';
-import type { LockName } from '../connection/lock-name.js';
-import { lockErrorOf } from '../connection/redis-error.js';
-import { retryUntilAnswered } from '../connection/retry-until-answered.js';
-import type { RecipeContext } from '../recipe-context.js';
-import { occurrenceRaise } from '../scripts/index.js';
+} from '../core/occurrence-mark.js';
+import type { LockName } from './connection/lock-name.js';
+import { lockErrorOf } from './connection/redis-error.js';
+import { retryUntilAnswered } from './connection/retry-until-answered.js';
+import type { RecipeContext } from './recipe-context.js';
+import { occurrenceRaise } from './scripts/index.js';
 
 /** How long a mark is kept after it was last raised, in ms: 30 days. */
 const LIFE = 2_592_000_000;
