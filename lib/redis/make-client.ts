@@ -5,8 +5,10 @@ import { isHostAndPort } from './connection/server-address.js';
 import { type IoRedis, loadDriver, type RedisDriver } from './drivers.js';
 import {
   clusterOptionsOf,
+  type HostAndPort,
   isNodeRedis,
   type NodeRedis,
+  type NodeRedisClusterClient,
   type NodeRedisClusterOptions,
   type NodeRedisSentinelOptions,
   serverOf,
@@ -69,7 +71,7 @@ function byNodeRedis(
 ): RedisClient {
   const clusterOptions = cluster
     ? { ...cluster.options, rootNodes: cluster.nodes.map(rootNode) }
-    : client && clusterOptionsOf(client);
+    : client && clusterOptionsOf(client as NodeRedisClusterClient);
   if (clusterOptions) return new NodeRedisCluster(redis, clusterOptions, silence);
   if (typeof connect === 'object' && 'sentinelRootNodes' in connect)
     return new NodeRedisNode(
@@ -81,9 +83,11 @@ function byNodeRedis(
 }
 
 /** A node of a cluster as `createCluster` takes it. */
-function rootNode(node: string | object): NodeRedisClusterOptions['rootNodes'][number] {
+function rootNode(
+  node: string | Partial<HostAndPort>,
+): NodeRedisClusterOptions['rootNodes'][number] {
   if (typeof node === 'string') return { url: isHostAndPort(node) ? `redis://${node}` : node };
-  return 'host' in node || 'port' in node ? { socket: node } : node;
+  return 'host' in node || 'port' in node ? { socket: node } : (node as object);
 }
 
 /** Options that only one of the packages knows. The other would take no notice, and connect to the local server. */

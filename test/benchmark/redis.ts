@@ -1,7 +1,7 @@
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import { Program } from '../faults/support/program.js';
 import { RedisServer } from '../support/redis-server.js';
-import { BareLocks } from './redis/bare-locks.js';
+import { BareLocks, sendBy } from './redis/bare-locks.js';
 import {
   buildRedissonPeer,
   type LockMaker,
@@ -24,8 +24,7 @@ export async function redis(): Promise<Row[]> {
   const server = await RedisServer.start();
   const client = await createRedisLockClient('benchmark', { client: server.client() });
   await client.connect();
-  const floorClient = server.client();
-  const bare = await BareLocks.on((command, ...args) => floorClient.call(`${command}`, ...args));
+  const bare = await BareLocks.on(sendBy(server.client()));
   const nodeRedis = await ByNodeRedis.on(server.url);
   const libraries: Record<string, Library> = {
     ours: ourLibrary(client),

@@ -18,7 +18,9 @@ describe('Redis by node-redis', () => {
     'a Redis server, by node-redis,',
     () => {
       const { host, port } = on.backend().servers[0]!;
-      return createRedisLockClient('default', { client: redis.createClient({ socket: { host, port } }) });
+      return createRedisLockClient('default', {
+        client: redis.createClient({ socket: { host, port } }),
+      });
     },
     { isFair: false },
   );

@@ -104,233 +104,234 @@ const OPTIONS_OF = {
 };
 
 describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
-const direct = (options: RedisLockOptions = {}): Promise<RedisLockClient> =>
-  connected({
-    driver,
-    cluster: { nodes: cluster().nodes, options: OPTIONS_OF[driver]() },
-    ...options,
-  });
+  const direct = (options: RedisLockOptions = {}): Promise<RedisLockClient> =>
+    connected({
+      driver,
+      cluster: { nodes: cluster().nodes, options: OPTIONS_OF[driver]() },
+      ...options,
+    });
 
-/** A client that may know no address but those of the proxies. */
-function behindProxies(options: RedisLockOptions = {}): Promise<RedisLockClient> {
-  const addresses = proxies().map(({ host, port }) => ({ host, port }));
-  const map = Object.fromEntries(
-    cluster().servers.map(({ host, port }, i) => [`${host}:${port}`, addresses[i]!]),
-  );
-  const found = { nodes: addresses, options: OPTIONS_OF[driver](map) };
-  return connected({ driver, cluster: found, ...options });
-}
-
-describe('A Redis Cluster that has other addresses for its clients', () => {
-  it('is reached by them for locks, their messages, and the state of replicas', async () => {
-    const [mine, theirs] = await Promise.all(
-      [1, 2].map(() => behindProxies({ replicas: { atLeast: 1 } })),
+  /** A client that may know no address but those of the proxies. */
+  function behindProxies(options: RedisLockOptions = {}): Promise<RedisLockClient> {
+    const addresses = proxies().map(({ host, port }) => ({ host, port }));
+    const map = Object.fromEntries(
+      cluster().servers.map(({ host, port }, i) => [`${host}:${port}`, addresses[i]!]),
     );
-    const keys = ['a', 'b', 'c', 'd', 'e'].map((each) => `${driver}-${each}`);
-    for (const key of keys) {
-      const lease = await mine!.mutex(key).acquire({ lease: LONG_LEASE });
-      const waiting = theirs!.mutex(key).acquire();
-      await eventually('it is waited for', () => sent('ssubscribe', `{${key}}`));
-      await lease.release();
-      await using next = await waiting;
-      expect(next.isHeld).toBe(true);
-    }
-    expect(sent(lockAcquire.sha1, keys[0]!)).toBe(true);
-    expect(sent('wait', '1')).toBe(true);
-  });
-
-  function sent(name: string, part: string): boolean {
-    return proxies().some(({ commands }) =>
-      commands.some(
-        (command) =>
-          command.some((it) => it.toLowerCase() === name) && command.some((it) => it.includes(part)),
-      ),
-    );
-  }
-});
-
-const SHORT = 12_000;
-const LONG = 120_000;
-
-describe('On a Redis Cluster a late copy', () => {
-  let mine: RedisLockClient;
-  let theirs: RedisLockClient;
-  let key: string;
-
-  beforeEach(async () => {
-    key = `{${randomUUID()}}`;
-    [mine, theirs] = await Promise.all([behindProxies(), direct()]);
-  });
-
-  describe.each(SINGLE_KINDS)('of an acquire of a %s', (_, of, rival) => {
-    beforeEach(async () => {
-      const lease = await of(mine, `${key} before`).acquire(); // from here on the server knows the scripts
-      await extend(lease, LONG);
-      await lease.release();
-    });
-
-    it('shortens no lease', async () => {
-      const [lease, copy] = await late(() => of(mine, key).acquire({ lease: SHORT }));
-      await extend(lease, LONG);
-      await arrive(copy);
-      expect(await leaseLeft()).toBeGreaterThan(LONG / 2);
-      expect(await rival(theirs, key).tryAcquire()).toBeUndefined();
-      expect(lease.isHeld).toBe(true);
-    });
-
-    it('takes nothing once the lease was released', async () => {
-      const [lease, copy] = await late(() => of(mine, key).acquire());
-      await lease.release();
-      await arrive(copy);
-      expect(await rival(theirs, key).tryAcquire()).toMatchObject({ isHeld: true });
-    });
-  });
-
-  it('of a count-down counts nothing', async () => {
-    key = randomUUID();
-    await theirs.countDownLatch(key).trySetCount(4);
-    await theirs.countDownLatch(key).countDown(); // from here on its server knows the scripts
-    const [, copy] = await late(() => mine.countDownLatch(key).countDown());
-    await mine.close(); // what it has sent afterwards has arrived too
-    await arrive(copy);
-    expect(await theirs.countDownLatch(key).getCount()).toBe(2);
-  });
-
-  /**
-   * Runs an action of which the first script about the key is held up until its connection is given up; resolves to its result
-   * and the late copy.
-   */
-  async function late<T>(work: () => Promise<T>): Promise<[T, LateCopy]> {
-    let isSent = false;
-    const isFirst: CommandFilter = ([name, ...args]) => {
-      if (isSent || !/^eval/i.test(name!) || !args.includes(key)) return false;
-      return (isSent = true); // what is sent again may go to any of the servers, and is not held up
-    };
-    const copies = proxies().map((proxy) => proxy.strand(isFirst));
-    const working = work();
-    working.catch(() => {}); // awaited below
-    const copy = await eventually('it is under way', () => copies.find(({ count }) => count > 0));
-    copy.giveUp();
-    return [await working, copy];
+    const found = { nodes: addresses, options: OPTIONS_OF[driver](map) };
+    return connected({ driver, cluster: found, ...options });
   }
 
-  async function arrive(copy: LateCopy): Promise<void> {
-    const replies = (await copy.deliver()).map(String);
-    expect(replies).not.toContainEqual(expect.stringMatching(/^(NOSCRIPT|MOVED)/));
-  }
-
-  /** Remaining time in ms of the lock, hold or permit that expires first. */
-  async function leaseLeft(): Promise<number> {
-    const server = await cluster().masterOf(key);
-    const names = (await server.command('KEYS', `*${key.slice(1, -1)}*`)) as string[];
-    const lefts = names.map(async (name) => {
-      const isPermits = name.endsWith(':timeout');
-      if (!isPermits) return (await server.command('PTTL', name)) as number;
-      const [, end] = (await server.command('ZRANGE', name, 0, 0, 'WITHSCORES')) as string[];
-      return end === undefined ? -1 : Number(end) - Date.now();
-    });
-    const isLease = (name: string) => name === key || /:(timeout|rwlock_timeout:1)$/.test(name);
-    const left = (await Promise.all(lefts)).filter((ms, i) => ms >= 0 && isLease(names[i]!));
-    return Math.min(...left);
-  }
-});
-
-/** All in one slot. */
-const [STAYED, MOVED, THIRD] = ['{order}:1', '{order}:2', '{order}:3'] as const;
-/** Long enough for a client that has to try again, and does so for more than a second and a half. */
-const WATCHDOG_TIMEOUT = 6_000;
-
-/** A slot of which some keys have moved: every command with keys of both parts is refused, on both servers. */
-describe('Mutexes of a half-migrated slot', () => {
-  const lost: string[] = [];
-  let mine: RedisLockClient;
-  let theirs: RedisLockClient;
-
-  beforeEach(async () => {
-    const options = { watchdogTimeout: WATCHDOG_TIMEOUT };
-    [mine, theirs] = await Promise.all([direct(options), direct(options)]);
-    lost.length = 0;
-    mine.on('lost', ({ key }) => void lost.push(key));
-  });
-
-  it('are renewed, although one command for all of them is refused', async () => {
-    const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
-    await cluster().migrate(STAYED, async (move) => {
-      await move(MOVED);
-      await Promise.all(leases.map((lease) => renewed(lease, 2))); // one may have been under way
-    });
-    expect(lost).toEqual([]);
-    for (const lease of leases) await lease.release();
-  }, 60_000);
-
-  it('are released and acquired', async () => {
-    const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
-    await cluster().migrate(STAYED, async (move) => {
-      await move(MOVED);
-      for (const lease of leases) await lease.release();
-      for (const key of [STAYED, MOVED, THIRD]) {
-        expect(await theirs.mutex(key).isLocked()).toBe(false);
-        const lease = await theirs.mutex(key).acquire();
-        expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
+  describe('A Redis Cluster that has other addresses for its clients', () => {
+    it('is reached by them for locks, their messages, and the state of replicas', async () => {
+      const [mine, theirs] = await Promise.all(
+        [1, 2].map(() => behindProxies({ replicas: { atLeast: 1 } })),
+      );
+      const keys = ['a', 'b', 'c', 'd', 'e'].map((each) => `${driver}-${each}`);
+      for (const key of keys) {
+        const lease = await mine!.mutex(key).acquire({ lease: LONG_LEASE });
+        const waiting = theirs!.mutex(key).acquire();
+        await eventually('it is waited for', () => sent('ssubscribe', `{${key}}`));
         await lease.release();
-        expect(await mine.mutex(key).isLocked()).toBe(false);
+        await using next = await waiting;
+        expect(next.isHeld).toBe(true);
       }
+      expect(sent(lockAcquire.sha1, keys[0]!)).toBe(true);
+      expect(sent('wait', '1')).toBe(true);
     });
-    expect(lost).toEqual([]);
-  }, 60_000);
 
-  it('go to the next waiter', async () => {
-    const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
-    await cluster().migrate(STAYED, async (move) => {
-      await move(MOVED);
-      const waiting = [theirs.mutex(STAYED).acquire(), theirs.mutex(MOVED).acquire()];
-      await eventually('they wait', () => theirs.activity().length === 2);
-      for (const lease of leases) await lease.release();
-      for (const next of waiting) await (await next).release();
-    });
-  }, 60_000);
-
-  /** Resolves once the lease was renewed that many times: only a renewal increases its remaining time. */
-  async function renewed(lease: RedisLease, times: number): Promise<void> {
-    for (let time = 1; time <= times; time++) {
-      let least = lease.remaining();
-      await eventually(
-        `${lease.key} is renewed`,
-        () => {
-          if (lease.remaining() > least) return true;
-          least = lease.remaining();
-          return false;
-        },
-        { within: 20_000 },
+    function sent(name: string, part: string): boolean {
+      return proxies().some(({ commands }) =>
+        commands.some(
+          (command) =>
+            command.some((it) => it.toLowerCase() === name) &&
+            command.some((it) => it.includes(part)),
+        ),
       );
     }
-  }
-});
+  });
 
-describe('A mutex on a Redis Cluster after the failure of its master', () => {
-  it('can still be locked and unlocked (Redisson: RedissonLockTest testLockFailoverInCluster)', async () => {
-    const client = await direct();
-    let granted = 0;
-    let isDone = false;
-    const users = Array.from({ length: 3 }, async () => {
-      while (!isDone) {
-        await nextTurn();
-        const lease = await client.mutex('key').tryAcquire();
-        if (lease) granted += 1;
-        await lease?.release();
-      }
+  const SHORT = 12_000;
+  const LONG = 120_000;
+
+  describe('On a Redis Cluster a late copy', () => {
+    let mine: RedisLockClient;
+    let theirs: RedisLockClient;
+    let key: string;
+
+    beforeEach(async () => {
+      key = `{${randomUUID()}}`;
+      [mine, theirs] = await Promise.all([behindProxies(), direct()]);
     });
-    const grants = (count: number) => eventually('it was granted', () => granted >= count);
-    await grants(100);
-    await cluster().failOver('key');
-    await grants(granted + 100);
-    isDone = true;
-    await Promise.all(users);
 
-    const successor = await cluster().masterOf('key');
-    expect(await successor.command('EXISTS', 'key')).toBe(0);
-  }, 60_000);
-});
+    describe.each(SINGLE_KINDS)('of an acquire of a %s', (_, of, rival) => {
+      beforeEach(async () => {
+        const lease = await of(mine, `${key} before`).acquire(); // from here on the server knows the scripts
+        await extend(lease, LONG);
+        await lease.release();
+      });
+
+      it('shortens no lease', async () => {
+        const [lease, copy] = await late(() => of(mine, key).acquire({ lease: SHORT }));
+        await extend(lease, LONG);
+        await arrive(copy);
+        expect(await leaseLeft()).toBeGreaterThan(LONG / 2);
+        expect(await rival(theirs, key).tryAcquire()).toBeUndefined();
+        expect(lease.isHeld).toBe(true);
+      });
+
+      it('takes nothing once the lease was released', async () => {
+        const [lease, copy] = await late(() => of(mine, key).acquire());
+        await lease.release();
+        await arrive(copy);
+        expect(await rival(theirs, key).tryAcquire()).toMatchObject({ isHeld: true });
+      });
+    });
+
+    it('of a count-down counts nothing', async () => {
+      key = randomUUID();
+      await theirs.countDownLatch(key).trySetCount(4);
+      await theirs.countDownLatch(key).countDown(); // from here on its server knows the scripts
+      const [, copy] = await late(() => mine.countDownLatch(key).countDown());
+      await mine.close(); // what it has sent afterwards has arrived too
+      await arrive(copy);
+      expect(await theirs.countDownLatch(key).getCount()).toBe(2);
+    });
+
+    /**
+     * Runs an action of which the first script about the key is held up until its connection is given up; resolves to its result
+     * and the late copy.
+     */
+    async function late<T>(work: () => Promise<T>): Promise<[T, LateCopy]> {
+      let isSent = false;
+      const isFirst: CommandFilter = ([name, ...args]) => {
+        if (isSent || !/^eval/i.test(name!) || !args.includes(key)) return false;
+        return (isSent = true); // what is sent again may go to any of the servers, and is not held up
+      };
+      const copies = proxies().map((proxy) => proxy.strand(isFirst));
+      const working = work();
+      working.catch(() => {}); // awaited below
+      const copy = await eventually('it is under way', () => copies.find(({ count }) => count > 0));
+      copy.giveUp();
+      return [await working, copy];
+    }
+
+    async function arrive(copy: LateCopy): Promise<void> {
+      const replies = (await copy.deliver()).map(String);
+      expect(replies).not.toContainEqual(expect.stringMatching(/^(NOSCRIPT|MOVED)/));
+    }
+
+    /** Remaining time in ms of the lock, hold or permit that expires first. */
+    async function leaseLeft(): Promise<number> {
+      const server = await cluster().masterOf(key);
+      const names = (await server.command('KEYS', `*${key.slice(1, -1)}*`)) as string[];
+      const lefts = names.map(async (name) => {
+        const isPermits = name.endsWith(':timeout');
+        if (!isPermits) return (await server.command('PTTL', name)) as number;
+        const [, end] = (await server.command('ZRANGE', name, 0, 0, 'WITHSCORES')) as string[];
+        return end === undefined ? -1 : Number(end) - Date.now();
+      });
+      const isLease = (name: string) => name === key || /:(timeout|rwlock_timeout:1)$/.test(name);
+      const left = (await Promise.all(lefts)).filter((ms, i) => ms >= 0 && isLease(names[i]!));
+      return Math.min(...left);
+    }
+  });
+
+  /** All in one slot. */
+  const [STAYED, MOVED, THIRD] = ['{order}:1', '{order}:2', '{order}:3'] as const;
+  /** Long enough for a client that has to try again, and does so for more than a second and a half. */
+  const WATCHDOG_TIMEOUT = 6_000;
+
+  /** A slot of which some keys have moved: every command with keys of both parts is refused, on both servers. */
+  describe('Mutexes of a half-migrated slot', () => {
+    const lost: string[] = [];
+    let mine: RedisLockClient;
+    let theirs: RedisLockClient;
+
+    beforeEach(async () => {
+      const options = { watchdogTimeout: WATCHDOG_TIMEOUT };
+      [mine, theirs] = await Promise.all([direct(options), direct(options)]);
+      lost.length = 0;
+      mine.on('lost', ({ key }) => void lost.push(key));
+    });
+
+    it('are renewed, although one command for all of them is refused', async () => {
+      const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
+      await cluster().migrate(STAYED, async (move) => {
+        await move(MOVED);
+        await Promise.all(leases.map((lease) => renewed(lease, 2))); // one may have been under way
+      });
+      expect(lost).toEqual([]);
+      for (const lease of leases) await lease.release();
+    }, 60_000);
+
+    it('are released and acquired', async () => {
+      const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
+      await cluster().migrate(STAYED, async (move) => {
+        await move(MOVED);
+        for (const lease of leases) await lease.release();
+        for (const key of [STAYED, MOVED, THIRD]) {
+          expect(await theirs.mutex(key).isLocked()).toBe(false);
+          const lease = await theirs.mutex(key).acquire();
+          expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
+          await lease.release();
+          expect(await mine.mutex(key).isLocked()).toBe(false);
+        }
+      });
+      expect(lost).toEqual([]);
+    }, 60_000);
+
+    it('go to the next waiter', async () => {
+      const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
+      await cluster().migrate(STAYED, async (move) => {
+        await move(MOVED);
+        const waiting = [theirs.mutex(STAYED).acquire(), theirs.mutex(MOVED).acquire()];
+        await eventually('they wait', () => theirs.activity().length === 2);
+        for (const lease of leases) await lease.release();
+        for (const next of waiting) await (await next).release();
+      });
+    }, 60_000);
+
+    /** Resolves once the lease was renewed that many times: only a renewal increases its remaining time. */
+    async function renewed(lease: RedisLease, times: number): Promise<void> {
+      for (let time = 1; time <= times; time++) {
+        let least = lease.remaining();
+        await eventually(
+          `${lease.key} is renewed`,
+          () => {
+            if (lease.remaining() > least) return true;
+            least = lease.remaining();
+            return false;
+          },
+          { within: 20_000 },
+        );
+      }
+    }
+  });
+
+  describe('A mutex on a Redis Cluster after the failure of its master', () => {
+    it('can still be locked and unlocked (Redisson: RedissonLockTest testLockFailoverInCluster)', async () => {
+      const client = await direct();
+      let granted = 0;
+      let isDone = false;
+      const users = Array.from({ length: 3 }, async () => {
+        while (!isDone) {
+          await nextTurn();
+          const lease = await client.mutex('key').tryAcquire();
+          if (lease) granted += 1;
+          await lease?.release();
+        }
+      });
+      const grants = (count: number) => eventually('it was granted', () => granted >= count);
+      await grants(100);
+      await cluster().failOver('key');
+      await grants(granted + 100);
+      isDone = true;
+      await Promise.all(users);
+
+      const successor = await cluster().masterOf('key');
+      expect(await successor.command('EXISTS', 'key')).toBe(0);
+    }, 60_000);
+  });
 });
 
 /** A cluster client as its user has it. */

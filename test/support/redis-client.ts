@@ -12,10 +12,12 @@ import { NodeRedisSentinels } from '../../lib/redis/node-redis/node-redis-sentin
 const name = process.env.REDIS_CLIENT || 'ioredis';
 const isNodeRedis = /^redis5?$/.test(name);
 
-const ioredis = (await import(isNodeRedis ? 'ioredis' : name)) as {
+interface Package {
   readonly Cluster: typeof IoCluster;
   readonly Redis: typeof IoRedis;
-};
+}
+
+const ioredis = (await import(isNodeRedis ? 'ioredis' : name)) as Package;
 
 /** Longest silence of a connection that nobody sets another one for, in ms. */
 const SILENCE = 30_000;
@@ -48,7 +50,8 @@ export function byNodeRedis(
   }
   const options = client.options as RedisOptions;
   const { sentinels, name: group } = options;
-  if (!sentinels) return new NodeRedisNode(serverOf(redis.createClient(asNodeRedis(options))), silence);
+  if (!sentinels)
+    return new NodeRedisNode(serverOf(redis.createClient(asNodeRedis(options))), silence);
   const sentinelRootNodes = sentinels as { host: string; port: number }[];
   const nodeClientOptions = asNodeRedis({ ...options, host: undefined, port: undefined });
   const settings = { name: group!, sentinelRootNodes, nodeClientOptions };
@@ -57,7 +60,7 @@ export function byNodeRedis(
 
 const { Redis, Cluster } = isNodeRedis ? await templates() : ioredis;
 
-async function templates() {
+async function templates(): Promise<Package> {
   const redis = (await import(name)) as NodeRedis;
   const duplicate = function (this: RedisClient, ...overrides: object[]): RedisClient {
     const { socketTimeout, redisOptions } = overrides.at(-1) as {
@@ -69,13 +72,15 @@ async function templates() {
   class Redis extends ioredis.Redis {}
   class Cluster extends ioredis.Cluster {}
   for (const each of [Redis, Cluster]) Object.assign(each.prototype, { duplicate });
-  return { Redis, Cluster };
+  return { Redis, Cluster } as unknown as Package; // their constructors are generic
 }
 
 /** The connection that a lock client would make of the user's client, which is given up. */
 export function duplicateOf(client: IoRedis | IoCluster): RedisClient {
   if (!isNodeRedis) return client as unknown as RedisClient;
-  const own = (client as unknown as { duplicate(...overrides: object[]): RedisClient }).duplicate({});
+  const own = (client as unknown as { duplicate(...overrides: object[]): RedisClient }).duplicate(
+    {},
+  );
   client.disconnect();
   return own;
 }

@@ -75,7 +75,11 @@ export function duplicateOf(client: RedisClient, defaults: object, ours: object)
   if (isRedisCluster(client)) {
     const redisOptions = { ...defaults, ...given(options.redisOptions ?? {}) };
     const clusterRetryStrategy = untiring(options.clusterRetryStrategy);
-    return (client as IoRedisCluster).duplicate([], { ...ours, redisOptions, clusterRetryStrategy });
+    return (client as IoRedisCluster).duplicate([], {
+      ...ours,
+      redisOptions,
+      clusterRetryStrategy,
+    });
   }
   const own = client.duplicate({
     ...defaults,

@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { hostname } from 'node:os';
 import { lockAcquire, lockRelease } from '../../../lib/redis/scripts/index.js';
 import { partsOf } from './libraries.js';
@@ -7,6 +8,11 @@ const LEASE = 30_000;
 
 /** Sends a command by some client. */
 export type Send = (...words: (string | number)[]) => Promise<unknown>;
+
+/** Sends commands by ioredis. */
+export function sendBy(client: Redis): Send {
+  return (command, ...args) => client.call(`${command}`, ...args);
+}
 
 /** The floor: our two scripts and nothing around them; whoever finds the lock taken is not told. */
 export class BareLocks {

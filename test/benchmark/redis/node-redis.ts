@@ -44,7 +44,7 @@ export async function byNodeRedis({ client, bare }: ByNodeRedis): Promise<Row[]>
     );
     const rates = mediansOf(measured, ({ took }) => count / (took / 1_000));
     const name = `by node-redis, ${lanes} in flight, cycles`;
-    rows.push(row(name, '1/s', rates.ours, rates.floor, FLOOR_TARGET, true));
+    rows.push(row(name, '1/s', rates.ours!, rates.floor!, FLOOR_TARGET, true));
   }
   return rows;
 }

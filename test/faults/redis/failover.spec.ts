@@ -116,123 +116,127 @@ describe.each(DRIVERS)('By %s, when a replica takes over by the sentinels', (dri
 /** Redis 6.2 has no sharded channels. */
 const describeSince7 = sinceRedis('7.0') ? describe : describe.skip;
 
-describeSince7.each(DRIVERS)('By %s in a cluster, when the lock moves to another master', (driver) => {
-  const connected = (options: RedisLockOptions) =>
-    clients.with({ driver, cluster: { nodes: cluster().nodes }, ...options });
+describeSince7.each(DRIVERS)(
+  'By %s in a cluster, when the lock moves to another master',
+  (driver) => {
+    const connected = (options: RedisLockOptions) =>
+      clients.with({ driver, cluster: { nodes: cluster().nodes }, ...options });
 
-  beforeEach(async () => {
-    await cluster().restart();
-    const one = () => connected({ watchdogTimeout: LEASE });
-    [holder, other] = await Promise.all([one(), one()]);
-  });
-
-  const channel = () => `redisson_lock__channel:{${key}}`;
-
-  /** Waits until those of the servers that run have one subscriber of the lock. */
-  async function listening(...servers: RedisServer[]): Promise<void> {
-    const running = servers.filter((server) => server.running);
-    await eventually('the waiter listens there', async () => {
-      const asked = running.map((server) => server.command('PUBSUB', 'SHARDNUMSUB', channel()));
-      const answers = (await Promise.all(asked)) as [string, number][];
-      return answers.reduce((sum, [, count]) => sum + count, 0) === 1;
+    beforeEach(async () => {
+      await cluster().restart();
+      const one = () => connected({ watchdogTimeout: LEASE });
+      [holder, other] = await Promise.all([one(), one()]);
     });
-  }
 
-  /** A key that this master has. */
-  async function keyOf(master: RedisServer): Promise<string> {
-    for (let n = 0; ; n++) if ((await cluster().masterOf(`${n}`)) === master) return `${n}`;
-  }
+    const channel = () => `redisson_lock__channel:{${key}}`;
 
-  it.each([
-    ['since it was killed', LEASE, () => cluster().failOver(key)],
-    ['in agreement', LEASE, () => cluster().handOver(key)],
-    ['with its slot', LEASE / 3, () => cluster().migrate(key)],
-  ])(
-    '%s, the holder stays the holder, is renewed there, and the waiter gets the lock',
-    async (_, watchdogTimeout, move) => {
-      const locks = await connected({ watchdogTimeout });
-      const lease = await locks.mutex(key).acquire();
-      const fixed = await locks.mutex(`{${key}}:fixed`).acquire({ lease: 60_000 });
-      const before = await cluster().masterOf(key);
-      const queued = other.mutex(key).acquire();
-      await listening(before);
-      await move();
-      const after = await cluster().masterOf(key);
-      expect(after).not.toBe(before);
-      await listening(after, before); // as a replica, that one takes subscriptions too, and gets what is published
-      expect(await holdersOf(after, key)).toEqual([lease.holder]);
-      const expiry = await expiryOf(after, key);
-      await eventually('it is renewed', () => Date.now() + lease.remaining() > expiry);
-      expect(await expiryOf(after, key)).toBeGreaterThan(expiry);
-      expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
+    /** Waits until those of the servers that run have one subscriber of the lock. */
+    async function listening(...servers: RedisServer[]): Promise<void> {
+      const running = servers.filter((server) => server.running);
+      await eventually('the waiter listens there', async () => {
+        const asked = running.map((server) => server.command('PUBSUB', 'SHARDNUMSUB', channel()));
+        const answers = (await Promise.all(asked)) as [string, number][];
+        return answers.reduce((sum, [, count]) => sum + count, 0) === 1;
+      });
+    }
 
+    /** A key that this master has. */
+    async function keyOf(master: RedisServer): Promise<string> {
+      for (let n = 0; ; n++) if ((await cluster().masterOf(`${n}`)) === master) return `${n}`;
+    }
+
+    it.each([
+      ['since it was killed', LEASE, () => cluster().failOver(key)],
+      ['in agreement', LEASE, () => cluster().handOver(key)],
+      ['with its slot', LEASE / 3, () => cluster().migrate(key)],
+    ])(
+      '%s, the holder stays the holder, is renewed there, and the waiter gets the lock',
+      async (_, watchdogTimeout, move) => {
+        const locks = await connected({ watchdogTimeout });
+        const lease = await locks.mutex(key).acquire();
+        const fixed = await locks.mutex(`{${key}}:fixed`).acquire({ lease: 60_000 });
+        const before = await cluster().masterOf(key);
+        const queued = other.mutex(key).acquire();
+        await listening(before);
+        await move();
+        const after = await cluster().masterOf(key);
+        expect(after).not.toBe(before);
+        await listening(after, before); // as a replica, that one takes subscriptions too, and gets what is published
+        expect(await holdersOf(after, key)).toEqual([lease.holder]);
+        const expiry = await expiryOf(after, key);
+        await eventually('it is renewed', () => Date.now() + lease.remaining() > expiry);
+        expect(await expiryOf(after, key)).toBeGreaterThan(expiry);
+        expect([lease.isHeld, lease.signal.aborted]).toEqual([true, false]);
+
+        const granted = queued.then(() => performance.now());
+        await lease.release();
+        const releasedAt = performance.now();
+        expect((await granted) - releasedAt).toBeLessThan(SOON);
+        expect([fixed.isHeld, fixed.signal.aborted]).toEqual([true, false]);
+        await (await queued).release();
+        expect(await after.command('EXISTS', key)).toBe(0);
+      },
+    );
+
+    it.each(LOCKS)(
+      'while its slot is moving, a $name is handed on when it has moved',
+      async (kind) => {
+        const { of } = kind;
+        const lease = await of(holder, key).acquire();
+        const settled: Promise<unknown>[] = [];
+        await cluster().migrate(key, async () => {
+          const before = await cluster().masterOf(key);
+          await before.command('CONFIG', 'RESETSTAT');
+          settled.push(
+            lease.release(),
+            of(other, key).using(() => {}),
+            of(other, `{${key}}`).using(() => {}),
+          );
+          await eventually('one was refused', async () =>
+            /errorstat_(TRYAGAIN|ASK)/.test(String(await before.command('INFO', 'errorstats'))),
+          );
+        });
+        await Promise.all(settled);
+        const after = await cluster().masterOf(key);
+        await eventually('it is free', async () => (await after.command('EXISTS', key)) === 0);
+        expect(await of(holder, key).tryAcquire()).toMatchObject({ isHeld: true });
+      },
+    );
+
+    it('which has not heard of the lock yet, the holder is notified before it would be renewed', async () => {
+      const locks = await connected({ watchdogTimeout: 120_000 });
+      await locks.mutex(key).using(() => {}); // it is connected to that master
+      const master = await cluster().masterOf(key);
+      const replica = await cluster().replicaOf(master);
+      replica.freeze();
+      await master.command('CLIENT', 'KILL', 'TYPE', 'replica');
+      const mutexes = EXCLUSIVE_KINDS.slice(0, 1);
+      const held = await holdAll(mutexes, locks, `{${key}}`);
+      const fixed = await holdAll(mutexes, locks, `{${key}} fixed`, { lease: 120_000 });
+      const losses = lossesOf([...held, ...fixed]);
+      await master.kill();
+      replica.thaw();
+      await losses;
+      expectLost([...held, ...fixed], 'forgotten');
+      expectHeld(await holdAll(mutexes, other, `{${key}}`));
+    });
+
+    it('with classic channels, the master that a subscriber is connected to is replaced', async () => {
+      const connect = () => connected({ shardedSubscriptionMode: 'off' });
+      const [first, second] = await Promise.all([connect(), connect()]);
+      const lease = await first.mutex(key).acquire();
+      const queued = second.mutex(key).acquire();
+      const server = await eventually('it listens', async () => {
+        for (const each of cluster().servers)
+          if (String(await each.command('PUBSUB', 'CHANNELS', channel())) === channel())
+            return each;
+        return undefined;
+      });
+      await cluster().failOver(await keyOf(server));
       const granted = queued.then(() => performance.now());
       await lease.release();
       const releasedAt = performance.now();
       expect((await granted) - releasedAt).toBeLessThan(SOON);
-      expect([fixed.isHeld, fixed.signal.aborted]).toEqual([true, false]);
-      await (await queued).release();
-      expect(await after.command('EXISTS', key)).toBe(0);
-    },
-  );
-
-  it.each(LOCKS)(
-    'while its slot is moving, a $name is handed on when it has moved',
-    async (kind) => {
-      const { of } = kind;
-      const lease = await of(holder, key).acquire();
-      const settled: Promise<unknown>[] = [];
-      await cluster().migrate(key, async () => {
-        const before = await cluster().masterOf(key);
-        await before.command('CONFIG', 'RESETSTAT');
-        settled.push(
-          lease.release(),
-          of(other, key).using(() => {}),
-          of(other, `{${key}}`).using(() => {}),
-        );
-        await eventually('one was refused', async () =>
-          /errorstat_(TRYAGAIN|ASK)/.test(String(await before.command('INFO', 'errorstats'))),
-        );
-      });
-      await Promise.all(settled);
-      const after = await cluster().masterOf(key);
-      await eventually('it is free', async () => (await after.command('EXISTS', key)) === 0);
-      expect(await of(holder, key).tryAcquire()).toMatchObject({ isHeld: true });
-    },
-  );
-
-  it('which has not heard of the lock yet, the holder is notified before it would be renewed', async () => {
-    const locks = await connected({ watchdogTimeout: 120_000 });
-    await locks.mutex(key).using(() => {}); // it is connected to that master
-    const master = await cluster().masterOf(key);
-    const replica = await cluster().replicaOf(master);
-    replica.freeze();
-    await master.command('CLIENT', 'KILL', 'TYPE', 'replica');
-    const mutexes = EXCLUSIVE_KINDS.slice(0, 1);
-    const held = await holdAll(mutexes, locks, `{${key}}`);
-    const fixed = await holdAll(mutexes, locks, `{${key}} fixed`, { lease: 120_000 });
-    const losses = lossesOf([...held, ...fixed]);
-    await master.kill();
-    replica.thaw();
-    await losses;
-    expectLost([...held, ...fixed], 'forgotten');
-    expectHeld(await holdAll(mutexes, other, `{${key}}`));
-  });
-
-  it('with classic channels, the master that a subscriber is connected to is replaced', async () => {
-    const connect = () => connected({ shardedSubscriptionMode: 'off' });
-    const [first, second] = await Promise.all([connect(), connect()]);
-    const lease = await first.mutex(key).acquire();
-    const queued = second.mutex(key).acquire();
-    const server = await eventually('it listens', async () => {
-      for (const each of cluster().servers)
-        if (String(await each.command('PUBSUB', 'CHANNELS', channel())) === channel()) return each;
-      return undefined;
     });
-    await cluster().failOver(await keyOf(server));
-    const granted = queued.then(() => performance.now());
-    await lease.release();
-    const releasedAt = performance.now();
-    expect((await granted) - releasedAt).toBeLessThan(SOON);
-  });
-});
+  },
+);

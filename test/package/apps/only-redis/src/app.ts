@@ -7,7 +7,11 @@ import { createClient, createCluster } from 'redis';
 @Module({
   imports: [
     LockModule.forRoot({ backend: 'redis', client: createClient() }),
-    LockModule.forRoot({ backend: 'redis', name: 'cluster', client: createCluster({ rootNodes: [] }) }),
+    LockModule.forRoot({
+      backend: 'redis',
+      name: 'cluster',
+      client: createCluster({ rootNodes: [] }),
+    }),
     LockModule.forRoot({
       backend: 'redis',
       name: 'red',
