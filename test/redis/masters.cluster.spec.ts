@@ -330,6 +330,7 @@ describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
 
       const successor = await cluster().masterOf('key');
       expect(await successor.command('EXISTS', 'key')).toBe(0);
+      await cluster().restart();
     }, 60_000);
   });
 });
