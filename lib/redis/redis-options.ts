@@ -65,7 +65,7 @@ export interface RedisLockOptions extends WaiterLimits {
    * The package that connects: `ioredis`, or `redis` (node-redis). `connect` and the `options` of a `cluster` are then those of
    * that package.
    *
-   * @default 'ioredis' if it is installed, else 'node-redis'
+   * @default 'ioredis', or 'node-redis' where only that is installed
    */
   readonly driver?: RedisDriver | undefined;
   /** A Redis Cluster: some of its nodes, as URLs or `{ host, port }`, and ioredis' `ClusterOptions`, or the options of `createCluster`. */

@@ -17,7 +17,7 @@ export interface RedisNode {
   off(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
-/** The part of an ioredis `Cluster` that is used here; see {@link duplicateOf}. */
+/** The part of an ioredis `Cluster` that is used here. */
 export interface RedisCluster extends Omit<RedisNode, 'duplicate'> {
   readonly isCluster: boolean;
   /** The nodes of each slot as `host:port`, the master first. */

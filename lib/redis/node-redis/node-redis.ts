@@ -21,7 +21,7 @@ export interface NodeRedisClient {
   unref(): void;
 }
 
-/** A cluster client of node-redis. It is only read from: see {@link clusterOptionsOf}. */
+/** The part of a cluster client of node-redis by which it is known. Only its options are read. */
 export interface NodeRedisClusterClient {
   readonly isOpen: boolean;
   nodeClient(node: never): unknown;
