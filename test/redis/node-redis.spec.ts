@@ -149,6 +149,35 @@ describe.each(Object.entries(MAKE))('A client of %s', (_, make) => {
     expect(states).toEqual([]);
   });
 
+  it('gives up a server that takes the connection, but does not answer', async () => {
+    proxy().hold();
+    const own = new NodeRedisNode(serverOf(farOf()), 300);
+    cleanup(own, () => own.disconnect());
+    const closed: string[] = [];
+    own.on('close', () => closed.push('close'));
+    const pong = own.call('ping');
+    await eventually('it is given up', () => closed.length > 0);
+    proxy().resume();
+    expect(await pong).toBe('PONG');
+  });
+
+  it('takes messages while it sends pings of its own', async () => {
+    const own = new NodeRedisNode(serverOf(userOf({ pingInterval: 20 })), 5_000);
+    cleanup(own, () => own.disconnect());
+    const heard: unknown[] = [];
+    own.on('message', (channel) => heard.push(channel));
+    own.on('close', () => heard.push('closed'));
+    await own.call('ping');
+    await own.call('subscribe', 'slow news');
+    await server().command('CONFIG', 'RESETSTAT');
+    await eventually('it has sent some', async () =>
+      /cmdstat_ping:calls=([3-9]|\d\d)/.test(String(await server().command('INFO', 'commandstats'))),
+    );
+    await server().command('PUBLISH', 'slow news', '0');
+    await eventually('it is heard', () => heard.length > 0);
+    expect(heard).toEqual(['slow news']);
+  });
+
   it('hears messages after it has left and joined their channel at once', async () => {
     const own = new NodeRedisNode(serverOf(userOf()), 5_000);
     cleanup(own, () => own.disconnect());

@@ -77,7 +77,7 @@ async function templates(): Promise<Package> {
 
 /** The connection that a lock client would make of the user's client, which is given up. */
 export function duplicateOf(client: IoRedis | IoCluster): RedisClient {
-  if (!isNodeRedis) return client as unknown as RedisClient;
+  if (!isNodeRedis) return client;
   const own = (client as unknown as { duplicate(...overrides: object[]): RedisClient }).duplicate(
     {},
   );

@@ -1,8 +1,8 @@
-import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { slotOf } from '../connection/cluster-slots.js';
 import type { RedisArgument, RedisCluster } from '../connection/ioredis.js';
 import { isReply } from '../connection/redis-error.js';
+import { ClientBase } from './client-base.js';
 import { ClusterTopology, nameOf, parseAddress, type Topology } from './cluster-topology.js';
 import type { HostAndPort, NodeRedis, NodeRedisClusterOptions } from './node-redis.js';
 import { NodeRedisNode } from './node-redis-node.js';
@@ -26,12 +26,6 @@ function oneOf<T>(list: readonly T[]): T | undefined {
   return list[Math.floor(Math.random() * list.length)];
 }
 
-/** A command that waits until the cluster is found. */
-interface Waiting {
-  readonly proceed: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * A Redis Cluster by node-redis that behaves as one of ioredis: one connection to each master, commands that follow their
  * slot, the same states and events. The cluster client of node-redis only says where the nodes are: it moves commands between
@@ -39,20 +33,16 @@ interface Waiting {
  *
  * Invariant: `close` of the node is emitted before a command on its connection is rejected, or sent to another.
  */
-export class NodeRedisCluster implements RedisCluster {
+export class NodeRedisCluster extends ClientBase implements RedisCluster {
   readonly isCluster = true;
   readonly options = {};
-  status: 'wait' | 'connecting' | 'ready' | 'close' | 'reconnecting' | 'end' = 'wait';
   slots: (readonly [string])[] = [];
-  reconnectTimeout?: NodeJS.Timeout | undefined;
-  readonly offlineQueue: Waiting[] = [];
   readonly #nodes = new Map<string, NodeRedisNode>();
   readonly #topology: ClusterTopology;
   /** Number of times that it was closed; what was asked before does not count any more. */
   #closed = 0;
   #isLookDue = false;
   #attempts = 0;
-  readonly #events = new EventEmitter().setMaxListeners(0);
 
   /** @param longestSilence longest wait for a reply before a connection is dropped, in ms */
   constructor(
@@ -60,27 +50,13 @@ export class NodeRedisCluster implements RedisCluster {
     settings: NodeRedisClusterOptions,
     private readonly longestSilence: number,
   ) {
+    super();
     this.#topology = new ClusterTopology(package_, settings);
-  }
-
-  on(event: string, listener: (...args: unknown[]) => void): this {
-    this.#events.on(event, listener);
-    return this;
-  }
-
-  off(event: string, listener: (...args: unknown[]) => void): this {
-    this.#events.off(event, listener);
-    return this;
   }
 
   /** The masters; there are no connections to replicas, whichever the role. */
   nodes(): NodeRedisNode[] {
     return [...this.#nodes.values()];
-  }
-
-  /** Begins to connect. */
-  async connect(): Promise<void> {
-    if (this.status === 'wait' || this.status === 'end') void this.#find();
   }
 
   disconnect(reconnect = false): void {
@@ -95,7 +71,7 @@ export class NodeRedisCluster implements RedisCluster {
     const key = keyOf(command, words);
     let importing: NodeRedisNode | undefined;
     for (let attempt = 1; ; attempt += 1) {
-      while (this.status !== 'ready') await this.#found();
+      while (this.status !== 'ready') await this.untilReady();
       const node = importing ?? this.#nodeOf(key);
       try {
         if (node === undefined) throw new Error('The cluster has no master for the slot now.');
@@ -143,7 +119,7 @@ export class NodeRedisCluster implements RedisCluster {
     this.#nodes.set(name, node);
     node.on('ready', () => this.#ready());
     node.on('end', () => this.#ended(name, node));
-    this.#emit('+node', node);
+    this.emit('+node', node);
     void node.connect();
     return node;
   }
@@ -152,17 +128,21 @@ export class NodeRedisCluster implements RedisCluster {
     this.#attempts = 0;
     if (this.status !== 'connecting') return;
     this.status = 'ready';
-    for (const { proceed } of this.offlineQueue.splice(0)) proceed();
-    this.#emit('ready');
+    this.proceedAll();
+    this.emit('ready');
   }
 
   /** A connection has broken, or was not possible. */
   #ended(name: string, node: NodeRedisNode): void {
     if (this.#nodes.get(name) !== node) return;
     this.#nodes.delete(name);
-    this.#emit('-node', node);
+    this.emit('-node', node);
     if (this.#nodes.size > 0) this.#lookLater();
     else this.#close(new Error('None of the nodes can be reached.'), true);
+  }
+
+  protected open(): void {
+    void this.#find();
   }
 
   /** Finds out where the nodes are, and connects to the masters. */
@@ -191,7 +171,7 @@ export class NodeRedisCluster implements RedisCluster {
 
   #drop(name: string, node: NodeRedisNode): void {
     this.#nodes.delete(name);
-    this.#emit('-node', node);
+    this.emit('-node', node);
     node.disconnect();
   }
 
@@ -219,35 +199,19 @@ export class NodeRedisCluster implements RedisCluster {
     this.status = 'close';
     this.slots = [];
     for (const [name, node] of this.#nodes) this.#drop(name, node);
-    if (error !== undefined) this.#emit('error', error);
-    this.#emit('close');
+    if (error !== undefined) this.emit('error', error);
+    this.emit('close');
     if (this.status !== 'close') return; // a listener has disconnected it
     if (!reconnect) {
       this.status = 'end';
-      this.#rejectWaiting(error);
-      this.#emit('end');
+      this.rejectAll(error);
+      this.emit('end');
       return;
     }
     this.#attempts += 1;
-    if (this.#attempts % MOST_SEARCHES === 0) this.#rejectWaiting(error);
+    if (this.#attempts % MOST_SEARCHES === 0) this.rejectAll(error);
     this.status = 'reconnecting';
     const delay = Math.min(this.#attempts * PAUSE, 2_000);
-    this.reconnectTimeout = setTimeout(() => void this.#find(), delay);
-  }
-
-  #found(): Promise<void> {
-    if (this.status === 'end') return Promise.reject(new Error('Connection is closed.'));
-    if (this.status === 'wait') void this.#find();
-    return new Promise((proceed, reject) => this.offlineQueue.push({ proceed, reject }));
-  }
-
-  #rejectWaiting(error: unknown): void {
-    const cause = error instanceof Error ? error : new Error('Connection is closed.');
-    for (const { reject } of this.offlineQueue.splice(0)) reject(cause);
-  }
-
-  #emit(event: string, ...args: unknown[]): void {
-    if (event === 'error' && this.#events.listenerCount('error') === 0) return;
-    this.#events.emit(event, ...args);
+    this.reconnectTimeout = setTimeout(() => this.open(), delay);
   }
 }

@@ -1,6 +1,6 @@
-import { EventEmitter } from 'node:events';
 import type { Corkable } from '../connection/command-corking.js';
 import type { RedisArgument, RedisNode } from '../connection/ioredis.js';
+import { ClientBase } from './client-base.js';
 import type { NodeRedisClient, NodeRedisServer } from './node-redis.js';
 
 /** Returns the delay before the next attempt to connect, in ms; without a number, there is no further attempt. */
@@ -9,14 +9,17 @@ type RetryStrategy = (attempt: number) => number | null;
 const untiring: RetryStrategy = (attempt) => Math.min(attempt * 50, 2_000);
 
 /** Error replies of a server begin with a code in capitals; node-redis' own errors do not. */
-const REPLY = /^[A-Z][A-Z\d_]*(\s|$)/;
+const REPLY = /^[A-Z][A-Z\d_]+(\s|$)/;
 /** After so many attempts to connect, the commands that wait for a connection are rejected, as ioredis does. */
 const MOST_ATTEMPTS = 20;
 
-/** A command that waits for a connection. */
-interface Waiting {
-  readonly proceed: () => void;
-  readonly reject: (error: Error) => void;
+/** Ends a client, and what it has registered elsewhere. Version 5 throws where it has ended by itself. */
+function destroy(client: NodeRedisClient): void {
+  try {
+    client.destroy();
+  } catch {
+    // nothing is left to end
+  }
 }
 
 /** A socket as `CommandCorking` and `RedisLiveness` see it. node-redis groups the commands of a turn by itself. */
@@ -42,14 +45,10 @@ class Stream implements Corkable {
  *
  * Invariant: `close` is emitted before a command of the connection that has broken is rejected, or sent again.
  */
-export class NodeRedisNode implements RedisNode {
-  status: 'wait' | 'connecting' | 'ready' | 'close' | 'reconnecting' | 'end' = 'wait';
+export class NodeRedisNode extends ClientBase implements RedisNode {
   readonly options: object;
   stream?: Stream | undefined;
-  reconnectTimeout?: NodeJS.Timeout | undefined;
   readonly commandQueue = { length: 0 };
-  /** Commands that wait for a connection. */
-  readonly offlineQueue: Waiting[] = [];
   #client?: NodeRedisClient | undefined;
   /** Whether it has a socket. */
   #hasSocket = false;
@@ -60,7 +59,6 @@ export class NodeRedisNode implements RedisNode {
   #attempts = 0;
   #heardAt = 0;
   #silence?: NodeJS.Timeout | undefined;
-  readonly #events = new EventEmitter().setMaxListeners(0);
 
   /**
    * @param longestSilence longest wait for a reply before the connection is dropped, in ms
@@ -70,26 +68,12 @@ export class NodeRedisNode implements RedisNode {
     private readonly longestSilence: number,
     private readonly retryStrategy: RetryStrategy = untiring,
   ) {
+    super();
     this.options = server.options;
-  }
-
-  on(event: string, listener: (...args: unknown[]) => void): this {
-    this.#events.on(event, listener);
-    return this;
-  }
-
-  off(event: string, listener: (...args: unknown[]) => void): this {
-    this.#events.off(event, listener);
-    return this;
   }
 
   duplicate(override: { readonly retryStrategy?: RetryStrategy } = {}): NodeRedisNode {
     return new NodeRedisNode(this.server, this.longestSilence, override.retryStrategy);
-  }
-
-  /** Begins to connect. */
-  async connect(): Promise<void> {
-    if (this.status === 'wait' || this.status === 'end') void this.#open();
   }
 
   disconnect(reconnect = false): void {
@@ -106,15 +90,16 @@ export class NodeRedisNode implements RedisNode {
     const words: (string | Buffer)[] = [command];
     for (const it of args.flat()) words.push(Buffer.isBuffer(it) ? it : `${it}`);
     for (;;) {
-      while (this.status !== 'ready') await this.#connected();
+      while (this.status !== 'ready') await this.untilReady();
       const client = this.#client!;
       this.#expect();
       try {
         return await client.sendCommand(words);
       } catch (error) {
-        const isUp = client === this.#client;
-        if (isUp && error instanceof Error && REPLY.test(error.message)) error.name = 'ReplyError';
-        if (isUp) throw error;
+        if (client !== this.#client) continue; // it has broken
+        if (error instanceof Error && REPLY.test(error.message)) error.name = 'ReplyError';
+        else this.#broken(error, this.retryStrategy); // it may have been sent: then nobody else says that a copy is under way
+        throw error;
       } finally {
         this.#settle();
       }
@@ -143,7 +128,7 @@ export class NodeRedisNode implements RedisNode {
   async #change(command: string, channel: string): Promise<void> {
     const client = this.#client;
     if (client === undefined || this.status !== 'ready') throw new Error('Connection is closed.');
-    const tell = (event: string) => (_: string, name: string) => this.#emit(event, name);
+    const tell = (event: string) => (_: string, name: string) => this.emit(event, name);
     this.#expect();
     try {
       if (command === 'subscribe') await client.subscribe(channel, tell('message'));
@@ -153,6 +138,10 @@ export class NodeRedisNode implements RedisNode {
     } finally {
       this.#settle();
     }
+  }
+
+  protected open(): void {
+    void this.#open();
   }
 
   async #open(): Promise<void> {
@@ -169,23 +158,28 @@ export class NodeRedisNode implements RedisNode {
     if (connection !== this.#connection) return;
     this.#client = client;
     const isCurrent = () => client === this.#client;
-    const broken = (error: unknown) => isCurrent() && this.#broken(error, this.retryStrategy);
+    const broken = (error: unknown) => {
+      if (isCurrent()) this.#broken(error, this.retryStrategy);
+      else if (!client.isOpen) destroy(client);
+    };
     client.on('error', broken); // also after an answer that it does not understand: then nothing that follows is certain
     client.on('connect', () => {
-      if (isCurrent()) this.#hasSocket = true;
-      else client.destroy(); // it could not be before: a client without a socket would get one all the same
+      if (!isCurrent()) return destroy(client); // it could not be before: a client without a socket would get one all the same
+      this.#hasSocket = true;
+      this.#listen(this.longestSilence); // node-redis waits for the answers to its first commands without an end
     });
-    client.on('sharded-channel-moved', () => isCurrent() && this.#emit('moved'));
+    client.on('sharded-channel-moved', () => isCurrent() && this.emit('moved'));
     client.on('ready', () => isCurrent() && this.#ready(client));
     client.connect().catch(broken);
   }
 
   #ready(client: NodeRedisClient): void {
     this.status = 'ready';
+    this.#heardAt = performance.now();
     this.#attempts = 0;
     this.stream = new Stream(client);
-    for (const { proceed } of this.offlineQueue.splice(0)) proceed();
-    this.#emit('ready');
+    this.proceedAll();
+    this.emit('ready');
   }
 
   /** @param error why it has broken; none if it was meant to */
@@ -199,32 +193,21 @@ export class NodeRedisNode implements RedisNode {
     clearTimeout(this.#silence);
     this.#silence = undefined;
     this.status = 'close';
-    if (error !== undefined) this.#emit('error', error);
-    this.#emit('close');
-    if (hasSocket && client?.isOpen) client.destroy();
+    if (error !== undefined) this.emit('error', error);
+    this.emit('close');
+    if (client && (hasSocket || !client.isOpen)) destroy(client);
     if (this.status !== 'close') return; // a listener has disconnected it
     this.#attempts += 1;
     const delay = retryStrategy(this.#attempts);
     if (delay === null) {
       this.status = 'end';
-      this.#rejectWaiting(error);
-      this.#emit('end');
+      this.rejectAll(error);
+      this.emit('end');
       return;
     }
-    if (this.#attempts % MOST_ATTEMPTS === 0) this.#rejectWaiting(error);
+    if (this.#attempts % MOST_ATTEMPTS === 0) this.rejectAll(error);
     this.status = 'reconnecting';
-    this.reconnectTimeout = setTimeout(() => void this.#open(), delay);
-  }
-
-  #rejectWaiting(error: unknown): void {
-    const cause = error instanceof Error ? error : new Error('Connection is closed.');
-    for (const { reject } of this.offlineQueue.splice(0)) reject(cause);
-  }
-
-  #connected(): Promise<void> {
-    if (this.status === 'end') return Promise.reject(new Error('Connection is closed.'));
-    if (this.status === 'wait') void this.#open();
-    return new Promise((proceed, reject) => this.offlineQueue.push({ proceed, reject }));
+    this.reconnectTimeout = setTimeout(() => this.open(), delay);
   }
 
   /** A command is about to be sent. node-redis' own time-out counts silence on a connection where nothing is awaited, too. */
@@ -244,15 +227,11 @@ export class NodeRedisNode implements RedisNode {
     const client = this.#client;
     this.#silence = setTimeout(() => {
       this.#silence = undefined;
-      if (this.commandQueue.length === 0 || client !== this.#client) return;
+      if (client !== this.#client) return;
+      if (this.commandQueue.length === 0 && this.status === 'ready') return;
       const left = this.#heardAt + this.longestSilence - performance.now();
       if (left > 0) return this.#listen(left);
       this.#broken(new Error('Redis did not answer in time.'), this.retryStrategy);
     }, ms).unref();
-  }
-
-  #emit(event: string, ...args: unknown[]): void {
-    if (event === 'error' && this.#events.listenerCount('error') === 0) return;
-    this.#events.emit(event, ...args);
   }
 }

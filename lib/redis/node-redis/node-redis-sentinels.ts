@@ -7,7 +7,9 @@ import {
   type NodeRedisSentinelOptions,
   type NodeRedisServer,
   reachable,
+  serverAt,
 } from './node-redis.js';
+import { NodeRedisNode } from './node-redis-node.js';
 
 /** Longest wait for the answer of one Sentinel, in ms. */
 const PATIENCE = 2_000;
@@ -54,17 +56,14 @@ export class NodeRedisSentinels implements NodeRedisServer {
   /** The address of the master as that Sentinel knows it. */
   async #ask(sentinel: HostAndPort): Promise<readonly string[] | null> {
     const { name, sentinelClientOptions, nodeAddressMap } = this.settings;
-    const template = this.package_.createClient({ ...sentinelClientOptions });
-    const client = connectionTo(template, reachable(sentinel, nodeAddressMap));
-    client.on('error', () => {}); // the calls are rejected
-    const ask = async () => {
-      await client.connect();
-      return await client.sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]);
-    };
+    const template = () => this.package_.createClient({ ...sentinelClientOptions });
+    const server = serverAt(reachable(sentinel, nodeAddressMap), template);
+    const node = new NodeRedisNode(server, PATIENCE, () => null);
     try {
-      return (await inTime(ask(), PATIENCE)) as readonly string[] | null;
+      const answer = node.call('sentinel', 'get-master-addr-by-name', name);
+      return (await inTime(answer, PATIENCE)) as readonly string[] | null;
     } finally {
-      if (client.isOpen) client.destroy();
+      node.disconnect();
     }
   }
 }

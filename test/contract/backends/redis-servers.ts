@@ -1,4 +1,3 @@
-import type { RedisClient } from '../../../lib/redis/connection/ioredis.js';
 import type { NodeRedis } from '../../../lib/redis/node-redis/node-redis.js';
 import { byNodeRedis } from '../../support/redis-client.js';
 import { RedisCluster } from '../../support/redis-cluster.js';
@@ -32,7 +31,7 @@ export async function overNodeRedis(
   const connection = () => {
     const client = backend.client();
     client.disconnect();
-    return byNodeRedis(redis, client as unknown as RedisClient);
+    return byNodeRedis(redis, client);
   };
   return { ...backend, connection };
 }
