@@ -171,7 +171,9 @@ describe.each(Object.entries(MAKE))('A client of %s', (_, make) => {
     await own.call('subscribe', 'slow news');
     await server().command('CONFIG', 'RESETSTAT');
     await eventually('it has sent some', async () =>
-      /cmdstat_ping:calls=([3-9]|\d\d)/.test(String(await server().command('INFO', 'commandstats'))),
+      /cmdstat_ping:calls=([3-9]|\d\d)/.test(
+        String(await server().command('INFO', 'commandstats')),
+      ),
     );
     await server().command('PUBLISH', 'slow news', '0');
     await eventually('it is heard', () => heard.length > 0);

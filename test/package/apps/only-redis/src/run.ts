@@ -12,7 +12,14 @@ import { getLockClientToken, type LockClient, LockModule } from 'nestjs-interloc
 
 const folder = mkdtempSync(join(tmpdir(), 'only-redis-'));
 const path = join(folder, 'redis.sock');
-const server = spawn('redis-server', ['--port', '0', '--unixsocket', path, '--save', '']);
+const server = spawn(process.env.REDIS_SERVER ?? 'redis-server', [
+  '--port',
+  '0',
+  '--unixsocket',
+  path,
+  '--save',
+  '',
+]);
 try {
   await once(server.stdout, 'data');
 
@@ -21,10 +28,10 @@ try {
 
   const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
   const locks = app.get<LockClient>(getLockClientToken());
-  await locks.mutex('seat').using(async (lease) => {
-    assert.equal(lease.isHeld, true);
-    assert.equal(await locks.mutex('seat').tryAcquire(), undefined);
-  });
+  const lease = await locks.mutex('seat').acquire();
+  assert.equal(lease.isHeld, true);
+  assert.equal(await locks.mutex('seat').tryAcquire(), undefined);
+  await lease.release();
   await app.close();
 } finally {
   server.kill();
