@@ -2,10 +2,12 @@ import { describe } from '@jest/globals';
 import * as redis from 'redis';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import { RedisServer } from '../support/redis-server.js';
+import { tier } from '../support/tier.js';
 import { overNodeRedis, standaloneRedis } from './backends/redis-servers.js';
 import { useDeployment } from './backends/stage.js';
 import { clientStatusLossSuite } from './client-status.suite.js';
 import { exportedContractSuite } from './exported-contract.suite.js';
+import { redisMutexSuite, redisSemaphoreSuite } from './redis-locks.suite.js';
 import { redisSuite } from './redis.suite.js';
 
 describe('Redis by node-redis', () => {
@@ -13,7 +15,11 @@ describe('Redis by node-redis', () => {
     'deployment',
   ]);
 
-  redisSuite(on);
+  if (tier === 'long') redisSuite(on);
+  else {
+    redisMutexSuite(on);
+    redisSemaphoreSuite(on);
+  }
   exportedContractSuite(
     'a Redis server, by node-redis,',
     () => {

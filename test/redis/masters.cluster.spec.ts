@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createCluster } from 'redis';
@@ -9,6 +9,7 @@ import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { lockAcquire } from '../../lib/redis/scripts/index.js';
 import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
+import { tier } from '../support/tier.js';
 import { eventually } from '../support/time.js';
 import { useRedisCluster, useShared } from '../support/fixtures.js';
 import { type CommandFilter, type LateCopy, RedisProxy } from '../support/redis-proxy.js';
@@ -98,12 +99,47 @@ const fleet = useShared(async () => {
 const proxies = () => fleet().proxies;
 const { connected } = useClients();
 
+/** A cluster client as its user has it. */
+type UsersClient = NodeRedisClusterClient & { connect(): Promise<unknown>; destroy(): void };
+
+describe.each<[string, (options: object) => UsersClient]>([
+  ['node-redis 6', (options) => createCluster(options as never)],
+  ['node-redis 5', (options) => createCluster5(options as never)],
+])('A client by createCluster of %s', (_, make) => {
+  const user = () =>
+    make({
+      rootNodes: cluster().nodes.map((socket) => ({ socket })),
+      defaults: { socket: { connectTimeout: 2_000 } },
+      minimizeConnections: true,
+    });
+
+  it('is neither connected nor closed, and leaves nothing open', async () => {
+    const before = openHandles();
+    const client = user();
+    const [mine, theirs] = [await connected({ client }), await connected({ client })];
+    const lease = await mine.mutex('template').acquire();
+    const waiting = theirs.mutex('template').acquire();
+    await eventually('it waits', () => theirs.activity().length === 1);
+    await lease.release();
+    await (await waiting).release();
+    expect(client.isOpen).toBe(false);
+    await Promise.all([mine.close(), theirs.close()]);
+    await noMoreHandlesThan(before);
+    await client.connect();
+    await (await (await connected({ client })).mutex('template').acquire()).release();
+    expect(client.isOpen).toBe(true);
+    client.destroy();
+  });
+});
+
 const OPTIONS_OF = {
   ioredis: (natMap?: object) => ({ redisOptions: AT_ONCE, ...(natMap && { natMap }) }),
   'node-redis': (nodeAddressMap?: object) => ({ nodeAddressMap }),
 };
 
 describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
+  beforeAll(() => cluster().restart());
+
   const direct = (options: RedisLockOptions = {}): Promise<RedisLockClient> =>
     connected({
       driver,
@@ -149,6 +185,8 @@ describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
       );
     }
   });
+
+  if (driver === 'node-redis' && tier !== 'long') return;
 
   const SHORT = 12_000;
   const LONG = 120_000;
@@ -330,40 +368,6 @@ describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
 
       const successor = await cluster().masterOf('key');
       expect(await successor.command('EXISTS', 'key')).toBe(0);
-      await cluster().restart();
     }, 60_000);
-  });
-});
-
-/** A cluster client as its user has it. */
-type UsersClient = NodeRedisClusterClient & { connect(): Promise<unknown>; destroy(): void };
-
-describe.each<[string, (options: object) => UsersClient]>([
-  ['node-redis 6', (options) => createCluster(options as never)],
-  ['node-redis 5', (options) => createCluster5(options as never)],
-])('A client by createCluster of %s', (_, make) => {
-  const user = () =>
-    make({
-      rootNodes: cluster().nodes.map((socket) => ({ socket })),
-      defaults: { socket: { connectTimeout: 2_000 } },
-      minimizeConnections: true,
-    });
-
-  it('is neither connected nor closed, and leaves nothing open', async () => {
-    const before = openHandles();
-    const client = user();
-    const [mine, theirs] = [await connected({ client }), await connected({ client })];
-    const lease = await mine.mutex('template').acquire();
-    const waiting = theirs.mutex('template').acquire();
-    await eventually('it waits', () => theirs.activity().length === 1);
-    await lease.release();
-    await (await waiting).release();
-    expect(client.isOpen).toBe(false);
-    await Promise.all([mine.close(), theirs.close()]);
-    await noMoreHandlesThan(before);
-    await client.connect();
-    await (await (await connected({ client })).mutex('template').acquire()).release();
-    expect(client.isOpen).toBe(true);
-    client.destroy();
   });
 });
