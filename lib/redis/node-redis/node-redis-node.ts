@@ -13,6 +13,9 @@ const REPLY = /^[A-Z][A-Z\d_]+(\s|$)/;
 /** After so many attempts to connect, the commands that wait for a connection are rejected, as ioredis does. */
 const MOST_ATTEMPTS = 20;
 
+/** An argument as node-redis takes it. */
+const wordOf = (it: RedisArgument) => (typeof it === 'number' ? `${it}` : it);
+
 /** Ends a client, and what it has registered elsewhere. Version 5 throws where it has ended by itself. */
 function destroy(client: NodeRedisClient): void {
   try {
@@ -86,9 +89,13 @@ export class NodeRedisNode extends ClientBase implements RedisNode {
     command: string,
     ...args: (RedisArgument | readonly RedisArgument[])[]
   ): Promise<unknown> {
-    if (/^s?(un)?subscribe$/.test(command)) return await this.#subscribe(command, String(args[0]));
+    if (command.endsWith('subscribe')) return await this.#subscribe(command, String(args[0]));
     const words: (string | Buffer)[] = [command];
-    for (const it of args.flat()) words.push(Buffer.isBuffer(it) ? it : `${it}`);
+    for (const arg of args) {
+      if (Array.isArray(arg))
+        for (const it of arg as readonly RedisArgument[]) words.push(wordOf(it));
+      else words.push(wordOf(arg as RedisArgument));
+    }
     for (;;) {
       while (this.status !== 'ready') await this.untilReady();
       const client = this.#client!;
