@@ -59,7 +59,7 @@ function fail(code: string): never {
 
 @Injectable()
 class Seats {
-  @WithMutex((seat: string) => `seat:${seat}`, { wait: 50 })
+  @WithMutex((seat: string) => `seat:${seat}`, { wait: 1_000 })
   async book(seat: string): Promise<string> {
     return seat;
   }

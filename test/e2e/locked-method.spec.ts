@@ -205,7 +205,7 @@ function reportsThat({ lock }: LockKind) {
       return this.#run();
     }
 
-    @lock('report', { onBusy: 'skip', wait: 20 })
+    @lock('report', { onBusy: 'skip', wait: 1_000 })
     async skippingLater(): Promise<string | undefined> {
       return this.#run();
     }

@@ -132,7 +132,7 @@ class Reports {
     return 'written';
   }
 
-  @WithMutex('report', { wait: 200 })
+  @WithMutex('report', { wait: 2_000 })
   async number(): Promise<bigint> {
     return currentLease()!.fencingToken();
   }

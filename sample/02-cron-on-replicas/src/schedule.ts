@@ -11,7 +11,7 @@ export function tickAt(ms: number): number {
   return Math.floor((ms + EARLY) / PERIOD);
 }
 
-/** When that tick is over. */
-export function endOf(tick: number): number {
-  return (tick + 1) * PERIOD - EARLY;
+/** Halfway to the next tick: who ran is known, and replicas that end then are not asked to run again. */
+export function middleOf(tick: number): number {
+  return (tick + 0.5) * PERIOD;
 }

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Run } from './run.js';
-import { endOf, tickAt } from './schedule.js';
+import { middleOf, tickAt } from './schedule.js';
 
 const REPLICAS = ['1', '2', '3'];
 const HOW: Run['how'][] = ['no lock', '@RunOnce'];
@@ -17,7 +17,7 @@ export async function watchReplicas(ticks: number, stopped: AbortSignal): Promis
     console.log(`A digest is due every two seconds, on ${REPLICAS.length} replicas.\n`);
     const first = tickAt(Date.now()) + 1; // the one under way has begun without some of them
     for (let tick = first; tick < first + ticks; tick++) {
-      await pause(endOf(tick) - Date.now(), undefined, { signal: stopped });
+      await pause(middleOf(tick) - Date.now(), undefined, { signal: stopped });
       console.log(HOW.map((how) => describe(how, runs, tick)).join('   '));
     }
   } finally {

@@ -50,7 +50,7 @@ describe('createEmbeddedLockClient', () => {
   it('takes a wait for all acquires that name none', async () => {
     const hasty = createEmbeddedLockClient('hasty', { wait: 20, basePath: '/elsewhere' });
     await hasty.connect();
-    await using _ = await hasty.mutex('door').acquire();
+    await using _ = await hasty.mutex('door').acquire({ wait: 'forever' });
     await expect(hasty.mutex('door').acquire()).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
     await hasty.close();
   });
