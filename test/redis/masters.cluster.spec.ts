@@ -186,6 +186,26 @@ describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
     }
   });
 
+  describe('A Redis Cluster that was away', () => {
+    it('is reached in full, also where one of its masters comes back last', async () => {
+      const client = await direct();
+      const states: string[] = [];
+      client.on('connection', ({ state }) => states.push(state));
+      const last = await cluster().masterOf('last');
+      const { servers } = cluster();
+      await Promise.all(servers.map((server) => server.kill()));
+      const waiting = client.mutex('last').acquire(); // ioredis misses nothing that it is not asked for
+      await eventually('it is missed', () => states.includes('SUSPENDED'));
+      await Promise.all(servers.filter((each) => each !== last).map((each) => each.restart()));
+      if (driver === 'node-redis')
+        // ioredis waits until the cluster is complete
+        await eventually('it has found the others', () => states.includes('RECONNECTED'));
+      await cluster().restart();
+      await using lease = await waiting;
+      expect(lease.isHeld).toBe(true);
+    }, 60_000);
+  });
+
   if (driver === 'node-redis' && tier !== 'long') return;
 
   const SHORT = 12_000;

@@ -148,6 +148,7 @@ export class NodeRedisCluster extends ClientBase implements RedisCluster {
   /** Finds out where the nodes are, and connects to the masters. */
   async #find(): Promise<void> {
     this.status = 'connecting';
+    this.reconnectTimeout = undefined; // else no look would be due any more: see `#lookLater`
     const closed = this.#closed;
     try {
       await this.#look();
