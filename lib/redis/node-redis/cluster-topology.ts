@@ -1,3 +1,4 @@
+import { never } from './client-state.js';
 import {
   type HostAndPort,
   inTime,
@@ -71,7 +72,7 @@ export class ClusterTopology {
       }
     }
     for (const server of this.#others()) {
-      const node = new NodeRedisNode(server, PATIENCE, () => null);
+      const node = new NodeRedisNode(server, PATIENCE, never);
       try {
         return await this.#ask(node);
       } catch (error) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { slotOf } from '../connection/cluster-slots.js';
 import type { RedisArgument, RedisCluster } from '../connection/ioredis.js';
 import { isReply } from '../connection/redis-error.js';
-import { ClientBase } from './client-base.js';
+import { ClientState, never, type RetryStrategy } from './client-state.js';
 import { ClusterTopology, nameOf, parseAddress, type Topology } from './cluster-topology.js';
 import type { HostAndPort, NodeRedis, NodeRedisClusterOptions } from './node-redis.js';
 import { NodeRedisNode } from './node-redis-node.js';
@@ -13,8 +13,8 @@ const WITHOUT_KEY = new Set(['ping', 'info', 'pubsub', 'publish']);
 const MOST_ATTEMPTS = 16;
 /** Delay before a command is sent again, or the nodes are looked up again, where the cluster is not in order, in ms. */
 const PAUSE = 100;
-/** After so many attempts to find the cluster, the commands that wait for it are rejected. */
-const MOST_SEARCHES = 20;
+/** How the nodes are looked for again where none can be reached. */
+const untiring: RetryStrategy = (attempt) => Math.min(attempt * PAUSE, 2_000);
 
 /** The key that decides which master runs a command. */
 function keyOf(command: string, args: readonly RedisArgument[]): string | undefined {
@@ -33,16 +33,16 @@ function oneOf<T>(list: readonly T[]): T | undefined {
  *
  * Invariant: `close` of the node is emitted before a command on its connection is rejected, or sent to another.
  */
-export class NodeRedisCluster extends ClientBase implements RedisCluster {
+export class NodeRedisCluster implements RedisCluster {
   readonly isCluster = true;
   readonly options = {};
   slots: (readonly [string])[] = [];
+  readonly #state = new ClientState(() => void this.#find());
   readonly #nodes = new Map<string, NodeRedisNode>();
   readonly #topology: ClusterTopology;
   /** Number of times that it was closed; what was asked before does not count any more. */
   #closed = 0;
   #isLookDue = false;
-  #attempts = 0;
 
   /** @param longestSilence longest wait for a reply before a connection is dropped, in ms */
   constructor(
@@ -50,8 +50,34 @@ export class NodeRedisCluster extends ClientBase implements RedisCluster {
     settings: NodeRedisClusterOptions,
     private readonly longestSilence: number,
   ) {
-    super();
     this.#topology = new ClusterTopology(package_, settings);
+  }
+
+  get status(): ClientState['status'] {
+    return this.#state.status;
+  }
+
+  get reconnectTimeout(): ClientState['reconnectTimeout'] {
+    return this.#state.reconnectTimeout;
+  }
+
+  get offlineQueue(): ClientState['offlineQueue'] {
+    return this.#state.offlineQueue;
+  }
+
+  on(event: string, listener: (...args: unknown[]) => void): this {
+    this.#state.on(event, listener);
+    return this;
+  }
+
+  off(event: string, listener: (...args: unknown[]) => void): this {
+    this.#state.off(event, listener);
+    return this;
+  }
+
+  /** Begins to connect. */
+  async connect(): Promise<void> {
+    this.#state.connect();
   }
 
   /** The masters; there are no connections to replicas, whichever the role. */
@@ -60,7 +86,7 @@ export class NodeRedisCluster extends ClientBase implements RedisCluster {
   }
 
   disconnect(reconnect = false): void {
-    if (this.status !== 'end') this.#close(undefined, reconnect);
+    if (this.status !== 'end') this.#close(undefined, reconnect ? untiring : never);
   }
 
   async call(
@@ -71,7 +97,7 @@ export class NodeRedisCluster extends ClientBase implements RedisCluster {
     const key = keyOf(command, words);
     let importing: NodeRedisNode | undefined;
     for (let attempt = 1; ; attempt += 1) {
-      while (this.status !== 'ready') await this.untilReady();
+      while (this.#state.status !== 'ready') await this.#state.untilReady();
       const node = importing ?? this.#nodeOf(key);
       try {
         if (node === undefined) throw new Error('The cluster has no master for the slot now.');
@@ -115,45 +141,31 @@ export class NodeRedisCluster extends ClientBase implements RedisCluster {
     const known = this.#nodes.get(name);
     if (known !== undefined) return known;
     const server = this.#topology.serverAt(address);
-    const node = new NodeRedisNode(server, this.longestSilence, () => null);
+    const node = new NodeRedisNode(server, this.longestSilence, never);
     this.#nodes.set(name, node);
-    node.on('ready', () => this.#ready());
+    node.on('ready', () => this.status === 'connecting' && this.#state.ready());
     node.on('end', () => this.#ended(name, node));
-    this.emit('+node', node);
+    this.#state.emit('+node', node);
     void node.connect();
     return node;
-  }
-
-  #ready(): void {
-    this.#attempts = 0;
-    if (this.status !== 'connecting') return;
-    this.status = 'ready';
-    this.proceedAll();
-    this.emit('ready');
   }
 
   /** A connection has broken, or was not possible. */
   #ended(name: string, node: NodeRedisNode): void {
     if (this.#nodes.get(name) !== node) return;
     this.#nodes.delete(name);
-    this.emit('-node', node);
+    this.#state.emit('-node', node);
     if (this.#nodes.size > 0) this.#lookLater();
-    else this.#close(new Error('None of the nodes can be reached.'), true);
-  }
-
-  protected open(): void {
-    void this.#find();
+    else this.#close(new Error('None of the nodes can be reached.'), untiring);
   }
 
   /** Finds out where the nodes are, and connects to the masters. */
   async #find(): Promise<void> {
-    this.status = 'connecting';
-    this.reconnectTimeout = undefined; // else no look would be due any more: see `#lookLater`
     const closed = this.#closed;
     try {
       await this.#look();
     } catch (error) {
-      if (closed === this.#closed) this.#close(error, true);
+      if (closed === this.#closed) this.#close(error, untiring);
     }
   }
 
@@ -172,7 +184,7 @@ export class NodeRedisCluster extends ClientBase implements RedisCluster {
 
   #drop(name: string, node: NodeRedisNode): void {
     this.#nodes.delete(name);
-    this.emit('-node', node);
+    this.#state.emit('-node', node);
     node.disconnect();
   }
 
@@ -180,7 +192,7 @@ export class NodeRedisCluster extends ClientBase implements RedisCluster {
   #lookLater(): void {
     if (this.status !== 'ready') return;
     this.#isLookDue = true;
-    this.reconnectTimeout ??= setTimeout(() => void this.#lookAgain(), PAUSE);
+    this.#state.reconnectTimeout ??= setTimeout(() => void this.#lookAgain(), PAUSE);
   }
 
   async #lookAgain(): Promise<void> {
@@ -188,31 +200,17 @@ export class NodeRedisCluster extends ClientBase implements RedisCluster {
     this.#isLookDue = false;
     await this.#look().catch(() => (this.#isLookDue = true));
     if (closed !== this.#closed) return;
-    this.reconnectTimeout = undefined;
+    this.#state.reconnectTimeout = undefined;
     if (this.#isLookDue) this.#lookLater();
   }
 
-  #close(error: unknown, reconnect: boolean): void {
-    clearTimeout(this.reconnectTimeout);
-    this.reconnectTimeout = undefined;
-    this.#isLookDue = false;
+  #close(error: unknown, retryStrategy: RetryStrategy): void {
     this.#closed += 1;
-    this.status = 'close';
+    this.#isLookDue = false;
+    this.#state.close();
     this.slots = [];
     for (const [name, node] of this.#nodes) this.#drop(name, node);
-    if (error !== undefined) this.emit('error', error);
-    this.emit('close');
-    if (this.status !== 'close') return; // a listener has disconnected it
-    if (!reconnect) {
-      this.status = 'end';
-      this.rejectAll(error);
-      this.emit('end');
-      return;
-    }
-    this.#attempts += 1;
-    if (this.#attempts % MOST_SEARCHES === 0) this.rejectAll(error);
-    this.status = 'reconnecting';
-    const delay = Math.min(this.#attempts * PAUSE, 2_000);
-    this.reconnectTimeout = setTimeout(() => this.open(), delay);
+    this.#state.tellClosed(error);
+    this.#state.retry(error, retryStrategy);
   }
 }

@@ -1,17 +1,12 @@
 import type { Corkable } from '../connection/command-corking.js';
 import type { RedisArgument, RedisNode } from '../connection/ioredis.js';
-import { ClientBase } from './client-base.js';
+import { ClientState, never, type RetryStrategy } from './client-state.js';
 import type { NodeRedisClient, NodeRedisServer } from './node-redis.js';
-
-/** Returns the delay before the next attempt to connect, in ms; without a number, there is no further attempt. */
-type RetryStrategy = (attempt: number) => number | null;
 
 const untiring: RetryStrategy = (attempt) => Math.min(attempt * 50, 2_000);
 
 /** Error replies of a server begin with a code in capitals; node-redis' own errors do not. */
 const REPLY = /^[A-Z][A-Z\d_]+(\s|$)/;
-/** After so many attempts to connect, the commands that wait for a connection are rejected, as ioredis does. */
-const MOST_ATTEMPTS = 20;
 
 /** An argument as node-redis takes it. */
 const wordOf = (it: RedisArgument) => (typeof it === 'number' ? `${it}` : it);
@@ -48,10 +43,11 @@ class Stream implements Corkable {
  *
  * Invariant: `close` is emitted before a command of the connection that has broken is rejected, or sent again.
  */
-export class NodeRedisNode extends ClientBase implements RedisNode {
+export class NodeRedisNode implements RedisNode {
   readonly options: object;
   stream?: Stream | undefined;
   readonly commandQueue = { length: 0 };
+  readonly #state = new ClientState(() => void this.#open());
   #client?: NodeRedisClient | undefined;
   /** Whether it has a socket. */
   #hasSocket = false;
@@ -59,7 +55,6 @@ export class NodeRedisNode extends ClientBase implements RedisNode {
   #connection = 0;
   /** The last change of each channel's subscription that is under way. */
   readonly #turns = new Map<string, Promise<void>>();
-  #attempts = 0;
   #heardAt = 0;
   #silence?: NodeJS.Timeout | undefined;
 
@@ -71,8 +66,34 @@ export class NodeRedisNode extends ClientBase implements RedisNode {
     private readonly longestSilence: number,
     private readonly retryStrategy: RetryStrategy = untiring,
   ) {
-    super();
     this.options = server.options;
+  }
+
+  get status(): ClientState['status'] {
+    return this.#state.status;
+  }
+
+  get reconnectTimeout(): ClientState['reconnectTimeout'] {
+    return this.#state.reconnectTimeout;
+  }
+
+  get offlineQueue(): ClientState['offlineQueue'] {
+    return this.#state.offlineQueue;
+  }
+
+  on(event: string, listener: (...args: unknown[]) => void): this {
+    this.#state.on(event, listener);
+    return this;
+  }
+
+  off(event: string, listener: (...args: unknown[]) => void): this {
+    this.#state.off(event, listener);
+    return this;
+  }
+
+  /** Begins to connect. */
+  async connect(): Promise<void> {
+    this.#state.connect();
   }
 
   duplicate(override: { readonly retryStrategy?: RetryStrategy } = {}): NodeRedisNode {
@@ -80,9 +101,7 @@ export class NodeRedisNode extends ClientBase implements RedisNode {
   }
 
   disconnect(reconnect = false): void {
-    if (this.status === 'end') return;
-    clearTimeout(this.reconnectTimeout);
-    this.#broken(undefined, reconnect ? () => 0 : () => null);
+    if (this.status !== 'end') this.#broken(undefined, reconnect ? () => 0 : never);
   }
 
   async call(
@@ -97,7 +116,7 @@ export class NodeRedisNode extends ClientBase implements RedisNode {
       else words.push(wordOf(arg as RedisArgument));
     }
     for (;;) {
-      while (this.status !== 'ready') await this.untilReady();
+      while (this.#state.status !== 'ready') await this.#state.untilReady();
       const client = this.#client!;
       this.#expect();
       try {
@@ -135,7 +154,7 @@ export class NodeRedisNode extends ClientBase implements RedisNode {
   async #change(command: string, channel: string): Promise<void> {
     const client = this.#client;
     if (client === undefined || this.status !== 'ready') throw new Error('Connection is closed.');
-    const tell = (event: string) => (_: string, name: string) => this.emit(event, name);
+    const tell = (event: string) => (_: string, name: string) => this.#state.emit(event, name);
     this.#expect();
     try {
       if (command === 'subscribe') await client.subscribe(channel, tell('message'));
@@ -147,13 +166,7 @@ export class NodeRedisNode extends ClientBase implements RedisNode {
     }
   }
 
-  protected open(): void {
-    void this.#open();
-  }
-
   async #open(): Promise<void> {
-    this.status = 'connecting';
-    this.reconnectTimeout = undefined;
     const connection = (this.#connection += 1);
     let client: NodeRedisClient;
     try {
@@ -175,18 +188,15 @@ export class NodeRedisNode extends ClientBase implements RedisNode {
       this.#hasSocket = true;
       this.#listen(this.longestSilence); // node-redis waits for the answers to its first commands without an end
     });
-    client.on('sharded-channel-moved', () => isCurrent() && this.emit('moved'));
+    client.on('sharded-channel-moved', () => isCurrent() && this.#state.emit('moved'));
     client.on('ready', () => isCurrent() && this.#ready(client));
     client.connect().catch(broken);
   }
 
   #ready(client: NodeRedisClient): void {
-    this.status = 'ready';
     this.#heardAt = performance.now();
-    this.#attempts = 0;
     this.stream = new Stream(client);
-    this.proceedAll();
-    this.emit('ready');
+    this.#state.ready();
   }
 
   /** @param error why it has broken; none if it was meant to */
@@ -199,22 +209,10 @@ export class NodeRedisNode extends ClientBase implements RedisNode {
     this.stream = undefined;
     clearTimeout(this.#silence);
     this.#silence = undefined;
-    this.status = 'close';
-    if (error !== undefined) this.emit('error', error);
-    this.emit('close');
+    this.#state.close();
+    this.#state.tellClosed(error);
     if (client && (hasSocket || !client.isOpen)) destroy(client);
-    if (this.status !== 'close') return; // a listener has disconnected it
-    this.#attempts += 1;
-    const delay = retryStrategy(this.#attempts);
-    if (delay === null) {
-      this.status = 'end';
-      this.rejectAll(error);
-      this.emit('end');
-      return;
-    }
-    if (this.#attempts % MOST_ATTEMPTS === 0) this.rejectAll(error);
-    this.status = 'reconnecting';
-    this.reconnectTimeout = setTimeout(() => this.open(), delay);
+    this.#state.retry(error, retryStrategy);
   }
 
   /** A command is about to be sent. node-redis' own time-out counts silence on a connection where nothing is awaited, too. */

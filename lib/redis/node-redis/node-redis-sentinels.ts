@@ -1,3 +1,4 @@
+import { never } from './client-state.js';
 import {
   connectionTo,
   type HostAndPort,
@@ -58,7 +59,7 @@ export class NodeRedisSentinels implements NodeRedisServer {
     const { name, sentinelClientOptions, nodeAddressMap } = this.settings;
     const template = () => this.package_.createClient({ ...sentinelClientOptions });
     const server = serverAt(reachable(sentinel, nodeAddressMap), template);
-    const node = new NodeRedisNode(server, PATIENCE, () => null);
+    const node = new NodeRedisNode(server, PATIENCE, never);
     try {
       const answer = node.call('sentinel', 'get-master-addr-by-name', name);
       return (await inTime(answer, PATIENCE)) as readonly string[] | null;
