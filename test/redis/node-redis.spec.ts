@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { createClient, createCluster, createSentinel } from 'redis';
 import { createClient as createClient5 } from 'redis5';
 import { LockOptionsError } from '../../lib/core/errors/index.js';
@@ -18,7 +20,7 @@ import { RECIPES } from './support/redis-stage.js';
 
 const server = useRedis();
 const proxy = useProxy(server);
-const { connected } = useClients('node-redis');
+const { connected, made } = useClients('node-redis');
 const cleanup = useCleanup();
 
 const MAKE: Record<string, (options: object) => NodeRedisClient> = {
@@ -255,6 +257,28 @@ describe('The driver node-redis', () => {
     const client = await connected(options);
     await using __ = await client.mutex('made').acquire();
     expect(await server().command('EXISTS', 'made')).toBe(1);
+  });
+
+  it.each<[string, (nodes: { host: string; port: number }[]) => RedisLockOptions]>([
+    ['node of a cluster', (nodes) => ({ cluster: { nodes } })],
+    ['Sentinel', (nodes) => ({ connect: { name: 'master', sentinelRootNodes: nodes } })],
+  ])('asks no other %s when it is closed while one is silent', async (_, optionsOf) => {
+    let asked = 0;
+    const silent = [1, 2, 3].map(() => createServer((socket) => (asked += 1) && socket.resume()));
+    const nodes = silent.map(async (node) => {
+      await once(node.listen(0, '127.0.0.1'), 'listening');
+      cleanup(node, () => node.close());
+      return { host: '127.0.0.1', port: (node.address() as AddressInfo).port };
+    });
+    const options = optionsOf(await Promise.all(nodes));
+    const before = openHandles();
+    const client = await made({ ...options, driver: 'node-redis', connectTimeout: 200 });
+    await expect(client.connect()).rejects.toThrow('no server has answered');
+    await client.close();
+    const sofar = asked;
+    expect(sofar).toBeGreaterThan(0);
+    await noMoreHandlesThan(before);
+    expect(asked).toBe(sofar);
   });
 
   it.each<[string, object]>([

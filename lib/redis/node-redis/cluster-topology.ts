@@ -1,7 +1,6 @@
-import { never } from './client-state.js';
+import { askServer, inTime } from './ask-server.js';
 import {
   type HostAndPort,
-  inTime,
   type NodeRedis,
   type NodeRedisClusterOptions,
   type NodeRedisServer,
@@ -9,13 +8,13 @@ import {
   serverAt,
   serverOf,
 } from './node-redis.js';
-import { NodeRedisNode } from './node-redis-node.js';
+import type { NodeRedisNode } from './node-redis-node.js';
 
 /** Longest wait for the answer of one node, in ms, as by ioredis. */
 const PATIENCE = 1_000;
 
-/** Nodes of a range of slots, in an answer to `CLUSTER SLOTS`: the master first. */
-type SlotRange = readonly [number, number, ...(readonly [string | null, number])[]];
+/** The answer to `CLUSTER SLOTS`: the nodes of each range of slots, the master first. */
+type Slots = readonly (readonly [number, number, ...(readonly [string | null, number])[]])[];
 
 /** Where the slots of a cluster are. */
 export interface Topology {
@@ -59,27 +58,27 @@ export class ClusterTopology {
   /**
    * Asks one node after the other, those that are connected first.
    *
-   * Rejects with the error of the last one.
+   * Rejects with the error of the last one, or when the signal aborts.
    */
-  async look(connected: readonly NodeRedisNode[]): Promise<Topology> {
+  async look(connected: readonly NodeRedisNode[], signal: AbortSignal): Promise<Topology> {
     let reason: unknown = new Error('The cluster has no nodes to begin with.');
     const first = Math.floor(Math.random() * connected.length); // one that hangs is not asked first each time
     for (const node of [...connected.slice(first), ...connected.slice(0, first)]) {
       try {
-        return await this.#ask(node);
+        const answer = await inTime(node.call('cluster', 'slots'), PATIENCE);
+        return this.#read(answer as Slots, node);
       } catch (error) {
         reason = error;
       }
     }
     for (const server of this.#others()) {
-      const node = new NodeRedisNode(server, PATIENCE, never);
       try {
-        return await this.#ask(node);
+        const answer = await askServer(server, PATIENCE, signal, 'cluster', 'slots');
+        return this.#read(answer as Slots, server);
       } catch (error) {
         reason = error;
-      } finally {
-        node.disconnect();
       }
+      signal.throwIfAborted();
     }
     throw reason;
   }
@@ -93,16 +92,15 @@ export class ClusterTopology {
     }
   }
 
-  async #ask(node: NodeRedisNode): Promise<Topology> {
-    const answer = await inTime(node.call('cluster', 'slots'), PATIENCE);
-    const ranges = answer as readonly SlotRange[];
+  /** @param options where the server is that has answered */
+  #read(ranges: Slots, { options }: Pick<NodeRedisServer, 'options'>): Topology {
     if (ranges.length === 0) throw new Error('A node of the cluster knows of no slots.');
     const slots: (readonly [string])[] = [];
     const masters = new Map<string, HostAndPort>();
     const known = new Map<string, HostAndPort>();
     for (const [first, last, ...nodes] of ranges) {
       const [master, ...replicas] = nodes.map(([host, port]) =>
-        this.reachable({ host: hostOr(host, node.options), port }),
+        this.reachable({ host: hostOr(host, options), port }),
       );
       masters.set(nameOf(master!), master!);
       for (const each of [master!, ...replicas]) known.set(nameOf(each), each);

@@ -40,8 +40,8 @@ export class NodeRedisCluster implements RedisCluster {
   readonly #state = new ClientState(() => void this.#find());
   readonly #nodes = new Map<string, NodeRedisNode>();
   readonly #topology: ClusterTopology;
-  /** Number of times that it was closed; what was asked before does not count any more. */
-  #closed = 0;
+  /** Aborts when it is closed: what was asked before does not count any more. */
+  #open = new AbortController();
   #isLookDue = false;
 
   /** @param longestSilence longest wait for a reply before a connection is dropped, in ms */
@@ -161,19 +161,18 @@ export class NodeRedisCluster implements RedisCluster {
 
   /** Finds out where the nodes are, and connects to the masters. */
   async #find(): Promise<void> {
-    const closed = this.#closed;
+    const { signal } = this.#open;
     try {
-      await this.#look();
+      await this.#look(signal);
     } catch (error) {
-      if (closed === this.#closed) this.#close(error, untiring);
+      if (!signal.aborted) this.#close(error, untiring);
     }
   }
 
-  async #look(): Promise<void> {
-    const closed = this.#closed;
+  async #look(signal: AbortSignal): Promise<void> {
     const connected = this.nodes().filter(({ status }) => status === 'ready');
-    const topology = await this.#topology.look(connected);
-    if (closed === this.#closed) this.#take(topology);
+    const topology = await this.#topology.look(connected, signal);
+    if (!signal.aborted) this.#take(topology);
   }
 
   #take({ slots, masters }: Topology): void {
@@ -196,16 +195,17 @@ export class NodeRedisCluster implements RedisCluster {
   }
 
   async #lookAgain(): Promise<void> {
-    const closed = this.#closed;
+    const { signal } = this.#open;
     this.#isLookDue = false;
-    await this.#look().catch(() => (this.#isLookDue = true));
-    if (closed !== this.#closed) return;
+    await this.#look(signal).catch(() => (this.#isLookDue = true));
+    if (signal.aborted) return;
     this.#state.reconnectTimeout = undefined;
     if (this.#isLookDue) this.#lookLater();
   }
 
   #close(error: unknown, retryStrategy: RetryStrategy): void {
-    this.#closed += 1;
+    this.#open.abort();
+    this.#open = new AbortController();
     this.#isLookDue = false;
     this.#state.close();
     this.slots = [];

@@ -51,8 +51,8 @@ export class NodeRedisNode implements RedisNode {
   #client?: NodeRedisClient | undefined;
   /** Whether it has a socket. */
   #hasSocket = false;
-  /** Number of the connection that is being opened, or is open. */
-  #connection = 0;
+  /** Of the connection that is being opened, or is open: aborts when it is over. */
+  #connection = new AbortController();
   /** The last change of each channel's subscription that is under way. */
   readonly #turns = new Map<string, Promise<void>>();
   #heardAt = 0;
@@ -167,15 +167,15 @@ export class NodeRedisNode implements RedisNode {
   }
 
   async #open(): Promise<void> {
-    const connection = (this.#connection += 1);
+    const { signal } = (this.#connection = new AbortController());
     let client: NodeRedisClient;
     try {
-      client = await this.server.newClient();
+      client = await this.server.newClient(signal);
     } catch (error) {
-      if (connection === this.#connection) this.#broken(error, this.retryStrategy);
+      if (!signal.aborted) this.#broken(error, this.retryStrategy);
       return;
     }
-    if (connection !== this.#connection) return;
+    if (signal.aborted) return;
     this.#client = client;
     const isCurrent = () => client === this.#client;
     const broken = (error: unknown) => {
@@ -203,7 +203,7 @@ export class NodeRedisNode implements RedisNode {
   #broken(error: unknown, retryStrategy: RetryStrategy): void {
     const client = this.#client;
     const hasSocket = this.#hasSocket;
-    this.#connection += 1;
+    this.#connection.abort();
     this.#client = undefined;
     this.#hasSocket = false;
     this.stream = undefined;

@@ -1,8 +1,7 @@
-import { never } from './client-state.js';
+import { askServer } from './ask-server.js';
 import {
   connectionTo,
   type HostAndPort,
-  inTime,
   type NodeRedis,
   type NodeRedisClient,
   type NodeRedisSentinelOptions,
@@ -10,7 +9,6 @@ import {
   reachable,
   serverAt,
 } from './node-redis.js';
-import { NodeRedisNode } from './node-redis-node.js';
 
 /** Longest wait for the answer of one Sentinel, in ms. */
 const PATIENCE = 2_000;
@@ -32,39 +30,35 @@ export class NodeRedisSentinels implements NodeRedisServer {
     this.options = { sentinels: sentinelRootNodes, name, db: nodeClientOptions?.database };
   }
 
-  async newClient(): Promise<NodeRedisClient> {
+  async newClient(signal: AbortSignal): Promise<NodeRedisClient> {
     const { nodeClientOptions, nodeAddressMap } = this.settings;
-    const master = reachable(await this.#master(), nodeAddressMap);
+    const master = reachable(await this.#master(signal), nodeAddressMap);
     return connectionTo(this.package_.createClient({ ...nodeClientOptions }), master);
   }
 
-  async #master(): Promise<HostAndPort> {
+  async #master(signal: AbortSignal): Promise<HostAndPort> {
     const { name } = this.settings;
     const reasons: unknown[] = [];
     for (const sentinel of this.#sentinels) {
       try {
-        const answer = await this.#ask(sentinel);
+        const answer = await this.#ask(sentinel, signal);
         this.#sentinels = [sentinel, ...this.#sentinels.filter((each) => each !== sentinel)];
         if (answer !== null) return { host: answer[0]!, port: Number(answer[1]) };
         reasons.push(`${sentinel.host}:${sentinel.port} knows no "${name}"`);
       } catch (error) {
         reasons.push(error);
       }
+      signal.throwIfAborted();
     }
     throw new Error(`No Sentinel has named the master "${name}": ${reasons.join('; ')}`);
   }
 
   /** The address of the master as that Sentinel knows it. */
-  async #ask(sentinel: HostAndPort): Promise<readonly string[] | null> {
+  async #ask(sentinel: HostAndPort, signal: AbortSignal): Promise<readonly string[] | null> {
     const { name, sentinelClientOptions, nodeAddressMap } = this.settings;
     const template = () => this.package_.createClient({ ...sentinelClientOptions });
     const server = serverAt(reachable(sentinel, nodeAddressMap), template);
-    const node = new NodeRedisNode(server, PATIENCE, never);
-    try {
-      const answer = node.call('sentinel', 'get-master-addr-by-name', name);
-      return (await inTime(answer, PATIENCE)) as readonly string[] | null;
-    } finally {
-      node.disconnect();
-    }
+    const command = ['sentinel', 'get-master-addr-by-name', name] as const;
+    return (await askServer(server, PATIENCE, signal, ...command)) as readonly string[] | null;
   }
 }

@@ -125,8 +125,12 @@ const OUR_SOCKET = {
 export interface NodeRedisServer {
   /** Where it is, as ioredis would have it. */
   readonly options: object;
-  /** Makes the client of one connection, not connected yet. */
-  newClient(): NodeRedisClient | Promise<NodeRedisClient>;
+  /**
+   * Makes the client of one connection, not connected yet.
+   *
+   * @param signal aborts when it is not wanted any more
+   */
+  newClient(signal: AbortSignal): NodeRedisClient | Promise<NodeRedisClient>;
 }
 
 /** The server of a user's client, which is left alone. */
@@ -159,14 +163,4 @@ export function connectionTo(
 export function reachable(address: HostAndPort, map: NodeAddressMap | undefined): HostAndPort {
   const name = `${address.host}:${address.port}`;
   return (typeof map === 'function' ? map(name) : map?.[name]) ?? address;
-}
-
-/** The answer, if it comes within `ms` milliseconds. */
-export async function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  answer.catch(() => {}); // it may be late
-  return await Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
