@@ -25,11 +25,7 @@ export interface IoRedis {
 /** The packages that carry the commands, each an optional peer dependency. */
 export type RedisDriver = 'ioredis' | 'node-redis';
 
-const load = {
-  ioredis: async () => (await import('ioredis')) as unknown as IoRedis,
-  'node-redis': async () => (await import('redis')) as unknown as NodeRedis,
-};
-const PACKAGE = { ioredis: 'ioredis', 'node-redis': 'redis' };
+const PACKAGE = { ioredis: 'ioredis', 'node-redis': 'redis' } as const;
 
 /**
  * Loads the package of that driver; without a driver `ioredis`, or `redis` where only that is installed.
@@ -40,12 +36,21 @@ export async function loadDriver(
   client: string,
   driver?: RedisDriver,
 ): Promise<IoRedis | NodeRedis> {
+  if (driver !== undefined) return await load(client, driver);
   try {
-    return await load[driver ?? 'ioredis']();
+    return await load(client, 'ioredis');
+  } catch (error) {
+    return await load(client, 'node-redis').catch(() => Promise.reject(error as Error));
+  }
+}
+
+/** Bundlers accept that a package is not installed where they find `await import` in a try statement. */
+async function load(client: string, driver: RedisDriver): Promise<IoRedis | NodeRedis> {
+  const name = PACKAGE[driver];
+  try {
+    const loaded: unknown = name === 'redis' ? await import('redis') : await import('ioredis');
+    return loaded as IoRedis | NodeRedis;
   } catch (cause) {
-    const other = driver === undefined ? await load['node-redis']().catch(() => {}) : undefined;
-    if (other !== undefined) return other;
-    const name = PACKAGE[driver ?? 'ioredis'];
     throw new LockConnectionError(
       `The backend "redis" needs the package \`${name}\`, which could not be loaded. Run \`npm install ${name}\`, or hand a client over as the option \`client\`.`,
       { client, cause },
