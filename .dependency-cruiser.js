@@ -2,7 +2,7 @@
 const rooms = {
   core: { folders: [], packages: [] },
   zookeeper: { folders: ['core'], packages: ['zookeeper'] },
-  redis: { folders: ['core'], packages: ['ioredis', 'cluster-key-slot'] },
+  redis: { folders: ['core'], packages: ['ioredis', 'redis', 'cluster-key-slot'] },
   embedded: { folders: ['core', 'zookeeper'], packages: [] },
   interfaces: { folders: ['core', 'embedded', 'redis', 'zookeeper'], packages: ['@nestjs'] },
   plans: { folders: ['core', 'interfaces', '.'], packages: ['@nestjs', 'rxjs', 'cron'] },

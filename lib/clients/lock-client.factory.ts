@@ -65,6 +65,7 @@ const REDIS: Record<keyof RedisBackendOptions | 'name', true> = {
   connectTimeout: true,
   fairLockWaitTimeout: true,
   nodes: true,
+  driver: true,
   nodeTimeout: true,
   prefix: true,
   replicas: true,

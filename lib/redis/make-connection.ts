@@ -2,64 +2,15 @@ import { systemClock } from '../core/clock.js';
 import { LockConnectionError, LockError, LockTimeoutError } from '../core/errors/index.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { WaitScope, type WaitScopeContext } from '../core/internal/wait-scope.js';
-import {
-  duplicateOf,
-  isRedisCluster,
-  loadIoRedis,
-  type RedisClient,
-} from './connection/ioredis.js';
 import { isRefusedLogin, reasonOf } from './connection/redis-error.js';
 import { RedisConnection } from './connection/redis-connection.js';
+import { makeClient } from './make-client.js';
 import type { RedisLockOptions } from './redis-options.js';
-
-/** Options that users cannot change: this library decides when to connect, and groups commands into packets itself. */
-const OURS = { lazyConnect: true, enableAutoPipelining: false };
-/** The same for clusters: replicas lack the latest state of a lock, and messages arrive over separate connections. */
-const OURS_OF_CLUSTERS = { ...OURS, scaleReads: 'master', shardedSubscribers: false };
-
-/**
- * Creates the client that carries the commands of a lock client, not connected yet. It is private, a duplicate of the
- * user's client if there is one, and keeps trying to connect while it is open.
- *
- * Rejects with `LockConnectionError`.
- */
-async function makeClient(name: string, options: RedisLockOptions): Promise<RedisClient> {
-  const { client, connect, cluster } = options;
-  const defaults = { socketTimeout: longestSilence(options) };
-  if (client) {
-    if (isClosed(client))
-      throw new LockConnectionError(
-        `The Redis client of lock client "${name}" was already closed. Hand over one that is open.`,
-        { client: name },
-      );
-    return duplicateOf(client, defaults, isRedisCluster(client) ? OURS_OF_CLUSTERS : OURS);
-  }
-  const { Redis, Cluster } = await loadIoRedis(name);
-  if (cluster) {
-    const { redisOptions } = { redisOptions: {}, ...cluster.options };
-    const each = { redisOptions: { ...defaults, ...redisOptions } };
-    return new Cluster(cluster.nodes, { ...cluster.options, ...each, ...OURS_OF_CLUSTERS });
-  }
-  return typeof connect === 'string'
-    ? new Redis(connect, { ...defaults, ...OURS })
-    : new Redis({ ...defaults, ...connect, ...OURS });
-}
-
-/** A closed Cluster changes from 'end' to 'close'; one that will reconnect does not stay in 'close'. */
-function isClosed(client: RedisClient): boolean {
-  return client.status === 'end' || (isRedisCluster(client) && client.status === 'close');
-}
-
-/** Longest wait for a reply before the connection is dropped, in ms: leaves time for another renewal and for `WAIT`. */
-function longestSilence({ watchdogTimeout = 30_000, replicas }: RedisLockOptions): number {
-  return Math.max(5_000, watchdogTimeout / 3) + (replicas ? (replicas.timeout ?? 1_000) : 0);
-}
 
 /**
  * Creates the connection that the options describe, not connected yet.
  *
- * Rejects with `LockConnectionError` when the package `ioredis` is needed and not installed, and when the user's client was
- * closed before.
+ * Rejects as `makeClient` does.
  *
  * @param events emits its state changes
  */

@@ -1,7 +1,9 @@
 import type { WaiterLimits } from '../core/internal/waiter-limits.js';
 import type { Wait } from '../core/lock.js';
-import type { RedisClient, RedisNode } from './connection/ioredis.js';
+import type { RedisNode } from './connection/ioredis.js';
+import type { NodeRedisClient } from './node-redis/node-redis.js';
 import type { ReplicaPolicy } from './connection/replica-policy.js';
+import type { RedisDriver, UsersRedisClient } from './drivers.js';
 import type { BackOff } from './locks/back-off.js';
 
 /** Options that decide between readers and writers of a read/write lock. */
@@ -48,16 +50,25 @@ export interface RedisSpinLockOptions {
 /** Options of a lock client on Redis. Exactly one of `client`, `connect`, `cluster` and `nodes`. Times are in milliseconds. */
 export interface RedisLockOptions extends WaiterLimits {
   /**
-   * Your ioredis `Redis` or `Cluster`, version 5 or 6, as a template: the lock client duplicates it for its commands and its
-   * messages. It is never used or closed itself, and locks keep working after you close it.
+   * Your client as a template: an ioredis `Redis` or `Cluster`, version 5 or 6, or one by `createClient` or `createCluster` of
+   * node-redis, version 5.9 or 6. The lock client duplicates it for its commands and its messages. It is never used or closed itself, and locks
+   * keep working after you close it.
    */
-  readonly client?: RedisClient | undefined;
+  readonly client?: UsersRedisClient | undefined;
   /**
-   * A URL such as `'redis://localhost:6379'`, or ioredis' `RedisOptions`, including those for Sentinels. Unless it sets a
-   * `socketTimeout`, a connection is dropped when a reply is outstanding for a third of the `watchdogTimeout`, at least 5 s.
+   * A URL such as `'redis://localhost:6379'`, or ioredis' `RedisOptions`, including those for Sentinels; with node-redis the
+   * options of `createClient` or `createSentinel`. Unless it sets ioredis' `socketTimeout`, a connection is dropped when a reply
+   * is outstanding for a third of the `watchdogTimeout`, at least 5 s.
    */
   readonly connect?: string | object | undefined;
-  /** A Redis Cluster: some of its nodes, as URLs or `{ host, port }`, and ioredis' `ClusterOptions`. */
+  /**
+   * The package that connects: `ioredis`, or `redis` (node-redis). `connect` and the `options` of a `cluster` are then those of
+   * that package.
+   *
+   * @default 'ioredis', or 'node-redis' where only that is installed
+   */
+  readonly driver?: RedisDriver | undefined;
+  /** A Redis Cluster: some of its nodes, as URLs or `{ host, port }`, and ioredis' `ClusterOptions`, or the options of `createCluster`. */
   readonly cluster?:
     | {
         readonly nodes: readonly (string | { readonly host: string; readonly port: number })[];
@@ -68,7 +79,7 @@ export interface RedisLockOptions extends WaiterLimits {
    * Independent servers, a majority of which has to grant each lock (RedLock): an odd number from 3, each given as in
    * `connect` or `client`, in the same order everywhere. Such a client has mutexes only.
    */
-  readonly nodes?: readonly (string | object | RedisNode)[] | undefined;
+  readonly nodes?: readonly (string | object | RedisNode | NodeRedisClient)[] | undefined;
   /**
    * With `nodes`: the longest wait for one server, from 1 ms to a third of the `watchdogTimeout`; keep it far below.
    *

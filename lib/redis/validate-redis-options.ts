@@ -8,7 +8,14 @@ import {
   mistakeInUrl,
   type ServerAddress,
 } from './connection/server-address.js';
-import { isClient, isRedisCluster } from './connection/ioredis.js';
+import { isIoRedis, isRedisCluster } from './connection/ioredis.js';
+import {
+  clusterOptionsOf,
+  isNodeRedisCluster,
+  isNodeRedisSentinel,
+  type NodeRedisOptions,
+} from './node-redis/node-redis.js';
+import { isClient } from './drivers.js';
 import { validateLease } from './locks/redis-lease.js';
 import type { RedisLockOptions } from './redis-options.js';
 
@@ -24,24 +31,42 @@ const NOT_SHOWN = new NotShown('invalid, and not shown here');
 
 /** Validates the options that locate the servers. */
 function validateSources(
-  { client, connect, cluster }: Pick<RedisLockOptions, 'client' | 'connect' | 'cluster'>,
+  {
+    client,
+    connect,
+    cluster,
+    driver,
+  }: Pick<RedisLockOptions, 'client' | 'connect' | 'cluster' | 'driver'>,
   refuse: RefuseOption,
 ): void {
   if (client !== undefined && !isClient(client))
-    refuse('client', NOT_SHOWN, 'an ioredis Redis or Cluster; a URL or options are the `connect`');
-  if (isClient(connect)) refuse('connect', NOT_SHOWN, 'an ioredis client as `client`');
+    refuse(
+      'client',
+      NOT_SHOWN,
+      isNodeRedisSentinel(client)
+        ? "`connect: { name, sentinelRootNodes, … }` with `driver: 'node-redis'`: the options of a client by createSentinel cannot be read"
+        : 'an ioredis Redis or Cluster, or a client by createClient or createCluster of `redis`; a URL or options are the `connect`',
+    );
+  if (isClient(connect)) refuse('connect', NOT_SHOWN, 'your client as `client`');
   if (typeof connect === 'string') {
     const mistake = mistakeInUrl(connect);
     if (mistake) refuse('connect', BARE_ADDRESS.test(connect) ? connect : NOT_SHOWN, mistake);
   } else if (connect !== undefined) {
     if (!isPlain(connect)) refuse('connect', NOT_SHOWN, URL_OR_OPTIONS);
     const has = (...names: string[]) => names.some((name) => name in connect);
-    if (has('url', 'uri', 'connectionString') && !has('host', 'path', 'sentinels'))
+    if (
+      driver !== 'node-redis' &&
+      has('url', 'uri', 'connectionString') &&
+      !has('host', 'path', 'sentinels', 'socket')
+    )
       refuse('connect', NOT_SHOWN, 'the URL itself, as a text: ioredis has no such option');
   }
   if (cluster !== undefined) validateCluster(cluster, refuse);
 
-  const options = Object([client?.options, connect, cluster?.options].find(Boolean)) as IoOptions;
+  const own = isNodeRedisCluster(client)
+    ? { ...clusterOptionsOf(client), redisOptions: clusterOptionsOf(client)?.defaults }
+    : client && (Reflect.get(client, 'options') as object | undefined);
+  const options = Object([own, connect, cluster?.options].find(Boolean)) as IoOptions;
   const mistake = mistakeInAddress(options);
   if (mistake) refuse(client ? 'client' : 'connect', NOT_SHOWN, mistake);
   for (const { keyPrefix, autoResendUnfulfilledCommands } of [
@@ -52,7 +77,7 @@ function validateSources(
       refuse(
         'keyPrefix',
         keyPrefix,
-        'none to ioredis, which would not prefix the names that a script builds, and `prefix` to the lock client instead',
+        'none to the driver, which would not prefix the names that a script builds, and `prefix` to the lock client instead',
       );
     if (autoResendUnfulfilledCommands === false)
       refuse(
@@ -113,7 +138,7 @@ const FEWEST = 3;
 
 /** Validates the servers of a RedLock, as far as possible before they are connected. */
 function validateNodes(
-  { nodes, nodeTimeout, watchdogTimeout = 30_000 }: RedisLockOptions,
+  { nodes, nodeTimeout, watchdogTimeout = 30_000, driver }: RedisLockOptions,
   refuse: RefuseOption,
 ): void {
   if (nodes === undefined) {
@@ -126,9 +151,9 @@ function validateNodes(
   for (const node of nodes as readonly unknown[]) {
     if (node === undefined || node === null)
       refuse('nodes', node, 'for each server a URL, options of ioredis, or a Redis of yours');
-    const source = isClient(node) ? { client: node } : { connect: node };
+    const source = isClient(node) ? { client: node } : { connect: node, driver };
     validateSources(source, (_, value, expected) => refuse('nodes', value, expected));
-    if (isClient(node) && isRedisCluster(node))
+    if (isNodeRedisCluster(node) || (isIoRedis(node) && isRedisCluster(node)))
       refuse(
         'nodes',
         new NotShown('a Cluster'),
@@ -147,23 +172,28 @@ function isIn(value: unknown, least: number, most: number): boolean {
   return typeof value === 'number' && value >= least && value <= most;
 }
 
+interface IoLocation {
+  readonly host?: string;
+  readonly port?: number;
+  readonly path?: string;
+  readonly sentinels?: unknown;
+}
+
 /** Value that distinguishes servers; the address of a server behind Sentinels is not known yet. */
 function addressOf(node: unknown): unknown {
   if (typeof node === 'string') {
     const { hostname, port } = new URL(node);
     return `${hostname}:${port || 6379}`;
   }
-  const options = (isClient(node) ? node.options : node) as {
-    readonly host?: string;
-    readonly port?: number;
-    readonly path?: string;
-    readonly sentinels?: unknown;
-  };
-  if (options.sentinels) return node;
-  return options.path ?? `${options.host ?? 'localhost'}:${options.port ?? 6379}`;
+  const options = (isClient(node) ? Reflect.get(node, 'options') : node) as IoLocation &
+    NodeRedisOptions & { readonly sentinelRootNodes?: unknown };
+  if (options.sentinels || options.sentinelRootNodes) return node;
+  const { host = 'localhost', port = 6379, path } = options.socket ?? options;
+  return path ?? `${host}:${port}`;
 }
 
 const SOURCES = ['client', 'connect', 'cluster', 'nodes'] as const;
+const DRIVERS: readonly unknown[] = [undefined, 'ioredis', 'node-redis'];
 const MODES: readonly unknown[] = [undefined, 'auto', 'on', 'off'];
 
 /** Throws {@link LockOptionsError} for the first option that is out of its range. */
@@ -178,6 +208,10 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
       given.length === 0 ? undefined : new NotShown('given too'),
       "one of `connect: 'redis://localhost:6379'`, `client`, `cluster` and `nodes`",
     );
+  const { driver } = options;
+  if (!DRIVERS.includes(driver)) refuse('driver', driver, "'ioredis' or 'node-redis'");
+  if (driver !== undefined && options.client !== undefined)
+    refuse('driver', driver, 'it together with `connect` or `cluster`: your client has its own');
   validateSources(options, refuse);
   validateNodes(options, refuse);
 

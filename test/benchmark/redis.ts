@@ -1,7 +1,7 @@
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import { Program } from '../faults/support/program.js';
 import { RedisServer } from '../support/redis-server.js';
-import { BareLocks } from './redis/bare-locks.js';
+import { BareLocks, sendBy } from './redis/bare-locks.js';
 import {
   buildRedissonPeer,
   type LockMaker,
@@ -14,6 +14,7 @@ import { contenders, crowd, handOff } from './redis/contention.js';
 import { deadWaiters, renewals } from './redis/upkeep.js';
 import { installPeers, type Library, ourLibrary, peerLibraries } from './redis/libraries.js';
 import { recipes, uncontended } from './redis/cycles.js';
+import { ByNodeRedis, byNodeRedis } from './redis/node-redis.js';
 import { redLock } from './redis/red-lock.js';
 import type { Row } from './row.js';
 
@@ -23,7 +24,8 @@ export async function redis(): Promise<Row[]> {
   const server = await RedisServer.start();
   const client = await createRedisLockClient('benchmark', { client: server.client() });
   await client.connect();
-  const bare = await BareLocks.on(server.client());
+  const bare = await BareLocks.on(sendBy(server.client()));
+  const nodeRedis = await ByNodeRedis.on(server.url);
   const libraries: Record<string, Library> = {
     ours: ourLibrary(client),
     ...(hasPeers ? peerLibraries(() => [server.client()]) : {}),
@@ -43,6 +45,7 @@ export async function redis(): Promise<Row[]> {
     const publish = () => publisher.publish('floor', '0');
     return [
       ...(await uncontended({ ...contestants, floor })),
+      ...(await byNodeRedis(nodeRedis)),
       ...(await handOff(makers, publish, waiter)),
       ...(await crowd(contestants)),
       ...(await contenders(makers)),
@@ -70,6 +73,7 @@ export async function redis(): Promise<Row[]> {
     await waiter.stop();
     await redisson?.close();
     await client.close();
+    await nodeRedis.close();
     await server.stop();
   }
 }

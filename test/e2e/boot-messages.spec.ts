@@ -22,7 +22,7 @@ const host = '127.0.0.1';
 const bootError = (...clients: object[]) => apps.bootError({ clients });
 
 describe('An app without the package of its backend says', () => {
-  const DRIVERS = ['ioredis', 'zookeeper'];
+  const DRIVERS = ['ioredis', 'redis', 'zookeeper'];
   // The packed package is tried without them, too; here they are taken away from Jest's modules.
   const remove = (driver: string) =>
     jest.unstable_mockModule(driver, () => {

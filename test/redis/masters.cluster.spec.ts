@@ -1,10 +1,15 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createCluster } from 'redis';
+import { createCluster as createCluster5 } from 'redis5';
 import type { RedisLease } from '../../lib/redis/locks/redis-lease.js';
+import type { NodeRedisClusterClient } from '../../lib/redis/node-redis/node-redis.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { lockAcquire } from '../../lib/redis/scripts/index.js';
+import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
+import { tier } from '../support/tier.js';
 import { eventually } from '../support/time.js';
 import { useRedisCluster, useShared } from '../support/fixtures.js';
 import { type CommandFilter, type LateCopy, RedisProxy } from '../support/redis-proxy.js';
@@ -94,225 +99,295 @@ const fleet = useShared(async () => {
 const proxies = () => fleet().proxies;
 const { connected } = useClients();
 
-const direct = (options: RedisLockOptions = {}): Promise<RedisLockClient> =>
-  connected({
-    cluster: { nodes: cluster().nodes, options: { redisOptions: AT_ONCE } },
-    ...options,
+/** A cluster client as its user has it. */
+type UsersClient = NodeRedisClusterClient & { connect(): Promise<unknown>; destroy(): void };
+
+describe.each<[string, (options: object) => UsersClient]>([
+  ['node-redis 6', (options) => createCluster(options as never)],
+  ['node-redis 5', (options) => createCluster5(options as never)],
+])('A client by createCluster of %s', (_, make) => {
+  const user = () =>
+    make({
+      rootNodes: cluster().nodes.map((socket) => ({ socket })),
+      defaults: { socket: { connectTimeout: 2_000 } },
+      minimizeConnections: true,
+    });
+
+  it('is neither connected nor closed, and leaves nothing open', async () => {
+    const before = openHandles();
+    const client = user();
+    const [mine, theirs] = [await connected({ client }), await connected({ client })];
+    const lease = await mine.mutex('template').acquire();
+    const waiting = theirs.mutex('template').acquire();
+    await eventually('it waits', () => theirs.activity().length === 1);
+    await lease.release();
+    await (await waiting).release();
+    expect(client.isOpen).toBe(false);
+    await Promise.all([mine.close(), theirs.close()]);
+    await noMoreHandlesThan(before);
+    await client.connect();
+    await (await (await connected({ client })).mutex('template').acquire()).release();
+    expect(client.isOpen).toBe(true);
+    client.destroy();
   });
-
-/** A client that may know no address but those of the proxies. */
-function behindProxies(options: RedisLockOptions = {}): Promise<RedisLockClient> {
-  const addresses = proxies().map(({ host, port }) => ({ host, port }));
-  const natMap = Object.fromEntries(
-    cluster().servers.map(({ host, port }, i) => [`${host}:${port}`, addresses[i]!]),
-  );
-  const clusterOptions = { natMap, redisOptions: AT_ONCE };
-  return connected({ cluster: { nodes: addresses, options: clusterOptions }, ...options });
-}
-
-describe('A Redis Cluster that has other addresses for its clients', () => {
-  it('is reached by them for locks, their messages, and the state of replicas', async () => {
-    const [mine, theirs] = await Promise.all(
-      [1, 2].map(() => behindProxies({ replicas: { atLeast: 1 } })),
-    );
-    for (const key of ['a', 'b', 'c', 'd', 'e']) {
-      const lease = await mine!.mutex(key).acquire({ lease: LONG_LEASE });
-      const waiting = theirs!.mutex(key).acquire();
-      await eventually('it is waited for', () => sent('ssubscribe', `{${key}}`));
-      await lease.release();
-      await using next = await waiting;
-      expect(next.isHeld).toBe(true);
-    }
-    expect(sent(lockAcquire.sha1, 'a')).toBe(true);
-    expect(sent('wait', '1')).toBe(true);
-  });
-
-  function sent(name: string, part: string): boolean {
-    return proxies().some(({ commands }) =>
-      commands.some((command) => command.includes(name) && command.some((it) => it.includes(part))),
-    );
-  }
 });
 
-const SHORT = 12_000;
-const LONG = 120_000;
+const OPTIONS_OF = {
+  ioredis: (natMap?: object) => ({ redisOptions: AT_ONCE, ...(natMap && { natMap }) }),
+  'node-redis': (nodeAddressMap?: object) => ({ nodeAddressMap }),
+};
 
-describe('On a Redis Cluster a late copy', () => {
-  let mine: RedisLockClient;
-  let theirs: RedisLockClient;
-  let key: string;
+describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
+  beforeAll(() => cluster().restart());
 
-  beforeEach(async () => {
-    key = `{${randomUUID()}}`;
-    [mine, theirs] = await Promise.all([behindProxies(), direct()]);
-  });
-
-  describe.each(SINGLE_KINDS)('of an acquire of a %s', (_, of, rival) => {
-    beforeEach(async () => {
-      const lease = await of(mine, `${key} before`).acquire(); // from here on the server knows the scripts
-      await extend(lease, LONG);
-      await lease.release();
+  const direct = (options: RedisLockOptions = {}): Promise<RedisLockClient> =>
+    connected({
+      driver,
+      cluster: { nodes: cluster().nodes, options: OPTIONS_OF[driver]() },
+      ...options,
     });
 
-    it('shortens no lease', async () => {
-      const [lease, copy] = await late(() => of(mine, key).acquire({ lease: SHORT }));
-      await extend(lease, LONG);
-      await arrive(copy);
-      expect(await leaseLeft()).toBeGreaterThan(LONG / 2);
-      expect(await rival(theirs, key).tryAcquire()).toBeUndefined();
-      expect(lease.isHeld).toBe(true);
-    });
-
-    it('takes nothing once the lease was released', async () => {
-      const [lease, copy] = await late(() => of(mine, key).acquire());
-      await lease.release();
-      await arrive(copy);
-      expect(await rival(theirs, key).tryAcquire()).toMatchObject({ isHeld: true });
-    });
-  });
-
-  it('of a count-down counts nothing', async () => {
-    key = randomUUID();
-    await theirs.countDownLatch(key).trySetCount(4);
-    await theirs.countDownLatch(key).countDown(); // from here on its server knows the scripts
-    const [, copy] = await late(() => mine.countDownLatch(key).countDown());
-    await mine.close(); // what it has sent afterwards has arrived too
-    await arrive(copy);
-    expect(await theirs.countDownLatch(key).getCount()).toBe(2);
-  });
-
-  /**
-   * Runs an action of which the first script about the key is held up until its connection is given up; resolves to its result
-   * and the late copy.
-   */
-  async function late<T>(work: () => Promise<T>): Promise<[T, LateCopy]> {
-    let isSent = false;
-    const isFirst: CommandFilter = ([name, ...args]) => {
-      if (isSent || !/^eval/i.test(name!) || !args.includes(key)) return false;
-      return (isSent = true); // what is sent again may go to any of the servers, and is not held up
-    };
-    const copies = proxies().map((proxy) => proxy.strand(isFirst));
-    const working = work();
-    working.catch(() => {}); // awaited below
-    const copy = await eventually('it is under way', () => copies.find(({ count }) => count > 0));
-    copy.giveUp();
-    return [await working, copy];
+  /** A client that may know no address but those of the proxies. */
+  function behindProxies(options: RedisLockOptions = {}): Promise<RedisLockClient> {
+    const addresses = proxies().map(({ host, port }) => ({ host, port }));
+    const map = Object.fromEntries(
+      cluster().servers.map(({ host, port }, i) => [`${host}:${port}`, addresses[i]!]),
+    );
+    const found = { nodes: addresses, options: OPTIONS_OF[driver](map) };
+    return connected({ driver, cluster: found, ...options });
   }
 
-  async function arrive(copy: LateCopy): Promise<void> {
-    const replies = (await copy.deliver()).map(String);
-    expect(replies).not.toContainEqual(expect.stringMatching(/^(NOSCRIPT|MOVED)/));
-  }
-
-  /** Remaining time in ms of the lock, hold or permit that expires first. */
-  async function leaseLeft(): Promise<number> {
-    const server = await cluster().masterOf(key);
-    const names = (await server.command('KEYS', `*${key.slice(1, -1)}*`)) as string[];
-    const lefts = names.map(async (name) => {
-      const isPermits = name.endsWith(':timeout');
-      if (!isPermits) return (await server.command('PTTL', name)) as number;
-      const [, end] = (await server.command('ZRANGE', name, 0, 0, 'WITHSCORES')) as string[];
-      return end === undefined ? -1 : Number(end) - Date.now();
-    });
-    const isLease = (name: string) => name === key || /:(timeout|rwlock_timeout:1)$/.test(name);
-    const left = (await Promise.all(lefts)).filter((ms, i) => ms >= 0 && isLease(names[i]!));
-    return Math.min(...left);
-  }
-});
-
-/** All in one slot. */
-const [STAYED, MOVED, THIRD] = ['{order}:1', '{order}:2', '{order}:3'] as const;
-/** Long enough for a client that has to try again, and does so for more than a second and a half. */
-const WATCHDOG_TIMEOUT = 6_000;
-
-/** A slot of which some keys have moved: every command with keys of both parts is refused, on both servers. */
-describe('Mutexes of a half-migrated slot', () => {
-  const lost: string[] = [];
-  let mine: RedisLockClient;
-  let theirs: RedisLockClient;
-
-  beforeEach(async () => {
-    const options = { watchdogTimeout: WATCHDOG_TIMEOUT };
-    [mine, theirs] = await Promise.all([direct(options), direct(options)]);
-    lost.length = 0;
-    mine.on('lost', ({ key }) => void lost.push(key));
-  });
-
-  it('are renewed, although one command for all of them is refused', async () => {
-    const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
-    await cluster().migrate(STAYED, async (move) => {
-      await move(MOVED);
-      await Promise.all(leases.map((lease) => renewed(lease, 2))); // one may have been under way
-    });
-    expect(lost).toEqual([]);
-    for (const lease of leases) await lease.release();
-  }, 60_000);
-
-  it('are released and acquired', async () => {
-    const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
-    await cluster().migrate(STAYED, async (move) => {
-      await move(MOVED);
-      for (const lease of leases) await lease.release();
-      for (const key of [STAYED, MOVED, THIRD]) {
-        expect(await theirs.mutex(key).isLocked()).toBe(false);
-        const lease = await theirs.mutex(key).acquire();
-        expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
+  describe('A Redis Cluster that has other addresses for its clients', () => {
+    it('is reached by them for locks, their messages, and the state of replicas', async () => {
+      const [mine, theirs] = await Promise.all(
+        [1, 2].map(() => behindProxies({ replicas: { atLeast: 1 } })),
+      );
+      const keys = ['a', 'b', 'c', 'd', 'e'].map((each) => `${driver}-${each}`);
+      for (const key of keys) {
+        const lease = await mine!.mutex(key).acquire({ lease: LONG_LEASE });
+        const waiting = theirs!.mutex(key).acquire();
+        await eventually('it is waited for', () => sent('ssubscribe', `{${key}}`));
         await lease.release();
-        expect(await mine.mutex(key).isLocked()).toBe(false);
+        await using next = await waiting;
+        expect(next.isHeld).toBe(true);
       }
+      expect(sent(lockAcquire.sha1, keys[0]!)).toBe(true);
+      expect(sent('wait', '1')).toBe(true);
     });
-    expect(lost).toEqual([]);
-  }, 60_000);
 
-  it('go to the next waiter', async () => {
-    const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
-    await cluster().migrate(STAYED, async (move) => {
-      await move(MOVED);
-      const waiting = [theirs.mutex(STAYED).acquire(), theirs.mutex(MOVED).acquire()];
-      await eventually('they wait', () => theirs.activity().length === 2);
-      for (const lease of leases) await lease.release();
-      for (const next of waiting) await (await next).release();
-    });
-  }, 60_000);
-
-  /** Resolves once the lease was renewed that many times: only a renewal increases its remaining time. */
-  async function renewed(lease: RedisLease, times: number): Promise<void> {
-    for (let time = 1; time <= times; time++) {
-      let least = lease.remaining();
-      await eventually(
-        `${lease.key} is renewed`,
-        () => {
-          if (lease.remaining() > least) return true;
-          least = lease.remaining();
-          return false;
-        },
-        { within: 20_000 },
+    function sent(name: string, part: string): boolean {
+      return proxies().some(({ commands }) =>
+        commands.some(
+          (command) =>
+            command.some((it) => it.toLowerCase() === name) &&
+            command.some((it) => it.includes(part)),
+        ),
       );
     }
-  }
-});
+  });
 
-describe('A mutex on a Redis Cluster after the failure of its master', () => {
-  it('can still be locked and unlocked (Redisson: RedissonLockTest testLockFailoverInCluster)', async () => {
-    const client = await connected({ client: cluster().client() });
-    let granted = 0;
-    let isDone = false;
-    const users = Array.from({ length: 3 }, async () => {
-      while (!isDone) {
-        await nextTurn();
-        const lease = await client.mutex('key').tryAcquire();
-        if (lease) granted += 1;
-        await lease?.release();
-      }
+  describe('A Redis Cluster that was away', () => {
+    it('is reached in full, also where one of its masters comes back last', async () => {
+      const client = await direct();
+      const states: string[] = [];
+      client.on('connection', ({ state }) => states.push(state));
+      const last = await cluster().masterOf('last');
+      const { servers } = cluster();
+      await Promise.all(servers.map((server) => server.kill()));
+      const waiting = client.mutex('last').acquire(); // ioredis misses nothing that it is not asked for
+      await eventually('it is missed', () => states.includes('SUSPENDED'));
+      await Promise.all(servers.filter((each) => each !== last).map((each) => each.restart()));
+      if (driver === 'node-redis')
+        // ioredis waits until the cluster is complete
+        await eventually('it has found the others', () => states.includes('RECONNECTED'));
+      await cluster().restart();
+      await using lease = await waiting;
+      expect(lease.isHeld).toBe(true);
+    }, 60_000);
+  });
+
+  if (driver === 'node-redis' && tier !== 'long') return;
+
+  const SHORT = 12_000;
+  const LONG = 120_000;
+
+  describe('On a Redis Cluster a late copy', () => {
+    let mine: RedisLockClient;
+    let theirs: RedisLockClient;
+    let key: string;
+
+    beforeEach(async () => {
+      key = `{${randomUUID()}}`;
+      [mine, theirs] = await Promise.all([behindProxies(), direct()]);
     });
-    const grants = (count: number) => eventually('it was granted', () => granted >= count);
-    await grants(100);
-    await cluster().failOver('key');
-    await grants(granted + 100);
-    isDone = true;
-    await Promise.all(users);
 
-    const successor = await cluster().masterOf('key');
-    expect(await successor.command('EXISTS', 'key')).toBe(0);
-  }, 60_000);
+    describe.each(SINGLE_KINDS)('of an acquire of a %s', (_, of, rival) => {
+      beforeEach(async () => {
+        const lease = await of(mine, `${key} before`).acquire(); // from here on the server knows the scripts
+        await extend(lease, LONG);
+        await lease.release();
+      });
+
+      it('shortens no lease', async () => {
+        const [lease, copy] = await late(() => of(mine, key).acquire({ lease: SHORT }));
+        await extend(lease, LONG);
+        await arrive(copy);
+        expect(await leaseLeft()).toBeGreaterThan(LONG / 2);
+        expect(await rival(theirs, key).tryAcquire()).toBeUndefined();
+        expect(lease.isHeld).toBe(true);
+      });
+
+      it('takes nothing once the lease was released', async () => {
+        const [lease, copy] = await late(() => of(mine, key).acquire());
+        await lease.release();
+        await arrive(copy);
+        expect(await rival(theirs, key).tryAcquire()).toMatchObject({ isHeld: true });
+      });
+    });
+
+    it('of a count-down counts nothing', async () => {
+      key = randomUUID();
+      await theirs.countDownLatch(key).trySetCount(4);
+      await theirs.countDownLatch(key).countDown(); // from here on its server knows the scripts
+      const [, copy] = await late(() => mine.countDownLatch(key).countDown());
+      await mine.close(); // what it has sent afterwards has arrived too
+      await arrive(copy);
+      expect(await theirs.countDownLatch(key).getCount()).toBe(2);
+    });
+
+    /**
+     * Runs an action of which the first script about the key is held up until its connection is given up; resolves to its result
+     * and the late copy.
+     */
+    async function late<T>(work: () => Promise<T>): Promise<[T, LateCopy]> {
+      let isSent = false;
+      const isFirst: CommandFilter = ([name, ...args]) => {
+        if (isSent || !/^eval/i.test(name!) || !args.includes(key)) return false;
+        return (isSent = true); // what is sent again may go to any of the servers, and is not held up
+      };
+      const copies = proxies().map((proxy) => proxy.strand(isFirst));
+      const working = work();
+      working.catch(() => {}); // awaited below
+      const copy = await eventually('it is under way', () => copies.find(({ count }) => count > 0));
+      copy.giveUp();
+      return [await working, copy];
+    }
+
+    async function arrive(copy: LateCopy): Promise<void> {
+      const replies = (await copy.deliver()).map(String);
+      expect(replies).not.toContainEqual(expect.stringMatching(/^(NOSCRIPT|MOVED)/));
+    }
+
+    /** Remaining time in ms of the lock, hold or permit that expires first. */
+    async function leaseLeft(): Promise<number> {
+      const server = await cluster().masterOf(key);
+      const names = (await server.command('KEYS', `*${key.slice(1, -1)}*`)) as string[];
+      const lefts = names.map(async (name) => {
+        const isPermits = name.endsWith(':timeout');
+        if (!isPermits) return (await server.command('PTTL', name)) as number;
+        const [, end] = (await server.command('ZRANGE', name, 0, 0, 'WITHSCORES')) as string[];
+        return end === undefined ? -1 : Number(end) - Date.now();
+      });
+      const isLease = (name: string) => name === key || /:(timeout|rwlock_timeout:1)$/.test(name);
+      const left = (await Promise.all(lefts)).filter((ms, i) => ms >= 0 && isLease(names[i]!));
+      return Math.min(...left);
+    }
+  });
+
+  /** All in one slot. */
+  const [STAYED, MOVED, THIRD] = ['{order}:1', '{order}:2', '{order}:3'] as const;
+  /** Long enough for a client that has to try again, and does so for more than a second and a half. */
+  const WATCHDOG_TIMEOUT = 6_000;
+
+  /** A slot of which some keys have moved: every command with keys of both parts is refused, on both servers. */
+  describe('Mutexes of a half-migrated slot', () => {
+    const lost: string[] = [];
+    let mine: RedisLockClient;
+    let theirs: RedisLockClient;
+
+    beforeEach(async () => {
+      const options = { watchdogTimeout: WATCHDOG_TIMEOUT };
+      [mine, theirs] = await Promise.all([direct(options), direct(options)]);
+      lost.length = 0;
+      mine.on('lost', ({ key }) => void lost.push(key));
+    });
+
+    it('are renewed, although one command for all of them is refused', async () => {
+      const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
+      await cluster().migrate(STAYED, async (move) => {
+        await move(MOVED);
+        await Promise.all(leases.map((lease) => renewed(lease, 2))); // one may have been under way
+      });
+      expect(lost).toEqual([]);
+      for (const lease of leases) await lease.release();
+    }, 60_000);
+
+    it('are released and acquired', async () => {
+      const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
+      await cluster().migrate(STAYED, async (move) => {
+        await move(MOVED);
+        for (const lease of leases) await lease.release();
+        for (const key of [STAYED, MOVED, THIRD]) {
+          expect(await theirs.mutex(key).isLocked()).toBe(false);
+          const lease = await theirs.mutex(key).acquire();
+          expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
+          await lease.release();
+          expect(await mine.mutex(key).isLocked()).toBe(false);
+        }
+      });
+      expect(lost).toEqual([]);
+    }, 60_000);
+
+    it('go to the next waiter', async () => {
+      const leases = [await mine.mutex(STAYED).acquire(), await mine.mutex(MOVED).acquire()];
+      await cluster().migrate(STAYED, async (move) => {
+        await move(MOVED);
+        const waiting = [theirs.mutex(STAYED).acquire(), theirs.mutex(MOVED).acquire()];
+        await eventually('they wait', () => theirs.activity().length === 2);
+        for (const lease of leases) await lease.release();
+        for (const next of waiting) await (await next).release();
+      });
+    }, 60_000);
+
+    /** Resolves once the lease was renewed that many times: only a renewal increases its remaining time. */
+    async function renewed(lease: RedisLease, times: number): Promise<void> {
+      for (let time = 1; time <= times; time++) {
+        let least = lease.remaining();
+        await eventually(
+          `${lease.key} is renewed`,
+          () => {
+            if (lease.remaining() > least) return true;
+            least = lease.remaining();
+            return false;
+          },
+          { within: 20_000 },
+        );
+      }
+    }
+  });
+
+  describe('A mutex on a Redis Cluster after the failure of its master', () => {
+    it('can still be locked and unlocked (Redisson: RedissonLockTest testLockFailoverInCluster)', async () => {
+      const client = await direct();
+      let granted = 0;
+      let isDone = false;
+      const users = Array.from({ length: 3 }, async () => {
+        while (!isDone) {
+          await nextTurn();
+          const lease = await client.mutex('key').tryAcquire();
+          if (lease) granted += 1;
+          await lease?.release();
+        }
+      });
+      const grants = (count: number) => eventually('it was granted', () => granted >= count);
+      await grants(100);
+      await cluster().failOver('key');
+      await grants(granted + 100);
+      isDone = true;
+      await Promise.all(users);
+
+      const successor = await cluster().masterOf('key');
+      expect(await successor.command('EXISTS', 'key')).toBe(0);
+    }, 60_000);
+  });
 });

@@ -1,4 +1,3 @@
-import { LockConnectionError } from '../../core/errors/index.js';
 import type { Corkable } from './command-corking.js';
 
 /** Argument of a command. */
@@ -24,8 +23,6 @@ export interface RedisCluster extends Omit<RedisNode, 'duplicate'> {
   /** The nodes of each slot as `host:port`, the master first. */
   readonly slots: readonly (readonly string[])[];
   nodes(role: 'all' | 'master'): RedisNode[];
-  /** Creates a new client, of the same nodes if none are given. */
-  duplicate(nodes: never[], override: object): RedisCluster;
 }
 
 /** A connected or connecting client of the package `ioredis`: standalone, behind Sentinels, or of a cluster. */
@@ -34,28 +31,6 @@ export type RedisClient = RedisNode | RedisCluster;
 /** Whether it is a client of a Redis Cluster. */
 export function isRedisCluster(client: RedisClient): client is RedisCluster {
   return 'isCluster' in client && client.isCluster;
-}
-
-/** Constructors of the package `ioredis`. */
-interface IoRedis {
-  readonly Redis: new (...args: (string | object)[]) => RedisClient;
-  readonly Cluster: new (nodes: readonly unknown[], options: object) => RedisClient;
-}
-
-/**
- * Loads the package `ioredis`, an optional peer dependency.
- *
- * Rejects with `LockConnectionError` when it is not installed.
- */
-export async function loadIoRedis(client: string): Promise<IoRedis> {
-  try {
-    return (await import('ioredis')) as unknown as IoRedis;
-  } catch (cause) {
-    throw new LockConnectionError(
-      'The backend "redis" needs the package `ioredis`, which could not be loaded. Run `npm install ioredis`, or hand a client over as the option `client`.',
-      { client, cause },
-    );
-  }
 }
 
 /** Credentials of a connection. */
@@ -74,6 +49,12 @@ export function followCredentials(client: RedisNode, other: RedisNode): void {
 
 /** Returns the delay before the next attempt to connect, in ms; without a number, there is no further attempt. */
 type RetryStrategy = (attempt: number, ...reason: unknown[]) => unknown;
+
+/** A `Cluster` as a user hands it over. */
+interface IoRedisCluster extends RedisCluster {
+  /** Creates a new client, of the same nodes if none are given. */
+  duplicate(nodes: never[], override: object): RedisCluster;
+}
 
 /** The options of a client that are read here. */
 interface TemplateOptions {
@@ -94,7 +75,11 @@ export function duplicateOf(client: RedisClient, defaults: object, ours: object)
   if (isRedisCluster(client)) {
     const redisOptions = { ...defaults, ...given(options.redisOptions ?? {}) };
     const clusterRetryStrategy = untiring(options.clusterRetryStrategy);
-    return client.duplicate([], { ...ours, redisOptions, clusterRetryStrategy });
+    return (client as IoRedisCluster).duplicate([], {
+      ...ours,
+      redisOptions,
+      clusterRetryStrategy,
+    });
   }
   const own = client.duplicate({
     ...defaults,
@@ -130,7 +115,7 @@ function given(options: object): object {
 }
 
 /** Whether it is an ioredis `Redis` or `Cluster`. */
-export function isClient(value: unknown): value is RedisClient {
+export function isIoRedis(value: unknown): value is RedisClient {
   if (typeof value !== 'object' || value === null) return false;
   return ['call', 'duplicate', 'on'].every((it) => typeof Reflect.get(value, it) === 'function');
 }

@@ -2,7 +2,7 @@ import { TimerWheelClock } from '../../core/internal/timer-wheel.js';
 import { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import { systemClock } from '../../core/clock.js';
 import { LIVENESS } from '../../core/internal/client-lifecycle.js';
-import { isClient } from '../connection/ioredis.js';
+import { isClient } from '../drivers.js';
 import { RedisLiveness } from '../connection/redis-liveness.js';
 import { LONGEST_TIMEOUT, makeConnection } from '../make-connection.js';
 import { RedisLockClient } from '../redis-lock-client.js';

@@ -6,15 +6,23 @@ import { partsOf } from './libraries.js';
 const CLIENT = '6f1c2d9e-5a7b-4c1d-9e8f-0a1b2c3d4e5f';
 const LEASE = 30_000;
 
+/** Sends a command by some client. */
+export type Send = (...words: (string | number)[]) => Promise<unknown>;
+
+/** Sends commands by ioredis. */
+export function sendBy(client: Redis): Send {
+  return (command, ...args) => client.call(`${command}`, ...args);
+}
+
 /** The floor: our two scripts and nothing around them; whoever finds the lock taken is not told. */
 export class BareLocks {
   #holders = 0;
 
-  private constructor(private readonly client: Redis) {}
+  private constructor(private readonly send: Send) {}
 
-  static async on(client: Redis): Promise<BareLocks> {
-    for (const { source } of [lockAcquire, lockRelease]) await client.script('LOAD', source);
-    return new BareLocks(client);
+  static async on(send: Send): Promise<BareLocks> {
+    for (const { source } of [lockAcquire, lockRelease]) await send('SCRIPT', 'LOAD', source);
+    return new BareLocks(send);
   }
 
   readonly lockOn = (key: string) => {
@@ -22,9 +30,9 @@ export class BareLocks {
     return async () => {
       const holder = this.#newHolder();
       const terms = [LEASE, holder, aboutUs(), 1, tombstoneOf(key, holder), waiters, 0, LEASE];
-      await this.client.evalsha(lockAcquire.sha1, 1, key, ...terms);
+      await this.send('EVALSHA', lockAcquire.sha1, 1, key, ...terms);
       return () =>
-        this.client.evalsha(lockRelease.sha1, 1, key, holder, 'publish', channel, '', waiters);
+        this.send('EVALSHA', lockRelease.sha1, 1, key, holder, 'publish', channel, '', waiters);
     };
   };
 
@@ -37,9 +45,9 @@ export class BareLocks {
       const { length } = parts;
       const tombstones = parts.map((part) => tombstoneOf(part, holder));
       const terms = [LEASE, holder, aboutUs(), length, ...tombstones];
-      await this.client.evalsha(lockAcquire.sha1, length, ...parts, ...terms);
+      await this.send('EVALSHA', lockAcquire.sha1, length, ...parts, ...terms);
       return () =>
-        this.client.evalsha(lockRelease.sha1, length, ...parts, holder, 'publish', ...released);
+        this.send('EVALSHA', lockRelease.sha1, length, ...parts, holder, 'publish', ...released);
     };
   };
 

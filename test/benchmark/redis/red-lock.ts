@@ -2,7 +2,7 @@ import { createRedLockClient } from '../../../lib/redis/red-lock/create-red-lock
 import { RedisServer } from '../../support/redis-server.js';
 import { alternately, mediansOf, percentile } from '../measuring.js';
 import { peerRow, row, type Row } from '../row.js';
-import { BareLocks } from './bare-locks.js';
+import { BareLocks, sendBy } from './bare-locks.js';
 import {
   type Acquire,
   type LockMaker,
@@ -30,7 +30,7 @@ export async function redLock(hasPeers: boolean, startRedisson: StartRedisson): 
   try {
     await client.connect();
     const clientsOf = () => servers.map((server) => server.client());
-    const bare = await Promise.all(clientsOf().map((each) => BareLocks.on(each)));
+    const bare = await Promise.all(clientsOf().map((each) => BareLocks.on(sendBy(each))));
     const peers = hasPeers ? peerLibraries(clientsOf) : {};
     const makers: Record<string, LockMaker> = {
       ours: (key) => async () => {

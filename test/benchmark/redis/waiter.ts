@@ -2,7 +2,7 @@
 // granted; told `floor`, it waits for a message, and says when one script has run after that. Argument: the URL of the server.
 import { Redis } from 'ioredis';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
-import { BareLocks } from './bare-locks.js';
+import { BareLocks, sendBy } from './bare-locks.js';
 import { type Library, ourLibrary, peerLibraries } from './libraries.js';
 
 const url = process.argv[2]!;
@@ -18,7 +18,7 @@ const libraries: Record<string, Library> = {
   ours: ourLibrary(client),
   ...peerLibraries(() => [connect()]),
 };
-const bare = (await BareLocks.on(connect())).lockOn('bare');
+const bare = (await BareLocks.on(sendBy(connect()))).lockOn('bare');
 const subscriber = connect();
 await subscriber.subscribe('floor');
 

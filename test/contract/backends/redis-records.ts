@@ -1,15 +1,16 @@
 import type { Cluster, Redis } from 'ioredis';
+import type { RedisClient, RedisNode } from '../../../lib/redis/connection/ioredis.js';
 import { lockRenew } from '../../../lib/redis/scripts/index.js';
 
 const OWNER = /^([0-9a-f-]{36}):\d+/;
 
 type Command = readonly (string | number)[];
 
-/** Writes down what is sent by an ioredis client. */
+/** Writes down what is sent by a client. */
 export class CommandRecord {
   readonly #commands: Command[] = [];
 
-  constructor(redis: Redis | Cluster) {
+  constructor(redis: RedisClient) {
     const call = redis.call.bind(redis) as (...command: Command) => Promise<unknown>;
     const record = (...command: Command) => {
       this.#commands.push(command.flat());
@@ -33,11 +34,12 @@ export class CommandRecord {
 }
 
 /** Calls the listener at each message to a subscriber that is made of that connection. */
-export function onMessages(redis: Redis, listener: () => void): void {
+export function onMessages(redis: RedisNode, listener: () => void): void {
   const { duplicate } = redis;
   redis.duplicate = (override) => {
     const subscriber = duplicate.call(redis, override);
-    return subscriber.on('message', listener).on('smessage', listener);
+    for (const event of ['message', 'smessage']) subscriber.on(event, listener);
+    return subscriber;
   };
 }
 

@@ -1,3 +1,5 @@
+import type { NodeRedis } from '../../../lib/redis/node-redis/node-redis.js';
+import { byNodeRedis } from '../../support/redis-client.js';
 import { RedisCluster } from '../../support/redis-cluster.js';
 import { RedisSentinel } from '../../support/redis-sentinel.js';
 import { RedisServer } from '../../support/redis-server.js';
@@ -18,6 +20,20 @@ export async function standaloneRedis(): Promise<RedisBackend> {
     restart: () => server.restart(),
     stop: () => server.stop(),
   };
+}
+
+/** The same, to which lock clients connect by node-redis. */
+export async function overNodeRedis(
+  start: () => Promise<RedisBackend>,
+  redis: NodeRedis,
+): Promise<RedisBackend> {
+  const backend = await start();
+  const connection = () => {
+    const client = backend.client();
+    client.disconnect();
+    return byNodeRedis(redis, client);
+  };
+  return { ...backend, connection };
 }
 
 /** Three masters with a replica each, which do not take over while a test freezes their master. */

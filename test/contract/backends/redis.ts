@@ -1,9 +1,11 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Lease } from '../../../lib/core/lease.js';
 import type { AcquireOptions, Lock, Mutex } from '../../../lib/core/lock.js';
+import type { RedisClient, RedisNode } from '../../../lib/redis/connection/ioredis.js';
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { duplicateOf } from '../../support/redis-client.js';
 import { asOwn, KEPT, type RedisServer } from '../../support/redis-server.js';
 import { eventually } from '../../support/time.js';
 import {
@@ -40,6 +42,8 @@ export interface RedisBackend {
   readonly servers: readonly RedisServer[];
   /** Another client, as users have one. */
   client(): Redis | Cluster;
+  /** Another connection for a lock client. Default: that of a `client()`. */
+  connection?(): RedisClient;
   /** Starts those that were killed; resolves when all is as before. */
   restart(): Promise<unknown>;
   /** Ends the servers for good. */
@@ -82,7 +86,7 @@ export class RedisStage implements LockStage {
   }
 
   async client(options: StageClientOptions = {}): Promise<RedisStageClient> {
-    const redis = this.backend.client();
+    const redis = this.backend.connection?.() ?? duplicateOf(this.backend.client());
     const client = await RedisStageClient.connect(redis, this.recipe, options);
     this.#clients.add(client);
     return client;
@@ -164,7 +168,9 @@ export class RedisStage implements LockStage {
     await eventually('all have heard it', () => this.#received >= received + told);
     for (let look = 0; look < 3; look++)
       // answered behind the looks of its waiters
-      await Promise.all([...this.#clients].map(({ redis }) => redis.exists(this.#name.redisKey)));
+      await Promise.all(
+        [...this.#clients].map(({ redis }) => redis.call('exists', this.#name.redisKey)),
+      );
   }
 
   async expire(client: RedisStageClient): Promise<void> {
@@ -215,7 +221,7 @@ export class RedisStage implements LockStage {
     await eventually(
       'everybody is connected again',
       async () => {
-        await Promise.all(this.#all.map((redis) => redis.exists(this.#name.redisKey)));
+        await Promise.all(this.#all.map((redis) => redis.call('exists', this.#name.redisKey)));
         await this.#ofMasters('ping');
         return this.#knowsEveryMaster();
       },
@@ -243,7 +249,7 @@ export class RedisStage implements LockStage {
     return 'nodes' in this.observer ? this.observer.nodes('master') : [this.observer];
   }
 
-  get #all(): (Redis | Cluster)[] {
+  get #all(): RedisClient[] {
     return [this.observer, ...[...this.#clients].map(({ redis }) => redis)];
   }
 
@@ -297,28 +303,28 @@ const WATCHDOG_TIMEOUT = 90_000;
 /** The name of a caller that wants permits of a semaphore; it does not show its client. */
 const PERMIT_HOLDER = /^[0-9a-f]{32}$/;
 
-/** A lock client on Redis, on an ioredis client of its own, whose commands are written down. */
+/** A lock client on Redis, on a connection of its own, whose commands are written down. */
 export class RedisStageClient implements StageClient {
   #held = 0;
   #received = 0;
   #waiting = 0;
 
   private constructor(
-    readonly redis: Redis | Cluster,
+    readonly redis: RedisClient,
     readonly locks: RedisLockClient,
     private readonly recipe: RedisRecipe,
     private readonly record: CommandRecord,
   ) {
-    const hear = (node: Redis) => onMessages(node, () => (this.#received += 1));
-    if ('nodes' in redis) redis.on('+node', hear);
-    for (const node of 'nodes' in redis ? redis.nodes() : [redis]) hear(node);
+    const hear = (node: RedisNode) => onMessages(node, () => (this.#received += 1));
+    if ('nodes' in redis) redis.on('+node', (node) => hear(node as RedisNode));
+    for (const node of 'nodes' in redis ? redis.nodes('all') : [redis]) hear(node);
     locks.on('acquired', () => (this.#held += 1));
     locks.on('released', () => (this.#held -= 1));
     locks.on('lost', () => (this.#held -= 1));
   }
 
   static async connect(
-    redis: Redis | Cluster,
+    redis: RedisClient,
     recipe: RedisRecipe,
     { wait = 'forever', namespace = '', ...limits }: StageClientOptions,
   ): Promise<RedisStageClient> {
@@ -417,7 +423,7 @@ export const redisRecipes = {
 } satisfies Record<string, RedisRecipe>;
 
 /** Has it a connection? */
-export function isUp(redis: Redis | Cluster): boolean {
-  const nodes = 'nodes' in redis ? redis.nodes() : [redis];
+export function isUp(redis: RedisClient): boolean {
+  const nodes = 'nodes' in redis ? redis.nodes('all') : [redis];
   return redis.status === 'ready' && nodes.some(({ status }) => status === 'ready');
 }

@@ -123,6 +123,8 @@ export class ZooKeeperGround implements Ground {
 export class RedisGround implements Ground {
   private name = '';
   private permits?: number;
+  /** Number of Node processes so far; every other one is on node-redis. */
+  private nodes = 0;
 
   /** @param watchdogTimeout of all processes, in ms */
   constructor(
@@ -132,8 +134,9 @@ export class RedisGround implements Ground {
 
   startPeer(language: 'node' | 'java'): Promise<Peer> {
     const { watchdogTimeout, deployment } = this;
-    const start = language === 'node' ? startRedisNodePeer : startRedissonPeer;
-    return start(deployment.urls, { watchdogTimeout });
+    if (language === 'java') return startRedissonPeer(deployment.urls, { watchdogTimeout });
+    const driver = this.nodes++ % 2 === 0 ? 'ioredis' : 'node-redis';
+    return startRedisNodePeer(deployment.urls, { watchdogTimeout, driver });
   }
 
   async prepare({ permits }: Recipe, run: number): Promise<string> {

@@ -5,6 +5,7 @@ import {
   pythonWithKazoo,
   redissonClassPath,
 } from './builds.js';
+import type { RedisDriver } from '../../../lib/redis/drivers.js';
 import { Peer } from './peer.js';
 
 /** Default of the session timeouts, in ms. */
@@ -38,6 +39,8 @@ export interface RedisPeerOptions {
   readonly watchdogTimeout?: number;
   /** Whether the servers are independent, so that each lock is one on a majority of them. Default false. */
   readonly isRedLock?: boolean;
+  /** What a Node process connects with. Default `ioredis`. */
+  readonly driver?: RedisDriver;
 }
 
 /** Starts a process on one server, on a cluster that has these nodes, or on independent servers. */
@@ -46,11 +49,12 @@ export type StartRedisPeer = (urls: readonly string[], options?: RedisPeerOption
 /** A Node process with this library on Redis. */
 export const startRedisNodePeer: StartRedisPeer = (
   urls,
-  { watchdogTimeout = 30_000, isRedLock = false } = {},
+  { watchdogTimeout = 30_000, isRedLock = false, driver = 'ioredis' } = {},
 ) =>
   startNode(
     '../redis-node/main.ts',
     isRedLock ? 'redLock' : 'locks',
+    driver,
     String(watchdogTimeout),
     ...urls,
   );

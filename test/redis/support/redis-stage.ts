@@ -8,6 +8,7 @@ import {
 } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import type { Lease } from '../../../lib/core/lease.js';
+import type { RedisClient } from '../../../lib/redis/connection/ioredis.js';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import type { RedisAcquireOptions, RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
@@ -68,7 +69,7 @@ export class RedisStage {
 
   /** A connected client. It sends its commands through the `client` of the options, if given. */
   async client(options: Partial<RedisLockOptions> = {}): Promise<RedisLockClient> {
-    const own = options.client && { client: asOwn(options.client) };
+    const own = options.client && { client: asOwn(options.client as RedisClient) };
     const source = own ? {} : this.#address;
     const client = await createRedisLockClient('test', { ...source, ...options, ...own });
     this.#clients.add(client);

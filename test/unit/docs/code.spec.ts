@@ -16,6 +16,7 @@ import type {
   LockClient, RedisLock, RedisLockClient, RedisReadWriteLock, RedLockClient, ZooKeeperLockClient,
 } from 'nestjs-interlock';
 import type { Redis as Client } from 'ioredis';
+import type * as nodeRedis from 'redis';
 declare global {
   class AsyncLocalStorage<T> extends Storage<T> {}
   const ConflictException: typeof nest.ConflictException;
@@ -32,6 +33,8 @@ declare global {
   const currentLease: typeof interlock.currentLease;
   const Redis: typeof Client;
   type Redis = Client;
+  type RedisClientType = nodeRedis.RedisClientType;
+  const REDIS: unique symbol;
   const locks: RedisLockClient;
   const redLock: RedLockClient;
   const zookeeper: ZooKeeperLockClient;

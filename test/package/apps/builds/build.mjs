@@ -55,7 +55,7 @@ async function byEsbuild() {
 async function byWebpack(file, ...args) {
   const nest = 'node_modules/@nestjs/cli/bin/nest.js';
   const { stdout, stderr } = await node(nest, 'build', '--webpack', ...args);
-  if (/warning|cron|ioredis|zookeeper/i.test(stdout + stderr)) throw new Error(stdout + stderr);
+  if (/warning|cron|redis|zookeeper/i.test(stdout + stderr)) throw new Error(stdout + stderr);
   return file;
 }
 

@@ -7,5 +7,8 @@ module.exports = (options) => ({
   externals: [externals({ allowlist: [/^nestjs-interlock/] })],
   ignoreWarnings: [],
   output: { ...options.output, filename: 'bundled.js' },
-  plugins: [...options.plugins, new IgnorePlugin({ resourceRegExp: /^(cron|ioredis|zookeeper)$/ })],
+  plugins: [
+    ...options.plugins,
+    new IgnorePlugin({ resourceRegExp: /^(cron|ioredis|redis|zookeeper)$/ }),
+  ],
 });
