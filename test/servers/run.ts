@@ -14,7 +14,7 @@ interface Kind {
   readonly servers: readonly string[];
   /** The columns: the test files of each. */
   readonly suites: Readonly<Record<string, RegExp>>;
-  /** The environment of the tests for that server, and the version that it says it has. */
+  /** The environment of the tests for that server, and its name with the whole version. */
   readonly serve: (name: string, client: string) => { env: NodeJS.ProcessEnv; version: string };
 }
 
