@@ -207,14 +207,6 @@ describe('Under a lock, the code of others runs outside of it:', () => {
       await service.outer(() => client.mutex('other').using(() => {}));
       stop();
     },
-    'a listener of the signal of a lease': () =>
-      service.losing(
-        () => {
-          here().signal.addEventListener('abort', hear);
-          lose(here());
-        },
-        () => {},
-      ),
     'an onLost': () => service.losing(() => lose(here()), hear),
     'a revocation listener': () =>
       service.outer(async () => {
@@ -266,6 +258,16 @@ describe('Under a lock, the code of others runs outside of it:', () => {
     heard.length = 0;
     await act();
     expect(new Set(heard)).toEqual(new Set(['outside']));
+  });
+
+  it('but a listener of the signal of a lease finds that lease, which has ended', async () => {
+    const found: unknown[] = [];
+    const listen = () => {
+      here().signal.addEventListener('abort', () => found.push(here().key, here().isHeld));
+      lose(here());
+    };
+    await service.losing(listen, () => {});
+    expect(found).toEqual(['lost', false]);
   });
 });
 
