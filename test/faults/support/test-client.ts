@@ -72,7 +72,10 @@ export class TestClient {
 
   /** Waits until the connection has been in `state` since it was connected first. */
   async reached(state: ConnectionState): Promise<void> {
-    await eventually(state, () => this.states.includes(state), { within: 20_000 });
+    const isReached = () => this.states.includes(state);
+    await eventually(state, isReached, { within: 20_000 }).catch((error: Error) => {
+      throw new Error(`${error.message}, after ${this.states.join(', ') || 'no change'}`);
+    });
   }
 
   /** The names in a directory as they are on the servers now; none when there is no directory. */
