@@ -19,7 +19,7 @@ interface Package {
 
 const ioredis = (await import(isNodeRedis ? 'ioredis' : name)) as Package;
 
-/** Longest silence of a connection that nobody sets another one for, in ms. */
+/** Longest silence of a connection, unless a test sets another one, in ms. */
 const SILENCE = 30_000;
 
 /** The options of ioredis as node-redis takes them. */

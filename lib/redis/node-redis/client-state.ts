@@ -70,7 +70,7 @@ export class ClientState {
   }
 
   /** @param error why it has closed; none if it was meant to */
-  tellClosed(error: unknown): void {
+  emitClosed(error: unknown): void {
     if (error !== undefined) this.emit('error', error);
     this.emit('close');
   }

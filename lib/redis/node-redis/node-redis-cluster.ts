@@ -29,7 +29,7 @@ function oneOf<T>(list: readonly T[]): T | undefined {
 /**
  * A Redis Cluster by node-redis that behaves as one of ioredis: one connection to each master, commands that follow their
  * slot, the same states and events. The cluster client of node-redis only says where the nodes are: it moves commands between
- * its connections by itself, so that nobody could tell whether a copy is under way.
+ * its connections by itself, so that a copy under way would go unnoticed.
  *
  * Invariant: `close` of the node is emitted before a command on its connection is rejected, or sent to another.
  */
@@ -210,7 +210,7 @@ export class NodeRedisCluster implements RedisCluster {
     this.#state.close();
     this.slots = [];
     for (const [name, node] of this.#nodes) this.#drop(name, node);
-    this.#state.tellClosed(error);
+    this.#state.emitClosed(error);
     this.#state.retry(error, retryStrategy);
   }
 }

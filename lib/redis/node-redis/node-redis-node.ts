@@ -124,7 +124,7 @@ export class NodeRedisNode implements RedisNode {
       } catch (error) {
         if (client !== this.#client) continue; // it has broken
         if (error instanceof Error && REPLY.test(error.message)) error.name = 'ReplyError';
-        else this.#broken(error, this.retryStrategy); // it may have been sent: then nobody else says that a copy is under way
+        else this.#broken(error, this.retryStrategy); // it may have been sent: only a counted close shows that a copy is under way
         throw error;
       } finally {
         this.#settle();
@@ -154,11 +154,11 @@ export class NodeRedisNode implements RedisNode {
   async #change(command: string, channel: string): Promise<void> {
     const client = this.#client;
     if (client === undefined || this.status !== 'ready') throw new Error('Connection is closed.');
-    const tell = (event: string) => (_: string, name: string) => this.#state.emit(event, name);
+    const emit = (event: string) => (_: string, name: string) => this.#state.emit(event, name);
     this.#expect();
     try {
-      if (command === 'subscribe') await client.subscribe(channel, tell('message'));
-      else if (command === 'ssubscribe') await client.sSubscribe(channel, tell('smessage'));
+      if (command === 'subscribe') await client.subscribe(channel, emit('message'));
+      else if (command === 'ssubscribe') await client.sSubscribe(channel, emit('smessage'));
       else if (command === 'unsubscribe') await client.unsubscribe(channel);
       else await client.sUnsubscribe(channel);
     } finally {
@@ -210,7 +210,7 @@ export class NodeRedisNode implements RedisNode {
     clearTimeout(this.#silence);
     this.#silence = undefined;
     this.#state.close();
-    this.#state.tellClosed(error);
+    this.#state.emitClosed(error);
     if (client && (hasSocket || !client.isOpen)) destroy(client);
     this.#state.retry(error, retryStrategy);
   }

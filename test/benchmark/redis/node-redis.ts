@@ -28,7 +28,7 @@ export class ByNodeRedis {
   }
 }
 
-/** Acquire + release of locks that nobody else wants, by node-redis. */
+/** Acquire + release of uncontended locks, by node-redis. */
 export async function byNodeRedis({ client, bare }: ByNodeRedis): Promise<Row[]> {
   const contestants = {
     ours: new NodeContestant((key) => ourLibrary(client).lock(`node-redis ${key}`)),
