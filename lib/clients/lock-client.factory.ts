@@ -69,6 +69,7 @@ const REDIS: Record<keyof RedisBackendOptions | 'name', true> = {
   nodeTimeout: true,
   prefix: true,
   replicas: true,
+  semaphoreTimeToLive: true,
   shardedSubscriptionMode: true,
   wait: true,
   watchdogTimeout: true,

@@ -45,6 +45,8 @@ export interface RecipeContext extends LockScope {
   readonly watchdogTimeout: number;
   /** Time that each waiter of a fair lock adds to the deadlines of those behind it. */
   readonly fairLockWaitTimeout: number;
+  /** Time after which the server forgets a semaphore of which no permit is held; '': it never does. */
+  readonly semaphoreTimeToLive: number | '';
   readonly replicas?: ReplicaPolicy;
   readonly holderIds: HolderIds;
   /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
@@ -64,6 +66,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
   const { name, connection, events, clock, options } = settings;
   const { wait = 'forever', connectTimeout = 15_000, replicas } = options;
   const { watchdogTimeout = 30_000, fairLockWaitTimeout = 300_000 } = options;
+  const { semaphoreTimeToLive = '' } = options;
   const releases = new GuaranteedRelease(connection, clock, warnOnRefusedRelease(name));
   return {
     client: name,
@@ -75,6 +78,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     connectTimeout,
     watchdogTimeout,
     fairLockWaitTimeout,
+    semaphoreTimeToLive,
     replicas,
     renewal: new Watchdog(connection, clock),
     releases,

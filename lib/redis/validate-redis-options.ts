@@ -222,6 +222,9 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
   if (!isWhole || !isTime(fairLockWaitTimeout ?? 1))
     refuse('fairLockWaitTimeout', fairLockWaitTimeout, 'whole milliseconds from 1 to 2^31 - 1');
   if (watchdogTimeout !== undefined) validateLease('watchdogTimeout', watchdogTimeout, { client });
+  const { semaphoreTimeToLive } = options;
+  if (semaphoreTimeToLive !== undefined)
+    validateLease('semaphoreTimeToLive', semaphoreTimeToLive, { client });
   if (prefix !== undefined && typeof prefix !== 'string') refuse('prefix', prefix, 'a text');
   validateAcquireOptions({ wait }, { client });
   validateWaiterLimits(options, client);

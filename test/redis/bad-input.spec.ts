@@ -56,6 +56,7 @@ describe('A lock client on Redis rejects', () => {
     ['connectTimeout', 0, -1, NaN, Infinity, 2 ** 31, '5'],
     ['watchdogTimeout', 0, 99, 100.5, NaN, Infinity, 2 ** 31, '30000'],
     ['fairLockWaitTimeout', 0, -1, 1_500.5, 0.5, NaN, Infinity, 2 ** 31],
+    ['semaphoreTimeToLive', 0, 99, 100.5, NaN, Infinity, 2 ** 31, '1000'],
     ['maxWaiters', 0, -1, 1.5, NaN],
     ['prefix', 5, null],
     ['wait', 0, -1, NaN, Infinity, 'for ever'],

@@ -348,17 +348,17 @@ export function permitExpirableSemaphoreLayoutSuite({ it, test, stage }: OnRedis
     const holder = holderOf(permits);
     const text = holder.toString('hex');
     const { gone } = ofHolder(text);
-    const args = [lease, holder, text, '', stage().publish, 0, 0, 30_000, channel, gone];
+    const args = [lease, holder, text, '', stage().publish, 0, 0, 30_000, channel, gone, 0];
     return run(permitAcquire, [free, timeouts, wanted, queue, alive], args);
   }
 
   function release(permits: number): Promise<unknown> {
-    const { free, timeouts, channel, queue, alive } = names();
+    const { free, timeouts, channel, queue, alive, wanted } = names();
     const holder = holderOf(permits);
     const text = holder.toString('hex');
     const { extended } = ofHolder(text);
-    const args = [holder, text, stage().publish, channel, ''];
-    return run(permitRelease, [free, timeouts, queue, alive, extended], args);
+    const args = [holder, text, stage().publish, channel, '', ''];
+    return run(permitRelease, [free, timeouts, queue, alive, extended, wanted], args);
   }
 
   function renew(permits: number): Promise<unknown> {

@@ -314,4 +314,54 @@ export function permitExpirableSemaphoreDeclaredSuite({ it, test, stage }: OnRed
     expect(await semaphore.tryAcquire()).toBeUndefined();
     expect(await semaphore.getPermits()).toBe(3);
   });
+
+  it('is kept while a permit is held, and has its time to live from then on', async () => {
+    const semaphore = await shortLived(2, 60_000);
+    const first = await semaphore.acquire();
+    const second = await semaphore.acquire();
+    expect(await ttls()).toEqual([-1, -1]);
+    await first.release();
+    expect(await ttls()).toEqual([-1, -1]);
+    await second.release();
+    expect(await ttls()).toEqual(Array(2).fill(expect.closeTo(60_000, -4)));
+    await using _ = await semaphore.acquire();
+    expect(await ttls()).toEqual([-1, -1]);
+    expect(await semaphore.availablePermits()).toBe(1);
+  });
+
+  it('has its time to live also when its permits are released by their ids', async () => {
+    const semaphore = await shortLived(2, 60_000);
+    const { permitIds } = await semaphore.acquire({ permits: 2 });
+    await semaphore.release(permitIds[0]!);
+    expect(await ttls()).toEqual([-1, -1]);
+    await semaphore.release(permitIds[1]!);
+    expect(await ttls()).toEqual(Array(2).fill(expect.closeTo(60_000, -4)));
+  });
+
+  it('is forgotten after its time to live, and set anew by the next acquire', async () => {
+    const semaphore = await shortLived(2, 100);
+    await (await semaphore.acquire({ permits: 2 })).release();
+    await eventually('it is forgotten', async () => (await stage().keys()).length === 0);
+    await using _ = await semaphore.acquire({ permits: 2 });
+    expect(await semaphore.tryAcquire()).toBeUndefined();
+  });
+
+  it('stays where the number of permits is not declared', async () => {
+    const client = await stage().client({ semaphoreTimeToLive: 100 });
+    const semaphore = client.semaphore(stage().key);
+    await semaphore.setPermits(2);
+    await (await semaphore.acquire()).release();
+    expect(await stage().command('PTTL', stage().key)).toBe(-1);
+  });
+
+  async function shortLived(permits: number, semaphoreTimeToLive: number) {
+    const client = await stage().client({ semaphoreTimeToLive });
+    return client.semaphore(stage().key, { permits });
+  }
+
+  /** How long the numbers of free and of declared permits will be known, in ms; -1: for good. */
+  async function ttls(): Promise<unknown[]> {
+    const { free, wanted } = semaphoreNames(stage().key);
+    return [await stage().command('PTTL', free), await stage().command('PTTL', wanted)];
+  }
 }

@@ -18,6 +18,7 @@ export function permitCommands(
 ): LockCommands {
   const { redisKey, permitTimeouts, semaphoreChannel, wantedPermits, permitQueue, alive } = name;
   const { watchdogTimeout, connection } = context;
+  const timeToLive = permits === undefined ? '' : context.semaphoreTimeToLive;
   const fieldOf = (holder: string) => Buffer.from(holder, 'hex');
   return {
     redisKey,
@@ -43,12 +44,20 @@ export function permitCommands(
         watchdogTimeout,
         semaphoreChannel,
         name.gone(holder),
+        timeToLive === '' ? 0 : 1,
       ],
     }),
     release: (holder, tombstone) => ({
       script: permitRelease,
-      keys: [redisKey, permitTimeouts, permitQueue, alive, name.extended(holder)],
-      args: [fieldOf(holder), holder, connection.publishCommand, semaphoreChannel, tombstone],
+      keys: [redisKey, permitTimeouts, permitQueue, alive, name.extended(holder), wantedPermits],
+      args: [
+        fieldOf(holder),
+        holder,
+        connection.publishCommand,
+        semaphoreChannel,
+        tombstone,
+        timeToLive,
+      ],
     }),
     token: (holder) => ({
       script: permitToken,

@@ -122,7 +122,7 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     const ids = [permitIds].flat();
     for (const id of ids) validatePermitId(id, this.base.about);
     if (ids.length === 0) return true; // the server would record that there are 0 permits
-    const released = (await this.#change(permitReleaseIds, ids.map(bytesOf))) === 1;
+    const released = (await this.#releaseIds(ids)) === 1;
     const given = new Set(ids.map((id) => id.toLowerCase()));
     if (released)
       this.base.loseHold('its permit was released by its id', (hold) => has(hold, given));
@@ -157,6 +157,15 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     const { redisKey, permitTimeouts, wantedPermits } = this.name;
     const keys = [redisKey, permitTimeouts, wantedPermits];
     return this.#requests.ask(permitCount, keys, [this.most ?? '']) as Promise<[number, number]>;
+  }
+
+  #releaseIds(ids: readonly string[]): Promise<number> {
+    const { redisKey, permitTimeouts, semaphoreChannel, permitQueue, wantedPermits } = this.name;
+    const { connection, semaphoreTimeToLive } = this.context;
+    const timeToLive = this.most === undefined ? '' : semaphoreTimeToLive;
+    const keys = [redisKey, permitTimeouts, permitQueue, wantedPermits];
+    const args = [connection.publishCommand, semaphoreChannel, timeToLive, ...ids.map(bytesOf)];
+    return this.#requests.run(permitReleaseIds, keys, args);
   }
 
   #change(script: Script, args: readonly RedisArgument[]): Promise<number> {

@@ -5,7 +5,8 @@
 -- holder that has gone nothing is acquired.
 -- KEYS free, timeouts, wanted, queue, alive
 -- ARGV lease (ms), holder (12 bytes, and how many permits in 4), holder as text, wanted or '', PUBLISH or SPUBLISH,
---      1: it waits, 1: in the order of coming, life of a waiter (ms), channel, tombstone
+--      1: it waits, 1: in the order of coming, life of a waiter (ms), channel, tombstone, 1: it has a
+--      time to live while no permit is held
 -- -> {1, 0} or {0, ms until there is a reason to look again; -1: when it is woken}
 -- include gone
 -- include permits
@@ -94,6 +95,10 @@ end
 
 if available >= count and (not first or first == waiter) then
   redis.call('decrby', free, count)
+  if ARGV[11] == '1' then
+    redis.call('persist', free)
+    redis.call('persist', wanted)
+  end
   setDeadlines(timeouts, holder, now + lease, 'nx')
   local ttl = redis.call('pttl', free)
   if ttl > 0 then
