@@ -8,6 +8,8 @@ import {
 const REFUSAL = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|BUSY|MISCONF|OOM)\b/;
 /** Replies of a cluster to a client that is not a cluster client: ioredis' `Cluster` never lets them through. */
 const OF_CLUSTER = /^(MOVED|ASK|CROSSSLOT)\b/;
+/** Reply of servers that let a script use only the keys that it is given, such as Dragonfly. */
+const UNDECLARED = /undeclared key/i;
 /** Prefix that Redis before 7.0 puts before an error raised inside a script. */
 const INSIDE_SCRIPT = /^ERR Error running script \(call to \w+\): (@user_script: ?\d+: )+-?/;
 /** Prefix that an ioredis `Cluster` puts before the last error when it gives up following redirections. */
@@ -130,6 +132,11 @@ export function lockErrorOf(
   if (OF_CLUSTER.test(message))
     return new LockConnectionError(
       `This Redis server is a node of a cluster, and this client is one of a single server (${replyText(error)}). Name the nodes as the option \`cluster\`, or hand over an ioredis \`Cluster\`.`,
+      { ...context, cause: error },
+    );
+  if (UNDECLARED.test(message))
+    return new LockConnectionError(
+      `This server does not let a script use keys that it finds on the server, and read/write locks need that (${replyText(error)}). Use a mutex, or have the server allow it: Dragonfly does with --default_lua_flags=allow-undeclared-keys.`,
       { ...context, cause: error },
     );
   return new LockConnectionError(

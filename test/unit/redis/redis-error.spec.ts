@@ -94,6 +94,16 @@ describe('An answer of a server', () => {
     },
   );
 
+  it('of a server that refuses keys which are not declared says what to do', () => {
+    const script = 'ERR Error running script (call to f_5c4d): @user_script:12: ';
+    const cause = reply(`${script}script tried accessing undeclared key, key: {seats}:a:1`);
+    const error = lockErrorOf(cause, ABOUT);
+    expect(error).toBeInstanceOf(LockConnectionError);
+    expect(error).toMatchObject({ ...ABOUT, cause });
+    expect(error.message).toContain('read/write locks need that');
+    expect(error.message).toContain('allow-undeclared-keys');
+  });
+
   it('is recognised when it is about an unknown script', () => {
     const message = 'NOSCRIPT No matching script. Please use EVAL.';
     expect([isNoScript(reply(message)), isNoScript(new Error(message))]).toEqual([true, false]);
