@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import { OrderedSet } from '../core/collections/ordered-set.js';
 import type { Servers } from '../zookeeper/connection/server-list.js';
 import type { Session } from '../zookeeper/connection/session.js';
 import type {
@@ -48,12 +49,24 @@ function deliver(messages: readonly (() => void)[], index: number, end: number):
   messages[index]!();
 }
 
+/** A request that was sent; it is answered once. */
+interface Exchange {
+  readonly reply: Reply;
+  isAnswered: boolean;
+}
+
+function answer(exchange: Exchange, ...[rc, result]: Parameters<Reply>): void {
+  if (exchange.isAnswered) return;
+  exchange.isAnswered = true;
+  exchange.reply(rc, result);
+}
+
 /** A link to the server in this process: requests take effect in the call, all events and replies come in a later turn. */
 export class EmbeddedLink implements TransportLink {
   #isUp = true;
   #caller?: Caller;
-  /** In the order of sending. One object per request, because the same function may be passed twice. */
-  readonly #unanswered = new Set<{ readonly reply: Reply }>();
+  /** In the order of sending. */
+  readonly #unanswered = new OrderedSet<Exchange>();
 
   constructor(
     private readonly server: EmbeddedServer,
@@ -69,13 +82,14 @@ export class EmbeddedLink implements TransportLink {
 
   request(request: Request, reply: Reply): void {
     if (!this.#isUp) return this.outbox.push(() => reply(ReturnCode.CONNECTIONLOSS));
-    const exchange = { reply };
-    this.#unanswered.add(exchange);
+    const exchange: Exchange = { reply, isAnswered: false };
+    const forget = this.#unanswered.add(exchange);
     this.server.receive(() => {
       const outcome = this.#caller && this.server.process(request, this.#caller);
       if (!outcome) return; // disconnected: its reply comes with that event
       this.outbox.push(() => {
-        if (this.#unanswered.delete(exchange)) reply(outcome.rc, outcome.answer);
+        forget();
+        answer(exchange, outcome.rc, outcome.answer);
       });
     });
   }
@@ -106,10 +120,7 @@ export class EmbeddedLink implements TransportLink {
   }
 
   #failUnanswered(): void {
-    for (const exchange of this.#unanswered) {
-      this.#unanswered.delete(exchange);
-      exchange.reply(ReturnCode.CONNECTIONLOSS);
-    }
+    for (const exchange of this.#unanswered) answer(exchange, ReturnCode.CONNECTIONLOSS);
   }
 
   /** Wraps `listener` so that it is called in a later turn. */

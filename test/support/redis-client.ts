@@ -23,8 +23,10 @@ const ioredis = (await import(isNodeRedis ? 'ioredis' : name)) as Package;
 const SILENCE = 30_000;
 
 /** The options of ioredis as node-redis takes them. */
-function asNodeRedis({ host, port, path, db, username, password, tls }: RedisOptions): object {
+function asNodeRedis(options: RedisOptions): object {
+  const { host, port, path, db, username, password, tls, connectionName } = options;
   return {
+    name: connectionName,
     socket: path ? { path } : { host, port, ...(tls && { tls: true, ...tls }) },
     database: db,
     username,

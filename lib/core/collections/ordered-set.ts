@@ -23,6 +23,11 @@ export class OrderedSet<T> {
     return this.#size;
   }
 
+  /** The item that was added first. */
+  get first(): T | undefined {
+    return this.#first?.item;
+  }
+
   /** Adds the item; the returned function removes it, once. */
   add(item: T): () => void {
     const entry: Entry<T> = { item, before: this.#last, after: undefined };
@@ -31,6 +36,11 @@ export class OrderedSet<T> {
     this.#last = entry;
     this.#size += 1;
     return () => this.#remove(entry);
+  }
+
+  /** Removes the item that was added first, if there is one. */
+  shift(): void {
+    if (this.#first) this.#remove(this.#first);
   }
 
   /** The items that were added first, at most `most` of them. */

@@ -1,3 +1,4 @@
+import { OrderedSet } from '../../core/collections/ordered-set.js';
 import type { Clock, Timer } from '../../core/clock.js';
 
 /**
@@ -38,7 +39,7 @@ export class Session {
   #timer?: Timer;
   /** Touches that may not have reached the leader yet; oldest first. */
   #touches: Touch[] = [];
-  readonly #listeners = new Set<(reason: string) => void>();
+  readonly #listeners = new OrderedSet<(reason: string) => void>();
 
   /**
    * @param id hex id on the servers
@@ -109,8 +110,10 @@ export class Session {
     if (this.#ended) return;
     this.#ended = true;
     this.#timer?.cancel();
-    for (const listener of [...this.#listeners]) listener(reason);
-    this.#listeners.clear();
+    for (const listener of this.#listeners) {
+      this.#listeners.shift(); // who keeps the session shall not keep them
+      listener(reason);
+    }
   }
 
   /** Calls `listener` once, when the session ends (at once if it already has); the returned function unsubscribes it. */
@@ -119,9 +122,7 @@ export class Session {
       listener('the session has ended');
       return () => {};
     }
-    const entry = (reason: string) => listener(reason);
-    this.#listeners.add(entry);
-    return () => void this.#listeners.delete(entry);
+    return this.#listeners.add(listener);
   }
 
   /** Longest time that a touch takes to reach the leader, in ms. No session timeout is below two ticks. */

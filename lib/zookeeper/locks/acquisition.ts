@@ -1,19 +1,47 @@
 import { type AcquireRequest, runAcquire } from '../../core/internal/acquire.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { LockHolder } from '../../core/lock-holder.js';
 import { type RetryBounds, RetryLoop } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { LockHold } from './lock-hold.js';
 
-/** One acquire under way, of any recipe. */
-export interface Acquisition extends RetryBounds {
-  /** False if the acquire resolves without the lock instead of waiting for others. */
-  readonly mayWait: boolean;
-  /** Name of the caller, for operators (see `AcquireOptions.method`). */
-  readonly method?: string | undefined;
+/**
+ * One acquire under way, of any recipe. A class, as each object literal with a getter has a hidden class of its own, in the old
+ * generation: all that the getter refers to would be garbage until a full collection.
+ */
+export class Acquisition implements RetryBounds {
   /** The holder, while our own node is the next in the queue. */
   holder?: LockHolder | undefined;
+  #retry?: RetryLoop | undefined;
+
+  constructor(
+    private readonly context: RecipeContext,
+    private readonly request: AcquireRequest,
+    readonly wait: WaitScope,
+  ) {}
+
+  /** False if the acquire resolves without the lock instead of waiting for others. */
+  get mayWait(): boolean {
+    return this.request.mayWait;
+  }
+
+  /** Name of the caller, for operators (see `AcquireOptions.method`). */
+  get method(): string | undefined {
+    return this.request.options.method;
+  }
+
+  get retry(): RetryLoop {
+    const { client, retryPolicy } = this.context;
+    return (this.#retry ??= new RetryLoop(retryPolicy, this.wait, {
+      key: this.request.key,
+      client,
+    }));
+  }
+
   /** Called when the servers have answered: the next failure starts a new series of retries. */
-  answered(): void;
+  answered(): void {
+    this.#retry = undefined;
+  }
 }
 
 /**
@@ -26,18 +54,5 @@ export function runAcquisition(
   request: AcquireRequest,
   work: (acquisition: Acquisition) => Promise<LockHold | undefined>,
 ): Promise<LockHold | undefined> {
-  const { key, mayWait, options } = request;
-  const { client, retryPolicy } = context;
-  return runAcquire(context, request, (wait) => {
-    let retry: RetryLoop | undefined;
-    return work({
-      wait,
-      mayWait,
-      method: options.method,
-      answered: () => (retry = undefined),
-      get retry() {
-        return (retry ??= new RetryLoop(retryPolicy, wait, { key, client }));
-      },
-    });
-  });
+  return runAcquire(context, request, (wait) => work(new Acquisition(context, request, wait)));
 }

@@ -1,3 +1,4 @@
+import { OrderedSet } from '../../core/collections/ordered-set.js';
 import type { Clock } from '../../core/clock.js';
 
 /** A hold to be watched once it has lasted long enough. */
@@ -14,7 +15,7 @@ export interface WatchableHold {
  */
 export class DelayedWatches {
   /** Holds not yet watched, the oldest first. */
-  readonly #waiting = new Set<WatchableHold>();
+  readonly #waiting = new OrderedSet<WatchableHold>();
   #isTicking = false;
 
   constructor(
@@ -22,13 +23,11 @@ export class DelayedWatches {
     private readonly after: number,
   ) {}
 
-  add(hold: WatchableHold): void {
-    this.#waiting.add(hold);
+  /** Adds the hold; the returned function removes it. */
+  add(hold: WatchableHold): () => void {
+    const remove = this.#waiting.add(hold);
     if (!this.#isTicking) this.#tickIn(this.after);
-  }
-
-  remove(hold: WatchableHold): void {
-    this.#waiting.delete(hold);
+    return remove;
   }
 
   #tickIn(ms: number): void {
@@ -38,10 +37,10 @@ export class DelayedWatches {
 
   #tick(): void {
     this.#isTicking = false;
-    for (const hold of this.#waiting) {
+    for (let hold = this.#waiting.first; hold; hold = this.#waiting.first) {
       const remaining = hold.heldSince + this.after - this.clock.now();
       if (remaining > 0) return this.#tickIn(remaining);
-      this.#waiting.delete(hold);
+      this.#waiting.shift();
       hold.watch();
     }
   }

@@ -31,6 +31,7 @@ interface Grant {
 export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   readonly hold: Hold<LockHold>;
   readonly #stopListening?: () => void;
+  readonly #stopDelayedWatch?: () => void;
   readonly #watches: readonly OwnedNode[];
   readonly #revocationListeners = new Set<() => void>();
   #wasRevoked = false;
@@ -53,7 +54,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
         this.#suspended(state, reason),
       );
     const areWatched = this.#watches.every(({ isArmed }) => isArmed); // a reconnect may have disarmed them
-    if (!areWatched) context.delayedWatches.add(this);
+    if (!areWatched) this.#stopDelayedWatch = context.delayedWatches.add(this);
   }
 
   get heldSince(): number {
@@ -138,11 +139,11 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   }
 
   async #remove(): Promise<void> {
-    const { removals, delayedWatches } = this.context;
+    const { removals } = this.context;
     this.#stopListening?.();
     for (const watch of this.#watches) watch.stop();
     const removed = this.grant.nodes.map(({ node }) => removals.remove(node)); // sent at once; the rest is done meanwhile
-    delayedWatches.remove(this);
+    this.#stopDelayedWatch?.();
     const areGone = await Promise.all(removed);
     this.grant.onRemoved?.(areGone.every(Boolean));
   }

@@ -27,6 +27,19 @@ describe('A walk through an ordered set', () => {
     expect([...set]).toEqual(['d']);
   });
 
+  it('goes on behind what is shifted away, whose own remover then does nothing', () => {
+    const { set, remove } = setOf('a', 'b', 'c');
+    const walk = set.walk();
+    expect([walk.next().value, set.first]).toEqual(['a', 'a']);
+    set.shift();
+    set.shift();
+    for (const item of ['a', 'b']) remove(item);
+    expect([walk.next().value, set.first, set.size]).toEqual(['c', 'c', 1]);
+    set.shift();
+    set.shift();
+    expect([set.first, set.size]).toEqual([undefined, 0]);
+  });
+
   it('ends when the rest is removed, and leaves two walks to themselves', () => {
     const { set, remove } = setOf('a', 'b', 'c');
     const [one, other] = [set.walk(), set.walk()];

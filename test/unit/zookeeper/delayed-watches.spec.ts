@@ -1,8 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  DelayedWatches,
-  type WatchableHold,
-} from '../../../lib/zookeeper/locks/delayed-watches.js';
+import { DelayedWatches } from '../../../lib/zookeeper/locks/delayed-watches.js';
 import { VirtualClock } from '../../support/time.js';
 
 describe('Holds that last', () => {
@@ -16,10 +13,10 @@ describe('Holds that last', () => {
     watched = [];
   });
 
-  function begin(name: string): WatchableHold {
-    const hold = { heldSince: clock.now(), watch: () => watched.push(`${name} at ${clock.now()}`) };
-    holds.add(hold);
-    return hold;
+  /** Returns the end of the hold. */
+  function begin(name: string): () => void {
+    const watch = () => watched.push(`${name} at ${clock.now()}`);
+    return holds.add({ heldSince: clock.now(), watch });
   }
 
   it('are watched when their time has come, each once', async () => {
@@ -32,9 +29,9 @@ describe('Holds that last', () => {
   });
 
   it('are not watched when they end before', async () => {
-    const short = begin('short');
+    const end = begin('short');
     await clock.advance(99);
-    holds.remove(short);
+    end();
     begin('next');
     await clock.advance(99);
     expect(watched).toEqual([]);
@@ -43,7 +40,7 @@ describe('Holds that last', () => {
   });
 
   it('need no timer when there are none', async () => {
-    holds.remove(begin('short'));
+    begin('short')();
     await clock.advance(100);
     expect(clock.isIdle).toBe(true);
     begin('later');
