@@ -70,7 +70,7 @@ export class RequestProcessor {
     if (parent.isEphemeral) return refused(NOCHILDRENFOREPHEMERALS);
     const owned = { sessionId: caller.session.id, acl: resolved };
     this.tree.insert(path, { data: Buffer.from(data), mode, zxid, ...owned });
-    return done(path);
+    return done({ path, czxid: zxid });
   }
 
   #delete({ path, version }: RequestOf<'delete'>, caller: Caller): Outcome {

@@ -96,9 +96,9 @@ class Candidate {
 
   /** Without what may differ: ids and times, and the name of the directory. */
   #shown(answer: unknown): unknown {
-    if (typeof answer === 'string') return this.#relative(answer);
     if (Array.isArray(answer)) return (answer as string[]).sort();
     if (typeof answer !== 'object' || answer === null) return answer;
+    if ('path' in answer) return this.#relative(String(answer.path)); // native knows no more of it
     if ('data' in answer && 'stat' in answer)
       return { data: String(answer.data), ...this.#stat(answer.stat as Stat) };
     return this.#stat(answer as Stat);

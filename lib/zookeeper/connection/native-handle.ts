@@ -45,7 +45,7 @@ export function sendNative(handle: NativeHandle, request: Request, reply: Reply)
   switch (request.op) {
     case 'create':
       return handle.a_create(request.path, request.data, request.mode, (rc, _, path) =>
-        reply(rc, path),
+        reply(rc, { path }),
       );
     case 'delete':
       return handle.a_delete_(request.path, request.version, (rc) => reply(rc));

@@ -11,6 +11,7 @@ import type {
   AclEntry,
   AuthInfo,
   ConnectionState,
+  Created,
   CreateMode,
   Stat,
   Watcher,
@@ -94,7 +95,12 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     return this.options.transport.createsWithAcl ?? false;
   }
 
-  create(path: string, data: Buffer, mode: CreateMode, acl?: readonly AclEntry[]): Promise<string> {
+  create(
+    path: string,
+    data: Buffer,
+    mode: CreateMode,
+    acl?: readonly AclEntry[],
+  ): Promise<Created> {
     return this.#send({ op: 'create', path, data, mode, acl });
   }
 

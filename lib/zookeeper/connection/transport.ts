@@ -1,4 +1,4 @@
-import type { AclEntry, AuthInfo, CreateMode, Stat } from './zookeeper-connection.js';
+import type { AclEntry, AuthInfo, Created, CreateMode, Stat } from './zookeeper-connection.js';
 import type { ServerAddress } from './server-list.js';
 import type { Session } from './session.js';
 
@@ -27,7 +27,7 @@ export type Request =
 
 /** Answer to each kind of request. */
 export interface Answers {
-  create: string;
+  create: Created;
   delete: undefined;
   exists: Stat;
   getData: { data: Buffer; stat: Stat };

@@ -17,6 +17,14 @@ export interface Stat {
   readonly numChildren: number;
 }
 
+/** A node that was created. */
+export interface Created {
+  /** Full path, with the sequence number of a sequential node. */
+  readonly path: string;
+  /** The transaction that created it; `undefined` if the driver does not report it. */
+  readonly czxid?: number | undefined;
+}
+
 /** Kinds of znodes, with their protocol flags. */
 export const CreateMode = {
   PERSISTENT: 0,
@@ -93,12 +101,8 @@ export interface ZooKeeperConnection {
   /** Whether `create` takes a list: with it a node is never there without its list. */
   readonly createsWithAcl: boolean;
 
-  /**
-   * Resolves to the created path, with the sequence number of a sequential node.
-   *
-   * @param acl only if `createsWithAcl`; default: open to everyone
-   */
-  create(path: string, data: Buffer, mode: CreateMode, acl?: readonly AclEntry[]): Promise<string>;
+  /** @param acl only if `createsWithAcl`; default: open to everyone */
+  create(path: string, data: Buffer, mode: CreateMode, acl?: readonly AclEntry[]): Promise<Created>;
   /** Deletes the node if it has that `version`; -1 (the default) matches any version. */
   delete(path: string, version?: number): Promise<void>;
   /** Resolves to `undefined` if there is no such node; the watcher is then notified of its creation. */

@@ -15,7 +15,6 @@ import { type JuteReader, type JuteWriter, ProtocolError } from './jute.js';
 
 /** `ZooDefs.OpCode`: the types of requests, as far as they are used. */
 export const OpCode = {
-  create: 1,
   delete: 2,
   exists: 3,
   getData: 4,
@@ -24,6 +23,7 @@ export const OpCode = {
   getChildren: 8,
   sync: 9,
   ping: 11,
+  create2: 15,
   createContainer: 19,
   auth: 100,
   sasl: 102,
@@ -89,7 +89,7 @@ export function writeRequest(writer: JuteWriter, request: Request): void {
       const { path, data, mode, acl = OPEN } = request;
       const isContainer = mode === CreateMode.CONTAINER;
       writer
-        .int(isContainer ? OpCode.createContainer : OpCode.create)
+        .int(isContainer ? OpCode.createContainer : OpCode.create2)
         .text(path)
         .buffer(data);
       return void writer.vector(acl, writeAcl).int(mode);
@@ -119,7 +119,7 @@ export function writeRequest(writer: JuteWriter, request: Request): void {
 export function readAnswer(reader: JuteReader, op: Request['op']): Answers[keyof Answers] {
   switch (op) {
     case 'create':
-      return reader.text(); // a stat may follow
+      return { path: reader.text(), czxid: reader.count() }; // the rest of its stat follows
     case 'exists':
     case 'setData':
       return readStat(reader);

@@ -31,7 +31,7 @@ const stat = (writer: JuteWriter) => {
 const connectResponse = (writer: JuteWriter) =>
   void writer.int(0).int(10_000).long(-2n).buffer(Buffer.alloc(16, 255)).boolean(false);
 const answers = {
-  create: record((writer) => writer.text('/locks/é-0000000001')),
+  create: record((writer) => stat(writer.text('/locks/é-0000000001'))),
   exists: record(stat),
   setData: record(stat),
   getData: record((writer) => stat(writer.buffer(Buffer.from('data')))),
@@ -226,7 +226,7 @@ describe('A link', () => {
       ['deleted', '/locks/a'],
     ]);
     expect(replies.map(([rc]) => rc)).toEqual([0, 0, -101, 0]);
-    expect(replies[3]![1]).toBe('/locks/é-0000000001');
+    expect(replies[3]![1]).toEqual({ path: '/locks/é-0000000001', czxid: 7 });
     expect(seen.zxid).toBe(4); // not 90: a ping proves nothing
     socket.destroy();
   });
