@@ -25,7 +25,7 @@ export interface Caller {
 type RequestOf<O extends Request['op']> = Request & { readonly op: O };
 
 const { BADARGUMENTS, BADVERSION, INVALIDACL, NOAUTH, NOCHILDRENFOREPHEMERALS } = ReturnCode;
-const { NODEEXISTS, NONODE, NOTEMPTY } = ReturnCode;
+const { NODEEXISTS, NONODE, NOTEMPTY, NOWATCHER } = ReturnCode;
 
 /**
  * Checks requests and carries them out on a tree. The checks are in the order of ZooKeeper 3.8, so that a request with
@@ -50,6 +50,8 @@ export class RequestProcessor {
         return this.#setAcl(request, caller);
       case 'getChildren':
         return this.#getChildren(request, caller);
+      case 'removeWatches':
+        return this.#removeWatches(request, caller);
       case 'sync':
         return isPath(request.path) ? done(undefined) : refused(BADARGUMENTS);
     }
@@ -133,6 +135,11 @@ export class RequestProcessor {
     if (!mayDo(node, Permission.READ, caller)) return refused(NOAUTH);
     if (watch) this.tree.watchChildren(path, caller.listener);
     return done([...node.children]);
+  }
+
+  #removeWatches({ path, kind }: RequestOf<'removeWatches'>, { listener }: Caller): Outcome {
+    if (!isPath(path)) return refused(BADARGUMENTS);
+    return this.tree.unwatch(kind, path, listener) ? done(undefined) : refused(NOWATCHER);
   }
 }
 

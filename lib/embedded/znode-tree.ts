@@ -1,4 +1,5 @@
 import type { LinkListener } from '../zookeeper/connection/transport.js';
+import type { WatchKind } from '../zookeeper/connection/idle-watches.js';
 import { nodeName, parentPath } from '../zookeeper/connection/znode-path.js';
 import {
   type AclEntry,
@@ -174,6 +175,11 @@ export class ZnodeTree {
 
   watchChildren(path: string, listener: LinkListener): void {
     this.#childWatches.add(path, listener);
+  }
+
+  /** Removes the watch of a link; `false` if there is none. */
+  unwatch(kind: WatchKind, path: string, listener: LinkListener): boolean {
+    return (kind === 'data' ? this.#dataWatches : this.#childWatches).remove(path, listener);
   }
 
   /** Removes all watches of a link. */

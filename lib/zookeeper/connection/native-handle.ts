@@ -1,4 +1,5 @@
 import type { Reply, Request } from './transport.js';
+import { ReturnCode } from './zookeeper-error.js';
 
 /** A stat as returned by the driver. */
 interface NativeStat {
@@ -65,6 +66,8 @@ export function sendNative(handle: NativeHandle, request: Request, reply: Reply)
     }
     case 'getChildren':
       return handle.a_get_children(request.path, request.watch, (rc, _, names) => reply(rc, names));
+    case 'removeWatches':
+      return ReturnCode.UNIMPLEMENTED;
     case 'sync':
       return handle.a_sync(request.path, (rc) => reply(rc));
   }

@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import type { Liveness } from '../../core/internal/client-lifecycle.js';
+import { IdleWatches, type WatchKind } from './idle-watches.js';
 import { PipelinedLink } from './pipelined-link.js';
 import type { ServerAddress, Servers } from './server-list.js';
 import { Session } from './session.js';
@@ -87,9 +88,13 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   /** Whether its timers keep the process alive; the links of the driver always do. */
   #isBackground = false;
   readonly #listeners = new Set<(state: ConnectionState, reason: string) => void>();
-  readonly #watches = new WatchRegistry();
+  readonly #watches: WatchRegistry;
 
-  constructor(private readonly options: SessionConnectionOptions) {}
+  constructor(private readonly options: SessionConnectionOptions) {
+    this.#watches = new WatchRegistry(
+      new IdleWatches(options.clock, (kind, path) => this.#removeWatch(kind, path)),
+    );
+  }
 
   get createsWithAcl(): boolean {
     return this.options.transport.createsWithAcl ?? false;
@@ -148,8 +153,7 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   }
 
   unwatch(path: string, watcher: Watcher): void {
-    this.#watches.remove('data', path, watcher);
-    this.#watches.remove('child', path, watcher);
+    this.#watches.unwatch(path, watcher);
   }
 
   onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void {
@@ -191,7 +195,7 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   }
 
   async #sendWatched<O extends 'getData' | 'getChildren'>(
-    kind: 'data' | 'child',
+    kind: WatchKind,
     watcher: Watcher | undefined,
     request: RequestOf<O>,
   ): Promise<Answers[O]> {
@@ -206,6 +210,11 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
 
   #send<O extends Request['op']>(request: RequestOf<O>): Promise<Answers[O]> {
     return (this.isConnected ? this.#link : undefined)?.send<O>(request) ?? this.#refuse(request);
+  }
+
+  /** Whether there was one does not matter: it may have fired, or it never was set; nor that the native driver cannot do it. */
+  #removeWatch(kind: WatchKind, path: string): void {
+    this.#send({ op: 'removeWatches', kind, path }).catch(() => {});
   }
 
   /** Rejects in a later macrotask: a loop of rejected requests must not starve the event loop. */

@@ -1,3 +1,4 @@
+import type { WatchKind } from './idle-watches.js';
 import type { AclEntry, AuthInfo, Created, CreateMode, Stat } from './zookeeper-connection.js';
 import type { ServerAddress } from './server-list.js';
 import type { Session } from './session.js';
@@ -23,6 +24,8 @@ export type Request =
     }
   | { readonly op: 'setAcl'; readonly path: string; readonly acl: readonly AclEntry[] }
   | { readonly op: 'getChildren'; readonly path: string; readonly watch: boolean }
+  /** Removes the watch of this link on the path; the native driver cannot. */
+  | { readonly op: 'removeWatches'; readonly path: string; readonly kind: WatchKind }
   | { readonly op: 'sync'; readonly path: string };
 
 /** Answer to each kind of request. */
@@ -34,6 +37,7 @@ export interface Answers {
   setData: Stat;
   setAcl: undefined;
   getChildren: string[];
+  removeWatches: undefined;
   sync: undefined;
 }
 
@@ -63,7 +67,10 @@ export interface LinkListener {
 
 /** One connection to one server. It is opened and lost once, and never used again after that. */
 export interface TransportLink {
-  /** Sends at once; requests are answered in order, never synchronously. A lost link replies `CONNECTIONLOSS`. */
+  /**
+   * Sends at once; requests are answered in order, never synchronously. A lost link replies `CONNECTIONLOSS`. A driver that
+   * has no call for the request replies `UNIMPLEMENTED`, and sends nothing.
+   */
   request(request: Request, reply: Reply): void;
   /**
    * Abandons the link, whether dead or only silent, without ending `session`. If `session` ends later while the server

@@ -116,7 +116,7 @@ export interface ZooKeeperConnection {
   /** Brings the connected server up to date with the leader: the reads that follow see every earlier write. */
   sync(path: string): Promise<void>;
 
-  /** Removes a watcher; the server keeps its watch until the node changes, but the watcher is not called. */
+  /** Removes a watcher: it is not called. The watch of the server goes too, after some time; by the native driver, at a change. */
   unwatch(path: string, watcher: Watcher): void;
   /** Calls `listener` on every change of state, with the reason; the returned function unsubscribes it. */
   onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void;

@@ -24,6 +24,7 @@ export const OpCode = {
   sync: 9,
   ping: 11,
   create2: 15,
+  removeWatches: 18,
   createContainer: 19,
   auth: 100,
   sasl: 102,
@@ -37,6 +38,9 @@ export const Xid = { EVENT: -1, PING: -2, AUTH: -4 } as const;
 const PASSWORD_LENGTH = 16;
 
 const OPEN: readonly AclEntry[] = [{ perms: 31, scheme: 'world', id: 'anyone' }];
+
+/** `Watcher.WatcherType`. */
+const WATCHER_TYPE = { child: 1, data: 2 } as const;
 
 /** `WatcherEvent.type`. */
 const EVENTS = new Map([
@@ -108,6 +112,11 @@ export function writeRequest(writer: JuteWriter, request: Request): void {
         .int(-1);
     case 'sync':
       return void writer.int(OpCode.sync).text(request.path);
+    case 'removeWatches':
+      return void writer
+        .int(OpCode.removeWatches)
+        .text(request.path)
+        .int(WATCHER_TYPE[request.kind]);
     case 'exists':
     case 'getData':
     case 'getChildren':
@@ -129,6 +138,7 @@ export function readAnswer(reader: JuteReader, op: Request['op']): Answers[keyof
       return reader.vector(4, (names) => names.text());
     case 'delete':
     case 'setAcl':
+    case 'removeWatches':
     case 'sync':
       return undefined;
   }

@@ -232,6 +232,20 @@ describe('watches of the embedded tree', () => {
     expect(server.tree.watchCount).toBe(0);
   });
 
+  it('fire no more once they are removed, each kind by itself', () => {
+    const remove = (kind: 'data' | 'child') =>
+      watcher.send({ op: 'removeWatches', path: '/p', kind })!.rc;
+    watcher.exists('/p', true);
+    watcher.getChildren('/p', true);
+    other.getData('/p', true);
+    expect([remove('data'), remove('data')]).toEqual([0, ReturnCode.NOWATCHER]);
+    other.setData('/p', 'one');
+    other.create('/p/a');
+    expect(watcher.heard).toEqual(['child /p']);
+    expect(other.heard).toEqual(['changed /p']);
+    expect([remove('child'), server.tree.watchCount]).toEqual([ReturnCode.NOWATCHER, 0]);
+  });
+
   it('report the creation of a missing node, but only those set by exists', () => {
     watcher.exists('/p/a', true);
     watcher.getData('/p/b', true);
