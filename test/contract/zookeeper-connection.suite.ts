@@ -15,20 +15,23 @@ import {
   type NetworkFaults,
 } from './backends/connection.js';
 import { connectionStatesSuite } from './connection-states.suite.js';
+import { multiSuite, noMultiSuite } from './multi.suite.js';
 
 /**
  * Everything that the port `ZooKeeperConnection` promises: whatever passes it can carry the recipes.
  *
  * @param sessionsExpire false: the server keeps sessions for ever, so nothing depends on time
+ * @param hasMulti false: the driver has no such call
  */
 export function zookeeperConnectionSuite(
   name: string,
   makeEnvironment: () => Promise<ConnectionEnvironment>,
   sessionsExpire = true,
+  hasMulti = true,
 ): void {
   describe(`ZooKeeperConnection to ${name}`, () => {
     const environment = useShared(makeEnvironment);
-    describe('requests', () => connectionRequestsSuite(environment));
+    describe('requests', () => connectionRequestsSuite(environment, hasMulti));
     describe('watches', () => connectionWatchesSuite(environment));
     describe('states', () => connectionStatesSuite(environment, sessionsExpire));
   });
@@ -39,7 +42,10 @@ const { PERSISTENT, PERSISTENT_SEQUENTIAL, EPHEMERAL, EPHEMERAL_SEQUENTIAL, CONT
 const EMPTY = Buffer.alloc(0);
 
 /** What the requests of a `ZooKeeperConnection` promise. */
-function connectionRequestsSuite(environment: () => ConnectionEnvironment): void {
+function connectionRequestsSuite(
+  environment: () => ConnectionEnvironment,
+  hasMulti: boolean,
+): void {
   let connection: ZooKeeperConnection;
   let other: ZooKeeperConnection;
   let root: string;
@@ -54,6 +60,12 @@ function connectionRequestsSuite(environment: () => ConnectionEnvironment): void
   afterEach(() => {
     void connection.close();
     void other.close();
+  });
+
+  describe('multi', () => {
+    const place = () => ({ connection, other, root });
+    if (hasMulti) multiSuite(place);
+    else noMultiSuite(place);
   });
 
   describe('nodes', () => {

@@ -66,6 +66,7 @@ export function sendNative(handle: NativeHandle, request: Request, reply: Reply)
     }
     case 'getChildren':
       return handle.a_get_children(request.path, request.watch, (rc, _, names) => reply(rc, names));
+    case 'multi':
     case 'removeWatches':
       return ReturnCode.UNIMPLEMENTED;
     case 'sync':

@@ -27,7 +27,7 @@ const NOT_SENT = new Set<number>([
   ReturnCode.UNIMPLEMENTED,
 ]);
 
-/** Operations carried out by the leader or with its consent. An error may come from the connected server alone. */
+/** Operations carried out by the leader or with its consent. An error may come from the connected server alone, as may that in a `multi`. */
 const LEADERS = new Set<Request['op']>(['create', 'delete', 'setData', 'setAcl', 'sync']);
 
 /** Pause before a request to a busy server is repeated, in ms. */

@@ -14,6 +14,8 @@ import type {
   ConnectionState,
   Created,
   CreateMode,
+  Operation,
+  OperationAnswers,
   Stat,
   Watcher,
   ZooKeeperConnection,
@@ -146,6 +148,17 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
       path,
       watch: watcher !== undefined,
     });
+  }
+
+  async multi<const O extends readonly Operation[]>(
+    operations: O,
+  ): Promise<{ readonly [I in keyof O]: OperationAnswers[O[I]['op']] }> {
+    const path = operations[0]?.path ?? '/';
+    const outcome = await this.#send({ op: 'multi', path, operations });
+    if ('answers' in outcome)
+      return outcome.answers as { [I in keyof O]: OperationAnswers[O[I]['op']] };
+    const { op, path: culprit } = operations[outcome.failed]!;
+    throw new ZooKeeperError(outcome.rc, `multi[${outcome.failed}] ${op}`, culprit);
   }
 
   sync(path: string): Promise<void> {

@@ -21,7 +21,7 @@ export interface Stat {
 export interface Created {
   /** Full path, with the sequence number of a sequential node. */
   readonly path: string;
-  /** The transaction that created it; `undefined` if the driver does not report it. */
+  /** The transaction that created it; `undefined` if the driver does not report it, nor do servers in a `multi`. */
   readonly czxid?: number | undefined;
 }
 
@@ -74,6 +74,36 @@ export interface AclEntry {
   readonly id: string;
 }
 
+/** A change of one node. */
+export type Change =
+  | {
+      readonly op: 'create';
+      readonly path: string;
+      readonly data: Buffer;
+      readonly mode: CreateMode;
+      /** Access control list of the node, on a transport that `createsWithAcl`. Default: open to everyone. */
+      readonly acl?: readonly AclEntry[] | undefined;
+    }
+  | { readonly op: 'delete'; readonly path: string; readonly version: number }
+  | {
+      readonly op: 'setData';
+      readonly path: string;
+      readonly data: Buffer;
+      readonly version: number;
+    };
+
+/** A part of a `multi`: a change, or a `check` that the node exists in that version; -1 is any. */
+export type Operation =
+  Change | { readonly op: 'check'; readonly path: string; readonly version: number };
+
+/** Answer to each kind of operation. */
+export interface OperationAnswers {
+  create: Created;
+  delete: undefined;
+  setData: Stat;
+  check: undefined;
+}
+
 /** Credentials that a connection presents, e.g. `{ scheme: 'digest', auth: 'user:password' }`. */
 export interface AuthInfo {
   readonly scheme: string;
@@ -113,6 +143,15 @@ export interface ZooKeeperConnection {
   setAcl(path: string, acl: readonly AclEntry[]): Promise<void>;
   /** Resolves to names, not paths, in no particular order. The watcher is set only if the node exists. */
   getChildren(path: string, watcher?: Watcher): Promise<string[]>;
+  /**
+   * Carries out all of the operations in one transaction, or none of them. Resolves to their answers. Rejects with the error
+   * of the first that cannot be carried out; by the native driver, which has no such call, with `UNIMPLEMENTED`.
+   *
+   * @param operations in their order: each sees the changes of those before it; at least one
+   */
+  multi<const O extends readonly Operation[]>(
+    operations: O,
+  ): Promise<{ readonly [I in keyof O]: OperationAnswers[O[I]['op']] }>;
   /** Brings the connected server up to date with the leader: the reads that follow see every earlier write. */
   sync(path: string): Promise<void>;
 
