@@ -3,10 +3,13 @@ import { isCanonicalPath, parentPath } from '../zookeeper/connection/znode-path.
 import {
   type AclEntry,
   CreateMode,
+  type Operation,
+  type OperationAnswers,
   Permission,
 } from '../zookeeper/connection/zookeeper-connection.js';
 import { ReturnCode } from '../zookeeper/connection/zookeeper-error.js';
 import type { Identity, ServerSession } from './session-table.js';
+import { TreeDraft, type WritableTree } from './tree-draft.js';
 import type { Znode, ZnodeTree } from './znode-tree.js';
 
 /** Result of a request: a code of `ReturnCode` and, for 0, the answer. */
@@ -22,19 +25,23 @@ export interface Caller {
   readonly listener: LinkListener;
 }
 
-type RequestOf<O extends Request['op']> = Request & { readonly op: O };
+type RequestOf<O extends (Request | Operation)['op']> = (Request | Operation) & { readonly op: O };
 
 const { BADARGUMENTS, BADVERSION, INVALIDACL, NOAUTH, NOCHILDRENFOREPHEMERALS } = ReturnCode;
-const { NODEEXISTS, NONODE, NOTEMPTY } = ReturnCode;
+const { NODEEXISTS, NONODE, NOTEMPTY, NOWATCHER } = ReturnCode;
 
 /**
  * Checks requests and carries them out on a tree. The checks are in the order of ZooKeeper 3.8, so that a request with
  * several errors gets the same code. A rejected write uses up a transaction id too.
  */
 export class RequestProcessor {
-  constructor(private readonly tree: ZnodeTree) {}
+  /** @param writable where changes are made; default: `tree` */
+  constructor(
+    private readonly tree: ZnodeTree,
+    private readonly writable: WritableTree = tree,
+  ) {}
 
-  process(request: Request, caller: Caller): Outcome {
+  process(request: Request | Operation, caller: Caller): Outcome {
     switch (request.op) {
       case 'create':
         return this.#create(request, caller);
@@ -50,40 +57,45 @@ export class RequestProcessor {
         return this.#setAcl(request, caller);
       case 'getChildren':
         return this.#getChildren(request, caller);
+      case 'check':
+        return this.#check(request, caller);
+      case 'multi':
+        return this.#multi(request, caller);
+      case 'removeWatches':
+        return this.#removeWatches(request, caller);
       case 'sync':
         return isPath(request.path) ? done(undefined) : refused(BADARGUMENTS);
     }
   }
 
   #create({ path: asked, data, mode, acl }: RequestOf<'create'>, caller: Caller): Outcome {
-    const isSequential =
-      mode === CreateMode.PERSISTENT_SEQUENTIAL || mode === CreateMode.EPHEMERAL_SEQUENTIAL;
+    const isSequential = isSequence(mode);
     if (!isPath(isSequential ? `${asked}0` : asked)) return refused(BADARGUMENTS);
-    const zxid = this.tree.nextZxid();
+    const zxid = this.writable.nextZxid();
     const resolved = acl && resolveAcl(acl, caller.identities);
     if (acl && !resolved) return refused(INVALIDACL);
-    const parent = this.tree.get(parentPath(asked));
+    const parent = this.writable.get(parentPath(asked));
     if (!parent) return refused(NONODE);
     if (!mayDo(parent, Permission.CREATE, caller)) return refused(NOAUTH);
     const path = isSequential ? asked + String(parent.nextSequence).padStart(10, '0') : asked;
-    if (this.tree.get(path)) return refused(NODEEXISTS);
+    if (this.writable.get(path)) return refused(NODEEXISTS);
     if (parent.isEphemeral) return refused(NOCHILDRENFOREPHEMERALS);
     const owned = { sessionId: caller.session.id, acl: resolved };
-    this.tree.insert(path, { data: Buffer.from(data), mode, zxid, ...owned });
-    return done(path);
+    this.writable.insert(path, { data: Buffer.from(data), mode, zxid, ...owned });
+    return done({ path, czxid: zxid });
   }
 
   #delete({ path, version }: RequestOf<'delete'>, caller: Caller): Outcome {
     if (!isPath(path) || path === '/') return refused(BADARGUMENTS);
-    this.tree.nextZxid();
-    const parent = this.tree.get(parentPath(path));
+    this.writable.nextZxid();
+    const parent = this.writable.get(parentPath(path));
     if (!parent) return refused(NONODE);
     if (!mayDo(parent, Permission.DELETE, caller)) return refused(NOAUTH);
-    const node = this.tree.get(path);
+    const node = this.writable.get(path);
     if (!node) return refused(NONODE);
     if (version !== -1 && version !== node.version) return refused(BADVERSION);
     if (node.children.size > 0) return refused(NOTEMPTY);
-    this.tree.remove(path);
+    this.writable.remove(path);
     return done(undefined);
   }
 
@@ -105,13 +117,13 @@ export class RequestProcessor {
 
   #setData({ path, data, version }: RequestOf<'setData'>, caller: Caller): Outcome {
     if (!isPath(path)) return refused(BADARGUMENTS);
-    const zxid = this.tree.nextZxid();
-    const node = this.tree.get(path);
+    const zxid = this.writable.nextZxid();
+    const node = this.writable.get(path);
     if (!node) return refused(NONODE);
     if (!mayDo(node, Permission.WRITE, caller)) return refused(NOAUTH);
     if (version !== -1 && version !== node.version) return refused(BADVERSION);
-    this.tree.setData(path, Buffer.from(data), zxid);
-    return done(node.stat());
+    this.writable.setData(path, Buffer.from(data), zxid);
+    return done(this.writable.get(path)!.stat());
   }
 
   #setAcl({ path, acl }: RequestOf<'setAcl'>, caller: Caller): Outcome {
@@ -134,6 +146,43 @@ export class RequestProcessor {
     if (watch) this.tree.watchChildren(path, caller.listener);
     return done([...node.children]);
   }
+
+  #check({ path, version }: RequestOf<'check'>, caller: Caller): Outcome {
+    if (!isPath(path)) return refused(BADARGUMENTS);
+    const node = this.writable.get(path);
+    if (!node) return refused(NONODE);
+    if (!mayDo(node, Permission.READ, caller)) return refused(NOAUTH);
+    return version === -1 || version === node.version ? done(undefined) : refused(BADVERSION);
+  }
+
+  /** All of them in one transaction, or none: nothing is seen of a draft that is not committed. */
+  #multi({ operations }: RequestOf<'multi'>, caller: Caller): Outcome {
+    if (operations.length === 0 || !operations.every(hasPath)) return refused(BADARGUMENTS);
+    const draft = new TreeDraft(this.tree);
+    const drafting = new RequestProcessor(this.tree, draft);
+    const answers: OperationAnswers[Operation['op']][] = [];
+    for (const [failed, operation] of operations.entries()) {
+      const { rc, answer } = drafting.process(operation, caller);
+      if (rc !== ReturnCode.OK) return done({ failed, rc });
+      answers.push(answer as OperationAnswers[Operation['op']]);
+    }
+    draft.commit();
+    return done({ answers });
+  }
+
+  #removeWatches({ path, kind }: RequestOf<'removeWatches'>, { listener }: Caller): Outcome {
+    if (!isPath(path)) return refused(BADARGUMENTS);
+    return this.tree.unwatch(kind, path, listener) ? done(undefined) : refused(NOWATCHER);
+  }
+}
+
+function isSequence(mode: CreateMode): boolean {
+  return mode === CreateMode.PERSISTENT_SEQUENTIAL || mode === CreateMode.EPHEMERAL_SEQUENTIAL;
+}
+
+function hasPath(operation: Operation): boolean {
+  const isSequential = operation.op === 'create' && isSequence(operation.mode);
+  return isPath(isSequential ? `${operation.path}0` : operation.path);
 }
 
 function isPath(path: string): boolean {

@@ -19,6 +19,14 @@ export class WatchTable {
     link(this.#paths, listener, path);
   }
 
+  /** Removes the watch of one link; `false` if there is none. */
+  remove(path: string, listener: LinkListener): boolean {
+    const isThere = this.#listeners.get(path)?.has(listener) === true;
+    unlink(this.#listeners, path, listener);
+    unlink(this.#paths, listener, path);
+    return isThere;
+  }
+
   /** Removes the watches on `path`, and returns their listeners. */
   take(path: string): ReadonlySet<LinkListener> {
     const listeners = this.#listeners.get(path);

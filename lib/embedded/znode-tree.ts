@@ -1,4 +1,5 @@
 import type { LinkListener } from '../zookeeper/connection/transport.js';
+import type { WatchKind } from '../zookeeper/connection/idle-watches.js';
 import { nodeName, parentPath } from '../zookeeper/connection/znode-path.js';
 import {
   type AclEntry,
@@ -37,7 +38,7 @@ export class Znode {
   readonly #czxid: number;
   #mzxid: number;
   #version = 0;
-  #children?: Set<string>; // most nodes never have any
+  #children: Set<string> | undefined; // most nodes never have any
 
   constructor({ data, mode, zxid, sessionId, acl = OPEN }: ZnodeOrigin) {
     const isEphemeral = mode === CreateMode.EPHEMERAL || mode === CreateMode.EPHEMERAL_SEQUENTIAL;
@@ -78,6 +79,19 @@ export class Znode {
 
   removeChild(name: string): void {
     this.#children?.delete(name);
+  }
+
+  /** A copy that changes by itself. */
+  copy(): Znode {
+    const lasting = this.isContainer ? CreateMode.CONTAINER : CreateMode.PERSISTENT;
+    const mode = this.isEphemeral ? CreateMode.EPHEMERAL : lasting;
+    const origin = { data: this.#data, mode, zxid: this.#czxid, sessionId: this.owner };
+    const copy = new Znode({ ...origin, acl: this.acl });
+    copy.nextSequence = this.nextSequence;
+    copy.#mzxid = this.#mzxid;
+    copy.#version = this.#version;
+    copy.#children = this.#children && new Set(this.#children);
+    return copy;
   }
 
   stat(): Stat {
@@ -174,6 +188,11 @@ export class ZnodeTree {
 
   watchChildren(path: string, listener: LinkListener): void {
     this.#childWatches.add(path, listener);
+  }
+
+  /** Removes the watch of a link; `false` if there is none. */
+  unwatch(kind: WatchKind, path: string, listener: LinkListener): boolean {
+    return (kind === 'data' ? this.#dataWatches : this.#childWatches).remove(path, listener);
   }
 
   /** Removes all watches of a link. */

@@ -4,13 +4,13 @@ import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import { embeddedServers, EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
 import { ServerList, type Servers } from '../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
-import type { Transport } from '../../lib/zookeeper/connection/transport.js';
+import type { Answers, Request, Transport } from '../../lib/zookeeper/connection/transport.js';
 import {
   CreateMode,
   Permission,
   type Stat,
 } from '../../lib/zookeeper/connection/zookeeper-connection.js';
-import type { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
+import { ReturnCode, type ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
 import { useZooKeeper } from '../support/fixtures.js';
 import { seededRandom } from '../support/seeded-random.js';
 import { byTier } from '../support/tier.js';
@@ -96,9 +96,9 @@ class Candidate {
 
   /** Without what may differ: ids and times, and the name of the directory. */
   #shown(answer: unknown): unknown {
-    if (typeof answer === 'string') return this.#relative(answer);
     if (Array.isArray(answer)) return (answer as string[]).sort();
     if (typeof answer !== 'object' || answer === null) return answer;
+    if ('path' in answer) return this.#relative(String(answer.path)); // native knows no more of it
     if ('data' in answer && 'stat' in answer)
       return { data: String(answer.data), ...this.#stat(answer.stat as Stat) };
     return this.#stat(answer as Stat);
@@ -114,6 +114,25 @@ class Candidate {
     const owner = ephemeralOwner === '0' ? 'nobody' : isMine;
     return { version, numChildren, owner, czxid: number(czxid), mzxid: number(mzxid) };
   }
+}
+
+/** A bare link, without anything that would repeat a request or remember a watch. */
+async function linkOf(transport: Transport, servers: Servers) {
+  const events: string[] = [];
+  let isUp = false;
+  const options = { address: await servers.next(), sessionTimeout: 30_000, auth: [] };
+  const link = transport.open(options, {
+    onConnected: () => (isUp = true),
+    onDisconnected: (reason) => events.push(reason),
+    onExpired: (reason) => events.push(reason),
+    onWatch: (type, path) => events.push(`${type} ${path}`),
+  });
+  await eventually('connected', () => isUp);
+  const ask = (request: Request) =>
+    new Promise<{ rc: number; answer?: Answers[keyof Answers] }>((resolve) =>
+      link.request(request, (rc, answer) => resolve({ rc, answer })),
+    );
+  return { ask, events };
 }
 
 describe('The drivers and the embedded tree', () => {
@@ -149,4 +168,49 @@ describe('The drivers and the embedded tree', () => {
     expect(native!.length).toBeGreaterThan(REQUESTS / 100);
     for (const events of others) expect(events).toEqual(native);
   }, 600_000);
+
+  describe('without a client above them', () => {
+    const transports: readonly [string, () => Promise<readonly [Transport, Servers]>][] = [
+      ['native', async () => [await transportOf('native'), new ServerList([server()], () => 0)]],
+      ['wire', async () => [await transportOf('wire'), new ServerList([server()], () => 0)]],
+      ['embedded', async () => [new EmbeddedTransport(new EmbeddedServer()), embeddedServers]],
+    ];
+
+    /** Number of watches that the server keeps; it does not count those on children. */
+    const watchCount = async () =>
+      Number(/Total watches:(\d+)/.exec(await server().fourLetterWord('wchs'))![1]);
+
+    it.each(transports)(
+      'remove a watch of one kind, and say whether there was one; native cannot: %s',
+      async (name, make) => {
+        const [transport, servers] = await make();
+        const { ask, events } = await linkOf(transport, servers);
+        const path = `/watched-${name}`;
+        const { OK, NOWATCHER, UNIMPLEMENTED } = ReturnCode;
+        await ask({ op: 'create', path, data: Buffer.alloc(0), mode: CreateMode.PERSISTENT });
+        const before = await watchCount();
+        await ask({ op: 'getData', path, watch: true });
+        await ask({ op: 'getChildren', path, watch: true });
+        await ask({ op: 'exists', path: `${path}/none`, watch: true });
+        const removals = [
+          { op: 'removeWatches', path: `${path}/none`, kind: 'child' },
+          { op: 'removeWatches', path: `${path}/none`, kind: 'data' },
+          { op: 'removeWatches', path, kind: 'data' },
+          { op: 'removeWatches', path, kind: 'data' },
+        ] as const;
+        const codes = (await Promise.all(removals.map(ask))).map(({ rc }) => rc);
+        const isNative = name === 'native';
+        expect(codes).toEqual(
+          isNative ? Array(4).fill(UNIMPLEMENTED) : [NOWATCHER, OK, OK, NOWATCHER],
+        );
+        expect((await watchCount()) - before).toBe(isNative ? 2 : 0);
+        await ask({ op: 'setData', path, data: Buffer.from('x'), version: -1 });
+        await ask({ op: 'delete', path, version: -1 });
+        expect(events).toEqual(
+          isNative ? [`changed ${path}`, `deleted ${path}`] : [`deleted ${path}`],
+        );
+        await transport.close();
+      },
+    );
+  });
 });

@@ -135,7 +135,6 @@ export function mutexLossSuite(stage: () => LockStage): void {
     it('when another client takes the lock away', async () => {
       const { mine, theirs, key } = stage();
       const lease = await mine.lock(key).acquire();
-      await lease.fencingToken(); // on ZooKeeper it watches its node from now on
       const { signal } = lease;
       const { lease: waiting } = await stage().queue(theirs);
       await stage().evict();

@@ -175,7 +175,7 @@ export function mutexZnodesSuite(stage: () => Stage): void {
       await stranger.create(path, EMPTY, CreateMode.CONTAINER);
       const make = () => stranger.create(`${path}/lock-`, EMPTY, CreateMode.EPHEMERAL_SEQUENTIAL);
       const [, , holder] = [await make(), await make(), await make()];
-      expect(holder).toBe(`${path}/lock-0000000002`);
+      expect(holder.path).toBe(`${path}/lock-0000000002`);
       expect(await mine.mutex(key).tryAcquire()).toBeUndefined();
       for (const node of await stage().nodes()) await stranger.delete(`${path}/${node}`);
     });

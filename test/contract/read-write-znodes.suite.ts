@@ -269,7 +269,8 @@ export function readWriteStrangersSuite(stage: () => Stage): void {
     const { mine, theirs, stranger, key } = stage();
     const lock = mine.locks.readWriteLock(key);
     const writer = await lock.writeLock().acquire();
-    await writer.fencingToken(); // it watches its node, so it need not look before it asks
+    writer.makeRevocable(() => {}); // it watches its node from now on
+    await stage().caughtUp(mine);
     const { lease: queued } = await stage().queueFor(theirs.writeLock(key), theirs);
     stage().freeze();
     const deleting = stranger.delete(writer.paths[0]!);

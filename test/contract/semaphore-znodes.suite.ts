@@ -80,7 +80,7 @@ export function semaphoreZnodesSuite(stage: () => Stage): void {
     const asCurator = async (directory: 'leases' | 'locks', name: string) => {
       const { stranger, path } = stage();
       const prefix = `${path}/${directory}/_c_${randomUUID()}-${name}-`;
-      return stranger.create(prefix, EMPTY, CreateMode.EPHEMERAL_SEQUENTIAL);
+      return (await stranger.create(prefix, EMPTY, CreateMode.EPHEMERAL_SEQUENTIAL)).path;
     };
 
     it("count: a lease of Curator's is respected, and waited for", async () => {

@@ -15,20 +15,23 @@ import {
   type NetworkFaults,
 } from './backends/connection.js';
 import { connectionStatesSuite } from './connection-states.suite.js';
+import { multiSuite, noMultiSuite } from './multi.suite.js';
 
 /**
  * Everything that the port `ZooKeeperConnection` promises: whatever passes it can carry the recipes.
  *
  * @param sessionsExpire false: the server keeps sessions for ever, so nothing depends on time
+ * @param hasMulti false: the driver has no such call
  */
 export function zookeeperConnectionSuite(
   name: string,
   makeEnvironment: () => Promise<ConnectionEnvironment>,
   sessionsExpire = true,
+  hasMulti = true,
 ): void {
   describe(`ZooKeeperConnection to ${name}`, () => {
     const environment = useShared(makeEnvironment);
-    describe('requests', () => connectionRequestsSuite(environment));
+    describe('requests', () => connectionRequestsSuite(environment, hasMulti));
     describe('watches', () => connectionWatchesSuite(environment));
     describe('states', () => connectionStatesSuite(environment, sessionsExpire));
   });
@@ -39,7 +42,10 @@ const { PERSISTENT, PERSISTENT_SEQUENTIAL, EPHEMERAL, EPHEMERAL_SEQUENTIAL, CONT
 const EMPTY = Buffer.alloc(0);
 
 /** What the requests of a `ZooKeeperConnection` promise. */
-function connectionRequestsSuite(environment: () => ConnectionEnvironment): void {
+function connectionRequestsSuite(
+  environment: () => ConnectionEnvironment,
+  hasMulti: boolean,
+): void {
   let connection: ZooKeeperConnection;
   let other: ZooKeeperConnection;
   let root: string;
@@ -56,10 +62,16 @@ function connectionRequestsSuite(environment: () => ConnectionEnvironment): void
     void other.close();
   });
 
+  describe('multi', () => {
+    const place = () => ({ connection, other, root });
+    if (hasMulti) multiSuite(place);
+    else noMultiSuite(place);
+  });
+
   describe('nodes', () => {
     it('hold what was written to them, and count the changes', async () => {
       const path = `${root}/a`;
-      expect(await connection.create(path, Buffer.from('one'), PERSISTENT)).toBe(path);
+      expect(await connection.create(path, Buffer.from('one'), PERSISTENT)).toMatchObject({ path });
       const first = await connection.getData(path);
       expect(first.data).toEqual(Buffer.from('one'));
       const stat = await connection.setData(path, Buffer.from('two'), 0);
@@ -91,6 +103,15 @@ function connectionRequestsSuite(environment: () => ConnectionEnvironment): void
       expect(czxids).toEqual([...czxids].sort((a, b) => a - b));
       expect(new Set(czxids).size).toBe(4);
     });
+
+    it.each(Object.entries(CreateMode))(
+      'come with the transaction that made them, unless by the native driver: %s',
+      async (_, mode) => {
+        const { path, czxid } = await connection.create(`${root}/a`, EMPTY, mode);
+        const stat = await other.sync(path).then(() => other.exists(path));
+        expect(czxid).toBe(connection.createsWithAcl ? stat!.czxid : undefined);
+      },
+    );
 
     it('are listed by name, also when there are many', async () => {
       const names = Array.from({ length: 1_000 }, (_, n) => `${'x'.repeat(100)}-${n}`);
@@ -128,8 +149,8 @@ function connectionRequestsSuite(environment: () => ConnectionEnvironment): void
 
   describe('sequence numbers', () => {
     it('count all children ever made below one parent', async () => {
-      const create = (name: string, mode: CreateMode) =>
-        connection.create(`${root}/${name}`, EMPTY, mode);
+      const create = async (name: string, mode: CreateMode) =>
+        (await connection.create(`${root}/${name}`, EMPTY, mode)).path;
       expect(await create('a-', EPHEMERAL_SEQUENTIAL)).toBe(`${root}/a-0000000000`);
       await create('plain', PERSISTENT);
       await connection.delete(`${root}/a-0000000000`);
@@ -142,7 +163,7 @@ function connectionRequestsSuite(environment: () => ConnectionEnvironment): void
       const parent = `${root}/p`;
       for (let round = 0; round < 2; round++) {
         await connection.create(parent, EMPTY, PERSISTENT);
-        const path = await connection.create(`${parent}/`, EMPTY, EPHEMERAL_SEQUENTIAL);
+        const { path } = await connection.create(`${parent}/`, EMPTY, EPHEMERAL_SEQUENTIAL);
         expect(path).toBe(`${parent}/0000000000`);
         await connection.delete(path);
         await connection.delete(parent);
@@ -154,7 +175,8 @@ function connectionRequestsSuite(environment: () => ConnectionEnvironment): void
     const [used, fresh, busy] = [`${root}/used`, `${root}/fresh`, `${root}/busy`];
     for (const path of [fresh, busy, used]) await connection.create(path, EMPTY, CONTAINER);
     await connection.create(`${busy}/a`, EMPTY, PERSISTENT);
-    await connection.delete(await connection.create(`${used}/`, EMPTY, EPHEMERAL_SEQUENTIAL));
+    const { path } = await connection.create(`${used}/`, EMPTY, EPHEMERAL_SEQUENTIAL);
+    await connection.delete(path);
     expect(await connection.exists(used)).toMatchObject({ ephemeralOwner: '0' });
     environment().collectContainers();
     await eventually('it is gone', async () => !(await connection.exists(used)));
@@ -193,7 +215,7 @@ function connectionRequestsSuite(environment: () => ConnectionEnvironment): void
 
     network.cut(); // credentials are presented on every connection
     await eventually('back', () => states.includes('RECONNECTED'));
-    expect(await ann.create(path, EMPTY, PERSISTENT)).toBe(path);
+    expect(await ann.create(path, EMPTY, PERSISTENT)).toMatchObject({ path });
     network.cut();
     void ann.close();
   });
@@ -226,13 +248,13 @@ function connectionRequestsSuite(environment: () => ConnectionEnvironment): void
         connection.delete(path, 1),
         connection.exists(path),
       ]);
-      expect([made, stat!.version, changed.version, gone]).toEqual([path, 0, 1, undefined]);
+      expect([made.path, stat!.version, changed.version, gone]).toEqual([path, 0, 1, undefined]);
     });
 
     it('lists a node that was made in the same tick, whatever others do', async () => {
       const client = async (one: ZooKeeperConnection) => {
         for (let round = 0; round < 200; round++) {
-          const [path, names] = await Promise.all([
+          const [{ path }, names] = await Promise.all([
             one.create(`${root}/lock-`, EMPTY, EPHEMERAL_SEQUENTIAL),
             one.getChildren(root),
           ]);
@@ -245,7 +267,7 @@ function connectionRequestsSuite(environment: () => ConnectionEnvironment): void
 
     it('sees, after a sync, every change that was confirmed to other clients', async () => {
       for (let round = 0; round < 50; round++) {
-        const path = await other.create(`${root}/`, EMPTY, EPHEMERAL_SEQUENTIAL);
+        const { path } = await other.create(`${root}/`, EMPTY, EPHEMERAL_SEQUENTIAL);
         const [, stat] = await Promise.all([connection.sync(path), connection.exists(path)]);
         expect(stat).toBeDefined();
       }

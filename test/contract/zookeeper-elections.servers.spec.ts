@@ -36,7 +36,12 @@ describe('ZooKeeper', () => {
 
 describe('A ZooKeeper server of its own', () => {
   describe.each(drivers)('by the driver "%s"', (driver) =>
-    zookeeperConnectionSuite('a standalone server', () => StandaloneEnvironment.start(driver)),
+    zookeeperConnectionSuite(
+      'a standalone server',
+      () => StandaloneEnvironment.start(driver),
+      true,
+      driver !== 'native',
+    ),
   );
 
   clientStatusLossSuite(

@@ -190,7 +190,7 @@ export class Follower implements Transport {
   }
 }
 
-const READS = new Set<Request['op']>(['exists', 'getData', 'getChildren']);
+const READS = new Set<Request['op']>(['exists', 'getData', 'getChildren', 'removeWatches']);
 
 /** A link to a follower. Requests are answered in order: so reads behind one that waits for the leader wait too. */
 export class FollowerLink implements TransportLink {

@@ -73,8 +73,8 @@ async function askInTurns(): Promise<void> {
 
 async function makeAndDelete(): Promise<void> {
   for (;;) {
-    const path = connection.create('/storm-', Buffer.alloc(0), CreateMode.EPHEMERAL_SEQUENTIAL);
-    await track(path.then((made) => connection.delete(made)));
+    const made = connection.create('/storm-', Buffer.alloc(0), CreateMode.EPHEMERAL_SEQUENTIAL);
+    await track(made.then(({ path }) => connection.delete(path)));
     await delay(5);
   }
 }

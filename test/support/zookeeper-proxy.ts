@@ -30,6 +30,11 @@ export const OpCode = {
   addWatch: 106,
 } as const;
 
+/** Whether a request of that type is one of that operation: the drivers create by different types. */
+export function isOperation(opcode: number, operation: keyof typeof OpCode): boolean {
+  return opcode === OpCode[operation] || (operation === 'create' && opcode === OpCode.create2);
+}
+
 /**
  * A TCP proxy on loopback in front of a ZooKeeper server, for faults of the network between them.
  *

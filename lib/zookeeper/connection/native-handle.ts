@@ -1,4 +1,5 @@
 import type { Reply, Request } from './transport.js';
+import { ReturnCode } from './zookeeper-error.js';
 
 /** A stat as returned by the driver. */
 interface NativeStat {
@@ -45,7 +46,7 @@ export function sendNative(handle: NativeHandle, request: Request, reply: Reply)
   switch (request.op) {
     case 'create':
       return handle.a_create(request.path, request.data, request.mode, (rc, _, path) =>
-        reply(rc, path),
+        reply(rc, { path }),
       );
     case 'delete':
       return handle.a_delete_(request.path, request.version, (rc) => reply(rc));
@@ -65,6 +66,9 @@ export function sendNative(handle: NativeHandle, request: Request, reply: Reply)
     }
     case 'getChildren':
       return handle.a_get_children(request.path, request.watch, (rc, _, names) => reply(rc, names));
+    case 'multi':
+    case 'removeWatches':
+      return ReturnCode.UNIMPLEMENTED;
     case 'sync':
       return handle.a_sync(request.path, (rc) => reply(rc));
   }

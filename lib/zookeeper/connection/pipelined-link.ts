@@ -21,9 +21,13 @@ const WINDOW = 1_000;
 const MANY_SETTLED = 1_024;
 
 /** Codes of requests that the driver rejected before sending anything. */
-const NOT_SENT = new Set<number>([ReturnCode.INVALIDSTATE, ReturnCode.BADARGUMENTS]);
+const NOT_SENT = new Set<number>([
+  ReturnCode.INVALIDSTATE,
+  ReturnCode.BADARGUMENTS,
+  ReturnCode.UNIMPLEMENTED,
+]);
 
-/** Operations carried out by the leader or with its consent. An error may come from the connected server alone. */
+/** Operations carried out by the leader or with its consent. An error may come from the connected server alone, as may that in a `multi`. */
 const LEADERS = new Set<Request['op']>(['create', 'delete', 'setData', 'setAcl', 'sync']);
 
 /** Pause before a request to a busy server is repeated, in ms. */

@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import type { Liveness } from '../../core/internal/client-lifecycle.js';
+import { IdleWatches, type WatchKind } from './idle-watches.js';
 import { PipelinedLink } from './pipelined-link.js';
 import type { ServerAddress, Servers } from './server-list.js';
 import { Session } from './session.js';
@@ -11,7 +12,10 @@ import type {
   AclEntry,
   AuthInfo,
   ConnectionState,
+  Created,
   CreateMode,
+  Operation,
+  OperationAnswers,
   Stat,
   Watcher,
   ZooKeeperConnection,
@@ -86,15 +90,24 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   /** Whether its timers keep the process alive; the links of the driver always do. */
   #isBackground = false;
   readonly #listeners = new Set<(state: ConnectionState, reason: string) => void>();
-  readonly #watches = new WatchRegistry();
+  readonly #watches: WatchRegistry;
 
-  constructor(private readonly options: SessionConnectionOptions) {}
+  constructor(private readonly options: SessionConnectionOptions) {
+    this.#watches = new WatchRegistry(
+      new IdleWatches(options.clock, (kind, path) => this.#removeWatch(kind, path)),
+    );
+  }
 
   get createsWithAcl(): boolean {
     return this.options.transport.createsWithAcl ?? false;
   }
 
-  create(path: string, data: Buffer, mode: CreateMode, acl?: readonly AclEntry[]): Promise<string> {
+  create(
+    path: string,
+    data: Buffer,
+    mode: CreateMode,
+    acl?: readonly AclEntry[],
+  ): Promise<Created> {
     return this.#send({ op: 'create', path, data, mode, acl });
   }
 
@@ -137,13 +150,23 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     });
   }
 
+  async multi<const O extends readonly Operation[]>(
+    operations: O,
+  ): Promise<{ readonly [I in keyof O]: OperationAnswers[O[I]['op']] }> {
+    const path = operations[0]?.path ?? '/';
+    const outcome = await this.#send({ op: 'multi', path, operations });
+    if ('answers' in outcome)
+      return outcome.answers as { [I in keyof O]: OperationAnswers[O[I]['op']] };
+    const { op, path: culprit } = operations[outcome.failed]!;
+    throw new ZooKeeperError(outcome.rc, `multi[${outcome.failed}] ${op}`, culprit);
+  }
+
   sync(path: string): Promise<void> {
     return this.#send({ op: 'sync', path });
   }
 
   unwatch(path: string, watcher: Watcher): void {
-    this.#watches.remove('data', path, watcher);
-    this.#watches.remove('child', path, watcher);
+    this.#watches.unwatch(path, watcher);
   }
 
   onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void {
@@ -185,7 +208,7 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   }
 
   async #sendWatched<O extends 'getData' | 'getChildren'>(
-    kind: 'data' | 'child',
+    kind: WatchKind,
     watcher: Watcher | undefined,
     request: RequestOf<O>,
   ): Promise<Answers[O]> {
@@ -200,6 +223,11 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
 
   #send<O extends Request['op']>(request: RequestOf<O>): Promise<Answers[O]> {
     return (this.isConnected ? this.#link : undefined)?.send<O>(request) ?? this.#refuse(request);
+  }
+
+  /** Whether there was one does not matter: it may have fired, or it never was set; nor that the native driver cannot do it. */
+  #removeWatch(kind: WatchKind, path: string): void {
+    this.#send({ op: 'removeWatches', kind, path }).catch(() => {});
   }
 
   /** Rejects in a later macrotask: a loop of rejected requests must not starve the event loop. */

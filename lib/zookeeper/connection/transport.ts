@@ -1,39 +1,39 @@
-import type { AclEntry, AuthInfo, CreateMode, Stat } from './zookeeper-connection.js';
+import type { WatchKind } from './idle-watches.js';
+import type {
+  AclEntry,
+  AuthInfo,
+  Change,
+  Operation,
+  OperationAnswers,
+  Stat,
+} from './zookeeper-connection.js';
 import type { ServerAddress } from './server-list.js';
 import type { Session } from './session.js';
 
 /** A request as sent over a link. Paths are absolute. */
 export type Request =
-  | {
-      readonly op: 'create';
-      readonly path: string;
-      readonly data: Buffer;
-      readonly mode: CreateMode;
-      /** Access control list of the node, on a transport that `createsWithAcl`. Default: open to everyone. */
-      readonly acl?: readonly AclEntry[] | undefined;
-    }
-  | { readonly op: 'delete'; readonly path: string; readonly version: number }
+  | Change
   | { readonly op: 'exists'; readonly path: string; readonly watch: boolean }
   | { readonly op: 'getData'; readonly path: string; readonly watch: boolean }
-  | {
-      readonly op: 'setData';
-      readonly path: string;
-      readonly data: Buffer;
-      readonly version: number;
-    }
   | { readonly op: 'setAcl'; readonly path: string; readonly acl: readonly AclEntry[] }
   | { readonly op: 'getChildren'; readonly path: string; readonly watch: boolean }
+  /** Removes the watch of this link on the path; the native driver cannot. */
+  | { readonly op: 'removeWatches'; readonly path: string; readonly kind: WatchKind }
+  /** All of the operations, in one transaction, or none; the native driver cannot. `path` is that of the first. */
+  | { readonly op: 'multi'; readonly path: string; readonly operations: readonly Operation[] }
   | { readonly op: 'sync'; readonly path: string };
 
 /** Answer to each kind of request. */
-export interface Answers {
-  create: string;
-  delete: undefined;
+export interface Answers extends OperationAnswers {
   exists: Stat;
   getData: { data: Buffer; stat: Stat };
-  setData: Stat;
   setAcl: undefined;
   getChildren: string[];
+  removeWatches: undefined;
+  /** The answers of the operations; or, if none was carried out, which of them is to blame, and its code. */
+  multi:
+    | { readonly answers: readonly OperationAnswers[Operation['op']][] }
+    | { readonly failed: number; readonly rc: number };
   sync: undefined;
 }
 
@@ -63,7 +63,10 @@ export interface LinkListener {
 
 /** One connection to one server. It is opened and lost once, and never used again after that. */
 export interface TransportLink {
-  /** Sends at once; requests are answered in order, never synchronously. A lost link replies `CONNECTIONLOSS`. */
+  /**
+   * Sends at once; requests are answered in order, never synchronously. A lost link replies `CONNECTIONLOSS`. A driver that
+   * has no call for the request replies `UNIMPLEMENTED`, and sends nothing.
+   */
   request(request: Request, reply: Reply): void;
   /**
    * Abandons the link, whether dead or only silent, without ending `session`. If `session` ends later while the server

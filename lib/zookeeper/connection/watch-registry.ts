@@ -1,12 +1,15 @@
+import { type IdleWatches, type WatchKind } from './idle-watches.js';
 import type { Watcher, WatchEvent } from './zookeeper-connection.js';
-
-type Kind = 'data' | 'child';
 
 /**
  * Watchers by kind and path. The server holds one watch per path and kind; all watchers of it are notified together.
  *
  * A watcher is called once, then removed: with the event, or with `disconnected` when the link, and with it every watch on
  * the server, is lost.
+ *
+ * Invariant: the request to remove an idle watch is sent in the same step in which it is found that nobody waits for it. A
+ * watcher that comes later sends its own request behind that one, and a server carries out the requests of one link in their
+ * order: so no watch is removed that somebody waits for.
  */
 export class WatchRegistry {
   readonly #watchers = {
@@ -14,15 +17,25 @@ export class WatchRegistry {
     child: new Map<string, Set<Watcher>>(),
   };
 
-  add(kind: Kind, path: string, watcher: Watcher): void {
+  constructor(private readonly idle: IdleWatches) {}
+
+  /** Called right before the request that sets the watch is sent. */
+  add(kind: WatchKind, path: string, watcher: Watcher): void {
+    this.idle.delete(kind, path);
     const there = this.#watchers[kind].get(path);
     if (there) there.add(watcher);
     else this.#watchers[kind].set(path, new Set([watcher]));
   }
 
-  remove(kind: Kind, path: string, watcher: Watcher): void {
-    const there = this.#watchers[kind].get(path);
-    if (there?.delete(watcher) && there.size === 0) this.#watchers[kind].delete(path);
+  /** Removes a watcher whose request has failed: it has set no watch. */
+  remove(kind: WatchKind, path: string, watcher: Watcher): void {
+    this.#wasLast(kind, path, watcher);
+  }
+
+  /** Removes a watcher; the server keeps the watch until the other watchers are notified, or for some time. */
+  unwatch(path: string, watcher: Watcher): void {
+    for (const kind of ['data', 'child'] as const)
+      if (this.#wasLast(kind, path, watcher)) this.idle.add(kind, path);
   }
 
   /** Handles a server event: `child` ends child watches, a deletion both kinds, any other event data watches. */
@@ -32,13 +45,21 @@ export class WatchRegistry {
   }
 
   disconnect(): void {
+    this.idle.clear();
     for (const kind of ['data', 'child'] as const) {
       for (const path of [...this.#watchers[kind].keys()])
         this.#take(kind, path, { type: 'disconnected', path });
     }
   }
 
-  #take(kind: Kind, path: string, event: WatchEvent): void {
+  #wasLast(kind: WatchKind, path: string, watcher: Watcher): boolean {
+    const there = this.#watchers[kind].get(path);
+    if (!there?.delete(watcher) || there.size > 0) return false;
+    return this.#watchers[kind].delete(path);
+  }
+
+  #take(kind: WatchKind, path: string, event: WatchEvent): void {
+    this.idle.delete(kind, path);
     const there = this.#watchers[kind].get(path);
     if (there === undefined) return;
     this.#watchers[kind].delete(path);

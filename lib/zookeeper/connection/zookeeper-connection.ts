@@ -17,6 +17,14 @@ export interface Stat {
   readonly numChildren: number;
 }
 
+/** A node that was created. */
+export interface Created {
+  /** Full path, with the sequence number of a sequential node. */
+  readonly path: string;
+  /** The transaction that created it; `undefined` if the driver does not report it, nor do servers in a `multi`. */
+  readonly czxid?: number | undefined;
+}
+
 /** Kinds of znodes, with their protocol flags. */
 export const CreateMode = {
   PERSISTENT: 0,
@@ -66,6 +74,36 @@ export interface AclEntry {
   readonly id: string;
 }
 
+/** A change of one node. */
+export type Change =
+  | {
+      readonly op: 'create';
+      readonly path: string;
+      readonly data: Buffer;
+      readonly mode: CreateMode;
+      /** Access control list of the node, on a transport that `createsWithAcl`. Default: open to everyone. */
+      readonly acl?: readonly AclEntry[] | undefined;
+    }
+  | { readonly op: 'delete'; readonly path: string; readonly version: number }
+  | {
+      readonly op: 'setData';
+      readonly path: string;
+      readonly data: Buffer;
+      readonly version: number;
+    };
+
+/** A part of a `multi`: a change, or a `check` that the node exists in that version; -1 is any. */
+export type Operation =
+  Change | { readonly op: 'check'; readonly path: string; readonly version: number };
+
+/** Answer to each kind of operation. */
+export interface OperationAnswers {
+  create: Created;
+  delete: undefined;
+  setData: Stat;
+  check: undefined;
+}
+
 /** Credentials that a connection presents, e.g. `{ scheme: 'digest', auth: 'user:password' }`. */
 export interface AuthInfo {
   readonly scheme: string;
@@ -93,12 +131,8 @@ export interface ZooKeeperConnection {
   /** Whether `create` takes a list: with it a node is never there without its list. */
   readonly createsWithAcl: boolean;
 
-  /**
-   * Resolves to the created path, with the sequence number of a sequential node.
-   *
-   * @param acl only if `createsWithAcl`; default: open to everyone
-   */
-  create(path: string, data: Buffer, mode: CreateMode, acl?: readonly AclEntry[]): Promise<string>;
+  /** @param acl only if `createsWithAcl`; default: open to everyone */
+  create(path: string, data: Buffer, mode: CreateMode, acl?: readonly AclEntry[]): Promise<Created>;
   /** Deletes the node if it has that `version`; -1 (the default) matches any version. */
   delete(path: string, version?: number): Promise<void>;
   /** Resolves to `undefined` if there is no such node; the watcher is then notified of its creation. */
@@ -109,10 +143,19 @@ export interface ZooKeeperConnection {
   setAcl(path: string, acl: readonly AclEntry[]): Promise<void>;
   /** Resolves to names, not paths, in no particular order. The watcher is set only if the node exists. */
   getChildren(path: string, watcher?: Watcher): Promise<string[]>;
+  /**
+   * Carries out all of the operations in one transaction, or none of them. Resolves to their answers. Rejects with the error
+   * of the first that cannot be carried out; by the native driver, which has no such call, with `UNIMPLEMENTED`.
+   *
+   * @param operations in their order: each sees the changes of those before it; at least one
+   */
+  multi<const O extends readonly Operation[]>(
+    operations: O,
+  ): Promise<{ readonly [I in keyof O]: OperationAnswers[O[I]['op']] }>;
   /** Brings the connected server up to date with the leader: the reads that follow see every earlier write. */
   sync(path: string): Promise<void>;
 
-  /** Removes a watcher; the server keeps its watch until the node changes, but the watcher is not called. */
+  /** Removes a watcher: it is not called. The watch of the server goes too, after some time; by the native driver, at a change. */
   unwatch(path: string, watcher: Watcher): void;
   /** Calls `listener` on every change of state, with the reason; the returned function unsubscribes it. */
   onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void;

@@ -195,7 +195,7 @@ export class LockAttempt {
     const { connection } = this.context;
     const blocker = `${this.directory}/${name}`;
     this.acquisition.holder = undefined;
-    const own = (this.ownWatch ??= new OwnedNode(this.context, this.node.path!));
+    const own = (this.ownWatch ??= new OwnedNode(this.context, this.node));
     while (this.node.belongsTo(connection.session) && !own.isGone) {
       let wake!: (event?: WatchEvent) => void;
       const woken = new Promise<WatchEvent | undefined>((resolve) => (wake = resolve));

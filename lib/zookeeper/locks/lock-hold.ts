@@ -45,9 +45,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     const { identity, key, method, session, nodes, errorPolicy } = grant;
     const { connection, client } = context;
     this.hold = new Hold(identity, { key, client }, this, method, context);
-    this.#watches = nodes.map(
-      ({ node, ownWatch }) => ownWatch ?? new OwnedNode(context, node.path!),
-    );
+    this.#watches = nodes.map(({ node, ownWatch }) => ownWatch ?? new OwnedNode(context, node));
     for (const watch of this.#watches) watch.guard(session, this);
     if (errorPolicy === 'standard')
       this.#stopListening = connection.onStateChange((state, reason) =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../connection/session.js';
 import {
+  type Created,
   CreateMode,
   type WatchEvent,
   type ZooKeeperConnection,
@@ -25,6 +26,8 @@ export class ProtectedNode {
   sequence = 0;
   /** Full path, once it is known. */
   path: string | undefined;
+  /** The transaction that created it; `undefined` unless the answer to the create told. */
+  czxid: number | undefined;
   /** True if it is not known whether the last create was carried out. */
   isUncertain = false;
   readonly #prefix = `_c_${randomUUID()}-`;
@@ -94,7 +97,7 @@ export class ProtectedNode {
     const children = await listChildren(this.connection, this.directory);
     const mine = children.find((name) => name.startsWith(this.#prefix));
     this.isUncertain = false;
-    if (mine !== undefined) this.#found(`${this.directory}/${mine}`);
+    if (mine !== undefined) this.#found({ path: `${this.directory}/${mine}` });
     return children;
   }
 
@@ -103,7 +106,9 @@ export class ProtectedNode {
     await this.#creating?.catch(() => {});
   }
 
-  #found(path: string): string {
+  /** Invariant: `czxid` is that of `path`, not of an earlier node. One that was found by its name has to be read for it. */
+  #found({ path, czxid }: Created): string {
+    this.czxid = czxid;
     this.name = path.slice(this.directory.length + 1);
     this.sequence = Number(this.name.slice(this.#prefix.length + this.lockName.length));
     return (this.path = path);
@@ -134,8 +139,10 @@ export class OwnedNode {
   isArmed = false;
   /** True if the node is gone although it was not removed here. */
   isGone = false;
-  /** The transaction that created the node, once read: the fencing token. */
-  czxid?: bigint;
+  /** Full path of the node. */
+  readonly path: string;
+  /** The transaction that created the node, once known: the fencing token. */
+  czxid: bigint | undefined;
   #isStopped = false;
   /** The transaction that last requested a revocation; 0 if there was none. */
   #revokedBy = 0;
@@ -150,8 +157,11 @@ export class OwnedNode {
 
   constructor(
     private readonly context: Pick<RecipeContext, 'connection' | 'clock'>,
-    readonly path: string,
-  ) {}
+    { path, czxid }: Pick<ProtectedNode, 'path' | 'czxid'>,
+  ) {
+    this.path = path!;
+    this.czxid = czxid === undefined ? undefined : BigInt(czxid);
+  }
 
   /** Whether the node, once granted, may still give us the lock. Decided by the clock, as an event may come late. */
   get isExclusive(): boolean {

@@ -56,7 +56,7 @@ export class SemaphoreGate {
   #open({ attempt, session }: GrantedAttempt, onLost: () => void): OpenGate {
     const { removals } = this.context;
     const owner = { nodeLost: onLost, nodeRevoked: () => {} };
-    const watch = attempt.ownWatch ?? new OwnedNode(this.context, attempt.node.path!);
+    const watch = attempt.ownWatch ?? new OwnedNode(this.context, attempt.node);
     watch.guard(session, owner);
     const close = () => {
       watch.stop();

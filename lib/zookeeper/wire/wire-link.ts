@@ -90,7 +90,7 @@ export class WireLink implements TransportLink {
     if (!isSendable(request)) return void setImmediate(reply, ReturnCode.BADARGUMENTS);
     this.#send(
       (writer) => writeRequest(writer, request),
-      (rc, record) => (rc === 0 ? reply(rc, readAnswer(record, request.op)) : reply(rc)),
+      (rc, record) => (rc === 0 ? reply(rc, readAnswer(record, request)) : reply(rc)),
     );
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { TestClient, type TestClientOptions } from '../../faults/support/test-client.js';
-import { FaultProxy, OpCode } from '../../support/zookeeper-proxy.js';
+import { FaultProxy, isOperation, type OpCode } from '../../support/zookeeper-proxy.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 
 /** A server with two clients, one of them behind a proxy that breaks its connection. */
@@ -27,7 +27,7 @@ class BadNetwork {
     return trap.call(
       this.proxy,
       ({ opcode, path }) =>
-        opcode === OpCode[operation] && path.startsWith(start) && --countdown === 0,
+        isOperation(opcode, operation) && path.startsWith(start) && --countdown === 0,
     );
   }
 }

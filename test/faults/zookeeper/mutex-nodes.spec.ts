@@ -146,7 +146,7 @@ describe('A mutex, when another client deletes nodes in its directory,', () => {
     it('that has held it for long', async () => {
       const lease = await mutexes[0]!.acquire();
       const [holding] = await stage.queue(1);
-      await lease.fencingToken();
+      lease.makeRevocable(() => {}); // it watches its node from now on
       await remove(holding);
       await expectLost(lease);
     });

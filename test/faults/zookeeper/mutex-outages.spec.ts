@@ -5,7 +5,7 @@ import {
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
 import type { Lease } from '../../../lib/core/lease.js';
-import { OpCode } from '../../support/zookeeper-proxy.js';
+import { isOperation, type OpCode } from '../../support/zookeeper-proxy.js';
 import type { TestClient } from '../support/test-client.js';
 import { useZooKeeperStage } from '../support/zookeeper-stage.js';
 
@@ -24,7 +24,7 @@ describe('A mutex, with its connection cut', () => {
     const trap = when === 'before' ? proxy.cutBefore : proxy.cutAfter;
     return trap.call(
       proxy,
-      ({ opcode, path }) => opcode === OpCode[operation] && path.startsWith(directory),
+      ({ opcode, path }) => isOperation(opcode, operation) && path.startsWith(directory),
     );
   }
 

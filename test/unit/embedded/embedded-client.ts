@@ -7,7 +7,10 @@ import type {
   SessionCredentials,
   Transport,
 } from '../../../lib/zookeeper/connection/transport.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import {
+  type Created,
+  CreateMode,
+} from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 
 const OPTIONS: OpenOptions = {
   address: { host: 'embedded', port: 0 },
@@ -82,7 +85,8 @@ export class EmbeddedClient implements LinkListener {
 
   /** The path as made, or the code. */
   create(path: string, mode: CreateMode = CreateMode.PERSISTENT, data = ''): unknown {
-    return this.#answer({ op: 'create', path, data: Buffer.from(data), mode });
+    const made = this.#answer({ op: 'create', path, data: Buffer.from(data), mode });
+    return typeof made === 'number' ? made : (made as Created).path;
   }
 
   /** 0, or the code. */

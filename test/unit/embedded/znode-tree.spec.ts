@@ -189,7 +189,7 @@ describe('znodes of the embedded tree', () => {
       expect(client.send(created('/none/a'))).toEqual({ rc: INVALIDACL }); // checked before the parent
       expect(client.exists('/none')).toBe(NONODE);
       const ann = new EmbeddedClient(server, { auth });
-      expect(ann.send(created('/p'))).toEqual({ rc: 0, answer: '/p' });
+      expect(ann.send(created('/p'))).toMatchObject({ rc: 0, answer: { path: '/p' } });
       expect(client.create('/p/a')).toBe(NOAUTH);
       expect(ann.create('/p/a')).toBe('/p/a');
     });
@@ -230,6 +230,20 @@ describe('watches of the embedded tree', () => {
     other.setData('/p', 'two');
     expect(watcher.heard).toEqual(['changed /p']);
     expect(server.tree.watchCount).toBe(0);
+  });
+
+  it('fire no more once they are removed, each kind by itself', () => {
+    const remove = (kind: 'data' | 'child') =>
+      watcher.send({ op: 'removeWatches', path: '/p', kind })!.rc;
+    watcher.exists('/p', true);
+    watcher.getChildren('/p', true);
+    other.getData('/p', true);
+    expect([remove('data'), remove('data')]).toEqual([0, ReturnCode.NOWATCHER]);
+    other.setData('/p', 'one');
+    other.create('/p/a');
+    expect(watcher.heard).toEqual(['child /p']);
+    expect(other.heard).toEqual(['changed /p']);
+    expect([remove('child'), server.tree.watchCount]).toEqual([ReturnCode.NOWATCHER, 0]);
   });
 
   it('report the creation of a missing node, but only those set by exists', () => {

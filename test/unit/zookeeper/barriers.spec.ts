@@ -81,7 +81,7 @@ describe('A barrier over a bad network', () => {
     const refused = ours.setBarrier();
     await expect(refused).rejects.not.toBeInstanceOf(LockConnectionError);
     await expect(refused).rejects.toMatchObject({ code: 'NOCHILDRENFOREPHEMERALS' });
-    await two.theirs.connection.delete(locks);
+    await two.theirs.connection.delete(locks.path);
     await ours.setBarrier();
   });
 });

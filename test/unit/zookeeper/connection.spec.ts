@@ -11,12 +11,14 @@ import {
   type RetryPolicy,
   RetryUntilElapsed,
 } from '../../../lib/zookeeper/connection/retry-policies.js';
+import { IdleWatches } from '../../../lib/zookeeper/connection/idle-watches.js';
 import { ServerList } from '../../../lib/zookeeper/connection/server-list.js';
 import { reconnectDelay } from '../../../lib/zookeeper/connection/session-connection.js';
 import { WatchRegistry } from '../../../lib/zookeeper/connection/watch-registry.js';
 import type { WatchEvent } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import { seededRandom } from '../../support/seeded-random.js';
+import { VirtualClock } from '../../support/time.js';
 
 const SERVERS = [1, 2, 3, 4].map((i) => ({ host: `10.0.0.${i}`, port: 2181 }));
 
@@ -165,7 +167,7 @@ describe('The registry of watches', () => {
   let heard: string[];
 
   beforeEach(() => {
-    registry = new WatchRegistry();
+    registry = new WatchRegistry(new IdleWatches(new VirtualClock(), () => {}));
     heard = [];
   });
 

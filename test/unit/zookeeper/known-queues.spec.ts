@@ -54,8 +54,10 @@ describe('A lock that is taken again and again', () => {
     expect(await attempt).toBeUndefined();
   });
 
-  const strangersNode = () =>
-    two.theirs.connection.create(`${PATH}/lock-`, EMPTY, CreateMode.EPHEMERAL_SEQUENTIAL);
+  async function strangersNode(): Promise<string> {
+    const { connection } = two.theirs;
+    return (await connection.create(`${PATH}/lock-`, EMPTY, CreateMode.EPHEMERAL_SEQUENTIAL)).path;
+  }
 
   async function opsOf(work: () => Promise<unknown>): Promise<string[]> {
     const before = two.mine.requests.length;

@@ -13,7 +13,8 @@ describe('A downgrade over a connection with faults', () => {
 
   beforeEach(async () => {
     writer = await two.mine.locks.readWriteLock('door').writeLock().acquire();
-    await writer.fencingToken(); // it watches its node, so it need not look before it asks
+    writer.makeRevocable(() => {}); // it watches its node from now on
+    await two.caughtUp();
   });
 
   it('lets no writer read on after its node was deleted, though it asks before it could learn of that', async () => {
@@ -90,13 +91,39 @@ describe('A downgrade over a connection with faults', () => {
   }
 });
 
+describe('A fencing token', () => {
+  const two = useTwoClients();
+
+  it('comes with the create: it costs no request', async () => {
+    const { mine, theirs } = two;
+    const before = mine.requests.length;
+    await using lease = await mine.mutex('door').acquire();
+    const token = await lease.fencingToken();
+    const { czxid } = (await theirs.connection.exists(lease.paths[0]!))!;
+    expect(token).toBe(BigInt(czxid));
+    expect(mine.requests.slice(before).filter(({ op }) => op === 'getData')).toEqual([]);
+  });
+
+  it('is read from a node that was found after the answer to its create was lost', async () => {
+    const { mine, theirs, network } = two;
+    await mine.mutex('door').using(() => {});
+    network.once('unanswered', ({ op, path }) => op === 'create' && path.includes('lock-'));
+    await using lease = await mine.mutex('door').acquire();
+    const before = mine.requests.length;
+    const token = await lease.fencingToken();
+    const { czxid } = (await theirs.connection.exists(lease.paths[0]!))!;
+    expect(token).toBe(BigInt(czxid));
+    expect(mine.requests.slice(before).map(({ op }) => op)).toEqual(['getData']);
+  });
+});
+
 describe('A revocation while the holder alone has lost its connection', () => {
   const two = useTwoClients();
 
   it('is reported once when the holder is back, however often it was asked for, not again after the next loss', async () => {
     const lease = await two.mine.mutex('door').acquire();
     const told = revocationsOf(lease);
-    await lease.fencingToken(); // it watches its node by now
+    await two.caughtUp(); // it watches its node by now
     await two.away(async () => {
       for (let time = 0; time < 3; time++)
         expect(await two.theirs.locks.revoke(lease.paths[0]!)).toBe(true);

@@ -31,12 +31,30 @@ const stat = (writer: JuteWriter) => {
 const connectResponse = (writer: JuteWriter) =>
   void writer.int(0).int(10_000).long(-2n).buffer(Buffer.alloc(16, 255)).boolean(false);
 const answers = {
-  create: record((writer) => writer.text('/locks/é-0000000001')),
+  create: record((writer) => stat(writer.text('/locks/é-0000000001'))),
   exists: record(stat),
   setData: record(stat),
   getData: record((writer) => stat(writer.buffer(Buffer.from('data')))),
   getChildren: record((writer) => writer.vector(['a', 'ü', ''], (w, name) => w.text(name))),
+  multi: record((writer) => {
+    const part = (type: number, isEnd = false) =>
+      writer
+        .int(type)
+        .boolean(isEnd)
+        .int(isEnd ? -1 : 0);
+    stat(part(15).text('/a'));
+    stat(part(5));
+    for (const type of [13, 2]) part(type);
+    part(-1, true);
+  }),
 };
+const operations = [
+  { op: 'create', path: '/a', data: Buffer.alloc(0), mode: 0 },
+  { op: 'setData', path: '/a', data: Buffer.alloc(0), version: 0 },
+  { op: 'check', path: '/a', version: 1 },
+  { op: 'delete', path: '/a', version: 1 },
+] as const;
+const requestOf = (op: keyof typeof answers) => ({ op, operations });
 const event = record((writer) => writer.int(2).int(3).text('/locks/a'));
 
 describe('Jute', () => {
@@ -63,7 +81,7 @@ describe('Jute', () => {
   });
 
   it('has answers with stats, in which ids of sessions are unsigned', () => {
-    expect(readAnswer(new JuteReader(answers.getData), 'getData')).toEqual({
+    expect(readAnswer(new JuteReader(answers.getData), { op: 'getData' })).toEqual({
       data: Buffer.from('data'),
       stat: {
         czxid: 7,
@@ -75,6 +93,23 @@ describe('Jute', () => {
         numChildren: 5,
       },
     });
+  });
+
+  it('has an answer to each operation of a multi, or the first error that is to blame', () => {
+    const read = (bytes: Buffer) => readAnswer(new JuteReader(bytes), { op: 'multi', operations });
+    const made = { path: '/a', czxid: 7 };
+    const changed = expect.objectContaining({ version: 1 });
+    expect(read(answers.multi)).toEqual({ answers: [made, changed, undefined, undefined] });
+    const refused = (codes: number[], ends = true) =>
+      record((writer) => {
+        for (const rc of codes) writer.int(-1).boolean(false).int(rc).int(rc);
+        if (ends) writer.int(-1).boolean(true).int(-1);
+      });
+    expect(read(refused([0, 0, -103, -2]))).toEqual({ failed: 2, rc: -103 });
+    expect(() => read(refused([0, 0, -2, -2]))).toThrow(ProtocolError); // no reason
+    expect(() => read(refused([0, -103, -2]))).toThrow(ProtocolError); // too few
+    expect(() => read(refused([0, -103, -2, -2, -2]))).toThrow(ProtocolError); // too many
+    expect(() => read(refused([0, -103, -2, -2], false))).toThrow(ProtocolError);
   });
 
   it('has null for what is empty', () => {
@@ -226,7 +261,7 @@ describe('A link', () => {
       ['deleted', '/locks/a'],
     ]);
     expect(replies.map(([rc]) => rc)).toEqual([0, 0, -101, 0]);
-    expect(replies[3]![1]).toBe('/locks/é-0000000001');
+    expect(replies[3]![1]).toEqual({ path: '/locks/é-0000000001', czxid: 7 });
     expect(seen.zxid).toBe(4); // not 90: a ping proves nothing
     socket.destroy();
   });
@@ -341,7 +376,10 @@ describe('Nonsense', () => {
     const readers = [
       ...Object.entries(answers).map(
         ([op, bytes]) =>
-          [bytes, (it: JuteReader) => readAnswer(it, op as keyof typeof answers)] as const,
+          [
+            bytes,
+            (it: JuteReader) => readAnswer(it, requestOf(op as keyof typeof answers)),
+          ] as const,
       ),
       [event, (it: JuteReader) => readEvent(it)] as const,
       [record(connectResponse), (it: JuteReader) => readConnectResponse(it)] as const,
