@@ -216,7 +216,7 @@ async function ordeal(seed: number): Promise<string[]> {
     await clock.advance(random() * 2_000);
     connection
       .create(`/${step}`, Buffer.alloc(0), CreateMode.EPHEMERAL)
-      .then((path) => log.push(`${clock.now()} made ${path}`))
+      .then(({ path }) => log.push(`${clock.now()} made ${path}`))
       .catch((error: Error) => log.push(`${clock.now()} ${error.message}`));
     accidents[Math.floor(random() * accidents.length)]!();
   }
