@@ -21,7 +21,7 @@ import { readHolders } from '../locks/lock-holders.js';
 import { readCommands, writeCommands } from '../locks/read-write-commands.js';
 import { fairCommands, reentrantCommands } from '../locks/mutex-commands.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { permitReleaseIds } from '../scripts/index.js';
+import { releasePermitIds } from '../semaphores/permit-commands.js';
 import { FoundLocks } from './found-locks.js';
 import { readLockKey } from './read-lock-key.js';
 import { expectReady, RedisReports } from './redis-reports.js';
@@ -130,14 +130,7 @@ async function releasePermits(
   name: LockName,
   ids: readonly string[],
 ): Promise<boolean> {
-  const { redisKey, permitTimeouts, semaphoreChannel, permitQueue } = name;
-  const requests = new IdempotentRequests(context, name, {
-    key: name.redisKey,
-    client: context.client,
-  });
-  const permits = ids.map((id) => Buffer.from(id, 'hex'));
-  const args = [context.connection.publishCommand, semaphoreChannel, ...permits];
-  return (
-    (await requests.run(permitReleaseIds, [redisKey, permitTimeouts, permitQueue], args)) === 1
-  );
+  const { client } = context;
+  const requests = new IdempotentRequests(context, name, { key: name.redisKey, client });
+  return await releasePermitIds(context, name, requests, ids, '');
 }

@@ -1,8 +1,9 @@
 import type { LockName } from '../connection/lock-name.js';
+import type { IdempotentRequests } from '../locks/idempotent-requests.js';
 import type { LockCommands } from '../locks/lock-commands.js';
 import { permitIdsOf } from '../locks/permit-holder.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { permitAcquire, permitRelease, permitToken } from '../scripts/index.js';
+import { permitAcquire, permitRelease, permitReleaseIds, permitToken } from '../scripts/index.js';
 
 /**
  * Commands of Redisson's `RPermitExpirableSemaphore`. Holder ids are made by `newPermitHolder`.
@@ -65,4 +66,23 @@ export function permitCommands(
       args: [fieldOf(permitIdsOf(holder)[0]!)],
     }),
   };
+}
+
+/**
+ * Releases the permits with these ids, all or none; resolves to whether it did.
+ *
+ * @param timeToLive in ms, of a semaphore of which no permit is held then; '': none
+ */
+export async function releasePermitIds(
+  { connection }: RecipeContext,
+  name: LockName,
+  requests: IdempotentRequests,
+  ids: readonly string[],
+  timeToLive: number | '',
+): Promise<boolean> {
+  const { redisKey, permitTimeouts, permitQueue, wantedPermits, semaphoreChannel } = name;
+  const keys = [redisKey, permitTimeouts, permitQueue, wantedPermits];
+  const permits = ids.map((id) => Buffer.from(id, 'hex'));
+  const args = [connection.publishCommand, semaphoreChannel, timeToLive, ...permits];
+  return (await requests.run(permitReleaseIds, keys, args)) === 1;
 }

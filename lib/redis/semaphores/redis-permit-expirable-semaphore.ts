@@ -15,13 +15,8 @@ import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import { newPermitHolder, validatePermitsAtOnce } from '../locks/permit-holder.js';
 import { type RedisAcquireOptions, type RedisLease, validateLease } from '../locks/redis-lease.js';
 import type { RecipeContext } from '../recipe-context.js';
-import {
-  permitCount,
-  permitLease,
-  permitReleaseIds,
-  permitResize,
-  permitSetLease,
-} from '../scripts/index.js';
+import { permitCount, permitLease, permitResize, permitSetLease } from '../scripts/index.js';
+import { releasePermitIds } from './permit-commands.js';
 
 /** Options of an acquire on a semaphore on Redis. */
 export interface RedisPermitOptions extends RedisAcquireOptions, PermitOptions {
@@ -122,7 +117,9 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     const ids = [permitIds].flat();
     for (const id of ids) validatePermitId(id, this.base.about);
     if (ids.length === 0) return true; // the server would record that there are 0 permits
-    const released = (await this.#releaseIds(ids)) === 1;
+    const timeToLive = this.most === undefined ? '' : this.context.semaphoreTimeToLive;
+    const { context, name } = this;
+    const released = await releasePermitIds(context, name, this.#requests, ids, timeToLive);
     const given = new Set(ids.map((id) => id.toLowerCase()));
     if (released)
       this.base.loseHold('its permit was released by its id', (hold) => has(hold, given));
@@ -157,15 +154,6 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     const { redisKey, permitTimeouts, wantedPermits } = this.name;
     const keys = [redisKey, permitTimeouts, wantedPermits];
     return this.#requests.ask(permitCount, keys, [this.most ?? '']) as Promise<[number, number]>;
-  }
-
-  #releaseIds(ids: readonly string[]): Promise<number> {
-    const { redisKey, permitTimeouts, semaphoreChannel, permitQueue, wantedPermits } = this.name;
-    const { connection, semaphoreTimeToLive } = this.context;
-    const timeToLive = this.most === undefined ? '' : semaphoreTimeToLive;
-    const keys = [redisKey, permitTimeouts, permitQueue, wantedPermits];
-    const args = [connection.publishCommand, semaphoreChannel, timeToLive, ...ids.map(bytesOf)];
-    return this.#requests.run(permitReleaseIds, keys, args);
   }
 
   #change(script: Script, args: readonly RedisArgument[]): Promise<number> {

@@ -6,7 +6,7 @@ import { LockName } from '../../../lib/redis/connection/lock-name.js';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import { duplicateOf } from '../../support/redis-client.js';
-import { asOwn, KEPT, type RedisServer } from '../../support/redis-server.js';
+import { asOwn, KEPT, type RedisServer, sinceRedis } from '../../support/redis-server.js';
 import { eventually } from '../../support/time.js';
 import {
   CommandRecord,
@@ -160,11 +160,7 @@ export class RedisStage implements LockStage {
   async caughtUp(client: StageClient = this.mine): Promise<void> {
     if (this.recipe.isSpinning) return this.#asksAgain(client);
     const received = this.#received;
-    let told = 0;
-    const publish = this.#isCluster ? 'spublish' : 'publish';
-    for (const [i, channels] of (await this.#channels()).entries())
-      for (const channel of channels)
-        told += Number(await this.#masters[i]!.call(publish, channel, '0'));
+    const told = await this.#tellListeners();
     await eventually('all have heard it', () => this.#received >= received + told);
     for (let look = 0; look < 3; look++)
       // answered behind the looks of its waiters
@@ -249,6 +245,10 @@ export class RedisStage implements LockStage {
     return 'nodes' in this.observer ? this.observer.nodes('master') : [this.observer];
   }
 
+  get #isSharded(): boolean {
+    return this.#isCluster && sinceRedis('7.0');
+  }
+
   get #all(): RedisClient[] {
     return [this.observer, ...[...this.#clients].map(({ redis }) => redis)];
   }
@@ -272,9 +272,35 @@ export class RedisStage implements LockStage {
     return Promise.all(this.#masters.map((node) => node.call(...command) as Promise<T>));
   }
 
+  /** The answers of all servers that may be listened to: where channels are not sharded, replicas too. */
+  async #ofListened<T>(...command: [string, ...(string | number)[]]): Promise<T[]> {
+    if (this.#isSharded || !('nodes' in this.observer)) return this.#ofMasters(...command);
+    return Promise.all(this.observer.nodes().map((node) => node.call(...command) as Promise<T>));
+  }
+
   /** The channels with listeners, of each server. */
   #channels(): Promise<string[][]> {
-    return this.#ofMasters('pubsub', this.#isCluster ? 'shardchannels' : 'channels', CHANNELS);
+    return this.#ofListened('pubsub', this.#isSharded ? 'shardchannels' : 'channels', CHANNELS);
+  }
+
+  /** Sends a message to all that listen; resolves to how many they are. */
+  async #tellListeners(): Promise<number> {
+    const channels = await this.#channels();
+    const publish = this.#isSharded ? 'spublish' : 'publish';
+    const told =
+      this.#isCluster && !this.#isSharded
+        ? [...new Set(channels.flat())].map((name) => this.#tellAll(name))
+        : channels.flatMap((names, i) =>
+            names.map((name) => this.#masters[i]!.call(publish, name, '0')),
+          );
+    return (await Promise.all(told)).reduce<number>((sum, count) => sum + Number(count), 0);
+  }
+
+  /** Each server passes the message on to all others of its cluster, and counts its own listeners only. */
+  async #tellAll(channel: string): Promise<number> {
+    const listeners = await this.listening([channel]);
+    await this.observer.call('publish', channel, '0');
+    return listeners.length;
   }
 
   /** The clients that ask again and again: of those no server knows. */
@@ -290,9 +316,9 @@ export class RedisStage implements LockStage {
 
   /** Those channels, each as often as clients listen to it. */
   async listening(channels: readonly string[]): Promise<string[]> {
-    const count = this.#isCluster ? 'shardnumsub' : 'numsub';
+    const count = this.#isSharded ? 'shardnumsub' : 'numsub';
     const answers = await Promise.all(
-      channels.map((channel) => this.#ofMasters<[string, number]>('pubsub', count, channel)),
+      channels.map((channel) => this.#ofListened<[string, number]>('pubsub', count, channel)),
     );
     return answers.flat().flatMap(([channel, listeners]) => Array<string>(listeners).fill(channel));
   }
