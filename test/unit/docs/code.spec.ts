@@ -42,6 +42,7 @@ declare global {
   const mutex: RedisLock;
   const catalogue: RedisReadWriteLock;
   const password: string;
+  const [ca, cert, key]: [Buffer, Buffer, Buffer];
   const sentinels: { host: string; port: number }[];
   class DataSource { transaction<T>(work: (manager: any) => Promise<T>): Promise<T> } // \`npm run test:databases\` has
   class PrismaClient { $transaction<T>(work: (tx: any) => Promise<T>): Promise<T> } // the real types of these

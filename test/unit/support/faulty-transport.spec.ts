@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
 import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import {
+  type Created,
+  CreateMode,
+} from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { Request, SessionCredentials } from '../../../lib/zookeeper/connection/transport.js';
 import { FaultyTransport } from '../../support/transports.js';
@@ -56,7 +59,7 @@ describe('FaultyTransport', () => {
     const paths = Array.from({ length: 50 }, (_, n) => `/n${n}`);
     const replies: unknown[] = [];
     for (const path of paths)
-      opened.link.request(create(path), (_, answer) => replies.push(answer));
+      opened.link.request(create(path), (_, answer) => replies.push((answer as Created).path));
     await clock.runUntil(() => replies.length === 50, 1_000);
     expect(replies).toEqual(paths);
   });
