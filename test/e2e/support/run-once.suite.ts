@@ -14,6 +14,8 @@ import { useDeployment, type Backend } from './deployments.js';
 /** Longer than a busy machine stands still. */
 const AT_LEAST = 1_000;
 const AT_MOST = 60_000;
+/** Longer than a grant takes on a busy machine: one that comes later runs nothing. */
+const BRIEF = 500;
 
 @Injectable()
 @LockDefaults({ wait: 'forever', onLost: 'ignore' }) // which are not for runs
@@ -39,7 +41,7 @@ class Reports {
     return this.#run(() => this.room.stay('written'));
   }
 
-  @RunOnce('brief', { atMost: AT_MOST, atLeast: 50 })
+  @RunOnce('brief', { atMost: AT_MOST, atLeast: BRIEF })
   async brief(): Promise<string | undefined> {
     return this.#run(() => this.room.stay('written'));
   }
@@ -136,7 +138,7 @@ export function runOnceSuite(backend: Backend): void {
     it('lets the others run at once where the method took longer than `atLeast`', async () => {
       const call = reports.brief();
       await apps.room.entered.promise;
-      await eventually('it has taken so long', () => performance.now() - runs()[0]! > 50);
+      await eventually('it has taken so long', () => performance.now() - runs()[0]! > BRIEF);
       apps.room.open();
       await call;
       expect(await mayRun('brief')).toBe(true);

@@ -73,7 +73,7 @@ export class TestClient {
   /** Waits until the connection has been in `state` since it was connected first. */
   async reached(state: ConnectionState): Promise<void> {
     const isReached = () => this.states.includes(state);
-    await eventually(state, isReached, { within: 20_000 }).catch((error: Error) => {
+    await eventually(state, isReached, { within: 30_000 }).catch((error: Error) => {
       throw new Error(`${error.message}, after ${this.states.join(', ') || 'no change'}`);
     });
   }
