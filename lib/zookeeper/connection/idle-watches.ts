@@ -4,14 +4,14 @@ import { LeaseScope } from '../../core/internal/lease-scope.js';
 /** Watches of data are those on a node, or on its creation; `child` watches are on its children. */
 export type WatchKind = 'data' | 'child';
 
-/** How long a watch is kept that nobody waits for, in ms: most of them fire by then, or are waited for again. */
+/** How long a watch without a watcher is kept, in ms: most of them fire by then, or get a watcher again. */
 const KEPT = 10_000;
 /** Interval between two looks at them, in ms. */
 const INTERVAL = 1_000;
 /** Most watches that are removed at one look: other requests wait behind theirs. */
 const MOST = 100;
 
-/** The watches that the server keeps though nobody waits for them. Those that have not fired after 10 s are removed. */
+/** The watches that the server keeps for no watcher. Those that have not fired after 10 s are removed. */
 export class IdleWatches {
   /** Since when, by path; the earliest first. */
   readonly #idle = { data: new Map<string, number>(), child: new Map<string, number>() };

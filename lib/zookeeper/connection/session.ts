@@ -111,7 +111,7 @@ export class Session {
     this.#ended = true;
     this.#timer?.cancel();
     for (const listener of this.#listeners) {
-      this.#listeners.shift(); // who keeps the session shall not keep them
+      this.#listeners.shift(); // a session that is kept must not keep them
       listener(reason);
     }
   }

@@ -7,9 +7,9 @@ import type { Watcher, WatchEvent } from './zookeeper-connection.js';
  * A watcher is called once, then removed: with the event, or with `disconnected` when the link, and with it every watch on
  * the server, is lost.
  *
- * Invariant: the request to remove an idle watch is sent in the same step in which it is found that nobody waits for it. A
+ * Invariant: the request to remove an idle watch is sent in the same step in which it is found to have no watcher. A
  * watcher that comes later sends its own request behind that one, and a server carries out the requests of one link in their
- * order: so no watch is removed that somebody waits for.
+ * order: so no watch is removed that has a watcher.
  */
 export class WatchRegistry {
   readonly #watchers = {

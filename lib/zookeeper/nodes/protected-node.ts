@@ -26,7 +26,7 @@ export class ProtectedNode {
   sequence = 0;
   /** Full path, once it is known. */
   path: string | undefined;
-  /** The transaction that created it; `undefined` unless the answer to the create told. */
+  /** The transaction that created it; `undefined` unless the answer to the create had it. */
   czxid: number | undefined;
   /** True if it is not known whether the last create was carried out. */
   isUncertain = false;

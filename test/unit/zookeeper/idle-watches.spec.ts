@@ -4,7 +4,7 @@ import { VirtualWorld, type Visitor } from './world.js';
 
 const EMPTY = Buffer.alloc(0);
 
-describe('A watch that nobody waits for', () => {
+describe('A watch without a watcher', () => {
   let world: VirtualWorld;
   let mine: Visitor;
   let theirs: Visitor;
@@ -34,7 +34,7 @@ describe('A watch that nobody waits for', () => {
     await run(Promise.all(leases.map((lease) => lease.release())));
   });
 
-  it('is removed from the server: that on a node which nobody makes, and that on children', async () => {
+  it('is removed from the server: that on a node which is never made, and that on children', async () => {
     const path = await make('/a');
     const watcher = () => {};
     await run(mine.connection.exists('/none', watcher));
