@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
+import type { Cluster, Redis } from 'ioredis';
 import type { RedisLease } from '../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { expectLost } from '../contract/backends/leases.js';
@@ -69,9 +70,28 @@ export function readWriteLockManyReadersSuite({ it, stage }: OnRedis): void {
     expect(await stage().keys()).toEqual([]);
   });
 
+  it('still knows all readers when the server pauses between the commands of a script', async () => {
+    const slow = await stage().client({ client: pausing(stage().connection()) });
+    const lock = slow.readWriteLock(stage().key).readLock();
+    await stage().command('CONFIG', 'RESETSTAT');
+    const [first, second, third, last] = [
+      await lock.acquire({ lease: 10_000 }),
+      await lock.acquire({ lease: 40_000 }),
+      await lock.acquire({ lease: 20_000 }),
+      await lock.acquire(),
+    ];
+    await third.extend(50_000);
+    for (const reader of [third, second]) await reader.release();
+    expect(await commandCalls(stage(), 'hgetall')).toBe(0);
+    await expectLeft(30_000);
+    for (const reader of [first, last]) await reader.release();
+    expect(await stage().keys()).toEqual([]);
+  });
+
   it('ends with the longest hold that is left, whatever the others were', async () => {
     const { mine, theirs, key } = stage();
     const leases = [50_000, 20_000, 40_000, 10_000, 30_000];
+    await stage().command('CONFIG', 'RESETSTAT');
     const readers = await Promise.all(
       leases.map((lease, i) =>
         (i % 2 ? mine : theirs).readWriteLock(key).readLock().acquire({ lease }),
@@ -187,6 +207,36 @@ export function readWriteLockManyReadersSuite({ it, stage }: OnRedis): void {
     expect(left).toBeLessThanOrEqual(ms);
     expect(left).toBeGreaterThan(ms - 5_000);
   }
+}
+
+/** Sends scripts that stop for up to 40 ms before each of their commands, as on a machine that has too much to do. */
+function pausing(redis: Redis | Cluster): Redis | Cluster {
+  const pauses = `
+    local server = redis
+    local function ms()
+      local time = server.call('time')
+      return time[1] * 1000 + time[2] / 1000
+    end
+    local function after(call)
+      return function(...)
+        local begun, pause, loops = ms(), math.random(0, 40), 0
+        while ms() - begun < pause and loops < 600 do -- the time of a script stands still since 7.2
+          for _ = 1, 10000 do end
+          loops = loops + 1
+        end
+        return call(...)
+      end
+    end
+    local redis = { call = after(server.call), pcall = after(server.pcall), error_reply = server.error_reply }
+  `;
+  const call = redis.call.bind(redis) as (command: string, ...args: unknown[]) => Promise<unknown>;
+  return Object.assign(redis, {
+    call: (command: string, ...given: unknown[]) => {
+      const [script, ...args] = given.flat();
+      if (command === 'evalsha') return call(command, 'f'.repeat(40), 0); // which no server knows
+      return call(command, ...(command === 'eval' ? [pauses + String(script), ...args] : given));
+    },
+  });
 }
 
 /** Far below the default lease, in ms: a client served within it did not wait for the end of a renewed lease. */

@@ -84,10 +84,13 @@ function rage(longest: number): Promise<unknown> {
   );
 }
 
-/** Visits again and again while the storm lasts; resolves to how often that went well. */
+/** Visits after the storm of those that came in vain while it lasted. */
+const LATE_VISITS = 20;
+
+/** Visits again and again while the storm lasts, and until it was served; resolves to how often that went well. */
 async function keepVisiting(visit: () => Promise<void>, ends: readonly unknown[] = ENDS) {
-  let served = 0;
-  while (!isOver())
+  let [served, late] = [0, 0];
+  while (!isOver() || (served === 0 && late++ < LATE_VISITS))
     await visit().then(
       () => (served += 1),
       (error: Error) => {

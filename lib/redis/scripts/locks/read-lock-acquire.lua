@@ -51,7 +51,9 @@ else
   isComplete = hasAllReaders(lock, readers)
   redis.call('hset', lock, ARGV[2], 1)
 end
-redis.call('pexpire', lock, math.max(ttl, tonumber(ARGV[1])))
+if ttl < tonumber(ARGV[1]) then
+  redis.call('pexpire', lock, ARGV[1])
+end
 if isComplete then
   noteReader(lock, readers, ARGV[2], hold)
 end

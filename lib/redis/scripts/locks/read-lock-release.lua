@@ -63,7 +63,7 @@ local longest = isComplete and longestOfReaders() or longestOfAll()
 if longest > 0 then
   redis.call('pexpire', lock, longest)
   if isComplete then
-    redis.call('pexpire', readers, longest)
+    endTogether(lock, readers)
   end
 elseif not isWritten then
   redis.call('del', lock, readers)

@@ -5,6 +5,7 @@
 -- include clock
 -- include gone
 -- include longest-hold
+-- include readers
 local lock, readers = KEYS[1], KEYS[4]
 bury(ARGV[5])
 
@@ -32,7 +33,7 @@ end
 if longest > 0 then
   redis.call('hset', lock, 'mode', 'read')
   redis.call('pexpire', lock, longest)
-  redis.call('pexpire', readers, longest)
+  endTogether(lock, readers)
 else
   redis.call('del', lock, readers)
 end
