@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 /** Servers that the same suites run against. */
 interface Kind {
   readonly servers: readonly string[];
-  /** The columns: the test files of each. */
+  /** The columns: the test files of each. Those of `interop` need Java and Maven. */
   readonly suites: Readonly<Record<string, RegExp>>;
   /** The environment of the tests for that server, and its name with the whole version. */
   readonly serve: (name: string, client: string) => { env: NodeJS.ProcessEnv; version: string };
@@ -26,6 +26,7 @@ const REDIS: Kind = {
     sentinel: /^test\/contract\/redis-sentinel\.servers\.spec/,
     RedLock: /^test\/contract\/red-lock\.servers\.spec/,
     faults: /^test\/faults\/redis\//,
+    interop: /^test\/interop\/redis/,
   },
   serve(name, client) {
     const path = provided('redis-server-of.sh', name);
@@ -43,6 +44,7 @@ const ZOOKEEPER: Kind = {
     wire: /^test\/contract\/(zookeeper-wire|drivers)\.servers\.spec/,
     ensemble: /^test\/contract\/zookeeper-ensemble\.servers\.spec/,
     faults: /^test\/faults\/zookeeper\//,
+    interop: /^test\/interop\/(curator|zookeeper)/,
   },
   serve(name) {
     const home = provided('zookeeper-home-of.sh', name.replace('zookeeper-', ''));
@@ -75,16 +77,38 @@ function provided(script: string, name: string): string {
   return found.stdout.trim();
 }
 
-/** Runs the suites, and reports of each of their files. */
+/** Runs the suites, those with Java by their own script, and reports of each of their files. */
 async function reportsOf(
   suites: readonly RegExp[],
   added: NodeJS.ProcessEnv,
 ): Promise<FileReport[]> {
+  const isInterop = ({ source }: RegExp) => source.includes('interop');
+  const others = suites.filter((suite) => !isInterop(suite));
+  return [
+    ...(await reportsOfScript('test', others, added)),
+    ...(await reportsOfScript('test:interop', suites.filter(isInterop), added)),
+  ];
+}
+
+async function reportsOfScript(
+  script: string,
+  suites: readonly RegExp[],
+  added: NodeJS.ProcessEnv,
+): Promise<FileReport[]> {
+  if (suites.length === 0) return [];
   const folder = mkdtempSync(join(tmpdir(), 'servers-'));
   const output = join(folder, 'report.json');
   const files = suites.map(({ source }) => source.replace(/^\^/, ''));
   try {
-    const args = ['test', '--', '--json', `--outputFile=${output}`, ...positionals, ...files];
+    const args = [
+      'run',
+      script,
+      '--',
+      '--json',
+      `--outputFile=${output}`,
+      ...positionals,
+      ...files,
+    ];
     const env = { ...process.env, ...added };
     const stdio = ['ignore', 2, 2] as const; // the table alone is standard output
     const child = spawn('npm', args, { env, stdio: [...stdio] });
