@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../lib/core/clock.js';
 import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import { embeddedServers, EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
@@ -7,6 +7,7 @@ import { SessionConnection } from '../../lib/zookeeper/connection/session-connec
 import type { Answers, Request, Transport } from '../../lib/zookeeper/connection/transport.js';
 import {
   CreateMode,
+  type Operation,
   Permission,
   type Stat,
 } from '../../lib/zookeeper/connection/zookeeper-connection.js';
@@ -15,7 +16,7 @@ import { useZooKeeper } from '../support/fixtures.js';
 import { seededRandom } from '../support/seeded-random.js';
 import { byTier } from '../support/tier.js';
 import { eventually } from '../support/time.js';
-import { transportOf } from '../support/zookeeper-driver.js';
+import { type Driver, transportOf } from '../support/zookeeper-driver.js';
 
 const REQUESTS = byTier({ quick: 0, standard: 1_000, long: 100_000 });
 const SEED = Number(process.env.DRIVERS_SEED ?? 1);
@@ -52,9 +53,7 @@ class Candidate {
   async ask(random: () => number, isAlone: boolean): Promise<unknown> {
     const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
     const { connection } = this;
-    const depth = pick([0, 1, 1, 1, 2]);
-    const names = Array.from({ length: depth }, () => pick(['a', 'b', 'ü', '€-', 'a b']));
-    const path = [`/${this.name}/base`, ...names].join('/') + pick(['', '', '', '', '', '/', '/.']);
+    const path = this.#path(pick);
     const version = pick([-1, -1, 0, 1, 2]);
     const data = Buffer.alloc(pick([0, 1, 300]), 'x');
     const watcher = pick([undefined, (it: { type: string; path: string }) => this.#fired(it)]);
@@ -84,6 +83,32 @@ class Candidate {
       ({ code, maybeDone }: ZooKeeperError) => ({ code, maybeDone }),
     );
     return { request, outcome };
+  }
+
+  /** The same with a transaction. */
+  async askAtOnce(random: () => number): Promise<unknown> {
+    const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
+    const isValid = random() < 0.9;
+    const operations = Array.from({ length: pick([0, 1, 2, 2, 3, 5]) }, (): Operation => {
+      const [path, version] = [this.#path(pick, isValid), pick([-1, -1, -1, 0, 1])];
+      const data = Buffer.alloc(pick([0, 1, 300]), 'x');
+      const op = pick(['create', 'create', 'create', 'setData', 'check', 'delete'] as const);
+      if (op === 'create') return { op, path, data, mode: pick(MODES) };
+      return op === 'setData' ? { op, path, data, version } : { op, path, version };
+    });
+    const outcome = await this.connection.multi(operations).then(
+      (answers) => answers.map((answer) => this.#shown(answer)),
+      ({ code, operation, maybeDone }: ZooKeeperError) => ({ code, operation, maybeDone }),
+    );
+    const request = operations.map(({ op, path }) => `${op} ${this.#relative(path)}`);
+    return { request, outcome };
+  }
+
+  #path(pick: <T>(items: readonly T[]) => T, isValid = false): string {
+    const depth = pick([0, 1, 1, 1, 2]);
+    const names = Array.from({ length: depth }, () => pick(['a', 'b', 'ü', '€-', 'a b']));
+    const path = [`/${this.name}/base`, ...names].join('/');
+    return isValid ? path : path + pick(['', '', '', '', '', '/', '/.']);
   }
 
   #relative(path: string): string {
@@ -135,38 +160,54 @@ async function linkOf(transport: Transport, servers: Servers) {
   return { ask, events };
 }
 
+/** Has each candidate carry out the same requests, and expects the same outcomes and events. */
+async function compare(
+  candidates: readonly Candidate[],
+  ask: (candidate: Candidate, random: () => number, isAlone: boolean) => Promise<unknown>,
+): Promise<void> {
+  const seeds = seededRandom(SEED);
+  for (let n = 0; n < REQUESTS;) {
+    const burst = Math.floor(seeds() * 8); // these are under way together
+    const round = Array.from({ length: 1 + burst }, () => Math.floor(seeds() * 2 ** 31));
+    const [first, ...others] = await Promise.all(
+      candidates.map(async (it) =>
+        Promise.all(round.map((seed) => ask(it, seededRandom(seed), round.length === 1))),
+      ),
+    );
+    for (const other of others) expect(other).toEqual(first);
+    n += round.length;
+  }
+  const [first, ...others] = candidates.map(({ events }) => events.sort());
+  expect(first!.length).toBeGreaterThan(REQUESTS / 100);
+  for (const events of others) expect(events).toEqual(first);
+}
+
 describe('The drivers and the embedded tree', () => {
   const server = useZooKeeper({ containerCheckIntervalMs: 3_600_000 });
-  const candidates: Candidate[] = [];
+  const all: Candidate[] = [];
+  const list = () => new ServerList([server()], Math.random);
+  const onServer = async (driver: Driver, name = `${driver}`) =>
+    Candidate.connect(name, await transportOf(driver), list());
+  const embedded = () =>
+    Candidate.connect('tree', new EmbeddedTransport(new EmbeddedServer()), embeddedServers);
+  const together = async (...candidates: Promise<Candidate>[]) => {
+    const connected = await Promise.all(candidates);
+    all.push(...connected);
+    return connected;
+  };
 
-  beforeAll(async () => {
-    const list = () => new ServerList([server()], Math.random);
-    const embedded = new EmbeddedTransport(new EmbeddedServer());
-    candidates.push(
-      await Candidate.connect('native', await transportOf('native'), list()),
-      await Candidate.connect('wire', await transportOf('wire'), list()),
-      await Candidate.connect('embedded', embedded, embeddedServers),
-    );
-  });
-  afterAll(() => Promise.all(candidates.map(({ connection }) => connection.close())));
+  afterAll(() => Promise.all(all.map(({ connection }) => connection.close())));
 
   it(`give the same answers and events to ${REQUESTS} random requests (seed ${SEED})`, async () => {
-    const seeds = seededRandom(SEED);
-    for (let n = 0; n < REQUESTS;) {
-      const burst = Math.floor(seeds() * 8); // these are under way together
-      const round = Array.from({ length: 1 + burst }, () => Math.floor(seeds() * 2 ** 31));
-      const outcomes = await Promise.all(
-        candidates.map(async (it) =>
-          Promise.all(round.map((seed) => it.ask(seededRandom(seed), round.length === 1))),
-        ),
-      );
-      const [native, ...others] = outcomes;
-      for (const other of others) expect(other).toEqual(native);
-      n += round.length;
-    }
-    const [native, ...others] = candidates.map(({ events }) => events.sort());
-    expect(native!.length).toBeGreaterThan(REQUESTS / 100);
-    for (const events of others) expect(events).toEqual(native);
+    const candidates = await together(onServer('native'), onServer('wire'), embedded());
+    await compare(candidates, (it, random, isAlone) => it.ask(random, isAlone));
+  }, 600_000);
+
+  it(`and with transactions among them, which native has not (seed ${SEED})`, async () => {
+    const candidates = await together(onServer('wire', 'multi'), embedded());
+    await compare(candidates, (it, random, isAlone) =>
+      random() < 0.5 ? it.askAtOnce(random) : it.ask(random, isAlone),
+    );
   }, 600_000);
 
   describe('without a client above them', () => {

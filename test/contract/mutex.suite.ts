@@ -236,11 +236,11 @@ function mutexClosingSuite(stage: () => LockStage): void {
     await eventually('both wait', () => mine.locks.status().waiting >= 2);
 
     mine.locks.limitWaits(300);
-    await using _ = await mine.lock('another').acquire();
+    await using _ = await mine.lock('another').acquire({ wait: 60_000 }); // whatever else the machine does
     await expectAllClosed([endless, mine.lock(key).acquire()]);
     await held.release();
     await (await patient).release();
-    await (await mine.lock(key).acquire()).release();
+    await (await mine.lock(key).acquire({ wait: 60_000 })).release();
   });
 
   it('refuses to connect again, at once', async () => {

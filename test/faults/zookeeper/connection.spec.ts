@@ -189,9 +189,11 @@ describe('A connect string', () => {
   it('may end with a chroot that does not exist yet', async () => {
     const { server, other } = stage;
     await expectWorks(`${server.connectString}/team/app`);
-    expect(await other.children('/team/app/locks')).toEqual(['any']);
     const inside = await stage.connect(`${server.connectString}/team/app`);
-    await using _ = await inside.locks.mutex('/from/curator').acquire();
+    await using one = await inside.locks.mutex('any').acquire();
+    expect(await other.children('/team/app/locks')).toEqual(['any']);
+    await using two = await inside.locks.mutex('/from/curator').acquire();
+    expect([one.isHeld, two.isHeld]).toEqual([true, true]);
     await other.queue('/team/app/from/curator', 1);
     expect(await other.children('/from/curator')).toEqual([]);
   });

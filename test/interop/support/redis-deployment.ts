@@ -77,26 +77,17 @@ export function redisNames(name: string) {
   };
 }
 
-/** The commands that a server executes, including those inside scripts. */
+/** The commands that servers of this machine execute, including those inside scripts, in their order. */
 export class CommandLog {
   /** As `MONITOR` prints them: `+1339518083.107412 [0 127.0.0.1:60866] "publish" "channel" "0"`. */
   private readonly lines: string[] = [];
+  private readonly sockets: Socket[] = [];
 
-  private constructor(
-    private readonly server: RedisServer,
-    private readonly socket: Socket,
-  ) {
-    createInterface({ input: socket }).on('line', (line) => this.lines.push(line));
-  }
+  private constructor(private readonly servers: readonly RedisServer[]) {}
 
-  static async open(server: RedisServer): Promise<CommandLog> {
-    // By hand: ioredis rejects when a command comes in the same packet as the reply to MONITOR.
-    const socket = connect(server.port, server.host);
-    await once(socket, 'connect');
-    socket.on('error', () => {}); // it has ended: the awaited reply does not come
-    socket.write('MONITOR\r\n');
-    const log = new CommandLog(server, socket);
-    await eventually('the log begins', () => log.lines.includes('+OK'));
+  static async open(...servers: RedisServer[]): Promise<CommandLog> {
+    const log = new CommandLog(servers);
+    await Promise.all(servers.map((server) => log.monitor(server)));
     return log;
   }
 
@@ -107,7 +98,8 @@ export class CommandLog {
   }
 
   /** Whether a client has subscribed to a channel with that prefix, and asked for a lock with `name` in its own after that. */
-  hasAskedAfterSubscribing(channel: string, name: string): boolean {
+  async hasAskedAfterSubscribing(channel: string, name: string): Promise<boolean> {
+    await this.catchUp();
     const subscription = this.lines.findLastIndex(
       (line) => /subscribe" /i.test(line) && line.includes(`"${channel}`),
     );
@@ -125,13 +117,29 @@ export class CommandLog {
   }
 
   close(): void {
-    this.socket.destroy();
+    for (const socket of this.sockets) socket.destroy();
   }
 
-  /** The server reports its commands in their order: so everything before this one is known then. */
+  private async monitor({ host, port }: RedisServer): Promise<void> {
+    // By hand: ioredis rejects when a command comes in the same packet as the reply to MONITOR.
+    const socket = connect(port, host);
+    this.sockets.push(socket);
+    await once(socket, 'connect');
+    socket.on('error', () => {}); // it has ended: the awaited reply does not come
+    const output = createInterface({ input: socket });
+    output.on('line', (line) => this.lines.push(line));
+    const begun = once(output, 'line');
+    socket.write('MONITOR\r\n');
+    await begun;
+  }
+
+  /** A server reports its commands in their order: so everything before this one is known then. */
   private async catchUp(): Promise<void> {
     const mark = randomUUID();
-    await this.server.command('ECHO', mark);
-    await eventually('the mark was seen', () => this.lines.some((line) => line.includes(mark)));
+    await Promise.all(this.servers.map((server) => server.command('ECHO', mark)));
+    const marks = () => this.lines.filter((line) => line.includes(mark));
+    await eventually('the mark was seen', () => marks().length === this.servers.length);
+    const time = (line: string) => line.split(' ', 1)[0]!;
+    this.lines.sort((one, other) => time(one).localeCompare(time(other)));
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe } from '@jest/globals';
 import { eventually } from '../../support/time.js';
 import { useShared } from '../../support/fixtures.js';
-import { FOR_LATE_COPIES } from '../../support/redis-server.js';
+import { FOR_LATE_COPIES, sinceRedis } from '../../support/redis-server.js';
 import type { RedisActor } from './actors.js';
 import { redissonClassPath } from './builds.js';
 import { type Peer, Way } from './peer.js';
@@ -78,9 +78,9 @@ export class RedisStage {
     return redisNames(this.name);
   }
 
-  /** What messages about it are published with. */
+  /** What messages about it are published with: clusters before 7.0 have no sharded channels. */
   get publish(): string {
-    return this.kind === 'cluster' ? 'SPUBLISH' : 'PUBLISH';
+    return this.kind === 'cluster' && sinceRedis('7.0') ? 'SPUBLISH' : 'PUBLISH';
   }
 
   /** Has the server of this lock execute a command. */
@@ -97,9 +97,9 @@ export class RedisStage {
     return pairs;
   }
 
-  /** From now on, what the server of this lock executes. */
+  /** From now on, what the servers execute: before 7.0, any node of a cluster may be asked for a channel. */
   async log(): Promise<CommandLog> {
-    const log = await CommandLog.open(await this.deployment.masterOf(this.name));
+    const log = await CommandLog.open(...(await this.deployment.masters()));
     this.logs.push(log);
     return log;
   }
