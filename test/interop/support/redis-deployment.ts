@@ -101,7 +101,7 @@ export class CommandLog {
   async hasAskedAfterSubscribing(channel: string, name: string): Promise<boolean> {
     await this.catchUp();
     const subscription = this.lines.findLastIndex(
-      (line) => /subscribe" /i.test(line) && line.includes(`"${channel}`),
+      (line) => /"s?subscribe" /i.test(line) && line.includes(`"${channel}`),
     );
     const asks = (line: string) => /\] "(eval(sha)?|get)" /i.test(line) && line.includes(name);
     return subscription >= 0 && this.lines.slice(subscription).some(asks);
