@@ -9,6 +9,7 @@ import type { Lock } from '../../lib/core/lock.js';
 import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-lock-client.js';
 import type { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
 import { CURATOR_RELEASES, curatorClassPath } from '../interop/support/builds.js';
+import { defaultDriver } from '../support/zookeeper-driver.js';
 
 /** A recipe as all sides know it; `semaphore:3` has three permits, the multi-lock is one of five mutexes. */
 export type Recipe =
@@ -31,7 +32,7 @@ export interface Contestant {
   close(): Promise<void>;
 }
 
-/** This library, in this process. */
+/** This library, in this process, by the driver of `ZOOKEEPER_DRIVER`, else the native one. */
 export class OurContestant implements Contestant {
   readonly #clients: ZooKeeperLockClient[] = [];
   readonly #locks = new Map<string, Lock[]>();
@@ -86,6 +87,7 @@ export class OurContestant implements Contestant {
       const name = `benchmark-${this.#clients.length}`;
       const client = await createZooKeeperLockClient(name, {
         connect: this.connectString,
+        driver: defaultDriver,
         literalPaths: true,
       });
       await client.connect();

@@ -1,5 +1,8 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { LockClient } from '../../lib/core/lock-client.js';
 import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-lock-client.js';
-import { drivers as names } from '../support/zookeeper-driver.js';
+import { eventually } from '../support/time.js';
+import { type Driver, drivers as names } from '../support/zookeeper-driver.js';
 import type { ZooKeeperServer } from '../support/zookeeper-server.js';
 import { percentile, sideBySide } from './measuring.js';
 import { row, type Row } from './row.js';
@@ -8,6 +11,9 @@ import { row, type Row } from './row.js';
 const TARGET = 1;
 const ROUNDS_OF_CPU = 10;
 const CYCLES_OF_CPU = 1_000;
+/** Keys, each with as many waiters. */
+const KEYS = 100;
+const ROUNDS_OF_WAITERS = 5;
 
 /** Acquire + release by the wire driver, against the same by the native one. */
 export async function drivers(server: ZooKeeperServer): Promise<Row[]> {
@@ -37,8 +43,34 @@ export async function drivers(server: ZooKeeperServer): Promise<Row[]> {
   }
   const name = 'wire beside native: CPU of a cycle, 10 in flight';
   rows.push(row(name, 'µs', cpu.wire / ROUNDS_OF_CPU, cpu.native / ROUNDS_OF_CPU, TARGET));
+  const delays = { wire: [] as number[], native: [] as number[] };
+  for (let round = 0; round < ROUNDS_OF_WAITERS; round++)
+    for (const client of clients)
+      delays[client.name as Driver].push(await delayOf(client, `waited-for-${round}`));
+  const [ours, floor] = [percentile(delays.wire, 0.5), percentile(delays.native, 0.5)];
+  const delay = 'wire beside native: event loop delay, p99, 10,000 wait and are served';
+  rows.push(row(delay, 'ms', ours, floor, TARGET));
   await Promise.all(clients.map((client) => client.close()));
   return rows;
+}
+
+/** The 99th percentile of the delay of the event loop while many wait and are served, in ms. */
+async function delayOf(client: LockClient, name: string): Promise<number> {
+  const mutexes = Array.from({ length: KEYS }, (_, i) => client.mutex(`${name}-${i}`));
+  let waiting = 0;
+  const stop = client.on('contended', () => void (waiting += 1));
+  const held = await Promise.all(mutexes.map((mutex) => mutex.acquire()));
+  const histogram = monitorEventLoopDelay({ resolution: 1 });
+  histogram.enable();
+  const served = mutexes.flatMap((mutex) =>
+    Array.from({ length: KEYS }, async () => (await mutex.acquire()).release()),
+  );
+  await eventually('all wait', () => waiting >= KEYS ** 2, { within: 60_000 });
+  await Promise.all(held.map((lease) => lease.release()));
+  await Promise.all(served);
+  histogram.disable();
+  stop();
+  return histogram.percentile(99) / 1e6;
 }
 
 /** Processor time of this process for one cycle, in µs. */

@@ -1,15 +1,25 @@
-// Takes, misses and gives up locks by the thousand, or takes locks for a short lease each, which is left to run out.
+// Takes, misses and gives up locks by the thousand, or takes locks for a short lease each, which is left to run out, or asks for
+// a cut of its connection, again and again, while it holds a lock.
 // Says the size of its heap after a warm-up and, asked for more, after the work; asked to close, it closes and ends.
-// Arguments: `zookeeper`, `embedded`, `redis` or `leases` (on Redis), how much work, where the server is.
+// Arguments: `native`, `wire`, `embedded`, `redis`, `leases` (on Redis), `native-cuts` or `wire-cuts`, how much work, where the
+// server is.
 import { once } from 'node:events';
+import { systemClock } from '../../../lib/core/clock.js';
+import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { Lock } from '../../../lib/core/lock.js';
 import { createEmbeddedLockClient } from '../../../lib/embedded/create-embedded-lock-client.js';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { RetryForever } from '../../../lib/zookeeper/connection/retry-policies.js';
+import { ServerList } from '../../../lib/zookeeper/connection/server-list.js';
+import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { createZooKeeperLockClient } from '../../../lib/zookeeper/create-zookeeper-lock-client.js';
-import type { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
+import { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
+import { type Driver, transportOf } from '../../support/zookeeper-driver.js';
 
 const KEYS = 10;
+/** Between two attempts to connect, in ms. */
+const LONGEST_BACKOFF = 1_000;
 /** After so many leases what is remembered of a bounded number of names is full. */
 const WARM_UP_LEASES = 12_000;
 
@@ -22,8 +32,10 @@ interface Check {
 }
 
 const checks: Record<string, () => Promise<Check>> = {
-  zookeeper: async () =>
-    onZooKeeper(await createZooKeeperLockClient('leaks', { connect: connect! })),
+  native: async () => onZooKeeper(await zooKeeper('native')),
+  wire: async () => onZooKeeper(await zooKeeper('wire')),
+  'native-cuts': async () => withCuts('native'),
+  'wire-cuts': async () => withCuts('wire'),
   embedded: async () => onZooKeeper(createEmbeddedLockClient('leaks')),
   redis: async () => onRedis(await createRedisLockClient('leaks', { connect: connect! })),
   leases: async () => withLeases(await createRedisLockClient('leaks', { connect: connect! })),
@@ -41,6 +53,47 @@ await tellHeap();
 await toldToClose;
 await client.close();
 process.disconnect();
+
+function zooKeeper(driver: Driver): Promise<ZooKeeperLockClient> {
+  return createZooKeeperLockClient('leaks', { connect: connect!, driver });
+}
+
+/** Its client reconnects at once, however often it has to. */
+async function withCuts(driver: Driver): Promise<Check> {
+  const [host, port] = connect!.split(':');
+  const connection = new SessionConnection({
+    transport: await transportOf(driver),
+    servers: new ServerList([{ host: host!, port: Number(port) }], Math.random),
+    sessionTimeout: 30_000,
+    clock: {
+      now: systemClock.now,
+      setTimer: (fn, ms, background) =>
+        systemClock.setTimer(fn, ms <= LONGEST_BACKOFF ? 0 : ms, background),
+    },
+  });
+  const client = new ZooKeeperLockClient({
+    name: 'leaks',
+    connection,
+    events: new LockEventEmitter(),
+    clock: systemClock,
+    basePath: '/locks',
+    connectTimeout: 15_000,
+    wait: 'forever',
+    retryPolicy: new RetryForever(50),
+  });
+  let reconnected = () => {};
+  client.on('connection', ({ state }) => state === 'RECONNECTED' && reconnected());
+  const beCut = async (count: number) => {
+    await using lease = await client.mutex('held').acquire();
+    for (let n = 0; n < count; n++) {
+      const again = new Promise<void>((resolve) => (reconnected = resolve));
+      process.send!('cut');
+      await again;
+    }
+    if (!lease.isHeld) throw new Error('the lock was lost');
+  };
+  return { client, warmUp: () => beCut(100), work: () => beCut(Number(times)) };
+}
 
 function onZooKeeper(client: ZooKeeperLockClient): Check {
   const lockWork = async (count: number) => {
