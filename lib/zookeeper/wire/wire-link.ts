@@ -10,6 +10,7 @@ import type {
 } from '../connection/transport.js';
 import { codeName, ReturnCode } from '../connection/zookeeper-error.js';
 import { DigestMd5, type ZooKeeperSaslOptions } from './digest-md5.js';
+import { FrameDelivery } from './frame-delivery.js';
 import { FrameReader } from './frame-reader.js';
 import { FrameWriter } from './frame-writer.js';
 import { JuteReader, type JuteWriter, ProtocolError } from './jute.js';
@@ -49,7 +50,6 @@ export interface WireLinkContext {
  * Invariants:
  * - Nothing is reported to the owner once `#isOver`: it has been told of the end, or has ended the link.
  * - Requests are sent only when the session is accepted and all credentials are.
- * - All reactions to promises that one message of the server has settled have run before the next is delivered.
  * - What was not understood ends the link: no answer is guessed.
  */
 export class WireLink implements TransportLink {
@@ -63,6 +63,7 @@ export class WireLink implements TransportLink {
   #failure = 'the server cannot be reached';
   #timer?: Timer;
   readonly #frames = new FrameReader();
+  readonly #delivery: FrameDelivery;
   readonly #out: FrameWriter;
   readonly #requests = new RequestTable();
 
@@ -78,6 +79,8 @@ export class WireLink implements TransportLink {
     private readonly context: WireLinkContext,
   ) {
     this.#out = new FrameWriter(socket);
+    const hear = (frame: Buffer) => this.#guard(() => this.#hear(new JuteReader(frame)));
+    this.#delivery = new FrameDelivery(socket, this.#out, hear);
     socket.setNoDelay(true);
     socket.once(readyEvent, () => this.#greet());
     socket.on('data', (chunk: Buffer | string) => this.#read(chunk as Buffer)); // no encoding is set
@@ -135,15 +138,7 @@ export class WireLink implements TransportLink {
 
   #read(chunk: Buffer): void {
     if (this.#isOver) return this.#closeWhenSilent();
-    this.#out.hold();
-    this.#guard(() => this.#deliver(this.#frames.push(chunk), 0));
-  }
-
-  #deliver(frames: readonly Buffer[], index: number): void {
-    if (this.#isOver || index === frames.length) return this.#out.flush();
-    // All microtasks run before the next tick. Scheduled before the message is delivered, which may throw.
-    queueMicrotask(() => process.nextTick(() => this.#deliver(frames, index + 1)));
-    this.#guard(() => this.#hear(new JuteReader(frames[index]!)));
+    this.#guard(() => this.#delivery.add(this.#frames.push(chunk)));
   }
 
   /** Ends the link if the server has sent nonsense. */
@@ -157,6 +152,7 @@ export class WireLink implements TransportLink {
   }
 
   #hear(message: JuteReader): void {
+    if (this.#isOver) return;
     if (!this.#credentials) return this.#welcomed(message);
     const xid = message.int();
     const zxid = message.count();

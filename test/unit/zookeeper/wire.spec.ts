@@ -14,6 +14,8 @@ import { byTier } from '../../support/tier.js';
 
 const FRAMES = byTier({ quick: 20_000, standard: 20_000, long: 1_000_000 });
 const LINKS = byTier({ quick: 300, standard: 300, long: 10_000 });
+/** Messages that arrive at once. */
+const MANY = 200;
 const SEED = Number(process.env.WIRE_SEED ?? 1);
 
 const record = (write: (writer: JuteWriter) => void): Buffer => {
@@ -225,6 +227,12 @@ function link(replies: unknown[] = []) {
   };
   return { made, socket, sent, events, ends, ask, seen: context.seen };
 }
+const turnsUntil = async (isDone: () => boolean) => {
+  for (let turns = 0; ; turns++) {
+    if (isDone()) return turns;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};
 const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 const message = (xid: number, body: Buffer, rc = 0, zxid = BigInt(Math.max(0, xid))) => {
   const header = record((writer) =>
@@ -282,6 +290,52 @@ describe('A link', () => {
     socket.push(Buffer.concat([message(1, path), message(2, path)]));
     await settled();
     expect(order).toEqual(['answer 1', 'what follows 1', 'answer 2', 'what follows 2']);
+    socket.destroy();
+  });
+
+  it('delivers many messages in several turns of the event loop, in order, and sends what they cause in each', async () => {
+    const { socket, made, sent } = link();
+    socket.push(framed(connectResponse));
+    await settled();
+    sent.length = 0;
+    const order: (string | number)[] = [];
+    const ask = (n: number) =>
+      made.request({ op: 'sync', path: '/' }, () => {
+        order.push(n);
+        if (n < MANY) ask(n + MANY);
+      });
+    for (let n = 0; n < MANY; n++) ask(n);
+    await settled();
+    const answers = Array.from({ length: 2 * MANY }, (_, n) =>
+      message(
+        n + 1,
+        record((writer) => writer.text('/')),
+      ),
+    );
+    socket.push(Buffer.concat(answers.slice(0, MANY))); // what follows is kept by the stream, and emitted in one turn
+    for (let n = MANY; n < 2 * MANY; n += 5) socket.push(Buffer.concat(answers.slice(n, n + 5)));
+    const turns = await turnsUntil(() => order.length === 2 * MANY);
+    await settled();
+    expect(order).toEqual(Array.from({ length: 2 * MANY }, (_, n) => n));
+    expect(turns).toBeGreaterThan(MANY / 32);
+    expect(sent.length).toBeGreaterThan(MANY / 32);
+    expect(socket.isPaused()).toBe(false);
+    socket.destroy();
+  });
+
+  it('delivers nothing more after its end, whatever has arrived', async () => {
+    const replies: [number, unknown][] = [];
+    const { socket, made, events } = link(replies);
+    socket.push(framed(connectResponse));
+    await settled();
+    events.length = 0;
+    socket.push(Buffer.concat(Array.from({ length: MANY }, () => message(-1, event, 0, -1n))));
+    await turnsUntil(() => events.length > 0);
+    made.close();
+    const before = events.length;
+    await turnsUntil(() => !socket.isPaused()); // it has to hear that the server hangs up
+    expect(before).toBeLessThan(MANY);
+    expect(events).toHaveLength(before);
     socket.destroy();
   });
 
