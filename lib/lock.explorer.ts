@@ -59,11 +59,12 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     await this.clients.bootStep(() => this.#explore());
     const { lazyModules } = this;
     const load = lazyModules.load.bind(lazyModules);
-    lazyModules.load = async (...request) => {
+    const loadAndExplore: typeof load = async (...request) => {
       const loaded = await load(...request);
       await this.#explore();
       return loaded;
     };
+    lazyModules.load = loadAndExplore;
   }
 
   /** Calls on values that another app has, too, are from now on its own. */

@@ -79,7 +79,7 @@ export class LockGauges {
   readonly #observe: BatchObservableCallback;
 
   constructor(clients: readonly LockClient[], measurements: MeasurementBuffer) {
-    this.#observe = (result) => {
+    const observe: BatchObservableCallback = (result) => {
       measurements.flush(); // the SDK calls observers before it reads recorded measurements
       for (const client of clients) {
         const attributes = { 'nestjs_interlock.client': client.name };
@@ -93,7 +93,8 @@ export class LockGauges {
         result.observe(this.#leading, holds.length - locks.length, attributes);
       }
     };
-    this.#meter.addBatchObservableCallback(this.#observe, this.#observed);
+    this.#observe = observe;
+    this.#meter.addBatchObservableCallback(observe, this.#observed);
   }
 
   /** Stops observing the clients. */

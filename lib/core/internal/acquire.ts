@@ -144,10 +144,11 @@ export async function runAcquire<T>(
   const { events } = context;
   const wait = openWait(context, request);
   let wasContended = false;
-  wait.contended = () => {
+  const contended = () => {
     if (!wasContended) emit(events, 'contended', request, () => ({}));
     wasContended = true;
   };
+  wait.contended = contended;
   let leaveQueue: (() => void) | undefined;
   try {
     leaveQueue = enterQueue(context, request);

@@ -60,9 +60,10 @@ export class WaitScope {
     this.#leave = open.add(this);
     if (wait !== 'forever') this.#timer = clock.setTimer(() => timeOut(wait), wait);
     if (signal === undefined) return;
-    this.#onAbort = () => this.cancel(new LockAbortedError({ ...context, cause: signal.reason }));
-    if (signal.aborted) this.#onAbort();
-    else signal.addEventListener('abort', this.#onAbort, { once: true });
+    const onAbort = () => this.cancel(new LockAbortedError({ ...context, cause: signal.reason }));
+    this.#onAbort = onAbort;
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
   }
 
   /** The awaited lock, if it is a lock. */

@@ -129,7 +129,8 @@ export class BaseLock {
     const { minLease = 0, lease = Math.max(context.watchdogTimeout, minLease) } = options;
     const holder = givenHolder ?? newHolder(context.holderIds);
     const about = holderInfo(options.method);
-    wait.waiterId = () => holder;
+    const waiterId = () => holder;
+    wait.waiterId = waiterId;
     return await contend(
       context,
       {

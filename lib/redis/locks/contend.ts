@@ -40,7 +40,8 @@ export async function contend<T>(
 ): Promise<T | undefined> {
   const { key, commands, request, lines } = contest;
   const contention = new AcquireLoop(context, commands, request, wait, key);
-  wait.holder = () => lastSeen(context, contest, contention, wait);
+  const holder = () => lastSeen(context, contest, contention, wait);
+  wait.holder = holder;
   const places: LocalQueuePlace[] = [];
   let result: T | undefined;
   try {

@@ -83,7 +83,8 @@ export class RedLock implements Mutex {
       const line = new LocalQueuePlace(context.lines, this.#commands, mayWait);
       let attempt: RedLockAttempt | undefined;
       let ballot: Ballot | undefined;
-      scope.holder = () => ownHolder(context, [this.identity.name]) ?? attempt?.holder;
+      const holder = () => ownHolder(context, [this.identity.name]) ?? attempt?.holder;
+      scope.holder = holder;
       try {
         if (!line.isFirst) {
           if (!mayWait) return undefined;

@@ -39,7 +39,8 @@ export class NativeLink implements TransportLink {
     private readonly listener: LinkListener,
     private readonly onClosed: (link: NativeLink) => void,
   ) {
-    handle.emit = (event, _, detail) => this.#hear(event, detail);
+    const emit: NativeHandle['emit'] = (event, _, detail) => this.#hear(event, detail);
+    handle.emit = emit;
   }
 
   /** Starts to connect. Called once. */

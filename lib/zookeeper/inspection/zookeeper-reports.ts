@@ -132,10 +132,11 @@ export class ZooKeeperReports implements PeerReports {
       try {
         let tell!: (event: WatchEvent) => void;
         const asked = new Promise<void>((resolve) => (tell = () => resolve()));
-        this.#stop = () => {
+        const stop = () => {
           connection.unwatch(this.#question, tell);
           tell({ type: 'disconnected', path: this.#question });
         };
+        this.#stop = stop;
         const question = (await connection.exists(this.#question, tell))?.mzxid ?? 0;
         const isNew = seen !== undefined && question > seen;
         seen = question; // also if the report is refused: it is not sent again

@@ -199,7 +199,7 @@ export class LockAttempt {
     while (this.node.belongsTo(connection.session) && !own.isGone) {
       let wake!: (event?: WatchEvent) => void;
       const woken = new Promise<WatchEvent | undefined>((resolve) => (wake = resolve));
-      own.onChange = () => wake();
+      own.onChange = wake;
       try {
         // Our own node first. getData instead of exists: on a deleted node, exists would leave a watch behind.
         await this.#wait.until(Promise.all([own.arm(), this.#look(blocker, wake, isHolder)]));

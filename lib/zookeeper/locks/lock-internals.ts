@@ -55,7 +55,8 @@ export class LockQueue {
       const data = this.data ?? context.nodeData;
       const attempt = new LockAttempt(context, plan, directory, data, acquisition);
       const { node } = attempt;
-      wait.waiterId = () => node.path;
+      const waiterId = () => node.path;
+      wait.waiterId = waiterId;
       try {
         const result = await attempt.run();
         wait.throwIfEnded(); // a grant that comes too late is none
@@ -178,7 +179,8 @@ export class LockInternals {
       });
     const request = { key, recipe: identity.recipe, options, mayWait };
     const held = await runAcquisition(context, request, (acquisition) => {
-      acquisition.wait.holder = () => ownHolder(context, [identity.name]) ?? acquisition.holder;
+      const holder = () => ownHolder(context, [identity.name]) ?? acquisition.holder;
+      acquisition.wait.holder = holder;
       return this.#queue.enter(acquisition, planOf ?? (() => this.newcomerPlan()), hold);
     });
     return held && new ZooKeeperLease(held.hold);

@@ -184,7 +184,7 @@ export class OwnedNode {
   guard(session: Session, owner: NodeOwner): void {
     this.#session = session;
     this.#owner = owner;
-    this.onChange = () => void this.keepWatching();
+    this.onChange = this.#watchAgain;
     if (this.#revokedBy > 0) owner.nodeRevoked();
     this.#stopListening = session.onEnd((why) => owner.nodeLost(`its session ended: ${why}`));
   }
@@ -234,6 +234,8 @@ export class OwnedNode {
     this.#revokedBy = mzxid;
     this.#owner?.nodeRevoked();
   }
+
+  readonly #watchAgain = (): void => void this.keepWatching();
 
   readonly #hear = (event: WatchEvent): void => {
     this.isArmed = false;

@@ -168,7 +168,8 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
       );
     const request = { key, recipe: this.identity.recipe, options, mayWait };
     const held = await runAcquisition(context, request, (acquisition) => {
-      acquisition.wait.holder = () => ownHolder(context, [this.identity.name]);
+      const holder = () => ownHolder(context, [this.identity.name]);
+      acquisition.wait.holder = holder;
       return this.#take(acquisition, quantity);
     });
     return held && new ZooKeeperLease(held.hold);

@@ -38,8 +38,10 @@ export class SharedCount implements SharedCountReader {
   constructor(context: RecipeContext, { key, path }: LockSettings, seed: number) {
     this.key = key;
     this.path = path;
-    this.#check = (option, count) => checkInt32(option, count, { key, client: context.client });
-    this.#check('seed', seed);
+    const check = (option: string, count: unknown) =>
+      checkInt32(option, count, { key, client: context.client });
+    this.#check = check;
+    check('seed', seed);
     this.#value = new WatchedValue(context, {
       key,
       path,

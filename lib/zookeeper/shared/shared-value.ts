@@ -37,13 +37,15 @@ export class SharedValue {
   constructor(context: RecipeContext, { key, path }: LockSettings, seed: Uint8Array) {
     this.key = key;
     this.path = path;
-    this.#bytes = (option, value) => valueBytes(option, value, { key, client: context.client });
+    const bytes = (option: string, value: unknown) =>
+      valueBytes(option, value, { key, client: context.client });
+    this.#bytes = bytes;
     this.#value = new WatchedValue(context, {
       key,
       path,
       what: 'shared value',
       codec: CODEC,
-      seed: this.#bytes('seed', seed),
+      seed: bytes('seed', seed),
     });
   }
 
