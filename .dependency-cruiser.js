@@ -5,10 +5,16 @@ const rooms = {
   redis: { folders: ['core'], packages: ['ioredis', 'redis', 'cluster-key-slot'] },
   embedded: { folders: ['core', 'zookeeper'], packages: [] },
   interfaces: { folders: ['core', 'embedded', 'redis', 'zookeeper'], packages: ['@nestjs'] },
+  // The decorators' own logic, and what may be imported without Nest.
+  calls: { folders: ['core', 'interfaces', 'plans', '.'], packages: [] },
+  standalone: {
+    folders: ['calls', 'core', 'embedded', 'interfaces', 'plans', 'redis', 'zookeeper', '.'],
+    packages: [],
+  },
   plans: { folders: ['core', 'interfaces', '.'], packages: ['@nestjs', 'rxjs', 'cron'] },
   decorators: { folders: ['core', 'interfaces', 'plans', '.'], packages: ['@nestjs', 'rxjs'] },
   clients: {
-    folders: ['core', 'embedded', 'interfaces', 'redis', 'zookeeper', '.'],
+    folders: ['core', 'interfaces', 'standalone', '.'],
     packages: ['@nestjs'],
   },
   elections: {
@@ -16,8 +22,8 @@ const rooms = {
     packages: ['@nestjs', 'rxjs'],
   },
   interceptors: {
-    folders: ['core', 'clients', 'elections', 'interfaces', 'plans', '.'],
-    packages: ['@nestjs', 'rxjs'],
+    folders: ['calls', 'core', 'clients', 'elections', 'interfaces', '.'],
+    packages: ['@nestjs'],
   },
   // Entries of their own, which nothing else imports.
   filters: { folders: ['core'], packages: ['@nestjs'] },

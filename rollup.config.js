@@ -17,18 +17,38 @@ const helpers = {
   resolveId: (id) => (id === 'tslib' ? resolve('node_modules/tslib/tslib.es6.mjs') : null),
 };
 
-/** What only one of the small entries needs is in its file. That a copy was loaded is a side effect, so it stays apart. */
-function manualChunks(id) {
-  if (id.endsWith('/loaded-copies.js')) return 'loaded-copies';
-  return /modules\/(health|inspector|opentelemetry|testing)\//.test(id) ? undefined : 'interlock';
+/**
+ * What only one of the small entries needs is in its file. What the entry without Nest needs is in a file that does not import
+ * Nest. That a copy was loaded is a side effect, so it stays apart.
+ */
+const chunks =
+  (extension) =>
+  (id, { getModuleInfo }) => {
+    const withoutNest = importsOf(resolve(modules(extension)['standalone/index']), getModuleInfo);
+    if (withoutNest.has(id)) return 'locks';
+    if (id.endsWith('/loaded-copies.js')) return 'loaded-copies';
+    return /modules\/(health|inspector|opentelemetry|standalone|testing)\//.test(id)
+      ? undefined
+      : 'interlock';
+  };
+
+/** The modules that a module imports, and those that they import. */
+function importsOf(entry, getModuleInfo, found = new Set()) {
+  const { importedIds, dynamicallyImportedIds } = getModuleInfo(entry);
+  for (const id of [...importedIds, ...dynamicallyImportedIds]) {
+    if (found.has(id) || getModuleInfo(id).isExternal) continue;
+    importsOf(id, getModuleInfo, found.add(id));
+  }
+  return found;
 }
-const output = {
+
+const outputOf = (extension) => ({
   format: 'es',
-  manualChunks,
+  manualChunks: chunks(extension),
   chunkFileNames: '[name].js',
   hoistTransitiveImports: false,
   minifyInternalExports: false,
-};
+});
 
 /** Writes each step of indentation, four characters of tsc, as a tab. */
 const tabs = {
@@ -66,9 +86,9 @@ export default [
     external,
     plugins: [helpers, tabs],
     output: [
-      { ...output, dir: 'dist', plugins: [formats] },
+      { ...outputOf('.js'), dir: 'dist', plugins: [formats] },
       {
-        ...output,
+        ...outputOf('.js'),
         dir: 'dist/cjs',
         format: 'cjs',
         interop: 'auto',
@@ -80,6 +100,6 @@ export default [
     input: modules('.d.ts'),
     external,
     plugins: [dts(), tabs],
-    output: { ...output, dir: 'dist/cjs', chunkFileNames: '[name].d.ts' },
+    output: { ...outputOf('.d.ts'), dir: 'dist/cjs', chunkFileNames: '[name].d.ts' },
   },
 ];

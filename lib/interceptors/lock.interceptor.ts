@@ -1,9 +1,11 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { MethodLock } from '../calls/method-lock.js';
 import type { LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js';
 import type { LeaderElections } from '../elections/leader-elections.js';
 import type { LockClients } from '../clients/lock-clients.js';
 import { LEADER_ELECTIONS, LOCK_CLIENTS, LOCK_TRACER } from '../lock.constants.js';
-import { MethodLock } from './method-lock.js';
+
+const logger = new Logger('LockModule');
 
 /** Handles every call of a locked method of an app: the one place where decorators meet locks. */
 @Injectable()
@@ -40,7 +42,8 @@ export class LockInterceptor {
   prepare(plan: LockPlan): MethodLock {
     let lock = this.#locks.get(plan);
     if (lock === undefined) {
-      lock = new MethodLock(plan, this.clients, this.elections, this.tracer);
+      const { clients, elections, tracer } = this;
+      lock = new MethodLock(plan, { clients, elections, tracer, logger });
       this.#locks.set(plan, lock);
     }
     return lock;

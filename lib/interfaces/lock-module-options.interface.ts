@@ -4,21 +4,15 @@ import type {
   OptionalFactoryDependency,
   Type,
 } from '@nestjs/common';
-import type { EmbeddedLockOptions } from '../embedded/create-embedded-lock-client.js';
+import type {
+  EmbeddedClientOptions,
+  RedisClientOptions,
+  ZooKeeperClientOptions,
+} from './lock-client-options.interface.js';
 import type { OnBusy, OnLost } from './lock-method-options.interface.js';
-import type { RedisLockOptions } from '../redis/redis-options.js';
-import type { ZooKeeperLockOptions } from '../zookeeper/zookeeper-options.js';
 
-/** Options of every backend. */
-interface CommonOptions {
-  /**
-   * Keeps the locks of this client apart from those of other apps, tenants or environments on the same servers, on every backend:
-   * the prefix `<namespace>:` on Redis, the directory `/locks/<namespace>` on the others. Up to 100 letters, digits, `.`, `_` and
-   * `-`, the first of them a letter or a digit. Not together with `prefix` or `basePath`.
-   *
-   * @default none
-   */
-  readonly namespace?: string | undefined;
+/** Options of a client of every backend, in a Nest app. */
+interface AppOptions {
   /**
    * Whether to log every acquire and release, with its key, at the level `verbose`.
    *
@@ -61,30 +55,14 @@ interface CommonOptions {
   readonly unfinished?: 'keep' | 'release' | undefined;
 }
 
-/** Options that locate servers. */
-type ServerOption = 'connect' | 'client' | 'cluster' | 'nodes';
-
 /** Locks inside this process, without a server: for development, tests, and apps of one process. */
-export interface EmbeddedBackendOptions
-  extends CommonOptions, EmbeddedLockOptions, Partial<Record<ServerOption, undefined>> {
-  readonly backend?: 'embedded';
-}
+export interface EmbeddedBackendOptions extends EmbeddedClientOptions, AppOptions {}
 
-/** Locks on ZooKeeper. Needs the npm package `zookeeper`. */
-export interface ZooKeeperBackendOptions extends CommonOptions, ZooKeeperLockOptions {
-  readonly backend: 'zookeeper';
-}
+/** Locks on ZooKeeper, by this package alone, or with the npm package `zookeeper`. */
+export interface ZooKeeperBackendOptions extends ZooKeeperClientOptions, AppOptions {}
 
-/** Locks on Redis, of which exactly one option says where it is. Needs the npm package `ioredis`. */
-export type RedisBackendOptions = CommonOptions &
-  Omit<RedisLockOptions, ServerOption> & { readonly backend: 'redis' } & RedisSource;
-
-/** One of the options that locate Redis, and none of the others. */
-type RedisSource = {
-  [Option in ServerOption]: { readonly [Given in Option]: NonNullable<RedisLockOptions[Given]> } & {
-    readonly [Other in Exclude<ServerOption, Option>]?: undefined;
-  };
-}[ServerOption];
+/** Locks on Redis, of which exactly one option says where it is. Needs the npm package `ioredis` or `redis`. */
+export type RedisBackendOptions = RedisClientOptions & AppOptions;
 
 /** A backend with its options. */
 export type LockBackendOptions =

@@ -27,9 +27,9 @@ export interface LeaderTarget {
 
 /** The request of one lock decorator on one method. Created and checked once, at class definition. */
 export interface LockPlan {
-  /** Name of the decorator, e.g. `WithMutex`. */
+  /** Name of the decorator, e.g. `WithMutex`, or `withLock`. */
   readonly decorator: string;
-  /** Class and method, e.g. `Orders.pay`. */
+  /** Class and method, e.g. `Orders.pay`; for `withLock` the name of the function. */
   readonly method: string;
   /** The lock that a call acquires. */
   readonly lock: LockTarget | MultiLockTarget | RunOnceTarget | LeaderTarget;

@@ -2,7 +2,7 @@ import { validateOptionNames } from '../core/internal/option-names.js';
 
 const OF_METHODS = ['client', 'wait', 'lease', 'maxHold', 'signal', 'onBusy', 'onLost'];
 
-/** Names of the options of each decorator. */
+/** Names of the options of each decorator, and of `withLock`. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   WithMutex: ['fair', 'fenced', ...OF_METHODS],
   ReadLock: OF_METHODS,
@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   LeaderOnly: ['client', 'onLost'],
   OnLeadership: ['client'],
   OnLeadershipLost: ['client'],
+  withLock: ['recipe', 'permits', 'fair', 'fenced', ...OF_METHODS],
 };
 
 const OF_MEMBERS = ['key', 'recipe', 'permits', 'fair', 'fenced', 'client'];

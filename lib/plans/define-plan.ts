@@ -186,6 +186,7 @@ export function naming({ decorator, method }: PlanOrigin, error: unknown): unkno
   const context = { key: error.key, client: error.client, cause: error.cause };
   if (error instanceof LockKeyError)
     return new LockKeyError(error.value, `${error.why} (it is the key of ${method})`, context);
-  const expected = `${error.expected}, to @${decorator} of ${method}`;
+  const given = decorator === 'withLock' ? 'withLock()' : `@${decorator}`;
+  const expected = `${error.expected}, to ${given} of ${method}`;
   return new LockOptionsError(error.option, error.value, expected, context);
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { types } from 'node:util';
-import { isObservable, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 
 type Method = (...args: unknown[]) => unknown;
 type Anything = Readonly<Record<PropertyKey, unknown>>;
@@ -9,11 +9,12 @@ const isObject = (value: unknown): value is Anything => typeof value === 'object
 const has = (value: Anything, ...methods: PropertyKey[]) =>
   methods.every((method) => typeof value[method] === 'function');
 
-/** True for an Observable of any library: they know each other by `Symbol.observable`, or its stand-in. */
+/** True for an Observable of RxJS, and of any other library: they know each other by `Symbol.observable`, or its stand-in. */
 export const isObservableLike = (value: unknown): value is Observable<unknown> =>
-  isObservable(value) ||
-  (isObject(value) &&
-    has(value, (Symbol as { observable?: symbol }).observable ?? '@@observable', 'subscribe'));
+  isObject(value) &&
+  has(value, 'subscribe') &&
+  (has(value, 'lift') ||
+    has(value, (Symbol as { observable?: symbol }).observable ?? '@@observable'));
 
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   isObject(value) && has(value, Symbol.asyncIterator);

@@ -70,6 +70,10 @@ export class ZooKeeperLockClient implements LockClient {
   readonly drain = (): Promise<void> => this.#lifecycle.drain();
   /** See `LockClient.unfinished`. */
   readonly unfinished = (): LockSubject[] => this.#lifecycle.unfinished();
+  /** See `LockClient.activity`. */
+  readonly activity = (): LockActivity[] => clientActivity(this.#context);
+  /** For `await using`: as `close`, but locks under which work still runs are kept until it ends. */
+  readonly [Symbol.asyncDispose] = (): Promise<void> => this.close(undefined, 'keep');
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
     const { name, connection, events, clock, chroot = '' } = settings;
@@ -200,10 +204,6 @@ export class ZooKeeperLockClient implements LockClient {
   /** Number of calls that wait, for whatever it is. @internal */
   get pending(): number {
     return this.#context.waits.size;
-  }
-
-  activity(): LockActivity[] {
-    return clientActivity(this.#context);
   }
 
   async ping(timeout = 1_000): Promise<number> {

@@ -24,12 +24,15 @@ try {
   run('node_modules/.bin/attw', [tarball, '--no-color']);
   assertNothingRunsAtInstall();
   assertPeersOutOfReach();
-  installInto(join(folder, 'consumer'), tarball);
-  runPrograms('import.mjs', 'require.cjs', 'both.cjs');
-  link('@nestjs/terminus', '@opentelemetry/api');
-  runPrograms('import-entries.mjs', 'require-entries.cjs', 'both.mjs');
-  const compile = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '-p', '.'];
-  run(process.execPath, compile, join(folder, 'consumer'));
+  install('without-nest', tarball, '@types');
+  runPrograms('without-nest', 'import.mjs', 'require.cjs');
+  compile('without-nest');
+  install('consumer', tarball, '@types', '@nestjs/common', '@nestjs/core', '@nestjs/testing');
+  link('consumer', 'reflect-metadata', 'rxjs');
+  runPrograms('consumer', 'import.mjs', 'require.cjs', 'both.cjs');
+  link('consumer', '@nestjs/terminus', '@opentelemetry/api');
+  runPrograms('consumer', 'import-entries.mjs', 'require-entries.cjs', 'both.mjs');
+  compile('consumer');
   await tryApps(tarball);
   console.log('The package is fine.');
 } finally {
@@ -63,26 +66,30 @@ function assertPeersOutOfReach() {
   }
 }
 
-/** The tarball is unpacked, its dependencies and peers are ours; whatever is optional is not there. */
-function installInto(consumer, tarball) {
-  const unpacked = join(consumer, 'node_modules', 'nestjs-interlock');
-  cpSync(join(here, 'consumer'), consumer, { recursive: true });
+/** The tarball is unpacked, its dependencies and the given packages are ours; whatever else is optional is not there. */
+function install(consumer, tarball, ...packages) {
+  const unpacked = join(folder, consumer, 'node_modules', 'nestjs-interlock');
+  cpSync(join(here, consumer), join(folder, consumer), { recursive: true });
   mkdirSync(unpacked, { recursive: true });
   run('tar', ['-xzf', tarball, '-C', unpacked, '--strip-components=1']);
-  link(...Object.keys(manifest.dependencies), '@nestjs/common', '@nestjs/core', '@nestjs/testing');
-  link('@types', 'reflect-metadata', 'rxjs');
+  link(consumer, ...Object.keys(manifest.dependencies), ...packages);
 }
 
-function link(...packages) {
+function link(consumer, ...packages) {
   for (const name of packages) {
-    const path = join(folder, 'consumer', 'node_modules', name);
+    const path = join(folder, consumer, 'node_modules', name);
     mkdirSync(dirname(path), { recursive: true });
     symlinkSync(resolve('node_modules', name), path);
   }
 }
 
-function runPrograms(...programs) {
-  for (const program of programs) run(process.execPath, [program], join(folder, 'consumer'));
+function runPrograms(consumer, ...programs) {
+  for (const program of programs) run(process.execPath, [program], join(folder, consumer));
+}
+
+function compile(consumer) {
+  const tsc = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '-p', '.'];
+  run(process.execPath, tsc, join(folder, consumer));
 }
 
 /** Two at a time, each in a folder of its own. */

@@ -26,7 +26,8 @@ export function resolve(specifier, context, nextResolve) {
   if (!context.parentURL?.endsWith('.ts')) return nextResolve(specifier, context);
   if (OUR_NAME.test(specifier)) {
     const [, entry = '.'] = OUR_NAME.exec(specifier);
-    return nextResolve(new URL(`../../lib/${entry}/index.ts`, import.meta.url).href, context);
+    const folder = entry === 'core' ? 'standalone' : entry; // `lib/core` is what all of it shares
+    return nextResolve(new URL(`../../lib/${folder}/index.ts`, import.meta.url).href, context);
   }
   if (specifier.startsWith('.') && specifier.endsWith('.js')) {
     const source = specifier.replace(/\.js$/, '.ts');

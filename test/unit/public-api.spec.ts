@@ -17,7 +17,7 @@ function exportsOf(entries: readonly string[]): string[] {
   const checker = program.getTypeChecker();
   return entries.flatMap((entry) => {
     const module = checker.getSymbolAtLocation(program.getSourceFile(entry)!)!;
-    const name = entry.replace(/^lib(.*)\/index.ts$/, '.$1');
+    const name = entry.replace(/^lib(.*)\/index.ts$/, '.$1').replace('/standalone', '/core');
     return checker.getExportsOfModule(module).map((symbol) => {
       const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
       const { flags } = isAlias ? checker.getAliasedSymbol(symbol) : symbol;

@@ -63,6 +63,8 @@ export class RedLockClient implements LockClient {
   readonly drain = (): Promise<void> => this.#lifecycle.drain();
   /** See `LockClient.unfinished`. */
   readonly unfinished = (): LockSubject[] => this.#lifecycle.unfinished();
+  /** For `await using`: as `close`, but locks under which work still runs are kept until it ends. */
+  readonly [Symbol.asyncDispose] = (): Promise<void> => this.close(undefined, 'keep');
 
   constructor(private readonly settings: RedLockClientSettings) {
     const { name, nodes, events, clock, options } = settings;

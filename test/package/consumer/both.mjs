@@ -8,7 +8,7 @@ import library from './library.cjs';
 import { takeLock } from './use.cjs';
 
 const require = createRequire(import.meta.url);
-for (const entry of ['', '/health', '/inspector', '/opentelemetry', '/testing']) {
+for (const entry of ['', '/health', '/inspector', '/opentelemetry', '/testing', '/core']) {
   const [one, other] = [
     await import(`nestjs-interlock${entry}`),
     require(`nestjs-interlock${entry}`),

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
 
-for (const entry of ['health', 'inspector', 'opentelemetry', 'testing']) {
+for (const entry of ['health', 'inspector', 'opentelemetry', 'testing', 'core']) {
   await import(`nestjs-interlock/${entry}`);
 }

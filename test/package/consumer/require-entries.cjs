@@ -1,5 +1,5 @@
 require('reflect-metadata');
 
-for (const entry of ['health', 'inspector', 'opentelemetry', 'testing']) {
+for (const entry of ['health', 'inspector', 'opentelemetry', 'testing', 'core']) {
   require(`nestjs-interlock/${entry}`);
 }

@@ -75,7 +75,8 @@ const TABLES = [
     heading: 'Of every client',
     options: [
       ...optionsOf(MODULE_OPTIONS, 'LockModuleOptions'),
-      ...optionsOf(MODULE_OPTIONS, 'CommonOptions'),
+      ...optionsOf(MODULE_OPTIONS, 'AppOptions'),
+      ...optionsOf('lib/interfaces/lock-client-options.interface.ts', 'NamespaceOption'),
       ...optionsOf('lib/core/internal/waiter-limits.ts', 'WaiterLimits'),
     ],
   },

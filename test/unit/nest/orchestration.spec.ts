@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { connectionLogger } from '../../../lib/clients/client-logging.js';
 import { Hold } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { LockLostError, type OnLost } from '../../../lib/index.js';
-import { runUnderLease } from '../../../lib/interceptors/run-under-lease.js';
+import { runUnderLease } from '../../../lib/calls/run-under-lease.js';
+
+const logger = new Logger();
 
 /** A lease that does not report its loss: it shows only when the clock is asked. */
 function silentLease() {
@@ -35,7 +38,12 @@ async function blocked(onLost: OnLost | undefined, end: () => string): Promise<u
       clock.isOver = true;
       return end();
     };
-    return await runUnderLease(lease, plan, { self: undefined, args: ['sales.csv'], proceed });
+    return await runUnderLease(
+      lease,
+      plan,
+      { self: undefined, args: ['sales.csv'], proceed },
+      { logger },
+    );
   } finally {
     expect(lease.isHeld).toBe(false);
   }
@@ -78,7 +86,7 @@ describe('A loss that only the clock knows of, as the event loop was blocked', (
       clock.isOver = true;
       return 'done';
     };
-    const call = runUnderLease(lease, plan, { self: undefined, args: [], proceed });
+    const call = runUnderLease(lease, plan, { self: undefined, args: [], proceed }, { logger });
     expect(await call).toBe('done');
   });
 });

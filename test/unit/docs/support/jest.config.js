@@ -10,6 +10,7 @@ export default {
   moduleNameMapper: {
     ...base.moduleNameMapper,
     '^nestjs-interlock$': '<rootDir>/lib/index.ts',
+    '^nestjs-interlock/core$': '<rootDir>/lib/standalone/index.ts',
     '^nestjs-interlock/(\\w+)$': '<rootDir>/lib/$1/index.ts',
   },
 };

@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import {
   type Clock,
   type Lease,
@@ -13,8 +12,7 @@ import { onAbort } from '../core/internal/timers.js';
 import type { LockPlan } from '../interfaces/lock-plan.interface.js';
 import { naming, withMethodInErrors } from '../plans/define-plan.js';
 import { compileOccurrence, type OccurrenceOf } from '../plans/occurrence.js';
-
-const logger = new Logger('LockModule');
+import type { CallContext } from './call-context.js';
 
 /** Minimum bound on the wait of a `@RunOnce` call for the server, in ms. */
 const SERVER_PATIENCE = 5_000;
@@ -29,6 +27,7 @@ interface Context {
   readonly plan: OncePlan;
   readonly client: LockClient;
   readonly clock: Clock;
+  readonly logger: CallContext['logger'];
   /** Undefined without the option `occurrence`. */
   readonly occurrenceOf?: Promise<OccurrenceOf>;
 }
@@ -38,10 +37,10 @@ export class RunOnceRules {
   readonly #context: Context;
 
   /** @throws LockOptionsError naming the method, when the client cannot remember occurrences */
-  constructor(plan: OncePlan, client: LockClient) {
+  constructor(plan: OncePlan, client: LockClient, logger: CallContext['logger']) {
     const { occurrence } = plan.once;
     const clock = client.clock ?? systemClock;
-    this.#context = { plan, client, clock };
+    this.#context = { plan, client, clock, logger };
     if (occurrence === undefined) return;
     if (client.occurrenceMark === undefined) {
       const expected = 'none with this lock client, which has no `occurrenceMark`';
@@ -54,7 +53,7 @@ export class RunOnceRules {
       throw naming(plan, error);
     });
     occurrenceOf.catch(() => {}); // callers of the method get it, and the boot
-    this.#context = { plan, client, clock, occurrenceOf };
+    this.#context = { plan, client, clock, logger, occurrenceOf };
   }
 
   /** Resolves when calls can be made; rejects with `LockOptionsError` naming the method. */
@@ -156,7 +155,8 @@ export class RunOnceCall {
   }
 
   #limitRunTime({ hold, signal }: LeaseHandle): void {
-    const { once, method } = this.context.plan;
+    const { plan, logger } = this.context;
+    const { once, method } = plan;
     const { atMost, atLeast } = once;
     hold.atLeast = atLeast;
     hold.revokeAfter(atMost, `it was held for its \`atMost\` of ${atMost} ms`);

@@ -1,12 +1,10 @@
-import { Logger } from '@nestjs/common';
 import type { Lease, LockLostError } from '../core/index.js';
 import { lossReason } from '../core/internal/lease-handle.js';
 import { LeaseScope } from '../core/internal/lease-scope.js';
 import { onAbort } from '../core/internal/timers.js';
 import type { OnLost } from '../interfaces/lock-method-options.interface.js';
-import type { LockedCall, LockPlan, LockTracer } from '../interfaces/lock-plan.interface.js';
-
-const logger = new Logger('LockModule');
+import type { LockedCall, LockPlan } from '../interfaces/lock-plan.interface.js';
+import type { CallContext } from './call-context.js';
 
 /**
  * Runs the method in the scope of `lease`, then releases it; settles as the method does, or as `onLost` of the plan says. The
@@ -16,7 +14,7 @@ export function runUnderLease(
   lease: Lease,
   plan: LockPlan,
   call: LockedCall,
-  tracer?: LockTracer,
+  { tracer, logger }: Pick<CallContext, 'tracer' | 'logger'>,
 ): Promise<unknown> {
   const { onLost = 'throw' } = plan.options;
   const inScope = () => lease.run(call.proceed);
@@ -25,7 +23,7 @@ export function runUnderLease(
 
   let stop!: () => void;
   const lost = new Promise<never>((_, reject) => {
-    const hear = onLost === 'abort' ? reject : caller(plan.method, call, onLost);
+    const hear = onLost === 'abort' ? reject : caller(plan.method, call, onLost, logger);
     stop = onAbort(lease.signal, () => hear(lease.signal.reason as LockLostError));
   });
   return Promise.race([lost, use(lease, work, onLost)]).finally(stop);
@@ -47,7 +45,12 @@ async function use(lease: Lease, work: () => unknown, onLost: OnLost): Promise<u
 type LossHandler = Extract<OnLost, (...args: never[]) => unknown>;
 
 /** Calls that `onLost` outside of any lease; its failure is logged, and does not crash the process. */
-function caller(method: string, { self, args }: LockedCall, onLost: LossHandler) {
+function caller(
+  method: string,
+  { self, args }: LockedCall,
+  onLost: LossHandler,
+  logger: CallContext['logger'],
+) {
   const call = async (loss: LockLostError) => {
     try {
       await onLost.call(self, loss, ...(args as never[]));

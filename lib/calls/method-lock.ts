@@ -1,4 +1,3 @@
-import type { LockClients } from '../clients/lock-clients.js';
 import {
   type AcquireOptions,
   type Lease,
@@ -7,27 +6,24 @@ import {
   LockTimeoutError,
 } from '../core/index.js';
 import { isSignal } from '../core/internal/validation.js';
-import type { LeaderElection } from '../elections/leader-election.js';
-import type { LeaderElections } from '../elections/leader-elections.js';
-import type {
-  LeaderTarget,
-  LockedCall,
-  LockPlan,
-  LockTracer,
-} from '../interfaces/lock-plan.interface.js';
+import type { LeaderTarget, LockedCall, LockPlan } from '../interfaces/lock-plan.interface.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
 import { naming, withMethodInErrors } from '../plans/define-plan.js';
 import { withPolicies } from '../plans/plan-metadata.js';
+import type { CallContext } from './call-context.js';
 import { keyResolver, multiLockResolver } from './lock-resolver.js';
 import { isOnce, type RunOnceCall, RunOnceRules } from './run-once.js';
 import { runUnderLease } from './run-under-lease.js';
 
+type Elections = NonNullable<CallContext['elections']>;
+type Election = ReturnType<Elections['of']>;
+
 /** The leadership of the app as a lock: it is acquired at once or not at all. */
 class LeaderLock {
-  readonly #election: LeaderElection;
+  readonly #election: Election;
 
   /** @throws LockClientUnknownError, LockKeyError naming the method */
-  constructor(plan: LockPlan, { key }: LeaderTarget, elections: LeaderElections) {
+  constructor(plan: LockPlan, { key }: LeaderTarget, elections: Elections) {
     const { options, method } = plan;
     this.#election = withMethodInErrors(plan, () => {
       const election = elections.of(key, options, method);
@@ -58,16 +54,16 @@ export class MethodLock {
   /** @throws LockClientUnknownError, LockKeyError, LockOptionsError naming the method, for errors detectable before a call */
   constructor(
     given: LockPlan,
-    clients: LockClients,
-    elections: LeaderElections,
-    private readonly tracer?: LockTracer,
+    private readonly context: CallContext,
   ) {
+    const { clients, logger } = context;
     const plan = (this.plan = withPolicies(given, clients.policiesOf(given.options.client)));
     const { options, once, method } = plan;
     const { wait, lease, maxHold } = options;
-    if (isOnce(plan)) this.#once = new RunOnceRules(plan, clients.get(options.client, method));
+    if (isOnce(plan))
+      this.#once = new RunOnceRules(plan, clients.get(options.client, method), logger);
     this.#options = { wait, lease, maxHold, minLease: once?.atLeast, method };
-    this.#lockOf = lockOf(plan, clients, elections);
+    this.#lockOf = lockOf(plan, context);
   }
 
   /** Resolves when calls can be made; rejects with `LockOptionsError` naming the method. */
@@ -96,7 +92,7 @@ export class MethodLock {
     }
     if (once?.hasOccurrence && !(await once.claim(lease))) return undefined;
     once?.admit(lease); // nothing is awaited between this and the method
-    return await runUnderLease(lease, plan, call, this.tracer);
+    return await runUnderLease(lease, plan, call, this.context);
   }
 
   #acquire(lock: Taken, signal?: AbortSignal, once?: RunOnceCall): Promise<Lease> {
@@ -136,14 +132,10 @@ export class MethodLock {
   }
 }
 
-function lockOf(
-  plan: LockPlan,
-  clients: LockClients,
-  elections: LeaderElections,
-): (call: LockedCall) => Taken {
+function lockOf(plan: LockPlan, { clients, elections }: CallContext): (call: LockedCall) => Taken {
   const { lock } = plan;
   if (lock.recipe === 'multiLock') return multiLockResolver(plan, lock, clients);
   if (lock.recipe !== 'leaderLatch') return keyResolver(plan, lock, clients);
-  const leadership = new LeaderLock(plan, lock, elections);
+  const leadership = new LeaderLock(plan, lock, elections!);
   return () => leadership;
 }

@@ -1,4 +1,3 @@
-import type { LockClients } from '../clients/lock-clients.js';
 import type { Lock, LockClient } from '../core/index.js';
 import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import type {
@@ -9,6 +8,7 @@ import type {
 } from '../interfaces/lock-plan.interface.js';
 import { parseTargets, withMethodInErrors } from '../plans/define-plan.js';
 import { isTemplate, KeyTemplate } from '../plans/key-template.js';
+import type { ClientsByName } from './call-context.js';
 
 /**
  * The lock of a key that a function of the user has made of the arguments of a call.
@@ -37,7 +37,7 @@ type LockResolver = (call: Pick<LockedCall, 'self' | 'args'>) => Lock;
 export function keyResolver(
   plan: LockPlan,
   target: LockTarget | RunOnceTarget,
-  clients: LockClients,
+  clients: ClientsByName,
 ): LockResolver {
   const client = clientFor(plan, target, clients);
   const { key } = target;
@@ -63,7 +63,7 @@ export function keyResolver(
 export function multiLockResolver(
   plan: LockPlan,
   { members }: MultiLockTarget,
-  clients: LockClients,
+  clients: ClientsByName,
 ): LockResolver {
   const { options, method } = plan;
   const client = clients.get(options.client, method);
@@ -112,7 +112,7 @@ function createLock(client: LockClient, target: LockTarget | RunOnceTarget, key:
 function clientFor(
   plan: LockPlan,
   target: Pick<LockTarget, 'client'>,
-  clients: LockClients,
+  clients: ClientsByName,
 ): LockClient {
   const { lease, maxHold, client: byDefault } = plan.options;
   const client = clients.get(target.client ?? byDefault, plan.method);

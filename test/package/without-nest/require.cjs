@@ -1,0 +1,3 @@
+const { useLocks } = require('./use.cjs');
+
+void useLocks(require('nestjs-interlock/core'));
