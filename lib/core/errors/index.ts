@@ -5,6 +5,7 @@ export {
   SharedValueClosedError,
 } from './recipe-errors.js';
 export {
+  type EventLoopStall,
   LockAbortedError,
   LockError,
   type LockErrorCode,

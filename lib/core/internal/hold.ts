@@ -1,7 +1,8 @@
 import { type Clock, systemClock, type Timer } from '../clock.js';
-import { type LockErrorContext, LockLostError } from '../errors/index.js';
+import { type EventLoopStall, type LockErrorContext, LockLostError } from '../errors/index.js';
 import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { LockIdentity } from '../lock.js';
+import { EventLoopStalls } from './event-loop-stalls.js';
 import { LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
 import type { OrderedSet } from '../collections/ordered-set.js';
@@ -50,6 +51,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   #leases = 0;
   /** Why its leases have ended: it was lost, or withdrawn. A text until somebody asks: an error costs ten times as much. */
   #lost?: LockLostError | string;
+  #stall?: EventLoopStall | undefined;
   /** Whether another client may hold the lock. */
   #isGone = false;
   /** Number of runs under it that have not ended. */
@@ -71,6 +73,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   ) {
     this.heldSince = this.#clock.now();
     this.#unregister = client?.holds.add(this as unknown as ClientHold);
+    EventLoopStalls.shared.begin();
   }
 
   /** The lock as described in events. */
@@ -97,8 +100,9 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Why the hold is lost or withdrawn, if it is; each read checks the clock first. */
   get lost(): LockLostError | undefined {
     this.#checkClock();
-    if (typeof this.#lost === 'string') this.#lost = new LockLostError(this.#lost, this.context);
-    return this.#lost;
+    const why = this.#lost;
+    if (typeof why !== 'string') return why;
+    return (this.#lost = new LockLostError(why, this.context, this.#stall));
   }
 
   /** Adds a lease to this hold. */
@@ -110,13 +114,15 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   markLost(why: string): void {
     if (this.#isGone || this.#freed !== undefined) return;
     this.#isGone = true;
+    this.#stall = EventLoopStalls.shared.longestWithin(this.#heldMs);
     for (let uses = this.#uses; uses > 0; uses--) this.#forParts((part) => part.endUse());
     const endLeases = this.#endLeases(why);
     // Listeners run outside any lease scope: the loss may be detected inside the scope of another lease.
     LeaseScope.runOutside(() => {
       this.backend.lost();
       if (this.client?.events.isHeard('lost')) {
-        const error = this.#lost === why ? this.lost! : new LockLostError(why, this.context);
+        const isIts = this.#lost === why;
+        const error = isIts ? this.lost! : new LockLostError(why, this.context, this.#stall);
         this.client.events.emit('lost', { ...this.subject, heldMs: this.#heldMs, error });
       }
       endLeases();
@@ -148,8 +154,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
 
   /** Calls the listener when the hold is lost; the returned function removes it. */
   onLost(tell: (error: LockLostError) => void): () => void {
-    this.#losers ??= new Set();
-    this.#losers.add(tell);
+    (this.#losers ??= new Set()).add(tell);
     return () => void this.#losers?.delete(tell);
   }
 
@@ -225,6 +230,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
 
   async #release(wasLost: boolean): Promise<void> {
     this.unregister();
+    EventLoopStalls.shared.end();
     const outcome = await this.backend.free(wasLost);
     if (!wasLost && outcome !== 'kept') this.emitReleased();
   }
@@ -238,12 +244,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   }
 }
 
-/** A lock that a client holds. */
+/** A lock that a client holds; its backend knows the server-side ids of the holders, and the token if that costs no request. */
 export type ClientHold = Hold<
-  HoldBackend & {
-    /** Server-side ids of the holders. */
-    readonly holders: readonly string[];
-    /** The fencing token, if known without a request. */
-    readonly knownToken?: bigint;
-  }
+  HoldBackend & { readonly holders: readonly string[]; readonly knownToken?: bigint }
 >;

@@ -1,0 +1,67 @@
+import { type Clock, systemClock } from '../clock.js';
+import type { EventLoopStall } from '../errors/index.js';
+import { LeaseScope } from './lease-scope.js';
+
+/** Interval between two looks, in ms: a stall lasts up to that much longer than it is said to. */
+const EVERY = 250;
+/** Shortest stall that is remembered, in ms: shorter ones take no lock away, but where leases are made very short. */
+const SHORTEST = 2_000;
+/** Most stalls that are remembered; the oldest is forgotten first. */
+const MOST = 16;
+
+/**
+ * When the event loop of this process ran nothing: it was blocked, or the process stood still. That is why most locks are lost
+ * whose servers are well. A timer looks for it while a lock is held.
+ */
+export class EventLoopStalls {
+  /** Of this process. */
+  static readonly shared = new EventLoopStalls(systemClock);
+  #holds = 0;
+  /** When the next look is due; `Infinity` while none is. */
+  #dueAt = Infinity;
+  readonly #stalls: { readonly ms: number; readonly endedAt: number }[] = [];
+
+  constructor(private readonly clock: Clock) {}
+
+  /** A lock is held from now on; call `end` once when it is free. */
+  begin(): void {
+    this.#holds += 1;
+    if (this.#dueAt === Infinity) LeaseScope.runOutside(() => this.#lookLater());
+  }
+
+  end(): void {
+    this.#holds -= 1;
+  }
+
+  /** The longest one of the last `age` ms, also if it has just ended, and no timer has run yet. */
+  longestWithin(age: number): EventLoopStall | undefined {
+    this.#look();
+    const now = this.clock.now();
+    let longest: EventLoopStall | undefined;
+    for (const { ms: whole, endedAt } of this.#stalls) {
+      const agoMs = now - endedAt;
+      const ms = Math.min(whole, age - agoMs);
+      if (ms >= Math.max(SHORTEST, longest?.ms ?? 0)) longest = { ms, agoMs };
+    }
+    return longest;
+  }
+
+  #lookLater(): void {
+    this.#dueAt = this.clock.now() + EVERY;
+    const look = () => {
+      this.#look();
+      if (this.#holds > 0) this.#lookLater();
+      else this.#dueAt = Infinity;
+    };
+    this.clock.setTimer(look, EVERY, true);
+  }
+
+  #look(): void {
+    const now = this.clock.now();
+    const ms = now - this.#dueAt;
+    if (ms < SHORTEST) return;
+    this.#stalls.push({ ms, endedAt: now });
+    if (this.#stalls.length > MOST) this.#stalls.shift();
+    this.#dueAt = now; // the timer, which has not fired yet, finds no other one
+  }
+}
