@@ -146,12 +146,16 @@ export class LockAttempt {
    * The queue, as of some time after our node was created, which is created first; what is known of it is brought up to date.
    * `undefined` if that was possible without a listing.
    */
-  async #children(): Promise<string[] | undefined> {
+  #children(): Promise<string[] | undefined> {
+    const { isUncertain, path } = this.node;
+    return !isUncertain && path === undefined ? this.#enter() : this.#list();
+  }
+
+  async #list(): Promise<string[] | undefined> {
     const { node } = this;
-    const isLost = node.isUncertain;
-    if (!isLost && node.path === undefined) return await this.#enter();
     const watch = this.#queue.watchSent;
-    const listed = isLost ? node.locate() : listChildren(this.context.listings, this.directory);
+    const { listings } = this.context;
+    const listed = node.isUncertain ? node.locate() : listChildren(listings, this.directory);
     const children = await this.#wait.until(listed);
     if (node.path === undefined) return await this.#enter(); // it was not created
     return this.#listed(children, watch);

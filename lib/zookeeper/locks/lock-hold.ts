@@ -116,12 +116,12 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
 
   lost(): void {}
 
-  async free(wasLost: boolean): Promise<void | 'kept'> {
+  free(wasLost: boolean): Promise<void | 'kept'> {
     const { clock } = this.context;
     const rest = wasLost ? 0 : this.hold.heldSince + this.hold.atLeast - clock.now();
-    if (rest <= 0) return await this.#remove();
+    if (rest <= 0) return this.#remove();
     this.#kept = clock.setTimer(() => void this.#endKeeping(), rest, true);
-    return 'kept';
+    return Promise.resolve('kept');
   }
 
   async #endKeeping(): Promise<void> {

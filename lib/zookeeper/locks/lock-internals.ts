@@ -139,10 +139,10 @@ export class LockInternals {
    *
    * @param planOf for a caller inside another lock
    */
-  async acquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease> {
+  acquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease> {
     const { wait = this.context.wait, signal, method } = options;
-    const lease = await this.#grant({ wait, signal, method }, true, planOf);
-    return lease!; // an acquire that may wait ends with a lease or an error
+    const granted = this.#grant({ wait, signal, method }, true, planOf);
+    return granted as Promise<ZooKeeperLease>; // an acquire that may wait ends with a lease or an error
   }
 
   /** Makes one attempt, which waits only for the connection. */
