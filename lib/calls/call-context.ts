@@ -38,7 +38,7 @@ export interface CallContext {
     of(name: string, options: Pick<LockMethodOptions, 'client'>, method: string): Election;
   };
   readonly tracer?: LockTracer | undefined;
-  /** Hears what no caller can be told. */
+  /** For failures that no call rejects with. */
   readonly logger: {
     warn(message: string): void;
     error(message: string, error: unknown): void;

@@ -12,6 +12,8 @@ const MOST = 16;
 /**
  * When the event loop of this process ran nothing: it was blocked, or the process stood still. That is why most locks are lost
  * whose servers are well. A timer looks for it while a lock is held.
+ *
+ * Invariant: one timer is pending while `#dueAt` is finite, and none otherwise.
  */
 export class EventLoopStalls {
   /** Of this process. */

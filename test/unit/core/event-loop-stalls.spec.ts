@@ -58,7 +58,7 @@ describe('A stall of the event loop', () => {
     expect(stalls.longestWithin(Infinity)).toEqual({ ms: found.ms, agoMs: 3_000 });
   });
 
-  it('counts from the grant on, and the longest one is told', () => {
+  it('counts from the grant on, and the longest one is reported', () => {
     const { clock, stalls } = watched();
     for (const ms of [5_000, 9_000, 3_000]) {
       clock.run(500);
