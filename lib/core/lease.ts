@@ -1,3 +1,5 @@
+import type { GuardedWrite } from './guarded-write.js';
+
 /**
  * The right to a lock, until it is released or lost. The lock is owned by the lease instead of a thread or a process:
  * any code with the handle may release it, from any async context.
@@ -22,6 +24,17 @@ export interface Lease extends AsyncDisposable {
    * server does not answer.
    */
   fencingToken(): Promise<bigint>;
+  /**
+   * Writes to the store that has the lock, ZooKeeper or Redis, which carries the write out only if it still knows this holder:
+   * both in one step, so that nothing can come in between. Resolves to the results.
+   *
+   * Rejects with `LockLostError` or `LockNotHeldError` if the lock is not held, and then nothing was written; with
+   * `LockOptionsError` if the write is for another store, or the lock is on several; with the server's error if that refuses the
+   * write itself; and with `LockConnectionError` if there is no answer: then it is unknown whether it was carried out.
+   *
+   * Jepsen's analysis of etcd 3.4.3 has it as the lock that is safe; Curator's `CURATOR-689` asks for it.
+   */
+  guard<R>(write: GuardedWrite<R>): Promise<R>;
   /** Throws `LockLostError` or `LockNotHeldError` unless the lease is held. */
   assertHeld(): void;
   /**

@@ -23,6 +23,7 @@ export type {
 export type { RedisSemaphore } from './semaphores/redis-semaphore.js';
 export type { RedLockClient } from './red-lock/red-lock-client.js';
 export type { RedLock, RedLockLease } from './red-lock/red-lock.js';
+export { type RedisCommand, redisCommands, type RedisOperand, redisScript } from './redis-write.js';
 export type { RedisLockClient } from './redis-lock-client.js';
 export type {
   RedisLockOptions,

@@ -1,4 +1,12 @@
-export { type AclEntry, type AuthInfo, Permission } from './connection/zookeeper-connection.js';
+export {
+  type AclEntry,
+  type AuthInfo,
+  CreateMode,
+  type Created,
+  type OperationAnswers,
+  Permission,
+  type Stat,
+} from './connection/zookeeper-connection.js';
 export {
   BoundedExponentialBackoffRetry,
   ExponentialBackoffRetry,
@@ -39,3 +47,4 @@ export type { VersionedValue } from './shared/watched-value.js';
 export type { RevocationListener, ZooKeeperLease } from './locks/zookeeper-lease.js';
 export type { ZooKeeperLockClient } from './zookeeper-lock-client.js';
 export type { ZooKeeperLockOptions, ZooKeeperSemaphoreOptions } from './zookeeper-options.js';
+export { type ZooKeeperOperation, zooKeeperOperations } from './zookeeper-write.js';

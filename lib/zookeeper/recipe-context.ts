@@ -43,6 +43,8 @@ export interface RecipeContext extends LockScope {
   /** Name of the client. */
   readonly client: string;
   readonly connection: ZooKeeperConnection;
+  readonly chroot: string;
+  readonly acl?: readonly AclEntry[] | undefined;
   readonly clock: Clock;
   readonly events: LockEventEmitter;
   readonly retryPolicy: RetryPolicy;
@@ -72,10 +74,12 @@ export interface RecipeContext extends LockScope {
 /** Creates the state that the recipes of a client share. */
 export function makeRecipeContext(settings: ZooKeeperLockClientSettings): RecipeContext {
   const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
-  const { watchAfter = 100, serverIds } = settings;
+  const { watchAfter = 100, serverIds, chroot = '' } = settings;
   return {
     client: name,
     connection,
+    chroot,
+    acl,
     serverIds,
     clock,
     events,

@@ -8,6 +8,7 @@ import { barrierSuite } from './barrier.suite.js';
 import { clientStatusSuite } from './client-status.suite.js';
 import { doubleBarrierSuite } from './double-barrier.suite.js';
 import { exportedContractSuite } from './exported-contract.suite.js';
+import { guardedWriteSuite } from './guarded-write.suite.js';
 import { leaderLatchSuite } from './leader-latch.suite.js';
 import { leaderSelectorSuite } from './leader-selector.suite.js';
 import { lockInternalsSuite } from './lock-internals.suite.js';
@@ -26,6 +27,7 @@ describe('Embedded', () => {
   semaphoreMutexSuite(on);
   readWriteLockSuite(on);
   multiLockSuite(on);
+  guardedWriteSuite(on);
   semaphoreSuite(on);
   lockInternalsSuite(on);
   leaderLatchSuite(on);

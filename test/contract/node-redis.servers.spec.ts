@@ -7,6 +7,7 @@ import { overNodeRedis, standaloneRedis } from './backends/redis-servers.js';
 import { useDeployment } from './backends/stage.js';
 import { clientStatusLossSuite } from './client-status.suite.js';
 import { exportedContractSuite } from './exported-contract.suite.js';
+import { redisGuardedWriteSuite } from './guarded-write.suite.js';
 import { redisMutexSuite, redisSemaphoreSuite } from './redis-locks.suite.js';
 import { redisSuite } from './redis.suite.js';
 
@@ -19,6 +20,7 @@ describe('Redis by node-redis', () => {
   else {
     redisMutexSuite(on);
     redisSemaphoreSuite(on);
+    redisGuardedWriteSuite(on);
   }
   exportedContractSuite(
     'a Redis server, by node-redis,',

@@ -2,6 +2,7 @@ import type { RedisBackend } from './backends/redis.js';
 import { redisRecipes, RedisStage } from './backends/redis.js';
 import type { Deployment } from './backends/stage.js';
 import { clientStatusSuite } from './client-status.suite.js';
+import { redisGuardedWriteSuite } from './guarded-write.suite.js';
 import { redisLeaderElectionSuite } from './leader-election.suite.js';
 import {
   redisMutexSuite,
@@ -24,6 +25,7 @@ export function redisSuite(on: Deployment<RedisBackend>): void {
   redisMultiLockSuite(on, 'fencedMultiLock');
   redisSemaphoreSuite(on);
   redisSemaphoreSuite(on, { isFair: true });
+  redisGuardedWriteSuite(on);
   redisLeaderElectionSuite(on);
   clientStatusSuite(on, () => RedisStage.build(on.backend(), redisRecipes.mutex), {
     holders: (stage) => stage.contenders(),
@@ -42,6 +44,7 @@ export function redisClusterSuite(on: Deployment<RedisBackend>): void {
   redisMultiLockSuite(on, 'slotMultiLock');
   redisSemaphoreSuite(on);
   redisSemaphoreSuite(on, { isFair: true });
+  redisGuardedWriteSuite(on, { isCluster: true });
   redisLeaderElectionSuite(on);
 }
 
@@ -52,5 +55,6 @@ export function redisSentinelSuite(on: Deployment<RedisBackend>): void {
   redisReadWriteLockSuite(on);
   redisSemaphoreSuite(on);
   redisSemaphoreSuite(on, { isFair: true });
+  redisGuardedWriteSuite(on);
   redisLeaderElectionSuite(on);
 }

@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import { useDeployment } from './backends/stage.js';
 import { ensembleOfZooKeepers } from './backends/zookeeper-servers.js';
+import { guardedWriteSuite } from './guarded-write.suite.js';
 import { lockInternalsSuite } from './lock-internals.suite.js';
 import { multiLockSuite } from './multi-lock.suite.js';
 import { mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
@@ -16,4 +17,10 @@ describe('ZooKeeper', () => {
   multiLockSuite(on);
   semaphoreSuite(on);
   lockInternalsSuite(on);
+});
+
+describe('ZooKeeper by the wire driver', () => {
+  guardedWriteSuite(
+    useDeployment('an ensemble', () => ensembleOfZooKeepers('wire'), ['deployment']),
+  );
 });

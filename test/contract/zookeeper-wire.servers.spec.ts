@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import { useDeployment } from './backends/stage.js';
 import { standaloneZooKeeper } from './backends/zookeeper-servers.js';
+import { guardedWriteSuite } from './guarded-write.suite.js';
 import { lockInternalsSuite } from './lock-internals.suite.js';
 import { multiLockSuite } from './multi-lock.suite.js';
 import { mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
@@ -16,6 +17,7 @@ describe('ZooKeeper by the wire driver', () => {
   semaphoreMutexSuite(on);
   readWriteLockSuite(on);
   multiLockSuite(on);
+  guardedWriteSuite(on);
   semaphoreSuite(on);
   lockInternalsSuite(on);
 });

@@ -1,6 +1,8 @@
 import { describe } from '@jest/globals';
+import { defaultDriver } from '../support/zookeeper-driver.js';
 import { useDeployment } from './backends/stage.js';
 import { standaloneZooKeeper } from './backends/zookeeper-servers.js';
+import { noGuardedWriteSuite } from './guarded-write.suite.js';
 import { lockInternalsSuite } from './lock-internals.suite.js';
 import { multiLockSuite } from './multi-lock.suite.js';
 import { mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
@@ -14,6 +16,7 @@ describe('ZooKeeper', () => {
   semaphoreMutexSuite(on);
   readWriteLockSuite(on);
   multiLockSuite(on);
+  if (defaultDriver === 'native') noGuardedWriteSuite(on);
   semaphoreSuite(on);
   lockInternalsSuite(on);
 });

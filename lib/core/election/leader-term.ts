@@ -7,7 +7,7 @@ import type { ElectionBackend } from './election-backend.js';
 /** Handle of a current leader. Its `signal` aborts with a `LockLostError` when it may no longer be the only leader. */
 export type Leadership = Pick<
   Lease,
-  'key' | 'signal' | 'isHeld' | 'fencingToken' | 'assertHeld' | 'run'
+  'key' | 'signal' | 'isHeld' | 'fencingToken' | 'guard' | 'assertHeld' | 'run'
 >;
 
 /** Pause after a failed attempt to join the election, in ms. */

@@ -1,4 +1,5 @@
 import { type Clock, systemClock, type Timer } from '../clock.js';
+import type { GuardedWrite } from '../guarded-write.js';
 import { type EventLoopStall, type LockErrorContext, LockLostError } from '../errors/index.js';
 import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { LockIdentity } from '../lock.js';
@@ -14,15 +15,14 @@ export interface HoldBackend {
   fencingToken(): Promise<bigint>;
   /** Called at most once, when another client may hold the lock from now on, before any listener learns of it. */
   lost(): void;
-  /**
-   * Releases the lock, but not before `atLeast` of its hold; called at most once, and never rejects. Resolves to `kept` if it
-   * will call `Hold.emitReleased` itself, when that time is over.
-   */
+  /** Releases the lock, but not before `atLeast` of its hold: then it is `kept`, and `emitReleased` is called later. Never rejects. */
   free(wasLost: boolean): Promise<void | 'kept'>;
   /** Holds of which this one consists: work under it is work under each of them. */
   readonly parts?: readonly Hold[] | undefined;
   /** @default the clock of the machine */
   readonly clock?: Clock | undefined;
+  /** See `Lease.guard`: for holds of this client, which may be parts of one. Default: there is no one server that could. */
+  guard?(write: GuardedWrite<unknown>, holds: readonly [Hold, ...Hold[]]): Promise<unknown>;
 }
 
 /**

@@ -1,5 +1,7 @@
 import { LockLostError, LockNotHeldError } from '../errors/index.js';
+import type { GuardedWrite } from '../guarded-write.js';
 import type { Lease } from '../lease.js';
+import { guardWrite } from './guard.js';
 import type { Hold, HoldBackend } from './hold.js';
 import { EndedLease, LeaseScope, type ScopedLease } from './lease-scope.js';
 
@@ -45,6 +47,11 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
     const token = await this.hold.fencingToken();
     this.assertHeld();
     return token;
+  }
+
+  async guard<R>(write: GuardedWrite<R>): Promise<R> {
+    this.assertHeld();
+    return await guardWrite(this.hold, write);
   }
 
   async run<T>(fn: () => Promise<T> | T): Promise<T> {

@@ -49,6 +49,10 @@ export class EndedLease implements Lease {
     return this.assertHeld();
   }
 
+  async guard(): Promise<never> {
+    return this.assertHeld();
+  }
+
   async run(): Promise<never> {
     return this.assertHeld();
   }

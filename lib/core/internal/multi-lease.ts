@@ -1,6 +1,8 @@
 import { LockOptionsError } from '../errors/index.js';
+import type { GuardedWrite } from '../guarded-write.js';
 import type { Lease } from '../lease.js';
 import { isSameLock, type Lock, type LockIdentity, type LockScope } from '../lock.js';
+import { noOneStore } from './guard.js';
 import { Hold, type HoldBackend } from './hold.js';
 import { LeaseHandle } from './lease-handle.js';
 import { LeaseScope } from './lease-scope.js';
@@ -18,7 +20,7 @@ export class MultiHold implements HoldBackend {
     key: string,
     private readonly leases: readonly Lease[],
   ) {
-    this.parts = leases.flatMap((lease) => (lease instanceof LeaseHandle ? [lease.hold] : []));
+    this.parts = leases.filter(isOurs).map(({ hold }) => hold);
     this.hold = new Hold(identity, { key }, this);
     this.#stopListening = leases.map((lease) =>
       onLost(lease, () => this.hold.markLost(`its part "${lease.key}" was lost`)),
@@ -45,7 +47,7 @@ export class MultiHold implements HoldBackend {
 
 /** Calls the listener when the lease is lost, at once if it is already; the returned function removes it. */
 function onLost(lease: Lease, tell: () => void): () => void {
-  if (lease instanceof LeaseHandle) {
+  if (isOurs(lease)) {
     if (lease.hold.lost) tell();
     return lease.hold.onLost(tell);
   }
@@ -124,6 +126,9 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
+/** Not of another copy of this package. */
+const isOurs = (lease: Lease): lease is LeaseHandle => lease instanceof LeaseHandle;
+
 /** The lease of a `MultiLock`. It is lost when one of its parts is lost, or was released on its own. */
 export class MultiLease extends LeaseHandle<MultiHold> {
   constructor(
@@ -134,10 +139,16 @@ export class MultiLease extends LeaseHandle<MultiHold> {
     super(hold);
   }
 
+  /** As `Lease.guard`: every part is checked. */
+  override async guard<R>(write: GuardedWrite<R>): Promise<R> {
+    this.assertHeld();
+    if (this.leases.every(isOurs)) return await super.guard(write);
+    throw noOneStore(write, this.hold.context);
+  }
+
   /** As `Lease.run`; inside, acquires of each part re-enter that part. */
   override async run<T>(fn: () => Promise<T> | T): Promise<T> {
     this.assertHeld();
-    const isOurs = (lease: Lease): lease is LeaseHandle => lease instanceof LeaseHandle;
     const scopes = this.leases.filter(isOurs).map(({ scoped }) => scoped); // in use as parts of the whole
     const whole = () => LeaseScope.runWithAll(scopes, () => super.run(fn));
     const others = this.leases.filter((lease) => !isOurs(lease)); // of other copies of this package

@@ -122,17 +122,18 @@ export class RedisConnection {
     script: Script,
     keys: readonly string[],
     args: readonly RedisArgument[],
+    parse = parseNumbers,
   ): Promise<unknown> {
-    const { clock } = this.settings;
-    let sentAt = clock.now();
+    let sentAt = this.settings.clock.now();
+    const done = (reply: unknown) => parse(this.#done(reply, sentAt));
     try {
-      return this.#done(await this.#call('evalsha', operands(script.sha1, keys, args)), sentAt);
+      return done(await this.#call('evalsha', operands(script.sha1, keys, args)));
     } catch (error) {
       if (!isNoScript(error)) throw this.#failed(error);
     }
-    sentAt = clock.now();
+    sentAt = this.settings.clock.now();
     try {
-      return this.#done(await this.#call('eval', operands(script.source, keys, args)), sentAt);
+      return done(await this.#call('eval', operands(script.source, keys, args)));
     } catch (error) {
       throw this.#failed(error);
     }
@@ -177,10 +178,7 @@ export class RedisConnection {
     this.read('ping').then(done, done);
   }
 
-  /**
-   * Calls `listener` whenever the connection is ready again, and when a cluster has lost a node; the returned function
-   * removes it.
-   */
+  /** Calls `listener` when the connection is ready again, or a cluster has lost a node; the returned function removes it. */
   onReady(listener: () => void): () => void {
     this.#readyListeners.add(listener);
     return () => void this.#readyListeners.delete(listener);
@@ -213,12 +211,12 @@ export class RedisConnection {
     return node;
   }
 
-  /** Records that a script has run, and returns its parsed reply. */
+  /** Records that a script has run, and returns its reply. */
   #done(reply: unknown, sentAt: number): unknown {
     const took = this.settings.clock.now() - sentAt;
     this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, took);
     this.#states.refusals.hasSucceeded = true;
-    return parseNumbers(reply);
+    return reply;
   }
 
   /** Records why a script was not run, and returns the error. */

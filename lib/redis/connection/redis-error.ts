@@ -30,6 +30,11 @@ export function isNoScript(error: unknown): boolean {
   return answerOf(error).startsWith('NOSCRIPT');
 }
 
+/** True if it is a copy of a numbered request that was answered, or given up. */
+export function isSettledRequest(error: unknown): boolean {
+  return answerOf(error).startsWith('GONE');
+}
+
 /** True if the server is too old for the command. */
 export function isUnknownCommand(error: unknown): boolean {
   return /^ERR unknown/i.test(answerOf(error));

@@ -1,10 +1,13 @@
 import type { Timer } from '../../core/clock.js';
 import { LockNotHeldError } from '../../core/errors/index.js';
+import type { GuardedWrite } from '../../core/guarded-write.js';
+import { unlessLost } from '../../core/internal/guard.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { Registration, Renewable } from '../connection/renewal-schedule.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockBury, lockRenew, tokenRaise } from '../scripts/index.js';
+import { GuardedWrites } from './guarded-writes.js';
 import type { LockCommands } from './lock-commands.js';
 import { permitIdsOf } from './permit-holder.js';
 import { type RedisGrant, SharedFencingToken } from './redis-grant.js';
@@ -37,6 +40,7 @@ export class RedisHold implements HoldBackend, Renewable {
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
   #stopConfirming?: () => void;
+  #writes?: GuardedWrites;
 
   constructor(
     private readonly context: RecipeContext,
@@ -109,13 +113,18 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.token.get(() => this.#nextToken());
   }
 
+  /** See `HoldBackend.guard`. */
+  guard(write: GuardedWrite<unknown>, holds: readonly [Hold, ...Hold[]]): Promise<unknown> {
+    this.#writes ??= new GuardedWrites(this.context, this.commands.redisKey, this.holder);
+    return this.#writes.run(write, holds as [Hold<RedisHold>]);
+  }
+
   /** Ensures that no later holder gets a token below `token`; rejects if the lock is not held, or there is no answer. */
   async raiseToken(token: bigint): Promise<void> {
     const { key, holder } = this.grant;
     const { keys, args } = this.commands.token(holder);
-    const raised = await this.#unlessLost(
-      this.context.connection.run(tokenRaise, keys, [...args, String(token)]),
-    );
+    const raising = this.context.connection.run(tokenRaise, keys, [...args, String(token)]);
+    const raised = await unlessLost(this.hold, raising);
     if (raised !== 1) throw new LockNotHeldError({ key, client: this.context.client });
   }
 
@@ -128,7 +137,7 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#watch();
     this.extension += 1;
     const renewed = this.context.renewal.renewOne({ ...this.#renewable, isExtension: true });
-    const isHeld = await this.#unlessLost(renewed);
+    const isHeld = await unlessLost(this.hold, renewed);
     if (!this.hold.isLive) return;
     if (!isHeld) return this.gone();
     this.renewed(sentAt, lease);
@@ -169,6 +178,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const listening = await (grant.release?.(command, this.deadline) ??
       context.releases.run(command, this.deadline));
     grant.place.leave(listening);
+    if (listening !== undefined) this.#writes?.forget();
   }
 
   /** Lets the lease expire on the server after `rest` ms, whatever happens to this process. */
@@ -196,7 +206,7 @@ export class RedisHold implements HoldBackend, Renewable {
   async #nextToken(): Promise<bigint> {
     const { key, holder } = this.grant;
     const { script, keys, args } = this.commands.token(holder);
-    const next = await this.#unlessLost(this.context.connection.run(script, keys, args));
+    const next = await unlessLost(this.hold, this.context.connection.run(script, keys, args));
     if (next === null) this.gone();
     const { lost } = this.hold;
     if (lost) throw lost;
@@ -224,15 +234,6 @@ export class RedisHold implements HoldBackend, Renewable {
     if (this.grant.isRenewed) return renewal.add(this);
     this.#endOfLease?.cancel();
     this.#endOfLease = clock.setTimer(() => this.expired(), this.deadline - clock.now(), true);
-  }
-
-  /** Resolves to the answer, or to `undefined` as soon as the lock is lost, as the answer may then take long. */
-  async #unlessLost<T>(answer: Promise<T>): Promise<T | undefined> {
-    let stop: (() => void) | undefined;
-    const lost = new Promise<undefined>((resolve) => {
-      stop = this.hold.onLost(() => resolve(undefined));
-    });
-    return await Promise.race([answer, lost]).finally(stop);
   }
 
   #lose(why: string): void {

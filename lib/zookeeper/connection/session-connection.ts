@@ -157,8 +157,9 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     const outcome = await this.#send({ op: 'multi', path, operations });
     if ('answers' in outcome)
       return outcome.answers as { [I in keyof O]: OperationAnswers[O[I]['op']] };
-    const { op, path: culprit } = operations[outcome.failed]!;
-    throw new ZooKeeperError(outcome.rc, `multi[${outcome.failed}] ${op}`, culprit);
+    const { rc, failed } = outcome;
+    const { op, path: culprit } = operations[failed]!;
+    throw new ZooKeeperError(rc, `multi[${failed}] ${op}`, culprit, false, failed);
   }
 
   sync(path: string): Promise<void> {

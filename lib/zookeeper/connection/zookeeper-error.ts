@@ -53,12 +53,14 @@ export class ZooKeeperError extends Error {
   /**
    * @param rc a return code of ZooKeeper's C client, such as -102, `NOAUTH`
    * @param maybeDone true if the server may have carried out the request although no answer came: the caller must find out
+   * @param index which operation of a transaction cannot be carried out
    */
   constructor(
     readonly rc: number,
     readonly operation: string,
     readonly path: string,
     readonly maybeDone = false,
+    readonly index?: number,
   ) {
     const code = codeName(rc);
     super(`${operation} ${path}: ${code}${maybeDone ? ' (it may have been carried out)' : ''}`);

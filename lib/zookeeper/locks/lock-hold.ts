@@ -1,5 +1,6 @@
 import type { Timer } from '../../core/clock.js';
 import type { ErrorPolicy } from '../../core/election/election-backend.js';
+import type { GuardedWrite } from '../../core/guarded-write.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { LockIdentity } from '../../core/lock.js';
 import type { Session } from '../connection/session.js';
@@ -7,6 +8,7 @@ import type { ConnectionState } from '../connection/zookeeper-connection.js';
 import { type NodeOwner, OwnedNode, type ProtectedNode } from '../nodes/protected-node.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { WatchableHold } from './delayed-watches.js';
+import { writeGuarded } from './guarded-operations.js';
 
 /** Parameters of a granted lock. */
 interface Grant {
@@ -93,6 +95,11 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     const { lost } = this.hold;
     if (lost) throw lost;
     return last.czxid!;
+  }
+
+  /** See `HoldBackend.guard`. */
+  guard(write: GuardedWrite<unknown>, holds: readonly [Hold, ...Hold[]]): Promise<unknown> {
+    return writeGuarded(this.context, write, holds as [Hold<LockHold>]);
   }
 
   /** Calls `listener` on every revocation request; immediately if there already was one. */

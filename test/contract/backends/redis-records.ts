@@ -93,7 +93,7 @@ for _, key in ipairs(redis.call('keys', '*')) do
 end`;
 
 /** How many permits our clients want a semaphore to have. */
-const WANTED = /^interlock_permits:\{(.*)\}$/;
+const WANTED = /^interlock_permits:(?:\{([^{}]*)\}|(.*\{.*))$/;
 
 /** Those of `keys` that stay of semaphores: how many permits are free, and how many there should be, where it is all of them. */
 export async function keysOfUnusedSemaphores(
@@ -102,7 +102,8 @@ export async function keysOfUnusedSemaphores(
 ): Promise<Set<string>> {
   const unused = new Set<string>();
   for (const key of keys) {
-    const raw = WANTED.exec(key)?.[1];
+    const [, whole, tagged] = WANTED.exec(key) ?? [];
+    const raw = whole ?? tagged;
     if (raw === undefined) continue;
     const [free, wanted] = await redis.mget(raw, key);
     if (free === wanted) unused.add(raw).add(key);

@@ -9,6 +9,7 @@
 -- include clock
 -- include raise
 -- include permits
+-- include held
 -- include readers
 local function lastOf(about)
   return tonumber(string.match(about, ',"extended":(%d+)}$') or 0)
@@ -24,14 +25,7 @@ local function isStale(last, number, sets)
 end
 
 local function renewPermits(timeouts, latest, holder, lease, number, sets)
-  local isHeld = true
-  eachThousand(holder, function(ids)
-    local deadlines = redis.pcall('zmscore', timeouts, unpack(ids))
-    for i = 1, #ids do
-      isHeld = isHeld and deadlines[i] and tonumber(deadlines[i]) > now
-    end
-  end)
-  if not isHeld then
+  if arePermitsHeld(timeouts, holder) == 0 then
     return 0
   end
   if lease == 0 or isStale(tonumber(redis.call('get', latest) or 0), number, sets) then
@@ -77,13 +71,7 @@ local function renewHold(lock, hold, lease, number, sets)
 end
 
 local function renewLock(lock, hold, field, lease, kind, number, sets)
-  local held = redis.pcall('hexists', lock, field)
-  if type(held) == 'table' then
-    return 0 -- another type: whatever it is, it is not the lock
-  end
-  if held == 1 and kind ~= 'alone' then
-    held = redis.call('exists', hold) -- others may keep the lock up after the end of this hold
-  end
+  local held = isHeld(lock, hold, field, kind)
   if held == 0 or lease == 0 then
     return held
   end

@@ -2,14 +2,19 @@
 -- is answered as it was. Each request says below which number all are settled: those are forgotten, and a copy of one of them
 -- is refused (RIFL: Lee et al., Implementing Linearizability at Large Scale and Low Latency, SOSP 2015).
 -- ARGV number, first that is not settled, life of the hash (ms), ...
-local function earlier(requests)
+local function recorded(requests)
   local answer, first = unpack(redis.call('hmget', requests, ARGV[1], 'first'))
   if answer then
-    return tonumber(answer)
+    return answer
   end
   if first and tonumber(ARGV[1]) < tonumber(first) then
     return redis.error_reply('GONE the request was settled')
   end
+end
+
+local function earlier(requests)
+  local answer = recorded(requests)
+  return type(answer) == 'string' and tonumber(answer) or answer
 end
 
 local function remember(requests, answer)

@@ -1,0 +1,49 @@
+import { type LockErrorContext, LockOptionsError } from '../errors/index.js';
+import type { GuardedWrite } from '../guarded-write.js';
+import type { Hold } from './hold.js';
+
+type Holds = readonly [Hold, ...Hold[]];
+
+/** Has the one store of all locks that `hold` consists of carry out the write; rejects as `Lease.guard` does. */
+export async function guardWrite<R>(hold: Hold, write: GuardedWrite<R>): Promise<R> {
+  const holds = locksOf(hold);
+  const [{ backend, identity }] = holds;
+  const isOneStore = holds.every((other) => other.identity.scope === identity.scope);
+  if (!isOneStore || backend.guard === undefined) throw noOneStore(write, hold.context);
+  return (await backend.guard(write, holds)) as R;
+}
+
+/** The error for locks on several servers, or of several clients. */
+export function noOneStore(
+  write: GuardedWrite<unknown>,
+  context: LockErrorContext,
+): LockOptionsError {
+  const expected = 'none: no one server has all locks of this lease, so none can check them';
+  return new LockOptionsError('write', write, expected, context);
+}
+
+/** @throws LockOptionsError when the write is not for that store */
+export function refuseUnlessFor(
+  store: GuardedWrite<unknown>['store'],
+  write: GuardedWrite<unknown>,
+  context: LockErrorContext,
+): void {
+  if ((write as GuardedWrite<unknown> | undefined)?.store === store) return;
+  const makers = store === 'Redis' ? '`redisCommands` or `redisScript`' : '`zooKeeperOperations`';
+  const expected = `what ${makers} returns, as the lock is on ${store}`;
+  throw new LockOptionsError('write', write, expected, context);
+}
+
+/** Resolves to the answer, or to `undefined` as soon as the lock is lost, as the answer may then take long. */
+export async function unlessLost<T>(hold: Hold, answer: Promise<T>): Promise<T | undefined> {
+  let stop: (() => void) | undefined;
+  const lost = new Promise<undefined>((resolve) => {
+    stop = hold.onLost(() => resolve(undefined));
+  });
+  return await Promise.race([answer, lost]).finally(stop);
+}
+
+/** The holds of single locks: at least one. */
+function locksOf(hold: Hold): Holds {
+  return (hold.backend.parts?.flatMap(locksOf) as Holds | undefined) ?? [hold];
+}

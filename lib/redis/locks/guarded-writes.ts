@@ -1,0 +1,109 @@
+import {
+  LockConnectionError,
+  LockNotHeldError,
+  LockOptionsError,
+} from '../../core/errors/index.js';
+import type { GuardedWrite } from '../../core/guarded-write.js';
+import { noOneStore, refuseUnlessFor, unlessLost } from '../../core/internal/guard.js';
+import type { Hold, HoldBackend } from '../../core/internal/hold.js';
+import type { Renewable } from '../connection/renewal-schedule.js';
+import { hashTag, slotOf } from '../connection/cluster-slots.js';
+import { LockName } from '../connection/lock-name.js';
+import { isReply, isSettledRequest } from '../connection/redis-error.js';
+import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
+import type { RecipeContext } from '../recipe-context.js';
+import type { RedisWrite } from '../redis-write.js';
+import { RequestNumbers } from './request-numbers.js';
+
+/** Delay before a failed request is sent again, in ms. */
+const RETRY_AFTER = 200;
+
+/** A lock on Redis, as renewals know it. */
+type Checked = HoldBackend & Pick<Renewable, 'keys' | 'field' | 'kind' | 'gone'>;
+type LockHolds = readonly [Hold<Checked>, ...Hold<Checked>[]];
+
+/**
+ * The guarded writes of one hold. They are numbered, so that none counts twice: ioredis sends a request again if its answer is
+ * lost, and a copy may arrive late.
+ *
+ * Invariant: the server remembers a request for as long as the hold may be there; after that a copy finds no holder, as no id
+ * of a holder is ever used again. So the record may be deleted once the release was answered.
+ */
+export class GuardedWrites {
+  readonly #numbers: RequestNumbers;
+
+  constructor(
+    private readonly context: RecipeContext,
+    redisKey: string,
+    holder: string,
+  ) {
+    this.#numbers = new RequestNumbers(new LockName(redisKey).requests(holder));
+  }
+
+  /** @param holds all that must be there; as `Lease.guard` */
+  async run(given: GuardedWrite<unknown>, holds: LockHolds): Promise<unknown> {
+    refuseUnlessFor('Redis', given, holds[0].context);
+    const write = given as RedisWrite<unknown>;
+    if (this.context.connection.isCluster) refuseOtherSlots(write, holds);
+    const [outcome, value] = await this.#send(write, holds);
+    if (Number(outcome) === 1) return value ?? null;
+    const missing = holds[Number(value) - 1]!;
+    missing.backend.gone();
+    throw missing.lost ?? new LockNotHeldError(missing.context);
+  }
+
+  /** The release was answered. */
+  forget(): void {
+    this.context.connection.read('del', this.#numbers.record).catch(() => {}); // it expires
+  }
+
+  /** Sends it until it is answered, or one of the locks is lost. */
+  async #send(write: RedisWrite<unknown>, holds: LockHolds): Promise<[unknown, unknown]> {
+    const { connection, clock } = this.context;
+    const number = this.#numbers.next();
+    const keys = [
+      this.#numbers.record,
+      ...holds.flatMap(({ backend }) => backend.keys),
+      ...write.keys,
+    ];
+    const checked = holds.flatMap(({ backend }) => [backend.field, backend.kind]);
+    const send = () =>
+      connection.run(
+        write.script,
+        keys,
+        [...this.#numbers.terms(number), holds.length, ...checked, ...write.args],
+        (reply) => reply,
+      );
+    const isWanted = () => holds.every(({ isLive }) => isLive);
+    const sent = retryUntilAnswered(connection, send, asLongAs(clock, isWanted), () => RETRY_AFTER);
+    try {
+      const answer = await Promise.race(holds.map((hold) => unlessLost(hold, sent)));
+      if (answer !== undefined) return answer as [unknown, unknown];
+    } catch (error) {
+      if (isReply(error) && !isSettledRequest(error)) throw error;
+      throw unknownOutcome(holds, error);
+    } finally {
+      this.#numbers.settle(number);
+    }
+    throw unknownOutcome(holds, holds.find(({ lost }) => lost)?.lost);
+  }
+}
+
+function unknownOutcome([{ context }]: LockHolds, cause: unknown): LockConnectionError {
+  return new LockConnectionError(
+    `Redis did not answer a guarded write under the lock ${JSON.stringify(context.key)} of client "${context.client}" for as long as it was held: it is unknown whether it was carried out. Look at the data before you repeat it.`,
+    { ...context, cause },
+  );
+}
+
+/** @throws LockOptionsError when not all keys are in the slot of the locks, so that no server has them all */
+function refuseOtherSlots(write: RedisWrite<unknown>, holds: LockHolds): void {
+  const [{ context, backend }] = holds;
+  const [lock] = backend.keys;
+  const isElsewhere = (key: string) => slotOf(key) !== slotOf(lock);
+  if (holds.some((hold) => isElsewhere(hold.backend.keys[0]))) throw noOneStore(write, context);
+  const key = write.keys.find(isElsewhere);
+  if (key === undefined) return;
+  const expected = `keys in the slot of the lock, such as "{${hashTag(lock)}}:${key}"`;
+  throw new LockOptionsError('keys', key, expected, context);
+}

@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { LockConnectionError, LockLostError } from '../../../lib/core/errors/index.js';
+import { MultiLock } from '../../../lib/core/multi-lock.js';
+import type { Lease } from '../../../lib/core/lease.js';
+import type { Lock } from '../../../lib/core/lock.js';
+import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import type { Request } from '../../../lib/zookeeper/connection/transport.js';
+import {
+  type AclEntry,
+  CreateMode,
+  Permission,
+} from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { zooKeeperOperations } from '../../../lib/zookeeper/zookeeper-write.js';
+import { eventually, isSettled } from '../../support/time.js';
+import { clientOf, useTwoClients, VirtualWorld } from './world.js';
+
+const isMulti = ({ op }: Request) => op === 'multi';
+
+describe('A guarded write over a connection with faults', () => {
+  const two = useTwoClients();
+  const append = (lease: Lease, data: string) =>
+    lease.guard(
+      zooKeeperOperations([
+        { op: 'create', path: '/data-', data, mode: CreateMode.PERSISTENT_SEQUENTIAL },
+      ]),
+    );
+  /** All that was written, and how often. */
+  const written = async () => {
+    const names = await two.theirs.connection.getChildren('/');
+    return names.filter((name) => name.startsWith('data-')).length;
+  };
+  let lease: Lease;
+
+  beforeEach(async () => {
+    lease = await two.mine.locks.mutex('door').acquire();
+  });
+
+  it.each([
+    ['goes missing', 'lost', 0],
+    ['is carried out, but its answer goes missing', 'unanswered', 1],
+  ] as const)('that %s is reported as unknown, and not repeated', async (_, fate, count) => {
+    two.network.once(fate, isMulti);
+    const write = append(lease, 'a');
+    await expect(write).rejects.toBeInstanceOf(LockConnectionError);
+    await expect(write).rejects.toMatchObject({ key: 'door', cause: { maybeDone: true } });
+    await eventually('it is connected', () => two.mine.connection.isConnected);
+    expect(await written()).toBe(count);
+    expect(lease.isHeld).toBe(true);
+    await append(lease, 'b');
+    expect(await written()).toBe(count + 1);
+  });
+
+  it('that cannot be sent is sent when there is a connection', async () => {
+    two.network.isRefusing = true;
+    two.network.cut();
+    await two.isAway();
+    const writes = ['a', 'b'].map((text) => append(lease, text));
+    expect(await isSettled(Promise.race(writes))).toBe(false);
+    two.network.isRefusing = false;
+    await Promise.all(writes);
+    expect(await written()).toBe(2);
+  });
+
+  it('that cannot be sent before the lock is lost is refused', async () => {
+    two.network.isRefusing = true;
+    two.network.cut();
+    await two.isAway();
+    const write = append(lease, 'a');
+    two.server.expire(two.mine.connection.session!.id);
+    two.network.isRefusing = false;
+    await expect(write).rejects.toBeInstanceOf(LockLostError);
+    expect(await written()).toBe(0);
+  });
+
+  it('of a holder that was cut off comes after the next grant, and is refused', async () => {
+    two.network.partition();
+    await two.theirs.connection.delete((lease as Lease & { paths: string[] }).paths[0]!);
+    await using next = await two.theirs.locks.mutex('door').acquire();
+    const late = append(lease, 'x');
+    await append(next, 'a');
+    expect([lease.isHeld, next.isHeld]).toEqual([true, true]); // neither client could know better
+    const refused = expect(late).rejects.toBeInstanceOf(LockLostError);
+    two.network.heal();
+    await refused;
+    expect(await written()).toBe(1);
+    expect([lease.isHeld, next.isHeld]).toEqual([false, true]);
+  });
+});
+
+describe('A guarded write', () => {
+  it('creates nodes with the access control list of the client, unless it has its own', async () => {
+    const of = (perms: number): AclEntry[] => [{ perms, scheme: 'world', id: 'anyone' }];
+    const [ours, own] = [of(Permission.ALL - Permission.WRITE), of(Permission.ALL)];
+    const world = new VirtualWorld();
+    const { locks, connection } = await world.join({ acl: ours });
+    const write = zooKeeperOperations([
+      { op: 'create', path: '/ours' },
+      { op: 'create', path: '/own', acl: own },
+    ]);
+    await world.clock.runUntil(locks.mutex('door').using((lease) => lease.guard(write)));
+    const change = (path: string) =>
+      world.clock.runUntil(connection.setData(path, Buffer.from('x')));
+    await expect(change('/ours')).rejects.toMatchObject({ code: 'NOAUTH' });
+    await change('/own');
+    await world.clock.runUntil(locks.close());
+  });
+
+  it('under a lock of another copy of this package beside one of ours is refused', async () => {
+    const client = await clientOf(new EmbeddedServer());
+    const signal = new AbortController().signal;
+    const foreignLease = { key: 'b', signal, isHeld: true, assertHeld() {}, async release() {} };
+    const foreign = {
+      key: 'b',
+      identity: { scope: {}, recipe: 'mutex', name: 'b' },
+      acquire: async () => foreignLease,
+    } as unknown as Lock;
+    const lease = await new MultiLock([client.locks.mutex('a'), foreign]).acquire();
+    const write = zooKeeperOperations([{ op: 'create', path: '/never' }]);
+    await expect(lease.guard(write)).rejects.toMatchObject({
+      code: 'LOCK_OPTIONS',
+      option: 'write',
+    });
+    expect(await client.connection.exists('/never')).toBeUndefined();
+    await lease.release();
+    await client.locks.close();
+  });
+});
