@@ -8,19 +8,27 @@ import type { SimulatedLock } from './locks.js';
 import { currentOperation, type Visit } from './operation.js';
 import { Company, runSchedule, type Schedule } from './run-schedule.js';
 import type { World } from './world.js';
+import { WrittenData } from './writes.js';
 
-/** Random schedules of the locks that `lay` creates in a world, with guests on all clients. */
+/**
+ * Random schedules of the locks that `lay` creates in a world, with guests on all clients.
+ *
+ * @param doWrite whether the guests change data by guarded writes
+ */
 export function scheduleOfLocks(
   lay: (world: World, dice: Dice) => readonly SimulatedLock[],
+  doWrite = false,
 ): Schedule {
   return (seed) =>
     runSchedule(seed, (world, dice, duration) => {
       const locks = lay(world, dice);
+      const data = doWrite ? new WrittenData(world) : undefined;
+      if (data) world.observers.push(data);
       const company = new Company(world);
       for (const client of world.clients) {
         const visitors = locks.map((lock) => new Visitor(world.judge, client, lock));
         for (let left = dice.integer(1, 2); left > 0; left--)
-          company.add(client, new Guest(visitors, dice).live(duration));
+          company.add(client, new Guest(visitors, dice, data).live(duration));
       }
       return company;
     });
@@ -34,6 +42,7 @@ export class Guest {
   constructor(
     private readonly visitors: readonly Visitor[],
     private readonly dice: Dice,
+    private readonly data?: WrittenData,
   ) {}
 
   async live(until: number): Promise<void> {
@@ -77,7 +86,9 @@ export class Guest {
   async #stay(visitor: Visitor, visit: Visit): Promise<void> {
     const { dice } = this;
     if (dice.chance(0.3)) await visitor.fence(visit);
+    await this.#write(visit);
     await visitor.client.sleep(this.#duration());
+    await this.#write(visit);
     switch (dice.pick(['nothing', 'nothing', 'nothing', 'nest', 'nest two', 'detach'] as const)) {
       case 'nothing':
         return;
@@ -92,6 +103,13 @@ export class Guest {
       case 'detach':
         this.#detach(visitor, visit);
     }
+  }
+
+  /** Does not always wait for the answer. */
+  async #write(visit: Visit): Promise<void> {
+    if (!this.data || this.dice.chance(0.3)) return;
+    const written = this.data.append(visit);
+    if (this.dice.chance(0.7)) await written;
   }
 
   /** Starts work that continues when this lease is over: it is then one among many. */

@@ -2,7 +2,11 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { LeaderLatch } from '../../lib/core/election/leader-latch.js';
 import { LeaderTerm } from '../../lib/core/election/leader-term.js';
 import type { Clock } from '../../lib/core/clock.js';
-import { LockTimeoutError } from '../../lib/core/errors/index.js';
+import {
+  LockConnectionError,
+  LockLostError,
+  LockTimeoutError,
+} from '../../lib/core/errors/index.js';
 import { runWithLease } from '../../lib/core/internal/lease-handle.js';
 import { MultiHold, MultiLease } from '../../lib/core/internal/multi-lease.js';
 import type { Lease } from '../../lib/core/lease.js';
@@ -53,6 +57,11 @@ const SCHEDULES = {
   }),
   latch: scheduleOfElection(LatchUser),
   selector: scheduleOfElection(SelectorUser),
+  'guarded write under a mutex': scheduleOfLocks((world) => [mutex(world, 'a')], true),
+  'guarded write under a read/write lock': scheduleOfLocks(
+    (world) => Object.values(readWriteLock(world, 'a')),
+    true,
+  ),
   'distributed atomic long': scheduleOfCounter(64),
   'distributed atomic integer': scheduleOfCounter(32),
   'shared count': scheduleOfCounter(32),
@@ -321,6 +330,49 @@ const BUGS: readonly PlantedBug[] = [
     },
     violation: /which was never there/,
     seeds: { 'shared count': 1 },
+  },
+  {
+    bug: 'is carried out without a look for the node of the lock',
+    plant: () =>
+      replace(SessionConnection.prototype, 'multi', (multi) => async (operations) => {
+        const checks = operations.filter(({ op }) => op === 'check');
+        const answers: readonly unknown[] = await multi(operations.slice(checks.length));
+        return [...checks.map(() => undefined), ...answers] as never;
+      }),
+    violation: /writes behind hold/,
+    seeds: { 'guarded write under a mutex': 1, 'guarded write under a read/write lock': 1 },
+  },
+  {
+    bug: 'is sent again when its answer was lost',
+    plant: () =>
+      replace(
+        SessionConnection.prototype,
+        'multi',
+        (multi) => (operations) =>
+          multi(operations).catch((error) => {
+            if (!(error instanceof ZooKeeperError) || !error.maybeDone) throw error;
+            throw new ZooKeeperError(error.rc, error.operation, error.path);
+          }),
+      ),
+    violation: /is carried out twice|is refused, and is there/,
+    seeds: { 'guarded write under a mutex': 1, 'guarded write under a read/write lock': 1 },
+  },
+  {
+    bug: 'says that nothing was written when it does not know',
+    plant: () =>
+      replace(
+        LockHold.prototype,
+        'guard',
+        (guard, { hold }) =>
+          (...asked) =>
+            guard(...asked).catch((error) => {
+              throw error instanceof LockConnectionError
+                ? new LockLostError('?', hold.context)
+                : error;
+            }),
+      ),
+    violation: /is refused, and is there/,
+    seeds: { 'guarded write under a mutex': 1, 'guarded write under a read/write lock': 1 },
   },
 ];
 

@@ -56,6 +56,7 @@ const OF_COUNTERS = [
   'failed with MAYBE_DONE',
   'failed with LOCK_CLIENT_CLOSED',
 ];
+const OF_WRITES = ['write done', 'write refused', 'write unknown'];
 const OF_A_READ_WRITE_LOCK = ['re-entered', 'downgraded', 'failed with LOCK_UPGRADE'];
 
 /** With the events that have to occur many times, or the schedules prove nothing. */
@@ -66,6 +67,7 @@ const KINDS: [title: string, kind: Kind, events: readonly string[]][] = [
   ['A semaphore mutex', 'semaphore-mutex', OF_LOCKS],
   ['A semaphore with a shared count', 'counted-semaphore', [...OF_LOCKS, 'count changed']],
   ['A multi-lock', 'multi-lock', [...OF_LOCKS, 're-entered']],
+  ['A guarded write', 'guarded-write', [...OF_LOCKS, ...OF_WRITES]],
   ['A leader latch', 'leader-latch', [...OF_ELECTIONS, ...OF_A_LATCH]],
   ['A leader selector', 'leader-selector', OF_ELECTIONS],
   ['A distributed atomic long', 'atomic-long', OF_COUNTERS],

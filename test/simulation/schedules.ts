@@ -53,6 +53,17 @@ export const SCHEDULES = {
     const some = dice.pick([[a], [b, c], [a, b, d]]);
     return [...wholes.map((parts) => multiLock(world, parts)), ...some];
   }),
+  'guarded-write': scheduleOfLocks((world, dice) => {
+    const a = mutex(world, 'a');
+    const { read, write } = readWriteLock(world, 'c');
+    return dice.pick([
+      [a],
+      [a],
+      [read, write],
+      [semaphore(world, 'd', 2)],
+      [a, multiLock(world, [a, write])],
+    ]);
+  }, true),
   'leader-latch': scheduleOfElection(LatchUser),
   'leader-selector': scheduleOfElection(SelectorUser),
   'atomic-long': scheduleOfCounter(64),
