@@ -1,19 +1,21 @@
+import { DataSource } from 'typeorm';
 import { Stock } from './generated/typeorm.js';
 import { Chair } from './support/chair.js';
 import { heldUp } from './support/held-up.js';
-import { openSource } from './support/open-source.js';
+import { startPostgres } from './support/postgres-server.js';
+import { TABLE } from './support/table.js';
 import { describeTransactions } from './support/transactions.suite.js';
 
-describeTransactions('TypeORM', async (file, begin) => {
-  const [source, onlooker] = [await openSource(file, 10), await openSource(file, 10)];
+describeTransactions('TypeORM', startPostgres, async (url, begin) => {
+  const source = new DataSource({ type: 'postgres', url, entities: [Chair] });
+  await source.initialize();
+  await source.query(TABLE);
   return {
     stock: new Stock(heldUp(source, 'transaction', begin)),
     row: async () => {
-      const { left, token } = await onlooker.manager.findOneByOrFail(Chair, { id: 'chair' });
+      const { left, token } = await source.manager.findOneByOrFail(Chair, { id: 'chair' });
       return { left, token: BigInt(token) };
     },
-    close: async () => {
-      await Promise.all([source.destroy(), onlooker.destroy()]);
-    },
+    close: () => source.destroy(),
   };
 });

@@ -17,9 +17,10 @@ if [ "${1:-}" != --servers ]; then
   need python3 python3
   need make make
   need g++ g++
-  # Wanted, not needed: test/interop and the test of the inspector's page say so where they are missing.
+  # Wanted, not needed: test/interop, test/databases and the test of the inspector's page say so where they are missing.
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
     need /usr/lib/python3/dist-packages/kazoo python3-kazoo
+    need /usr/lib/postgresql postgresql
     [ -n "${CHROMIUM_PATH:-}" ] || need chromium chromium
   fi
 fi

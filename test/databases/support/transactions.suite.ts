@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConflictException } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { LockTesting, LockTestingModule } from '../../../lib/testing/index.js';
@@ -17,31 +14,44 @@ export interface Database {
   readonly stock: Stock;
   /** What is committed, seen by a connection of its own. */
   row(): Promise<{ left: number; token: bigint }>;
-  close(): Promise<void>;
+  close(): Promise<unknown>;
+}
+
+/** What holds the data of a test. */
+export interface DatabaseServer {
+  /** Makes an empty database. Resolves to its URL. */
+  database(): Promise<string>;
+  stop(): Promise<unknown>;
 }
 
 /**
- * The recipe of docs/how-to.md on that ORM, as two replicas run it: each with a connection of its own to one file of SQLite,
- * which refuses a second transaction that writes while one is open.
+ * The recipe of docs/how-to.md by that library, as two replicas run it: each with connections of its own to one database.
  *
- * @param open opens the database in that file; `begin` is awaited before each transaction
+ * @param start starts the server; where there is none, the tests are skipped
+ * @param open opens the database of that URL; `begin` is awaited before each transaction
  */
 export function describeTransactions(
-  orm: string,
-  open: (file: string, begin: () => Promise<void>) => Promise<Database>,
+  library: string,
+  start: (() => Promise<DatabaseServer>) | undefined,
+  open: (url: string, begin: () => Promise<void>) => Promise<Database>,
 ): void {
-  describe(`The recipe on transactions, with ${orm}`, () => {
-    let folder: string;
+  const describeIt = start ? describe : describe.skip;
+  describeIt(`The recipe on transactions, with ${library}`, () => {
+    let server: DatabaseServer;
     let app: TestingModule;
     let replicas: [Database, Database];
     /** Holds up the transactions of the first replica. */
     let gate: Deferred;
 
+    beforeAll(async () => {
+      server = await start!();
+    }, 60_000);
+    afterAll(() => server.stop());
+
     beforeEach(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'transactions-'));
       gate = new Deferred();
-      const file = join(folder, 'stock.db');
-      replicas = [await open(file, () => gate.promise), await open(file, async () => {})];
+      const url = await server.database();
+      replicas = [await open(url, () => gate.promise), await open(url, async () => {})];
       app = await Test.createTestingModule({
         imports: [LockTestingModule.forRoot()],
         providers: replicas.map(({ stock }, i) => ({ provide: `stock ${i}`, useValue: stock })),
@@ -52,7 +62,6 @@ export function describeTransactions(
       gate.resolve();
       await app.close();
       await Promise.all(replicas.map((each) => each.close()));
-      rmSync(folder, { recursive: true });
     });
 
     const reserve = (replica: 0 | 1) => replicas[replica].stock.reserve('chair');
@@ -64,7 +73,7 @@ export function describeTransactions(
         await reserve((i % 2) as 0 | 1);
         order.push((await replicas[0].row()).left);
       });
-      await Promise.all(calls); // no "database is locked"
+      await Promise.all(calls);
       expect(order.every((left, i) => left <= 9 - i)).toBe(true);
       expect((await replicas[0].row()).left).toBe(0);
     });

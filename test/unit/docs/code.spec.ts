@@ -45,7 +45,17 @@ declare global {
   const [ca, cert, key]: [Buffer, Buffer, Buffer];
   const sentinels: { host: string; port: number }[];
   class DataSource { transaction<T>(work: (manager: any) => Promise<T>): Promise<T> } // \`npm run test:databases\` has
-  class PrismaClient { $transaction<T>(work: (tx: any) => Promise<T>): Promise<T> } // the real types of these
+  type Transaction = (work: (tx: any) => Promise<void>) => Promise<void>; // the real types of these
+  const prisma: { $transaction: Transaction };
+  const [drizzle, knex]: { transaction: Transaction }[];
+  const chairs: any;
+  const chair: any;
+  function and(...conditions: unknown[]): unknown;
+  function eq(column: unknown, value: unknown): unknown;
+  function lte(column: unknown, value: unknown): unknown;
+  function sql(...text: any[]): unknown;
+  const id: string;
+  const token: bigint;
   class Chair {}
   const LessThanOrEqual: (value: string) => unknown;
   function job(): Promise<void>;
