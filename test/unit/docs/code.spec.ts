@@ -47,7 +47,8 @@ declare global {
   class DataSource { transaction<T>(work: (manager: any) => Promise<T>): Promise<T> } // \`npm run test:databases\` has
   type Transaction = (work: (tx: any) => Promise<void>) => Promise<void>; // the real types of these
   const prisma: { $transaction: Transaction };
-  const [drizzle, knex]: { transaction: Transaction }[];
+  const drizzle: { transaction: Transaction };
+  const knex: { transaction: Transaction };
   const chairs: any;
   const chair: any;
   function and(...conditions: unknown[]): unknown;
