@@ -30,7 +30,8 @@ export function refuseUnlessFor(
 ): void {
   if ((write as GuardedWrite<unknown> | undefined)?.store === store) return;
   const makers = store === 'Redis' ? '`redisCommands` or `redisScript`' : '`zooKeeperOperations`';
-  const expected = `what ${makers} returns, as the lock is on ${store}`;
+  const where = store === 'Redis' ? 'Redis' : 'ZooKeeper, or embedded';
+  const expected = `what ${makers} returns, as the lock is on ${where}`;
   throw new LockOptionsError('write', write, expected, context);
 }
 
