@@ -36,7 +36,11 @@ describe('A lock whose process has blocked its event loop', () => {
     expect(error.stall!.ms).toBeGreaterThan(blocked - 260);
     expect(error.stall!.ms).toBeLessThan(blocked + 1_000);
     expect(error.stall!.agoMs).toBeLessThan(1_000);
-    expect(error.message).toMatch(/event loop of this process was blocked for \d\.\d s, until/);
+    expect(error.confirmedAgoMs).toBeGreaterThan(blocked);
+    expect(error.confirmedAgoMs).toBeLessThan(blocked + 2_000);
+    expect(error.message).toMatch(
+      /\(the event loop of this process was blocked for \d\.\d s, until \d\.\d s before; the servers confirmed it last \d\.\d s before\)/,
+    );
     expect((await told).stall).toEqual(error.stall);
   });
 });

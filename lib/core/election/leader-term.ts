@@ -60,6 +60,10 @@ export class LeaderTerm implements HoldBackend {
     return this.election.context.clock;
   }
 
+  get confirmedAgoMs(): number | undefined {
+    return this.elected.hold.backend.confirmedAgoMs;
+  }
+
   isExclusive(): boolean {
     const { isHeld, hold } = this.elected;
     return (isHeld || hold.isWithdrawn) && this.election.isHealthy;

@@ -5,16 +5,15 @@ export {
   SharedValueClosedError,
 } from './recipe-errors.js';
 export {
-  type EventLoopStall,
   LockAbortedError,
   LockError,
   type LockErrorCode,
   type LockErrorContext,
-  LockLostError,
   LockNotHeldError,
   LockTimeoutError,
   LockUpgradeError,
 } from './lock-error.js';
+export { type EventLoopStall, LockLostError, type LossEvidence } from './lock-lost-error.js';
 export {
   LockClientClosedError,
   LockClientDuplicateError,

@@ -109,39 +109,6 @@ export class LockAbortedError extends LockError {
   }
 }
 
-/** A time in which the event loop of this process ran nothing. */
-export interface EventLoopStall {
-  /** Its length in ms, to within 250. */
-  readonly ms: number;
-  /** How long before the loss was noticed it ended, in ms. */
-  readonly agoMs: number;
-}
-
-const stallText = ({ ms, agoMs }: EventLoopStall) =>
-  ` (the event loop of this process was blocked for ${(ms / 1000).toFixed(1)} s, until ${(agoMs / 1000).toFixed(1)} s before)`;
-
-/** The lease may no longer be exclusive: its session or its time is over, or the lock was taken away. */
-export class LockLostError extends LockError {
-  static override readonly code = 'LOCK_LOST';
-
-  constructor(
-    /** The reason, in a few words. */
-    readonly why: string,
-    context: LockErrorContext = {},
-    /**
-     * The longest stall of the event loop since the grant, if there was one of 2 s or more: while it lasted, nothing could be
-     * renewed, and the loss could not be noticed.
-     */
-    readonly stall?: EventLoopStall,
-  ) {
-    super(
-      'LOCK_LOST',
-      `${contextText(context)} is no longer held: ${why}${stall ? stallText(stall) : ''}. Stop the protected work and do not write its results, or guard them with the fencing token; then acquire again.`,
-      context,
-    );
-  }
-}
-
 /** An operation that needs a live lease was called on a released one. */
 export class LockNotHeldError extends LockError {
   static override readonly code = 'LOCK_NOT_HELD';

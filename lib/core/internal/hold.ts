@@ -1,6 +1,6 @@
 import { type Clock, systemClock, type Timer } from '../clock.js';
 import type { GuardedWrite } from '../guarded-write.js';
-import { type EventLoopStall, type LockErrorContext, LockLostError } from '../errors/index.js';
+import { type LockErrorContext, LockLostError, type LossEvidence } from '../errors/index.js';
 import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { LockIdentity } from '../lock.js';
 import { EventLoopStalls } from './event-loop-stalls.js';
@@ -21,14 +21,13 @@ export interface HoldBackend {
   readonly parts?: readonly Hold[] | undefined;
   /** @default the clock of the machine */
   readonly clock?: Clock | undefined;
+  /** See `LockLostError`. */
+  readonly confirmedAgoMs?: number | undefined;
   /** See `Lease.guard`: for holds of this client, which may be parts of one. Default: there is no one server that could. */
   guard?(write: GuardedWrite<unknown>, holds: readonly [Hold, ...Hold[]]): Promise<unknown>;
 }
 
-/**
- * The client of a hold. The hold registers there until it is freed, as the client frees the lost ones too when it closes, and
- * emits its events `lost` and `released`.
- */
+/** The client of a hold, which registers there until it is freed: the client frees the lost ones too when it closes. */
 interface HoldClient {
   readonly clock: Clock;
   readonly events: LockEventEmitter;
@@ -44,14 +43,14 @@ interface HoldClient {
  * - A lost hold stays lost. A withdrawn one is lost for its leases only: the backend goes on holding the lock.
  */
 export class Hold<B extends HoldBackend = HoldBackend> {
-  /** Minimum hold time in ms since the grant, as far as the backend can ensure it: an earlier release is deferred. */
+  /** Minimum hold time in ms since the grant, as far as the backend can ensure it. */
   atLeast = 0;
   /** Time of the grant, by the client's clock. */
   readonly heldSince: number;
   #leases = 0;
   /** Why its leases have ended: it was lost, or withdrawn. A text until somebody asks: an error costs ten times as much. */
   #lost?: LockLostError | string;
-  #stall?: EventLoopStall | undefined;
+  #seen?: LossEvidence;
   /** Whether another client may hold the lock. */
   #isGone = false;
   /** Number of runs under it that have not ended. */
@@ -102,7 +101,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     this.#checkClock();
     const why = this.#lost;
     if (typeof why !== 'string') return why;
-    return (this.#lost = new LockLostError(why, this.context, this.#stall));
+    return (this.#lost = new LockLostError(why, this.context, this.#seen));
   }
 
   /** Adds a lease to this hold. */
@@ -114,7 +113,8 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   markLost(why: string): void {
     if (this.#isGone || this.#freed !== undefined) return;
     this.#isGone = true;
-    this.#stall = EventLoopStalls.shared.longestWithin(this.#heldMs);
+    const stall = EventLoopStalls.shared.longestWithin(this.#heldMs);
+    this.#seen = { stall, confirmedAgoMs: this.backend.confirmedAgoMs };
     for (let uses = this.#uses; uses > 0; uses--) this.#forParts((part) => part.endUse());
     const endLeases = this.#endLeases(why);
     // Listeners run outside any lease scope: the loss may be detected inside the scope of another lease.
@@ -122,7 +122,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
       this.backend.lost();
       if (this.client?.events.isHeard('lost')) {
         const isIts = this.#lost === why;
-        const error = isIts ? this.lost! : new LockLostError(why, this.context, this.#stall);
+        const error = isIts ? this.lost! : new LockLostError(why, this.context, this.#seen);
         this.client.events.emit('lost', { ...this.subject, heldMs: this.#heldMs, error });
       }
       endLeases();

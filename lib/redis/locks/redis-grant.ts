@@ -57,5 +57,17 @@ export interface RedisGrant {
   readonly release?: SendRelease | undefined;
 }
 
+/** How much faster than the local clock a server's clock may run: a fraction of the time, plus a fixed part in ms. */
+const DRIFT = 0.01;
+const FIXED_DRIFT = 2;
+
+/**
+ * Time until which a lease is safe by the local clock: it began on the server after the command was sent, and the server's
+ * clock may run faster (the drift of the Redlock algorithm).
+ */
+export function driftAdjustedDeadline(sentAt: number, lease: number): number {
+  return sentAt + lease - (lease * DRIFT + FIXED_DRIFT);
+}
+
 /** Sends a release, as `GuaranteedRelease.run` does. */
 export type SendRelease = (command: LockCommand, until: number) => Promise<number | undefined>;

@@ -3,6 +3,7 @@ import { LockNotHeldError } from '../../core/errors/index.js';
 import type { GuardedWrite } from '../../core/guarded-write.js';
 import { unlessLost } from '../../core/internal/guard.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
+import { reasonOf } from '../connection/redis-error.js';
 import type { Registration, Renewable } from '../connection/renewal-schedule.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -10,28 +11,17 @@ import { lockBury, lockRenew, tokenRaise } from '../scripts/index.js';
 import { GuardedWrites } from './guarded-writes.js';
 import type { LockCommands } from './lock-commands.js';
 import { permitIdsOf } from './permit-holder.js';
-import { type RedisGrant, SharedFencingToken } from './redis-grant.js';
+import { driftAdjustedDeadline, type RedisGrant, SharedFencingToken } from './redis-grant.js';
 
 /** Delay before an unanswered confirmation request is sent again, in ms. */
 const ASK_AGAIN_AFTER = 200;
-
-/** How much faster than the local clock a server's clock may run: a fraction of the time, plus a fixed part in ms. */
-const DRIFT = 0.01;
-const FIXED_DRIFT = 2;
-
-/**
- * Time until which a lease is safe by the local clock: it began on the server after the command was sent, and the server's
- * clock may run faster (the drift of the Redlock algorithm).
- */
-export function driftAdjustedDeadline(sentAt: number, lease: number): number {
-  return sentAt + lease - (lease * DRIFT + FIXED_DRIFT);
-}
 
 /** A held lock of this backend. */
 export class RedisHold implements HoldBackend, Renewable {
   readonly hold: Hold<RedisHold>;
   lease: number;
   deadline: number;
+  #confirmedAt: number;
   /** Number of times that the lease was set anew. */
   extension = 0;
   registration?: Registration;
@@ -51,6 +41,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const { client, clock, connection } = context;
     this.lease = lease;
     this.deadline = driftAdjustedDeadline(sentAt, lease);
+    this.#confirmedAt = sentAt;
     this.#watch();
     if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
     if (maxHold !== undefined) {
@@ -62,6 +53,10 @@ export class RedisHold implements HoldBackend, Renewable {
 
   get now(): number {
     return this.context.clock.now();
+  }
+
+  get confirmedAgoMs(): number {
+    return this.now - this.#confirmedAt;
   }
 
   /** Id of the hold's owner on the server. */
@@ -148,6 +143,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const isOld = sentAt < this.#extendedAt || lease !== this.lease;
     if (isOld) return; // another lease was requested since, and may already be in force
     this.deadline = driftAdjustedDeadline(sentAt, lease);
+    this.#confirmedAt = sentAt;
   }
 
   gone(): void {
@@ -155,11 +151,10 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   expired(): void {
-    this.#lose(
-      this.grant.isRenewed
-        ? 'it could not be renewed in time, and its lease is about to end'
-        : `its lease of ${this.lease} ms is about to end`,
-    );
+    if (!this.grant.isRenewed) return this.#lose(`its lease of ${this.lease} ms is about to end`);
+    const { trouble } = this.context.connection;
+    const why = trouble ? `: ${reasonOf(trouble.message)}` : '';
+    this.#lose(`it could not be renewed in time, and its lease is about to end${why}`);
   }
 
   lost(): void {

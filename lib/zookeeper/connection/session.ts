@@ -35,6 +35,7 @@ interface Touch {
 export class Session {
   #timeout: number;
   #safeUntil: number;
+  #confirmedAt: number;
   #ended = false;
   #timer?: Timer;
   /** Touches that may not have reached the leader yet; oldest first. */
@@ -57,6 +58,7 @@ export class Session {
   ) {
     this.#timeout = timeout;
     this.#safeUntil = this.#safeAfter(sentAt);
+    this.#confirmedAt = sentAt;
     this.#arm();
   }
 
@@ -68,6 +70,11 @@ export class Session {
   /** How long the leader may be silent before the session is doubtful, in milliseconds. */
   get patience(): number {
     return this.#timeout === Infinity ? Infinity : this.#timeout - this.#lag;
+  }
+
+  /** When the latest sign of life was sent of which the leader is known to have learned. */
+  get confirmedAt(): number {
+    return this.#confirmedAt;
   }
 
   /** True if the servers cannot have expired the session. Checked by the clock, so it also holds after an event loop stall. */
@@ -100,6 +107,7 @@ export class Session {
     if (this.#timeout === Infinity || !this.isAlive) return;
     this.#timeout = Math.min(this.#timeout, timeout);
     this.#safeUntil = this.#safeAfter(sentAt);
+    this.#confirmedAt = sentAt;
     this.#touches = []; // the former server need not have forwarded them
     this.#timer?.cancel();
     this.#arm();
@@ -141,6 +149,7 @@ export class Session {
     const { sentAt } = this.#touches[known]!;
     this.#touches.splice(0, known + 1);
     this.#safeUntil = Math.max(this.#safeUntil, this.#safeAfter(sentAt));
+    this.#confirmedAt = Math.max(this.#confirmedAt, sentAt);
   }
 
   #arm(): void {

@@ -61,6 +61,12 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     return this.hold.heldSince;
   }
 
+  get confirmedAgoMs(): number | undefined {
+    const { timeout, confirmedAt } = this.grant.session;
+    if (timeout === Infinity) return undefined; // embedded: there is nothing to confirm
+    return this.context.clock.now() - confirmedAt;
+  }
+
   /** Paths of the nodes. */
   get paths(): readonly string[] {
     return this.#watches.map(({ path }) => path);

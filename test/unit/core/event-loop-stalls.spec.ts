@@ -103,10 +103,10 @@ describe('A stall of the event loop', () => {
     const { message } = new LockLostError(
       'its lease is over',
       { key: 'k' },
-      { ms: 40_020, agoMs: 60 },
+      { stall: { ms: 40_020, agoMs: 60 }, confirmedAgoMs: 43_000 },
     );
     expect(message).toContain(
-      'its lease is over (the event loop of this process was blocked for 40.0 s, until 0.1 s before). Stop',
+      'its lease is over (the event loop of this process was blocked for 40.0 s, until 0.1 s before; the servers confirmed it last 43.0 s before). Stop',
     );
   });
 });

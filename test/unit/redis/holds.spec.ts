@@ -6,7 +6,7 @@ import {
 } from '../../../lib/core/errors/index.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
-import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-hold.js';
+import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
 import { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import {
   lockAcquire,
@@ -152,6 +152,29 @@ describe('A lease', () => {
     clock.stall(LEASE);
     expect(() => lease.assertHeld()).toThrow(LockLostError);
     expect([lease.isHeld, signal.aborted]).toEqual([false, true]);
+  });
+
+  it('that is lost says when the server confirmed it last', async () => {
+    const lease = await granted();
+    const { signal } = lease;
+    await clock.runUntil(() => sent(lockRenew).length === 1);
+    const renewedAt = clock.now();
+    await clock.advance(100);
+    lastSent(lockRenew).answer([1]);
+    await clock.runUntil(() => signal.aborted);
+    const { confirmedAgoMs, message } = signal.reason as LockLostError;
+    expect(confirmedAgoMs).toBeCloseTo(clock.now() - renewedAt);
+    expect(confirmedAgoMs).toBeCloseTo(driftAdjustedDeadline(0, LEASE));
+    expect(message).toContain('(the servers confirmed it last 29.7 s before)');
+  });
+
+  it('that is lost says why nothing was renewed', async () => {
+    const { signal } = await granted();
+    node.becomes('close');
+    await clock.runUntil(() => signal.aborted);
+    expect((signal.reason as LockLostError).why).toBe(
+      'it could not be renewed in time, and its lease is about to end: no connection to Redis: it was closed',
+    );
   });
 
   it('is removed from renewal before its release is sent', async () => {

@@ -62,6 +62,7 @@ describe('A session', () => {
         await clock.advance(1_400);
       }
       expect(session.isAlive).toBe(true);
+      expect(session.confirmedAt).toBe(25_500);
       await clock.advance(TIMEOUT);
       // The last was sent at 28,500; of those that were answered a tick before, the last at 25,500.
       expect(ends.map(({ at }) => at)).toEqual([25_500 + 9_500]);
