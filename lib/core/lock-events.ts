@@ -1,4 +1,4 @@
-import type { LockLostError } from './errors/index.js';
+import type { LockDeadlockError, LockLostError } from './errors/index.js';
 import { isElection, type LockRecipe } from './lock.js';
 
 /** The lock of an event, and the caller that acquires it. */
@@ -22,6 +22,11 @@ export interface LockEvents {
   released: LockSubject & { readonly heldMs: number };
   /** A held lock may no longer be exclusive. */
   lost: LockSubject & { readonly error: LockLostError; readonly heldMs: number };
+  /**
+   * The acquire waits in a circle with others of this process, and was the last of them to come. Emitted a quarter of a second
+   * later, once, with the error that it is rejected with if `onDeadlock` is `'reject'`.
+   */
+  deadlock: LockSubject & { readonly error: LockDeadlockError };
   /** An acquire ended without a grant: timeout, abort, closing, connection. */
   failed: LockSubject & { readonly waitedMs: number; readonly error: unknown };
   /** The connection to the servers changed its state, or failed to. */

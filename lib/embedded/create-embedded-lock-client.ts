@@ -72,8 +72,9 @@ export function createEmbeddedLockClient(
   options: EmbeddedLockOptions = {},
 ): ZooKeeperLockClient {
   const { wait = 'forever', basePath = '/locks', literalPaths = false } = options;
-  const { maxWaiters, maxWaitersPerKey } = options;
-  validateEmbeddedOptions({ wait, basePath, literalPaths, maxWaiters, maxWaitersPerKey }, name);
+  const { maxWaiters, maxWaitersPerKey, onDeadlock } = options;
+  const limits = { maxWaiters, maxWaitersPerKey, onDeadlock };
+  validateEmbeddedOptions({ wait, basePath, literalPaths, ...limits }, name);
   const connection = new SessionConnection({
     transport: transportTo(name),
     servers: embeddedServers,
@@ -91,8 +92,7 @@ export function createEmbeddedLockClient(
     wait,
     retryPolicy: new RetryForever(50),
     isLocal: true,
-    maxWaiters,
-    maxWaitersPerKey,
+    ...limits,
     serverIds: () => [`embedded "${name}"`],
   });
 }

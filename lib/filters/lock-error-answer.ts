@@ -4,6 +4,7 @@ import {
   LockAbortedError,
   LockClientClosedError,
   LockConnectionError,
+  LockDeadlockError,
   type LockError,
   type LockErrorCode,
   LockLostError,
@@ -29,6 +30,11 @@ export const ANSWERED_ERRORS = [
     type: LockAbortedError,
     ...LOCKED,
     message: 'The wait for the locked resource was ended. Try again later.',
+  },
+  {
+    type: LockDeadlockError,
+    ...LOCKED,
+    message: 'The resource is locked. Try again later.',
   },
   {
     type: LockLostError,

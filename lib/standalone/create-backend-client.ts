@@ -17,6 +17,7 @@ const COMMON = {
   backend: true,
   maxWaiters: true,
   maxWaitersPerKey: true,
+  onDeadlock: true,
   namespace: true,
 } as const;
 

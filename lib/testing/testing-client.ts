@@ -82,8 +82,10 @@ export class TestingClient {
     private readonly clock: TestingClock,
   ) {
     const { wait = 'forever', basePath = '/locks', literalPaths = false } = options;
-    const { sessionTimeout = 30_000, errorPolicy, maxWaiters, maxWaitersPerKey } = options;
-    validateEmbeddedOptions({ wait, basePath, literalPaths, maxWaiters, maxWaitersPerKey }, name);
+    const { sessionTimeout = 30_000, errorPolicy, onDeadlock } = options;
+    const { maxWaiters, maxWaitersPerKey } = options;
+    const limits = { maxWaiters, maxWaitersPerKey, onDeadlock };
+    validateEmbeddedOptions({ wait, basePath, literalPaths, ...limits }, name);
     const server = (this.#server = new EmbeddedServer({ clock, tickTime: TICK_TIME }));
     const outbox = { push: (message: () => void) => void clock.setTimer(message, 0) };
     const connection = (this.#connection = new SessionConnection({
@@ -110,8 +112,7 @@ export class TestingClient {
       retryPolicy: { nextDelay: () => 0 }, // each attempt waits for the connection first
       nodeData: Buffer.alloc(0),
       watchAfter: 0,
-      maxWaiters,
-      maxWaitersPerKey,
+      ...limits,
     });
     this.locks = options.backend === 'redis' ? leasedClient(locks, clock) : locks;
   }

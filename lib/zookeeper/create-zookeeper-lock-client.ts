@@ -34,6 +34,7 @@ export async function createZooKeeperLockClient(
     literalPaths,
     maxWaiters,
     maxWaitersPerKey,
+    onDeadlock,
   } = options;
   const { servers, chroot } = parseConnectString(options.connect, name);
   const events = new LockEventEmitter(name);
@@ -63,6 +64,7 @@ export async function createZooKeeperLockClient(
     acl,
     maxWaiters,
     maxWaitersPerKey,
+    onDeadlock,
   });
   return Object.assign(client, { [LIVENESS]: connection });
 }

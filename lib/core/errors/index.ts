@@ -13,6 +13,7 @@ export {
   LockTimeoutError,
   LockUpgradeError,
 } from './lock-error.js';
+export { type DeadlockedAcquire, LockDeadlockError } from './lock-deadlock-error.js';
 export { type EventLoopStall, LockLostError, type LossEvidence } from './lock-lost-error.js';
 export {
   LockClientClosedError,

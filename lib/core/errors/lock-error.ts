@@ -10,6 +10,7 @@ export type LockErrorCode =
   | 'LOCK_CLIENT_UNKNOWN'
   | 'LOCK_CONNECTION'
   | 'LOCK_COUNTER_OVERFLOW'
+  | 'LOCK_DEADLOCK'
   | 'LOCK_DECORATOR_TARGET'
   | 'LOCK_ELECTION_CLOSED'
   | 'LOCK_INTERCEPTOR_MISSING'
@@ -31,6 +32,7 @@ const NAMES: Record<LockErrorCode, string> = {
   LOCK_CLIENT_UNKNOWN: 'LockClientUnknownError',
   LOCK_CONNECTION: 'LockConnectionError',
   LOCK_COUNTER_OVERFLOW: 'CounterOverflowError',
+  LOCK_DEADLOCK: 'LockDeadlockError',
   LOCK_DECORATOR_TARGET: 'LockDecoratorTargetError',
   LOCK_ELECTION_CLOSED: 'ElectionClosedError',
   LOCK_INTERCEPTOR_MISSING: 'LockInterceptorMissingError',

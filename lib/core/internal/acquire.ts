@@ -1,11 +1,15 @@
-import { LockClientClosedError } from '../errors/index.js';
+import { LockClientClosedError, type LockDeadlockError } from '../errors/index.js';
 import { type LockEvents, type LockSubject, lockSubject } from '../lock-events.js';
 import { type AcquireOptions, isElection, type LockRecipe, type Wait } from '../lock.js';
-import { LeaseScope } from './lease-scope.js';
+import { Deadlocks } from './deadlocks.js';
+import { type LeaseAround, LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
 import type { OrderedSet } from '../collections/ordered-set.js';
 import { WaitScope, type WaitScopeContext } from './wait-scope.js';
 import type { Waiters } from './waiter-limits.js';
+
+/** Around an acquire that is not inside of a lock. */
+const NOTHING: readonly LeaseAround[] = [];
 
 /** A request to wait for something. */
 interface WaitRequest {
@@ -144,9 +148,14 @@ export async function runAcquire<T>(
   const { events } = context;
   const wait = openWait(context, request);
   let wasContended = false;
+  const around = wait.isInside ? LeaseScope.around() : NOTHING;
+  let leaveCircle: (() => void) | undefined;
   const contended = () => {
-    if (!wasContended) emit(events, 'contended', request, () => ({}));
+    if (wasContended) return;
     wasContended = true;
+    emit(events, 'contended', request, () => ({}));
+    if (around.length > 0 && request.mayWait)
+      leaveCircle = watchForDeadlock(context, request, wait, around);
   };
   wait.contended = contended;
   let leaveQueue: (() => void) | undefined;
@@ -160,12 +169,32 @@ export async function runAcquire<T>(
     emit(events, 'failed', request, () => ({ waitedMs: wait.elapsed, error }));
     throw error;
   } finally {
+    leaveCircle?.();
     leaveQueue?.();
     wait.end();
   }
 }
 
-function emit<E extends 'contended' | 'acquired' | 'failed'>(
+/** Reports it if the acquire waits in a circle; the returned function ends that. */
+function watchForDeadlock(
+  context: AcquireContext,
+  request: AcquireRequest,
+  wait: WaitScope,
+  around: readonly LeaseAround[],
+): (() => void) | undefined {
+  const { client, clock, events, waiters } = context;
+  const { key, keys = [key], recipe, options } = request;
+  if (recipe === 'semaphore' || isElection(recipe)) return undefined;
+  const { method } = options;
+  const found = (error: LockDeadlockError) => {
+    process.emitWarning(`Deadlock: ${error.message}`, { code: error.code });
+    emit(events, 'deadlock', request, () => ({ error }));
+    if (waiters.onDeadlock === 'reject') wait.cancel(error);
+  };
+  return Deadlocks.shared.enter({ client, scope: context, keys, method, around, clock, found });
+}
+
+function emit<E extends 'contended' | 'acquired' | 'failed' | 'deadlock'>(
   events: LockEventEmitter,
   event: E,
   { key, keys = [key], recipe, options: { method } }: AcquireRequest,

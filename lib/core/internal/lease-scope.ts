@@ -1,12 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type LockErrorContext, type LockLostError, LockNotHeldError } from '../errors/index.js';
 import type { Lease } from '../lease.js';
+import type { LockSubject } from '../lock-events.js';
 import { isSameLock, type LockIdentity } from '../lock.js';
 
 /** The part of a `Hold` that the chain needs. */
 export interface ChainedHold {
   readonly identity: LockIdentity;
   readonly context: LockErrorContext;
+  readonly subject: LockSubject;
   readonly backend: { readonly parts?: readonly ChainedHold[] | undefined };
 }
 
@@ -14,6 +16,9 @@ export interface ChainedHold {
 interface ChainedLease extends Lease {
   readonly hold: ChainedHold;
 }
+
+/** What is known of a lease around some work. */
+export type LeaseAround = Pick<ChainedLease, 'hold' | 'isHeld'>;
 
 /**
  * What the scopes of one lease refer to. Whatever was started in a scope keeps it, and on Node 20 every promise keeps the scope
@@ -120,6 +125,11 @@ export const LeaseScope = {
       if (isSameLock(lease.hold.identity, identity) && lease.isHeld) return lease.hold;
     }
     return undefined;
+  },
+
+  /** The leases around the running code that have not ended, the innermost first. */
+  around(): readonly LeaseAround[] {
+    return leasesAround();
   },
 
   /** Whether the running code is inside a lock that it holds, of any client. */

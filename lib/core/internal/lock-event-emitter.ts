@@ -2,7 +2,15 @@ import { channel, type Channel } from 'node:diagnostics_channel';
 import type { LockEvents } from '../lock-events.js';
 import { LeaseScope } from './lease-scope.js';
 
-const EVENTS = ['acquired', 'contended', 'released', 'lost', 'failed', 'connection'] as const;
+const EVENTS = [
+  'acquired',
+  'contended',
+  'released',
+  'lost',
+  'deadlock',
+  'failed',
+  'connection',
+] as const;
 
 /** The diagnostics channels of this process, by event. Kept, as Node drops channels that are not referenced. */
 const lockChannels = Object.fromEntries(

@@ -1,7 +1,7 @@
 import { LockOptionsError, LockQueueFullError } from '../errors/index.js';
 import { LeaseScope } from './lease-scope.js';
 
-/** Limits on the acquires of one client that wait at the same time. Options of every backend. */
+/** Options about the acquires of one client that wait at the same time, of every backend. */
 export interface WaiterLimits {
   /**
    * How many acquires of this client may be under way at the same time, of all keys: a whole number from 1, or `Infinity`. One more
@@ -18,12 +18,23 @@ export interface WaiterLimits {
    * @default 50000
    */
   readonly maxWaitersPerKey?: number | undefined;
+  /**
+   * What becomes of an acquire that waits in a circle with others of this process, each inside of a lock that another one waits
+   * for: `'warn'` emits the event `deadlock` and a process warning, and lets it wait; `'reject'` also rejects the one that came
+   * last with `LockDeadlockError`. Only locks of scopes are known (`using`, `run`, decorated methods), and no permits.
+   *
+   * @default 'warn'
+   */
+  readonly onDeadlock?: 'warn' | 'reject' | undefined;
 }
 
 const DEFAULTS = { maxWaiters: 200_000, maxWaitersPerKey: 50_000 };
 
 /** @throws LockOptionsError */
 export function validateWaiterLimits(limits: WaiterLimits, client: string): void {
+  const { onDeadlock = 'warn' } = limits;
+  if (onDeadlock !== 'warn' && onDeadlock !== 'reject')
+    throw new LockOptionsError('onDeadlock', onDeadlock, "'warn' or 'reject'", { client });
   for (const option of ['maxWaiters', 'maxWaitersPerKey'] as const) {
     const { [option]: most = Infinity } = limits;
     const isLimit = most === Infinity || (Number.isInteger(most) && most >= 1);
@@ -43,6 +54,8 @@ const MOST_IDLE = 1_000;
  * `SwapRemoveSet`).
  */
 export class Waiters {
+  /** See `WaiterLimits`. */
+  readonly onDeadlock: 'warn' | 'reject';
   readonly #limits: typeof DEFAULTS;
   #ofKey = new Map<string, number>();
   #idle = 0;
@@ -50,8 +63,9 @@ export class Waiters {
 
   constructor(
     private readonly client: string,
-    { maxWaiters, maxWaitersPerKey }: WaiterLimits,
+    { maxWaiters, maxWaitersPerKey, onDeadlock = 'warn' }: WaiterLimits,
   ) {
+    this.onDeadlock = onDeadlock;
     this.#limits = {
       maxWaiters: maxWaiters ?? DEFAULTS.maxWaiters,
       maxWaitersPerKey: maxWaitersPerKey ?? DEFAULTS.maxWaitersPerKey,

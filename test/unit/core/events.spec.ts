@@ -1,7 +1,7 @@
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
-import { LockLostError } from '../../../lib/core/errors/index.js';
+import { LockDeadlockError, LockLostError } from '../../../lib/core/errors/index.js';
 import type { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { currentLease } from '../../../lib/core/internal/lease-scope.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
@@ -67,6 +67,7 @@ const EVENTS: LockEvents = {
   acquired: { ...DOOR, waitedMs: 3 },
   released: { ...DOOR, heldMs: 7 },
   lost: { ...DOOR, heldMs: 5, error: new LockLostError('the session is over') },
+  deadlock: { ...DOOR, error: new LockDeadlockError([]) },
   failed: { ...DOOR, waitedMs: 2, error: new Error('no') },
   connection: { state: 'SUSPENDED', reason: 'no answer', server: 2 },
 };
