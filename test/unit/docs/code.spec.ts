@@ -59,6 +59,8 @@ declare global {
   const token: bigint;
   class Chair {}
   const LessThanOrEqual: (value: string) => unknown;
+  const cache: import('cache-manager').Cache;
+  function compute(id: string): Promise<string>;
   function job(): Promise<void>;
   function load(): Promise<void>;
   function rebuild(): Promise<void>;
