@@ -81,7 +81,7 @@ export function redisCommands(commands: readonly RedisCommand[]): GuardedWrite<u
  * A script for `Lease.guard`. Resolves to what it returns, as the driver returns replies of scripts; `null` for nothing. Redis
  * undoes nothing: if the script fails, what it has written stays.
  *
- * @param source Lua, with `KEYS` and `ARGV` as in any script
+ * @param source Lua, with `KEYS` and `ARGV` as in any script. Servers keep every source: give what changes as an argument
  * @param keys all that it uses, as for {@link redisCommands}
  * @throws LockOptionsError
  */
