@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { LockConnectionError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
+import { redisCommands } from '../../lib/redis/redis-write.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
 import { eventually } from '../support/time.js';
@@ -247,6 +248,17 @@ describe('A lock client with a server user that', () => {
     expect(String(error)).toContain(part);
     expect(String(error)).toContain('Check the permissions of the user');
     await client.close();
+  });
+
+  it('may not write some data is refused a guarded write of it, and keeps its lock', async () => {
+    const rules = ['resetkeys', '~door', '~*:{door}*', '~{door}:open'];
+    const client = await made(await userWho('clerk', ...rules));
+    await client.connect();
+    await using lease = await client.mutex('door').acquire();
+    const write = (name: string) => lease.guard(redisCommands([['incr', name]]));
+    await expect(write('{door}:closed')).rejects.toThrow(/^NOPERM|can't access|no permissions/i);
+    expect(lease.isHeld).toBe(true);
+    expect(await write('{door}:open')).toEqual([1]);
   });
 
   it.each([
