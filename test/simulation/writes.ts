@@ -95,7 +95,7 @@ function isBefore(hold: ObservedHold, other: ObservedHold): boolean {
     others.some(({ id, queue, nodes }) => {
       if (id === part.id || queue === undefined || queue !== part.queue) return false;
       const both = [...part.nodes, ...nodes].sort((a, b) => a.token - b.token);
-      return !queue.rule.mayHoldTogether(both) && part.nodes.includes(both[0]!);
+      return !queue.rule.mayHoldTogether(both) && nodes.includes(both.at(-1)!); // which had to wait for all others
     }),
   );
 }
