@@ -69,7 +69,10 @@ export function redisCommands(commands: readonly RedisCommand[]): GuardedWrite<u
     throw new LockOptionsError('commands', commands, "commands, as in [['incr', 'visits']]");
   const keys: string[] = [];
   const args: RedisArgument[] = [];
-  for (const [name, key, ...operands] of commands as readonly RedisCommand[]) {
+  for (const command of commands as readonly RedisCommand[]) {
+    if (!Array.isArray(command))
+      throw new LockOptionsError('commands', command, "each as an array, as in ['incr', 'visits']");
+    const [name, key, ...operands] = command as RedisCommand;
     validateCommand(name, operands);
     keys.push(validKey(key));
     args.push(name, operands.length, ...operands.map(argument));

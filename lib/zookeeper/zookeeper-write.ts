@@ -72,6 +72,8 @@ const NUMBERED: readonly unknown[] = [
 ];
 
 function validOperation(operation: ZooKeeperOperation): Operation {
+  if (typeof operation !== 'object' || operation === null)
+    throw new LockOptionsError('operations', operation, 'each as an object with `op` and `path`');
   const { op, path } = operation;
   switch (op) {
     case 'create': {

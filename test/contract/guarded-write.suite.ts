@@ -277,6 +277,7 @@ export function guardedWriteSuite(on: Deployment<Backend>): void {
     it.each<[string, () => unknown]>([
       ['operations', () => []],
       ['operations', () => 'create'],
+      ['operations', () => [null]],
       ['op', () => [{ op: 'sync', path: '/a' }]],
       ['path', () => [{ op: 'create', path: 'a' }]],
       ['path', () => [{ op: 'create', path: '/a/' }]],
@@ -409,6 +410,8 @@ export function redisGuardedWriteSuite(
     it.each<[string, () => unknown]>([
       ['commands', () => redisCommands([])],
       ['commands', () => redisCommands('incr a' as never)],
+      ['commands', () => redisCommands([null] as never)],
+      ['commands', () => redisCommands(['incr a'] as never)],
       ['commands', () => redisCommands([['flushall', 'a']] as unknown as RedisCommand[])],
       ['commands', () => redisCommands([['INCR', 'a']] as unknown as RedisCommand[])],
       ['commands', () => redisCommands([['del', 'a', 'b']])],
