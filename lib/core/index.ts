@@ -22,7 +22,6 @@ export {
   type TakeLeadership,
 } from './election/leader-selector.js';
 export type { Leadership } from './election/leader-term.js';
-export type { GuardedWrite } from './guarded-write.js';
 export * from './lease.js';
 export type { LockActivity, LockClient, LockClientStatus } from './lock-client.js';
 export type { LockHolder } from './lock-holder.js';

@@ -1,5 +1,5 @@
 import { LockOptionsError } from '../core/errors/index.js';
-import type { GuardedWrite } from '../core/guarded-write.js';
+import type { GuardedWrite } from '../core/lease.js';
 import type { RedisArgument } from './connection/ioredis.js';
 import { Script } from './connection/script.js';
 import { guardedWrite } from './scripts/index.js';

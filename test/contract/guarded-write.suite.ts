@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockLostError, LockNotHeldError, LockOptionsError } from '../../lib/core/errors/index.js';
-import type { GuardedWrite } from '../../lib/core/guarded-write.js';
 import { currentLease } from '../../lib/core/internal/lease-scope.js';
-import type { Lease } from '../../lib/core/lease.js';
+import type { GuardedWrite, Lease } from '../../lib/core/lease.js';
 import type { LockClient } from '../../lib/core/lock-client.js';
 import { createEmbeddedLockClient } from '../../lib/embedded/create-embedded-lock-client.js';
 import { type RedisCommand, redisCommands, redisScript } from '../../lib/redis/redis-write.js';
@@ -21,7 +20,7 @@ import { kindsOfEvery } from './multi-lock.suite.js';
 interface Data {
   /** A write that is carried out every time: it appends a text. */
   append(text: string): GuardedWrite<unknown>;
-  /** A write that the store itself refuses, whoever holds the lock. */
+  /** A write that the store itself refuses, under the lock or not. */
   readonly refused: GuardedWrite<unknown>;
   /** A write for the other kind of store. */
   readonly foreign: GuardedWrite<unknown>;

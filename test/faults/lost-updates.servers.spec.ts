@@ -44,7 +44,7 @@ class Cable extends Forwarder {
 
 /** Writers of shared sets, one of which is struck in its section now and then: after it has read, before it writes. */
 class Nemesis {
-  /** What the writers were told is there, or is not. */
+  /** What became of the updates, as the writers know. */
   readonly told: Record<Kind, Record<'done' | 'refused' | 'unknown', string[]>>;
   readonly strikes: (typeof FAULTS)[number][] = [];
   sections = 0;

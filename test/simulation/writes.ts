@@ -19,7 +19,7 @@ interface Write {
 }
 
 /**
- * The data that guarded writes append to: each is there once, or not at all, as its caller was told; and never behind that of a
+ * The data that guarded writes append to: each is there once, or not at all, as the outcome for its caller says; and never behind that of a
  * later holder that excludes its own.
  */
 export class WrittenData extends Observer {

@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers';
 import type { LockSubject } from '../lock-events.js';
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
-import { inTurns } from './in-turns.js';
+import { inTurns } from './timers.js';
 import { LeaseScope } from './lease-scope.js';
 import type { OrderedSet } from '../collections/ordered-set.js';
 import { settleWithin } from './timers.js';

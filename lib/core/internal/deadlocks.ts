@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../clock.js';
 import { type DeadlockedAcquire, LockDeadlockError } from '../errors/index.js';
 import { LeaseScope, type LeaseAround } from './lease-scope.js';
 
-/** Pause before a circle is looked for again, in ms: work that nobody awaits waits inside of a lock that is released all the same. */
+/** Pause before a circle is looked for again, in ms: work that is not awaited may wait inside of a lock that is released all the same. */
 const CONFIRMED_AFTER = 250;
 /** Most acquires that one search looks at: with more, it finds nothing. */
 const MOST = 1_000;

@@ -1,5 +1,5 @@
 import { type LockErrorContext, LockOptionsError } from '../errors/index.js';
-import type { GuardedWrite } from '../guarded-write.js';
+import type { GuardedWrite } from '../lease.js';
 import type { Hold } from './hold.js';
 
 type Holds = readonly [Hold, ...Hold[]];
@@ -33,15 +33,6 @@ export function refuseUnlessFor(
   const where = store === 'Redis' ? 'Redis' : 'ZooKeeper, or embedded';
   const expected = `what ${makers} returns, as the lock is on ${where}`;
   throw new LockOptionsError('write', write, expected, context);
-}
-
-/** Resolves to the answer, or to `undefined` as soon as the lock is lost, as the answer may then take long. */
-export async function unlessLost<T>(hold: Hold, answer: Promise<T>): Promise<T | undefined> {
-  let stop: (() => void) | undefined;
-  const lost = new Promise<undefined>((resolve) => {
-    stop = hold.onLost(() => resolve(undefined));
-  });
-  return await Promise.race([answer, lost]).finally(stop);
 }
 
 /** The holds of single locks: at least one. */

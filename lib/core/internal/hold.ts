@@ -1,5 +1,5 @@
 import { type Clock, systemClock, type Timer } from '../clock.js';
-import type { GuardedWrite } from '../guarded-write.js';
+import type { GuardedWrite } from '../lease.js';
 import { type LockErrorContext, LockLostError, type LossEvidence } from '../errors/index.js';
 import { type LockSubject, lockSubject } from '../lock-events.js';
 import type { LockIdentity } from '../lock.js';

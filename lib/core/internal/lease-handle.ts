@@ -1,6 +1,5 @@
 import { LockLostError, LockNotHeldError } from '../errors/index.js';
-import type { GuardedWrite } from '../guarded-write.js';
-import type { Lease } from '../lease.js';
+import type { GuardedWrite, Lease } from '../lease.js';
 import { guardWrite } from './guard.js';
 import type { Hold, HoldBackend } from './hold.js';
 import { EndedLease, LeaseScope, type ScopedLease } from './lease-scope.js';

@@ -1,6 +1,5 @@
 import { LockOptionsError } from '../errors/index.js';
-import type { GuardedWrite } from '../guarded-write.js';
-import type { Lease } from '../lease.js';
+import type { GuardedWrite, Lease } from '../lease.js';
 import { isSameLock, type Lock, type LockIdentity, type LockScope } from '../lock.js';
 import { noOneStore } from './guard.js';
 import { Hold, type HoldBackend } from './hold.js';

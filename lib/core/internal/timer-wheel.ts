@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers';
 import type { Clock, Timer } from '../clock.js';
-import { inTurns } from './in-turns.js';
+import { inTurns } from './timers.js';
 import { SwapRemoveSet } from '../collections/swap-remove-set.js';
 
 /** Captured at load time, because fake timers of a test runner replace the global one. */

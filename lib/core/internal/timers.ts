@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import type { Clock, Timer } from '../clock.js';
 
 /** Settles as `work` does, or resolves after `ms`, whichever comes first. */
@@ -32,4 +33,39 @@ export async function untilAborted(event: Promise<void>, signal: AbortSignal): P
   let stop!: () => void;
   const aborted = new Promise<void>((resolve) => (stop = onAbort(signal, resolve)));
   await Promise.race([event, aborted]).finally(stop);
+}
+
+/** Resolves to the answer, or to `undefined` as soon as the lock is lost, as the answer may then take long. */
+export async function unlessLost<T>(
+  hold: { onLost(listener: () => void): () => void },
+  answer: Promise<T>,
+): Promise<T | undefined> {
+  let stop: (() => void) | undefined;
+  const lost = new Promise<undefined>((resolve) => {
+    stop = hold.onLost(() => resolve(undefined));
+  });
+  return await Promise.race([answer, lost]).finally(stop);
+}
+
+/** Captured at load time, because fake timers of a test runner replace the global one. */
+const nextTurn = setImmediate;
+
+/** Number of items of one turn. */
+const AT_ONCE = 200;
+
+/**
+ * Calls `each` with every item, in order, but with 200 at most in one turn of the event loop: the first ones now. Between two
+ * turns the process does other work, and receives the answers to what the first items have asked for. Resolves when it is
+ * done; rejects as soon as `each` throws.
+ */
+export async function inTurns<T>(items: Iterable<T>, each: (item: T) => void): Promise<void> {
+  let left = AT_ONCE;
+  for (const item of items) {
+    if (left === 0) {
+      await new Promise<void>((resolve) => nextTurn(resolve));
+      left = AT_ONCE;
+    }
+    left -= 1;
+    each(item);
+  }
 }

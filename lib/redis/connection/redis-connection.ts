@@ -1,5 +1,5 @@
 import { LockConnectionError } from '../../core/errors/index.js';
-import { inTurns } from '../../core/internal/in-turns.js';
+import { inTurns } from '../../core/internal/timers.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isRedisCluster, type RedisArgument, type RedisNode } from './ioredis.js';
 import {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../core/clock.js';
-import { inTurns } from '../../core/internal/in-turns.js';
+import { inTurns } from '../../core/internal/timers.js';
 import { SwapRemoveSet } from '../../core/collections/swap-remove-set.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.js';
-import { inTurns } from '../../core/internal/in-turns.js';
+import { inTurns } from '../../core/internal/timers.js';
 import type { RedisClient } from './ioredis.js';
 import { type SubscriberLink, SubscriberLinks } from './subscriber-links.js';
 

@@ -3,9 +3,10 @@ import {
   LockNotHeldError,
   LockOptionsError,
 } from '../../core/errors/index.js';
-import type { GuardedWrite } from '../../core/guarded-write.js';
-import { noOneStore, refuseUnlessFor, unlessLost } from '../../core/internal/guard.js';
+import type { GuardedWrite } from '../../core/lease.js';
+import { noOneStore, refuseUnlessFor } from '../../core/internal/guard.js';
 import type { Hold, HoldBackend } from '../../core/internal/hold.js';
+import { unlessLost } from '../../core/internal/timers.js';
 import type { Renewable } from '../connection/renewal-schedule.js';
 import { hashTag, slotOf } from '../connection/cluster-slots.js';
 import { LockName } from '../connection/lock-name.js';
@@ -27,7 +28,7 @@ type LockHolds = readonly [Hold<Checked>, ...Hold<Checked>[]];
  * lost, and a copy may arrive late.
  *
  * Invariant: the server remembers a request for as long as the hold may be there; after that a copy finds no holder, as no id
- * of a holder is ever used again. So the record may be deleted once the release was answered.
+ * of a holder is ever used again. So the record may be deleted once the release was answered, and no write is under way.
  */
 export class GuardedWrites {
   readonly #numbers: RequestNumbers;
@@ -52,8 +53,9 @@ export class GuardedWrites {
     throw missing.lost ?? new LockNotHeldError(missing.context);
   }
 
-  /** The release was answered. */
+  /** The release was answered. What may be sent again has to find its record, which ends by itself then. */
   forget(): void {
+    if (!this.#numbers.isIdle) return;
     this.context.connection.read('del', this.#numbers.record).catch(() => {}); // it expires
   }
 

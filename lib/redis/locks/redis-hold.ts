@@ -1,7 +1,7 @@
 import type { Timer } from '../../core/clock.js';
 import { LockNotHeldError } from '../../core/errors/index.js';
-import type { GuardedWrite } from '../../core/guarded-write.js';
-import { unlessLost } from '../../core/internal/guard.js';
+import type { GuardedWrite } from '../../core/lease.js';
+import { unlessLost } from '../../core/internal/timers.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import { reasonOf } from '../connection/redis-error.js';
 import type { Registration, Renewable } from '../connection/renewal-schedule.js';
@@ -10,7 +10,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import { lockBury, lockRenew, tokenRaise } from '../scripts/index.js';
 import { GuardedWrites } from './guarded-writes.js';
 import type { LockCommands } from './lock-commands.js';
-import { permitIdsOf } from './permit-holder.js';
+import { permitIdsOf } from '../semaphores/permit-holder.js';
 import { driftAdjustedDeadline, type RedisGrant, SharedFencingToken } from './redis-grant.js';
 
 /** Delay before an unanswered confirmation request is sent again, in ms. */

@@ -1,7 +1,7 @@
 import type { LockName } from '../connection/lock-name.js';
 import type { IdempotentRequests } from '../locks/idempotent-requests.js';
 import type { LockCommands } from '../locks/lock-commands.js';
-import { permitIdsOf } from '../locks/permit-holder.js';
+import { permitIdsOf } from './permit-holder.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { permitAcquire, permitRelease, permitReleaseIds, permitToken } from '../scripts/index.js';
 

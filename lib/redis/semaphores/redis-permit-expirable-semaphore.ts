@@ -12,7 +12,7 @@ import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';
 import type { BaseLock } from '../locks/base-lock.js';
 import { IdempotentRequests } from '../locks/idempotent-requests.js';
-import { newPermitHolder, validatePermitsAtOnce } from '../locks/permit-holder.js';
+import { newPermitHolder, validatePermitsAtOnce } from './permit-holder.js';
 import { type RedisAcquireOptions, type RedisLease, validateLease } from '../locks/redis-lease.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { permitCount, permitLease, permitResize, permitSetLease } from '../scripts/index.js';

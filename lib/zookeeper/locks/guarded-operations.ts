@@ -3,9 +3,10 @@ import {
   LockNotHeldError,
   LockOptionsError,
 } from '../../core/errors/index.js';
-import type { GuardedWrite } from '../../core/guarded-write.js';
-import { refuseUnlessFor, unlessLost } from '../../core/internal/guard.js';
+import type { GuardedWrite } from '../../core/lease.js';
+import { refuseUnlessFor } from '../../core/internal/guard.js';
 import type { Hold, HoldBackend } from '../../core/internal/hold.js';
+import { unlessLost } from '../../core/internal/timers.js';
 import type { Operation } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { afterTransient } from '../nodes/node-requests.js';

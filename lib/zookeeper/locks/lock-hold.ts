@@ -1,6 +1,6 @@
 import type { Timer } from '../../core/clock.js';
 import type { ErrorPolicy } from '../../core/election/election-backend.js';
-import type { GuardedWrite } from '../../core/guarded-write.js';
+import type { GuardedWrite } from '../../core/lease.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { LockIdentity } from '../../core/lock.js';
 import type { Session } from '../connection/session.js';

@@ -1,5 +1,5 @@
 // Adds to shared sets, an element in each section under one lock, until it is ended. It never looks whether it has the lock.
-// Says when it has read the sets, and writes when it is told to, however late that is; then it says what became of it.
+// Says when it has read the sets, and writes when it is asked to, however late that is; then it says what became of it.
 // Arguments: `redis` or `zookeeper`, where its lock client connects to, where the server is, its name.
 import { once } from 'node:events';
 import { LockError } from '../../../lib/core/errors/index.js';

@@ -85,7 +85,7 @@ export function setsOnRedis(port: number): SharedSets {
   };
 }
 
-/** A set and the token of the last who has claimed it. */
+/** A set and the token by which it was claimed last. */
 const fencedData = (token: bigint, set: string) => Buffer.from(`${token}|${set}`);
 
 export async function setsOnZooKeeper(connect: string): Promise<SharedSets> {

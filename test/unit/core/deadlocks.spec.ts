@@ -32,11 +32,12 @@ beforeEach(async () => {
 });
 afterEach(() => warn.mockRestore());
 
-const sleep = (ms: number) =>
+/** Virtual time. */
+const pass = (ms: number) =>
   new Promise<void>((resolve) => void world.clock.setTimer(() => resolve(), ms));
 const mutex = (key: string, client = locks) => client.mutex(key);
 
-/** Holds the first lock; then, when told to go on, waits for the others, each inside of the one before. */
+/** Holds the first lock; then, on `goOn`, waits for the others, each inside of the one before. */
 function nest(method: string, [outer, ...inner]: readonly Lock[]) {
   const goOn = new Deferred();
   const entered = new Deferred();
@@ -187,9 +188,9 @@ describe('No circle is reported', () => {
     const inner: Promise<void>[] = [];
     const detach = (outer: string, other: string) =>
       mutex(outer).using(async () => {
-        await sleep(10); // both are there
+        await pass(10); // both are there
         inner.push(mutex(other).using(() => {}));
-        await sleep(100);
+        await pass(100);
       });
     await world.clock.runUntil(Promise.all([detach('a', 'b'), detach('b', 'a')]));
     await world.clock.runUntil(Promise.all(inner));

@@ -8,6 +8,7 @@ import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.
 import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
 import { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
+import { redisCommands } from '../../../lib/redis/redis-write.js';
 import {
   lockAcquire,
   lockRelease,
@@ -291,5 +292,42 @@ describe('A lease', () => {
     await releasing;
     expect(sent(lockRelease)).toHaveLength(1);
     expect(clock.isIdle).toBe(true);
+  });
+});
+
+describe('The record of guarded writes', () => {
+  const writes = () => node.sent.filter(({ args }) => args.includes('visits'));
+  const deletions = () => node.sent.filter(({ name }) => name === 'del');
+  const write = (lease: RedisLease) => lease.guard(redisCommands([['incr', 'visits']]));
+
+  it('is deleted when the release was answered', async () => {
+    const lease = await granted();
+    const written = write(lease);
+    await settle();
+    writes()[0]!.answer([1, [1]]);
+    expect(await written).toEqual([1]);
+    const releasing = lease.release();
+    await settle();
+    expect(deletions()).toEqual([]);
+    await answer(lockRelease, 0);
+    await releasing;
+    expect(deletions()).toHaveLength(1);
+  });
+
+  it('stays while one of them may be sent again, as the first copy may have been carried out', async () => {
+    const lease = await granted();
+    const written = write(lease);
+    await settle();
+    writes()[0]!.fail();
+    await settle();
+    const releasing = lease.release();
+    await settle();
+    await answer(lockRelease, 0);
+    await releasing;
+    await clock.advance(1_000);
+    expect(deletions()).toEqual([]);
+    expect(writes()).toHaveLength(2);
+    writes()[1]!.answer([1, [1]]); // as the server remembers it
+    expect(await written).toEqual([1]);
   });
 });

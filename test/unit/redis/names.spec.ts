@@ -5,7 +5,7 @@ import { hashTag, slotOf } from '../../../lib/redis/connection/cluster-slots.js'
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
 import { parseNumbers } from '../../../lib/redis/connection/script.js';
 import { Script } from '../../../lib/redis/connection/script.js';
-import { newPermitHolder, permitIdsOf } from '../../../lib/redis/locks/permit-holder.js';
+import { newPermitHolder, permitIdsOf } from '../../../lib/redis/semaphores/permit-holder.js';
 import { SharedFencingToken } from '../../../lib/redis/locks/redis-grant.js';
 import * as scripts from '../../../lib/redis/scripts/index.js';
 import { Deferred } from '../../support/time.js';

@@ -6,7 +6,7 @@ import {
   ExponentialBackOff,
 } from '../../../lib/redis/locks/back-off.js';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
-import { newPermitHolder, permitIdsOf } from '../../../lib/redis/locks/permit-holder.js';
+import { newPermitHolder, permitIdsOf } from '../../../lib/redis/semaphores/permit-holder.js';
 import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
 import type { RedisLockOptions } from '../../../lib/redis/redis-options.js';
 import { validateLease } from '../../../lib/redis/locks/redis-lease.js';
