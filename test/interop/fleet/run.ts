@@ -44,7 +44,7 @@ const ELECTIONS = {
     const isWell =
       faults.length === 0 &&
       worst <= SESSION_TIMEOUT + 1_000 &&
-      report.isWhole &&
+      report.dissent.length === 0 &&
       report.leftBehind.length === 0;
     console.log(
       [
@@ -53,7 +53,9 @@ const ELECTIONS = {
         `${claims} claims, ${unknowing} of Java processes just thawed that only the token shows`,
         `${faults.length} faults${faults.map((fault) => `\n  ${fault}`).join('')}`,
         `a new leader after ${vacancies.join(', ')} ms, at worst ${worst}`,
-        report.isWhole ? 'all stand in the end' : 'NOT ALL STAND',
+        report.dissent.length === 0
+          ? 'all stand in the end'
+          : `NOT ALL STAND: ${report.dissent.join('; ')}`,
         report.leftBehind.length === 0
           ? 'nothing left behind'
           : `LEFT: ${report.leftBehind.join()}`,
