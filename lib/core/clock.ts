@@ -1,3 +1,4 @@
+import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
 
 /** A pending timer. */
@@ -9,7 +10,7 @@ export interface Timer {
 /**
  * Monotonic time and timers, injected everywhere so that tests and simulations run on virtual time.
  *
- * The wall clock is never used: a clock step must not end or prolong a lock.
+ * It is never set by the wall clock: a clock step must not end or prolong a lock.
  */
 export interface Clock {
   /** Milliseconds since an arbitrary start; never decreases. */
@@ -21,15 +22,82 @@ export interface Clock {
    * @param background true if the timer alone must not keep the process alive
    */
   setTimer(fn: () => void, ms: number, background?: boolean): Timer;
+  /**
+   * Adds to `now` what the machine has slept since the last call, and returns the sum of all its sleep in ms. The timers of a
+   * machine that sleeps stand still, and fire late by as much.
+   *
+   * @default nothing: it does not sleep
+   */
+  noticeSleep?(): number;
 }
+
+/** The clocks of a machine, in ms. */
+export interface MachineClocks {
+  /** It may stand still while the machine sleeps. */
+  monotonic(): number;
+  wall(): number;
+  /** Since the machine was started, with its sleep; to within a second. `NaN` if that is not known. */
+  uptime(): number;
+}
+
+/** Captured at load time, because fake timers of a test runner replace the global one. */
+const wall = Date.now;
+
+const machineClocks: MachineClocks = {
+  monotonic: () => performance.now(),
+  wall,
+  uptime() {
+    try {
+      return uptime() * 1_000;
+    } catch {
+      return NaN; // a sandbox may forbid it
+    }
+  },
+};
+
+/** Shortest sleep that is noticed, in ms: some machines know their uptime in whole seconds only. */
+const SHORTEST_SLEEP = 1_000;
 
 /** Longest delay that `setTimeout` supports; a longer one fires at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
-/** The system clock: `performance.now` and `setTimeout`. */
-export const systemClock: Clock = {
-  now: () => performance.now(),
-  setTimer(fn, ms, background = false): Timer {
+/**
+ * The time of a machine, including its sleep, in which leases and sessions end too. Neither `performance.now` nor the timers of
+ * Node count that on Linux and macOS.
+ *
+ * The wall clock jumps when the machine wakes up; reading it is cheap. But somebody may as well have set it: a sleep counts only if the uptime
+ * of the machine has jumped too, which nobody sets.
+ */
+export class SystemClock implements Clock {
+  #slept = 0;
+  /** How far the wall clock was ahead of the monotonic one at the last call. */
+  #wallAhead: number;
+  /** The same for the uptime, less the sleep that was noticed. */
+  readonly #uptimeAhead: number;
+
+  constructor(private readonly clocks: MachineClocks = machineClocks) {
+    const now = clocks.monotonic();
+    this.#wallAhead = clocks.wall() - now;
+    this.#uptimeAhead = clocks.uptime() - now;
+  }
+
+  now(): number {
+    return this.clocks.monotonic() + this.#slept;
+  }
+
+  noticeSleep(): number {
+    const now = this.clocks.monotonic();
+    const ahead = this.clocks.wall() - now;
+    const jump = ahead - this.#wallAhead;
+    if (Math.abs(jump) < SHORTEST_SLEEP) return this.#slept;
+    this.#wallAhead = ahead;
+    const slept = this.clocks.uptime() - now - this.#uptimeAhead - this.#slept;
+    // The longer one: the uptime may be rounded down.
+    if (slept >= SHORTEST_SLEEP) this.#slept += Math.max(slept, jump);
+    return this.#slept;
+  }
+
+  setTimer(fn: () => void, ms: number, background = false): Timer {
     let remaining = ms;
     let handle: NodeJS.Timeout;
     const arm = () => {
@@ -40,5 +108,14 @@ export const systemClock: Clock = {
     };
     arm();
     return { cancel: () => clearTimeout(handle) };
-  },
-};
+  }
+}
+
+/** The time by which it is judged whether a lease or a session has ended: with all sleep of the machine. */
+export function exactNow(clock: Clock): number {
+  clock.noticeSleep?.();
+  return clock.now();
+}
+
+/** The clock of this machine. */
+export const systemClock: Clock = new SystemClock();

@@ -71,8 +71,9 @@ export class RedisLockClient implements LockClient {
     this.#kinds = new KeyUses(name);
     this.#permits = new DeclaredPermits(name, 'none, and set them with `setPermits`');
     this.#context = makeRecipeContext(settings);
-    const { releases } = this.#context;
+    const { releases, renewal } = this.#context;
     this.#lifecycle = new ClientLifecycle(this.#context, {
+      awoke: () => renewal.renewAll(),
       drained: () => releases.drained(),
       disconnect: () => {
         releases.close();

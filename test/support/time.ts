@@ -102,7 +102,7 @@ export function toldAt(listen: (told: () => void) => void): Promise<number> {
 }
 
 interface VirtualTimer {
-  readonly at: number;
+  at: number;
   readonly fn: () => void;
   isCancelled: boolean;
 }
@@ -116,6 +116,7 @@ export class VirtualClock implements Clock {
   #now = 0;
   /** By time, then by age. */
   readonly #timers: VirtualTimer[] = [];
+  #asleep = { noticed: 0, unnoticed: 0 };
 
   now(): number {
     return this.#now;
@@ -144,6 +145,19 @@ export class VirtualClock implements Clock {
   /** Lets `ms` pass as they do in a process with a blocked event loop: timers that come due fire only afterwards. */
   stall(ms: number): void {
     this.#now += ms;
+  }
+
+  /** Lets the machine sleep: neither `now` nor the timers know of it, until it is noticed. */
+  sleep(ms: number): void {
+    this.#asleep.unnoticed += ms;
+  }
+
+  noticeSleep(): number {
+    const { noticed, unnoticed: ms } = this.#asleep;
+    this.#now += ms;
+    for (const timer of this.#timers) timer.at += ms;
+    this.#asleep = { noticed: noticed + ms, unnoticed: 0 };
+    return noticed + ms;
   }
 
   /**

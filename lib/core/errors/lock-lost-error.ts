@@ -4,6 +4,8 @@ import { contextText, LockError, type LockErrorContext } from './lock-error.js';
 export interface EventLoopStall {
   /** Its length in ms, to within 250. */
   readonly ms: number;
+  /** For how much of it the machine slept, in ms; 0 if that cannot be seen, as when only its virtual machine was stopped. */
+  readonly asleepMs: number;
   /** How long before the loss was noticed it ended, in ms. */
   readonly agoMs: number;
 }
@@ -18,11 +20,16 @@ export interface LossEvidence {
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
+function stallText({ ms, agoMs, asleepMs }: EventLoopStall): string {
+  const what =
+    asleepMs >= ms / 2 ? 'this machine slept' : 'the event loop of this process was blocked';
+  return `${what} for ${seconds(ms)}, until ${seconds(agoMs)} before`;
+}
+
 /** What was seen, in parentheses. */
 function evidenceText({ stall, confirmedAgoMs }: LossEvidence): string {
   const seen = [
-    stall &&
-      `the event loop of this process was blocked for ${seconds(stall.ms)}, until ${seconds(stall.agoMs)} before`,
+    stall && stallText(stall),
     confirmedAgoMs !== undefined &&
       `the servers confirmed it last ${seconds(confirmedAgoMs)} before`,
   ].filter(Boolean);

@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers';
 import type { LockSubject } from '../lock-events.js';
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
+import { EventLoopStalls } from './event-loop-stalls.js';
 import { inTurns } from './timers.js';
 import { LeaseScope } from './lease-scope.js';
 import type { OrderedSet } from '../collections/ordered-set.js';
@@ -56,6 +57,8 @@ interface ClosableBackend {
   drained(): Promise<void>;
   /** Closes the connection within `ms` milliseconds. */
   disconnect(ms: number): Promise<void> | void;
+  /** The machine has slept; the leases that are past their end have been lost. */
+  awoke?(): void;
 }
 
 /** What a closing client does with locks whose work has not ended: see `LockClient.close`. */
@@ -73,11 +76,15 @@ const nextTurn = setImmediate;
 /** Implements `limitWaits`, `refuse`, `drain`, `unfinished` and `close` of `LockClient`. */
 export class ClientLifecycle {
   #closing?: Promise<void>;
+  readonly #stopListening: () => void;
 
   constructor(
     private readonly context: ClosableContext,
     private readonly backend: ClosableBackend,
-  ) {}
+    stalls = EventLoopStalls.shared,
+  ) {
+    this.#stopListening = stalls.onSleep(() => void this.#awoke());
+  }
 
   limitWaits(wait: number): void {
     this.context.longestWait = wait;
@@ -110,6 +117,12 @@ export class ClientLifecycle {
     return this.#closing;
   }
 
+  /** Each lock compares its lease with the clock now: the timers fire only as much later as the machine has slept. */
+  async #awoke(): Promise<void> {
+    await inTurns(this.context.holds.walk(), (hold) => void hold.isLive);
+    this.backend.awoke?.();
+  }
+
   /** Locks under which work goes on, except for work that waits for it itself. */
   get #awaited(): Hold[] {
     const busy: Hold[] = [];
@@ -124,6 +137,7 @@ export class ClientLifecycle {
     const { clock } = context;
     const endsAt = clock.now() + timeout;
     context.accepts = 'none';
+    this.#stopListening();
     const closed = inTurns(context.waits.walk(), (wait) => wait.close());
     const kept = unfinished === 'keep' ? await this.#withdrawBusy() : [];
     await settleWithin(timeout, clock, this.#releaseAllBut(kept, closed));

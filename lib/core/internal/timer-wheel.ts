@@ -45,6 +45,10 @@ export class TimerWheelClock implements Clock {
     return this.clock.now();
   }
 
+  noticeSleep(): number {
+    return this.clock.noticeSleep?.() ?? 0;
+  }
+
   setTimer(fn: () => void, ms: number, background = false): Timer {
     if (ms <= 2 * TICK) return this.clock.setTimer(fn, ms, background);
     const at = this.clock.now() + ms;

@@ -40,7 +40,7 @@ export class Watchdog {
   ) {
     const slot = ({ keys }: Renewable) => (connection.isCluster ? slotOf(keys[0]) : 0);
     this.#schedule = new RenewalSchedule(clock, (holds) => this.#renew(holds), slot, random);
-    connection.onReady(() => this.#renewAll());
+    connection.onReady(() => this.renewAll());
   }
 
   add(hold: Renewable): void {
@@ -52,7 +52,8 @@ export class Watchdog {
     hold.registration = undefined;
   }
 
-  #renewAll(): void {
+  /** Renews all holds now, or asks for them: some may be lost, or end before their turn. */
+  renewAll(): void {
     this.#schedule.hasten();
     for (const sendAgain of [...this.#underWay]) sendAgain();
   }

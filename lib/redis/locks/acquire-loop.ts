@@ -1,4 +1,4 @@
-import type { Timer } from '../../core/clock.js';
+import { exactNow, type Timer } from '../../core/clock.js';
 import { LockConnectionError, LockError, LockTimeoutError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isReply, lockErrorOf, replyText } from '../connection/redis-error.js';
@@ -187,7 +187,7 @@ export class AcquireLoop {
         return value;
       }
       // The lease counts from the time of sending. After a late grant, sending the command again sets a fresh lease.
-      if (clock.now() - sentAt < this.request.lease / 2)
+      if (exactNow(clock) - sentAt < this.request.lease / 2)
         return { sentAt, token: BigInt(value), interruptions: this.#interruptions! };
     }
     throw this.#tooSlow();

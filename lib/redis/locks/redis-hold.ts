@@ -1,4 +1,4 @@
-import type { Timer } from '../../core/clock.js';
+import { exactNow, type Timer } from '../../core/clock.js';
 import { LockNotHeldError } from '../../core/errors/index.js';
 import type { GuardedWrite } from '../../core/lease.js';
 import { unlessLost } from '../../core/internal/timers.js';
@@ -91,7 +91,7 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   isExclusive(): boolean {
-    return this.context.clock.now() < this.deadline;
+    return exactNow(this.context.clock) < this.deadline;
   }
 
   /** Fencing token, shared with the readers inside of this hold. */

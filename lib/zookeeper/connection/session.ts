@@ -1,5 +1,5 @@
 import { OrderedSet } from '../../core/collections/ordered-set.js';
-import type { Clock, Timer } from '../../core/clock.js';
+import { type Clock, exactNow, type Timer } from '../../core/clock.js';
 
 /**
  * Trusted share of the session timeout. The rest covers clock drift and a timer that fires late, so that a holder learns
@@ -79,7 +79,7 @@ export class Session {
 
   /** True if the servers cannot have expired the session. Checked by the clock, so it also holds after an event loop stall. */
   get isAlive(): boolean {
-    if (!this.#ended && this.clock.now() >= this.#safeUntil)
+    if (this.#timeout !== Infinity && !this.#ended && exactNow(this.clock) >= this.#safeUntil)
       this.end(
         `no proof for ${Math.round(this.#timeout * TRUSTED_SHARE)} ms that the servers still keep it`,
       );

@@ -66,7 +66,7 @@ async function withCuts(driver: Driver): Promise<Check> {
     servers: new ServerList([{ host: host!, port: Number(port) }], Math.random),
     sessionTimeout: 30_000,
     clock: {
-      now: systemClock.now,
+      now: () => systemClock.now(),
       setTimer: (fn, ms, background) =>
         systemClock.setTimer(fn, ms <= LONGEST_BACKOFF ? 0 : ms, background),
     },

@@ -1,12 +1,21 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Clock } from '../../../lib/core/clock.js';
+import { OrderedSet } from '../../../lib/core/collections/ordered-set.js';
 import { LockLostError } from '../../../lib/core/errors/index.js';
+import { ClientLifecycle } from '../../../lib/core/internal/client-lifecycle.js';
 import { EventLoopStalls } from '../../../lib/core/internal/event-loop-stalls.js';
+import { type ClientHold, Hold } from '../../../lib/core/internal/hold.js';
+import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
+import type { WaitScope } from '../../../lib/core/internal/wait-scope.js';
+import { granted } from './fakes.js';
 
 /** A clock whose event loop runs timers in steps of 10 ms, or stands still. */
 class LoopClock implements Clock {
   #now = 0;
-  #timers: { readonly at: number; readonly fn: () => void }[] = [];
+  #asleep = 0;
+  #unnoticed = 0;
+  #timers: { at: number; readonly fn: () => void }[] = [];
 
   now(): number {
     return this.#now;
@@ -24,6 +33,19 @@ class LoopClock implements Clock {
 
   standStill(ms: number): void {
     this.#now += ms;
+  }
+
+  /** The machine sleeps; no timer was due meanwhile. */
+  sleep(ms: number): void {
+    this.#unnoticed += ms;
+  }
+
+  noticeSleep(): number {
+    this.#now += this.#unnoticed;
+    this.#asleep += this.#unnoticed;
+    for (const timer of this.#timers) timer.at += this.#unnoticed;
+    this.#unnoticed = 0;
+    return this.#asleep;
   }
 
   run(ms: number): void {
@@ -55,9 +77,9 @@ describe('A stall of the event loop', () => {
     expect(found.ms).toBeLessThanOrEqual(40_000);
     expect(found.agoMs).toBe(0);
     clock.standStill(1_000); // no timer has run yet
-    expect(stalls.longestWithin(Infinity)).toEqual({ ms: found.ms, agoMs: 1_000 });
+    expect(stalls.longestWithin(Infinity)).toEqual({ ...found, agoMs: 1_000 });
     clock.run(3_000);
-    expect(stalls.longestWithin(Infinity)).toEqual({ ms: found.ms, agoMs: 4_000 });
+    expect(stalls.longestWithin(Infinity)).toEqual({ ...found, agoMs: 4_000 });
   });
 
   it('counts from the grant on, and the longest one is reported', () => {
@@ -99,14 +121,76 @@ describe('A stall of the event loop', () => {
     expect(stalls.longestWithin(Infinity)!.ms).toBeGreaterThan(4_700);
   });
 
+  it('may be the sleep of the machine, which is noticed within a quarter of a second, once', () => {
+    const { clock, stalls } = watched();
+    let noticed = 0;
+    const stop = stalls.onSleep(() => (noticed += 1));
+    clock.run(1_000);
+    clock.sleep(40_000);
+    clock.run(260);
+    expect(noticed).toBe(1);
+    const found = stalls.longestWithin(Infinity)!;
+    expect(found.asleepMs).toBe(40_000);
+    expect(found.ms).toBeGreaterThanOrEqual(40_000);
+    expect(found.ms).toBeLessThan(40_300);
+    clock.run(2_000);
+    clock.standStill(5_000);
+    clock.turn();
+    expect([noticed, stalls.longestWithin(6_000)!.asleepMs]).toEqual([1, 0]);
+    stop();
+    clock.sleep(3_000);
+    clock.run(1_000);
+    expect(noticed).toBe(1);
+  });
+
   it('is in the message of the loss', () => {
     const { message } = new LockLostError(
       'its lease is over',
       { key: 'k' },
-      { stall: { ms: 40_020, agoMs: 60 }, confirmedAgoMs: 43_000 },
+      { stall: { ms: 40_020, agoMs: 60, asleepMs: 0 }, confirmedAgoMs: 43_000 },
     );
     expect(message).toContain(
       'its lease is over (the event loop of this process was blocked for 40.0 s, until 0.1 s before; the servers confirmed it last 43.0 s before). Stop',
     );
+    const slept = new LockLostError(
+      'its lease is over',
+      { key: 'k' },
+      { stall: { ms: 40_020, agoMs: 60, asleepMs: 40_000 } },
+    );
+    expect(slept.message).toContain('(this machine slept for 40.0 s, until 0.1 s before). Stop');
+  });
+});
+
+describe('A client on a machine that slept', () => {
+  it('has lost the locks whose leases ended meanwhile, before anything asks, and looks after the others', async () => {
+    const { clock, stalls } = watched();
+    const holds = new OrderedSet<ClientHold>();
+    const client = { clock, events: new LockEventEmitter(), holds };
+    const ends = [30_000, 90_000];
+    const made = ends.map((end) => {
+      const { identity, ledger } = granted(`${end}`);
+      ledger.isExclusive = () => clock.now() < end;
+      return new Hold(identity, { key: `${end}` }, ledger, undefined, client);
+    });
+    const lost: string[] = [];
+    for (const hold of made) hold.onLost(({ key }) => lost.push(key!));
+    let awoke = 0;
+    const context = {
+      ...{ client: 'unit', clock, accepts: 'all' as const, holds },
+      ...{ waits: new OrderedSet<WaitScope>(), candidates: new OrderedSet<never>() },
+    };
+    const backend = { drained: async () => {}, disconnect() {}, awoke: () => (awoke += 1) };
+    const lifecycle = new ClientLifecycle(context, backend, stalls);
+    clock.run(1_000);
+    clock.sleep(60_000);
+    clock.run(300);
+    expect(lost).toEqual(['30000']);
+    await nextTurn();
+    expect(awoke).toBe(1);
+    await lifecycle.close(1_000, 'release');
+    clock.sleep(60_000);
+    clock.run(300);
+    await nextTurn();
+    expect(awoke).toBe(1);
   });
 });

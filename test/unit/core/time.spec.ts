@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { systemClock } from '../../../lib/core/clock.js';
+import { SystemClock, systemClock } from '../../../lib/core/clock.js';
 import { TimerWheelClock } from '../../../lib/core/internal/timer-wheel.js';
 import { settleWithin } from '../../../lib/core/internal/timers.js';
 import { Deferred, VirtualClock } from '../../support/time.js';
@@ -38,6 +38,90 @@ describe('The system clock', () => {
     front!.cancel();
     back!.cancel();
     expect(timers()).toBe(before);
+  });
+});
+
+/** A machine whose uptime is known in whole units of `unit` ms. */
+class Machine {
+  unit = 10;
+  #uptime = 5_000_123;
+  #awake = 5_000_123;
+  #wall = 1_700_000_000_000;
+
+  readonly monotonic = () => this.#awake;
+  readonly wall = () => this.#wall;
+  uptime = () => Math.floor(this.#uptime / this.unit) * this.unit;
+
+  run(ms: number): void {
+    this.#awake += ms;
+    this.sleep(ms);
+  }
+
+  sleep(ms: number): void {
+    this.#uptime += ms;
+    this.setWall(ms);
+  }
+
+  setWall(ms: number): void {
+    this.#wall += ms;
+  }
+}
+
+describe('The clock of a machine', () => {
+  let machine: Machine;
+  let clock: SystemClock;
+  /** What the clock says has passed. */
+  let passed: () => number;
+  beforeEach(() => {
+    machine = new Machine();
+    clock = new SystemClock(machine);
+    const start = clock.now();
+    passed = () => clock.now() - start;
+  });
+
+  it.each([10, 1_000])(
+    'counts the sleep once it is noticed, every time, with an uptime in steps of %d ms',
+    (unit) => {
+      machine.unit = unit;
+      for (const slept of [40_000, 3_600_000]) {
+        const before = passed();
+        machine.sleep(slept);
+        machine.run(70);
+        expect(passed()).toBe(before + 70);
+        clock.noticeSleep();
+        expect(passed() - before).toBeGreaterThanOrEqual(slept + 70);
+        expect(passed() - before).toBeLessThanOrEqual(slept + 70 + unit);
+        expect(clock.noticeSleep()).toBe(clock.noticeSleep());
+      }
+    },
+  );
+
+  it('takes no notice of a wall clock that is set, or drifts', () => {
+    for (const ms of [60_000, -90_000, 86_400_000, 900]) {
+      machine.setWall(ms);
+      machine.run(10);
+      clock.noticeSleep();
+    }
+    for (let drift = 0; drift < 10_000; drift++) {
+      machine.setWall(1);
+      machine.run(1);
+      clock.noticeSleep();
+    }
+    expect([passed(), clock.noticeSleep()]).toEqual([10_040, 0]);
+    machine.sleep(40_000);
+    expect(clock.noticeSleep()).toBeGreaterThanOrEqual(40_000);
+    expect(clock.noticeSleep()).toBeLessThan(41_000); // the drift since the last jump counts too
+  });
+
+  it('counts no sleep where the uptime is not known', () => {
+    machine.uptime = () => NaN;
+    clock = new SystemClock(machine);
+    machine.sleep(40_000);
+    expect(clock.noticeSleep()).toBe(0);
+  });
+
+  it('is that of this machine, which does not sleep while it is tested', () => {
+    expect(systemClock.noticeSleep!()).toBe(0);
   });
 });
 
@@ -158,7 +242,8 @@ describe('A lazy clock', () => {
 
   it('sets one timer of the clock behind for all that are cancelled soon', () => {
     let set = 0;
-    clock = new TimerWheelClock({ ...systemClock, setTimer: () => (set++, { cancel() {} }) });
+    const setTimer = () => (set++, { cancel() {} });
+    clock = new TimerWheelClock({ now: () => systemClock.now(), setTimer });
     for (let i = 0; i < 1_000; i++) clock.setTimer(() => {}, 10_000).cancel();
     expect(set).toBe(1);
   });

@@ -58,6 +58,29 @@ async function granted(options?: { lease?: number }): Promise<RedisLease> {
   return acquiring;
 }
 
+describe('A machine that sleeps', () => {
+  it('has no lock any more at the first look after the lease, and no timer has fired', async () => {
+    const lease = await granted();
+    clock.sleep(LEASE - 1_000);
+    expect(lease.isHeld).toBe(true);
+    clock.sleep(1_000);
+    expect(lease.isHeld).toBe(false);
+    expect(lease.signal.reason).toBeInstanceOf(LockLostError);
+    expect(sent(lockRenew)).toEqual([]);
+  });
+
+  it('does not count as held what was granted before it slept, and is answered afterwards', async () => {
+    const acquiring = client.mutex('door').acquire();
+    await settle();
+    clock.sleep(LEASE);
+    lastSent(lockAcquire).answer(GRANTED);
+    await settle();
+    expect(sent(lockAcquire)).toHaveLength(2);
+    lastSent(lockAcquire).answer(GRANTED);
+    expect((await acquiring).isHeld).toBe(true);
+  });
+});
+
 describe('A grant', () => {
   it('counts from when it was asked for', async () => {
     const acquiring = client.mutex('door').acquire();

@@ -41,6 +41,16 @@ describe('A session', () => {
     ]);
   });
 
+  it('has ended at the first look after the machine has slept for so long, and no timer has fired', () => {
+    const session = begin();
+    clock.sleep(9_400);
+    expect(session.isAlive).toBe(true);
+    clock.sleep(100);
+    expect(session.isAlive).toBe(false);
+    expect(ends).toHaveLength(1);
+    expect(begin(Infinity).isAlive).toBe(true); // embedded: its servers have slept too
+  });
+
   it('counts from when the answered request was sent, not from its answer', async () => {
     await clock.advance(3_000);
     begin(TIMEOUT, 1_000);
