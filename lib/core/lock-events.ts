@@ -1,4 +1,4 @@
-import type { LockDeadlockError, LockLostError } from './errors/index.js';
+import type { EventLoopStall, LockDeadlockError, LockLostError } from './errors/index.js';
 import { isElection, type LockRecipe } from './lock.js';
 
 /** The lock of an event, and the caller that acquires it. */
@@ -20,6 +20,19 @@ export interface LockEvents {
   contended: LockSubject;
   /** A lock was released after `heldMs`. */
   released: LockSubject & { readonly heldMs: number };
+  /**
+   * The servers have not confirmed a held lock for half of the time after which it is lost: of its lease on Redis, if it is renewed, of
+   * the session on ZooKeeper. They do not answer, or this process did not ask, as its event loop was blocked (`stall`) or the machine
+   * slept. Emitted once, until it is confirmed again.
+   */
+  endangered: LockSubject & {
+    /** See `LockLostError.confirmedAgoMs`. */
+    readonly confirmedAgoMs: number;
+    /** Time after which it is lost unless they confirm it, in ms. */
+    readonly safeForMs: number;
+    /** The longest stall of the event loop since they have confirmed it, if there was one of 2 s or more. */
+    readonly stall?: EventLoopStall | undefined;
+  };
   /** A held lock may no longer be exclusive. */
   lost: LockSubject & { readonly error: LockLostError; readonly heldMs: number };
   /**

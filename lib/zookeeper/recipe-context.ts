@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.js';
 import type { ErrorPolicy } from '../core/election/election-backend.js';
 import type { Candidate } from '../core/internal/client-lifecycle.js';
+import { emitEndangered } from '../core/internal/endangered.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { OrderedSet } from '../core/collections/ordered-set.js';
@@ -75,6 +76,8 @@ export interface RecipeContext extends LockScope {
 export function makeRecipeContext(settings: ZooKeeperLockClientSettings): RecipeContext {
   const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
   const { watchAfter = 100, serverIds, chroot = '' } = settings;
+  const holds = new OrderedSet<ClientHold>();
+  connection.onDoubt(() => emitEndangered(events, holds));
   return {
     client: name,
     connection,
@@ -99,7 +102,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     accepts: 'all',
     waits: new OrderedSet(),
     waiters: new Waiters(name, settings),
-    holds: new OrderedSet(),
+    holds,
     candidates: new OrderedSet(),
   };
 }

@@ -4,10 +4,14 @@ import {
   type LockClientOptions,
   type LockLostError,
 } from '../../lib/standalone/index.js';
-import { useRedis, useZooKeeper } from '../support/fixtures.js';
+import { nextEvent } from '../contract/backends/stage.js';
+import { useRedis, useShared, useZooKeeper } from '../support/fixtures.js';
+import { IndependentRedisServers } from '../support/redis-server.js';
+import { eventually } from '../support/time.js';
 
 const redis = useRedis();
 const zookeeper = useZooKeeper();
+const redLock = useShared(() => IndependentRedisServers.start(3));
 
 /** Runs nothing for `ms`; returns how long that was. */
 function block(ms: number): number {
@@ -43,4 +47,59 @@ describe('A lock whose process has blocked its event loop', () => {
     );
     expect((await told).stall).toEqual(error.stall);
   });
+});
+
+describe('A lock that is endangered', () => {
+  const DEPLOYMENTS: [string, number, () => LockClientOptions][] = [
+    ['Redis', 3_000, () => ({ backend: 'redis', connect: redis().url, watchdogTimeout: 5_000 })],
+    [
+      'RedLock',
+      3_000,
+      () => ({
+        backend: 'redis',
+        nodes: redLock().nodes,
+        watchdogTimeout: 5_000,
+        nodeTimeout: 500,
+      }),
+    ],
+    [
+      'ZooKeeper',
+      7_500,
+      () => ({ backend: 'zookeeper', connect: zookeeper().connectString, sessionTimeout: 10_000 }),
+    ],
+  ];
+  it.each(DEPLOYMENTS)(
+    'on %s as the event loop was blocked is reported with the stall, and stays held',
+    async (_, ms, options) => {
+      await using client = await createLockClient(options());
+      const heard = nextEvent(client, 'endangered');
+      await using lease = await client.mutex('endangered').acquire();
+      const blocked = block(ms);
+      const { key, confirmedAgoMs, safeForMs, stall } = await heard;
+      expect(key).toBe('endangered');
+      expect(stall!.ms).toBeGreaterThan(blocked - 260);
+      expect(confirmedAgoMs).toBeGreaterThanOrEqual(blocked);
+      expect(safeForMs).toBeGreaterThan(0);
+      expect(lease.isHeld).toBe(true);
+    },
+  );
+
+  it.each(DEPLOYMENTS)(
+    'on %s as its server is silent is reported before it is lost',
+    async (name, _, options) => {
+      await using client = await createLockClient(options());
+      const order: string[] = [];
+      client.on('endangered', ({ stall }) => order.push(`endangered, stall ${stall?.ms}`));
+      client.on('lost', () => order.push('lost'));
+      await using _lease = await client.mutex('endangered').acquire();
+      const servers = { Redis: [redis()], ZooKeeper: [zookeeper()], RedLock: redLock().all }[name]!;
+      try {
+        for (const server of servers) server.freeze();
+        await eventually('it is lost', () => order.length === 2, { within: 20_000 });
+        expect(order).toEqual(['endangered, stall undefined', 'lost']);
+      } finally {
+        for (const server of servers) server.thaw();
+      }
+    },
+  );
 });

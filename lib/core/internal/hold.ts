@@ -23,6 +23,8 @@ export interface HoldBackend {
   readonly clock?: Clock | undefined;
   /** See `LockLostError`. */
   readonly confirmedAgoMs?: number | undefined;
+  /** If it is endangered, see `LockEvents`: the ms after which it is lost. */
+  readonly safeForMs?: number | undefined;
   /** See `Lease.guard`: for holds of this client, which may be parts of one. Default: there is no one server that could. */
   guard?(write: GuardedWrite<unknown>, holds: readonly [Hold, ...Hold[]]): Promise<unknown>;
 }
@@ -60,7 +62,8 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   #losers?: Set<(error: LockLostError) => void>;
   #token?: Promise<bigint>;
   #endOfHold?: Timer;
-  readonly #unregister?: () => void;
+  /** Takes it out of the holds of its client, which then does not free it when it closes. */
+  readonly unregister?: () => void;
 
   constructor(
     readonly identity: LockIdentity,
@@ -71,7 +74,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     private readonly client?: HoldClient,
   ) {
     this.heldSince = this.#clock.now();
-    this.#unregister = client?.holds.add(this as unknown as ClientHold);
+    this.unregister = client?.holds.add(this as unknown as ClientHold);
     EventLoopStalls.shared.begin();
   }
 
@@ -166,11 +169,6 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     return this.#token;
   }
 
-  /** Takes it out of the holds of its client, which then does not free it when it closes. */
-  unregister(): void {
-    this.#unregister?.();
-  }
-
   /** Emits `released`: the lock is free now. */
   emitReleased(): void {
     if (!this.client?.events.isHeard('released')) return;
@@ -229,7 +227,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   }
 
   async #release(wasLost: boolean): Promise<void> {
-    this.unregister();
+    this.unregister?.();
     EventLoopStalls.shared.end();
     const outcome = await this.backend.free(wasLost);
     if (!wasLost && outcome !== 'kept') this.emitReleased();

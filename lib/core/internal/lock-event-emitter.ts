@@ -6,6 +6,7 @@ const EVENTS = [
   'acquired',
   'contended',
   'released',
+  'endangered',
   'lost',
   'deadlock',
   'failed',

@@ -9,10 +9,12 @@ import { SwapRemoveSet } from '../../core/collections/swap-remove-set.js';
 export interface Registration {
   group?: Group | undefined;
   index: number;
+  /** Whether it was found overdue since its last renewal. */
+  isOverdue?: boolean | undefined;
 }
 
-/** A hold with a lease that the {@link Watchdog} keeps alive. */
-export interface Renewable {
+/** What a command needs to set the lease of a hold. */
+export interface Renewal {
   /** As `LockCommands.renewalKeys`. */
   readonly keys: readonly [lock: string, hold: string];
   /** The field of the holder. */
@@ -24,12 +26,18 @@ export interface Renewable {
   readonly extension?: number | undefined;
   /** True if the command sets the lease; a renewal only raises it. */
   readonly isExtension?: boolean | undefined;
+}
+
+/** A hold with a lease that the {@link Watchdog} keeps alive. */
+export interface Renewable extends Renewal {
   /** Time until which the hold is safe, by the client's clock. */
   readonly deadline: number;
   /** Managed by the renewal. */
   registration?: Registration | undefined;
   /** The lease was set to `lease` ms by a command sent at `sentAt`. */
   renewed(sentAt: number, lease: number): void;
+  /** Half of the lease is over; it was due at a third. Called once, until it is renewed. */
+  overdue(): void;
   /** The server no longer knows the hold. */
   gone(): void;
   /** The deadline has passed. */

@@ -1,11 +1,11 @@
-import type { Clock } from '../../core/clock.js';
+import type { Clock, Timer } from '../../core/clock.js';
 import { lockRenew } from '../scripts/index.js';
 import { addressOfSlot, slotOf } from './cluster-slots.js';
 import { isRedisCluster, type RedisArgument } from './ioredis.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 import { firstDeadline, RenewalQueue } from './renewal-queue.js';
-import { type Renewable, RenewalSchedule } from './renewal-schedule.js';
+import { type Renewable, type Renewal, RenewalSchedule } from './renewal-schedule.js';
 
 /** Delay before a failed renewal is sent again, in ms. */
 const RETRY_AFTER = 100;
@@ -31,6 +31,9 @@ export class Watchdog {
   readonly #queues = new Map<string, RenewalQueue>();
   /** Ends the wait for the answer to each command that is under way. */
   readonly #underWay = new Set<() => void>();
+  /** When overdue holds are looked for. */
+  readonly #looks = new Set<Timer>();
+  #registered = 0;
 
   /** @param random returns numbers from 0 to below 1 */
   constructor(
@@ -39,17 +42,24 @@ export class Watchdog {
     random: () => number = Math.random,
   ) {
     const slot = ({ keys }: Renewable) => (connection.isCluster ? slotOf(keys[0]) : 0);
-    this.#schedule = new RenewalSchedule(clock, (holds) => this.#renew(holds), slot, random);
+    this.#schedule = new RenewalSchedule(clock, (holds) => this.#due(holds), slot, random);
     connection.onReady(() => this.renewAll());
   }
 
   add(hold: Renewable): void {
+    if (hold.registration === undefined) this.#registered += 1;
+    else hold.registration.isOverdue = false;
     this.#schedule.add(hold);
   }
 
   remove(hold: Renewable): void {
+    if (hold.registration === undefined) return;
     this.#schedule.remove(hold);
     hold.registration = undefined;
+    this.#registered -= 1;
+    if (this.#registered > 0) return;
+    for (const timer of this.#looks) timer.cancel();
+    this.#looks.clear();
   }
 
   /** Renews all holds now, or asks for them: some may be lost, or end before their turn. */
@@ -62,9 +72,37 @@ export class Watchdog {
    * Sets the lease of one hold, which need not be registered, or only checks it if the lease is 0; resolves to whether it
    * is held. Rejects as ioredis does.
    */
-  async renewOne(hold: Omit<Renewable, 'deadline'>): Promise<boolean> {
+  async renewOne(hold: Renewal): Promise<boolean> {
     const [held] = await this.#send([hold]);
     return held === 1;
+  }
+
+  /** Renews them, and notifies those that are not renewed by half of their leases; at once, if that is over after a stall. */
+  #due(holds: readonly Renewable[]): void {
+    const left =
+      Math.max(...holds.map(({ deadline, lease }) => deadline - lease / 2)) - this.clock.now();
+    if (left <= 0) this.#findOverdue(holds);
+    else {
+      const look = () => {
+        this.#looks.delete(timer);
+        this.#findOverdue(holds);
+      };
+      const timer = this.clock.setTimer(look, Math.ceil(left) + 1, true); // it may fire a little early
+      this.#looks.add(timer);
+    }
+    this.#renew(holds);
+  }
+
+  #findOverdue(holds: readonly Renewable[]): void {
+    const now = this.clock.now();
+    for (const hold of holds) {
+      const { registration, deadline, lease } = hold;
+      const left = deadline - now;
+      if (registration === undefined || registration.isOverdue || left > lease / 2 || left <= 0)
+        continue;
+      registration.isOverdue = true;
+      hold.overdue();
+    }
   }
 
   /** Sends one command for the holds as soon as their server can take it. */
@@ -132,7 +170,7 @@ export class Watchdog {
     });
   }
 
-  async #send(holds: readonly Omit<Renewable, 'deadline'>[]): Promise<number[]> {
+  async #send(holds: readonly Renewal[]): Promise<number[]> {
     const keys: string[] = [];
     const args: RedisArgument[] = [];
     for (const hold of holds) {

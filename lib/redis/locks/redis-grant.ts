@@ -1,6 +1,8 @@
 import type { LockIdentity } from '../../core/lock.js';
+import type { RecipeContext } from '../recipe-context.js';
+import { lockBury } from '../scripts/index.js';
 import type { LocalQueuePlace } from './local-queue.js';
-import type { LockCommand } from './lock-commands.js';
+import type { LockCommand, LockCommands } from './lock-commands.js';
 
 /**
  * Fencing token of a hold and of the holds inside of it: the first one that asks for it fetches it for all.
@@ -71,3 +73,27 @@ export function driftAdjustedDeadline(sentAt: number, lease: number): number {
 
 /** Sends a release, as `GuaranteedRelease.run` does. */
 export type SendRelease = (command: LockCommand, until: number) => Promise<number | undefined>;
+
+/** Tombstone to leave when the hold ends, if a copy of its acquire may arrive later; else ''. */
+export function tombstoneOf(
+  { connection }: RecipeContext,
+  commands: LockCommands,
+  { interruptions, holder }: RedisGrant,
+): string {
+  if (connection.interruptions.count === interruptions) return '';
+  return commands.tombstoneOf(holder);
+}
+
+/** Ensures that a copy of its acquire acquires nothing after the lease has expired, as the hold may never be released. */
+export function buryCopies(
+  context: RecipeContext,
+  commands: LockCommands,
+  grant: RedisGrant,
+  lease: number,
+): void {
+  const tombstone = tombstoneOf(context, commands, grant);
+  if (tombstone === '') return;
+  const [key] = commands.renewalKeys(grant.holder);
+  const bury = { script: lockBury, keys: [key], args: [tombstone] };
+  void context.releases.run(bury, context.clock.now() + lease);
+}

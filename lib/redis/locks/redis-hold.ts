@@ -2,16 +2,23 @@ import { exactNow, type Timer } from '../../core/clock.js';
 import { LockNotHeldError } from '../../core/errors/index.js';
 import type { GuardedWrite } from '../../core/lease.js';
 import { unlessLost } from '../../core/internal/timers.js';
+import { emitIfEndangered } from '../../core/internal/endangered.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import { reasonOf } from '../connection/redis-error.js';
-import type { Registration, Renewable } from '../connection/renewal-schedule.js';
+import type { Registration, Renewable, Renewal } from '../connection/renewal-schedule.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { lockBury, lockRenew, tokenRaise } from '../scripts/index.js';
+import { lockRenew, tokenRaise } from '../scripts/index.js';
 import { GuardedWrites } from './guarded-writes.js';
 import type { LockCommands } from './lock-commands.js';
 import { permitIdsOf } from '../semaphores/permit-holder.js';
-import { driftAdjustedDeadline, type RedisGrant, SharedFencingToken } from './redis-grant.js';
+import {
+  buryCopies,
+  driftAdjustedDeadline,
+  type RedisGrant,
+  SharedFencingToken,
+  tombstoneOf,
+} from './redis-grant.js';
 
 /** Delay before an unanswered confirmation request is sent again, in ms. */
 const ASK_AGAIN_AFTER = 200;
@@ -24,6 +31,8 @@ export class RedisHold implements HoldBackend, Renewable {
   #confirmedAt: number;
   /** Number of times that the lease was set anew. */
   extension = 0;
+  /** Called when it becomes endangered. */
+  onEndangered?: () => void;
   registration?: Registration;
   #extendedAt = -Infinity;
   #token?: SharedFencingToken;
@@ -45,7 +54,8 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#watch();
     if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
     if (maxHold !== undefined) {
-      const end = () => this.#lose(`it was held for longer than its maxHold of ${maxHold} ms`);
+      const end = () =>
+        this.hold.markLost(`it was held for longer than its maxHold of ${maxHold} ms`);
       this.#endOfHold = clock.setTimer(end, maxHold, true);
     }
     this.hold = new Hold(identity, { key, client }, this, method, context);
@@ -57,6 +67,11 @@ export class RedisHold implements HoldBackend, Renewable {
 
   get confirmedAgoMs(): number {
     return this.now - this.#confirmedAt;
+  }
+
+  get safeForMs(): number | undefined {
+    const left = this.deadline - this.now;
+    return this.grant.isRenewed && left <= this.lease / 2 ? left : undefined;
   }
 
   /** Id of the hold's owner on the server. */
@@ -131,7 +146,7 @@ export class RedisHold implements HoldBackend, Renewable {
     this.deadline = Math.min(this.deadline, driftAdjustedDeadline(sentAt, lease)); // it may take effect without an answer
     this.#watch();
     this.extension += 1;
-    const renewed = this.context.renewal.renewOne({ ...this.#renewable, isExtension: true });
+    const renewed = this.context.renewal.renewOne({ ...this.#renewal, isExtension: true });
     const isHeld = await unlessLost(this.hold, renewed);
     if (!this.hold.isLive) return;
     if (!isHeld) return this.gone();
@@ -146,21 +161,27 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#confirmedAt = sentAt;
   }
 
+  overdue(): void {
+    emitIfEndangered(this.context.events, this.hold);
+    this.onEndangered?.();
+  }
+
   gone(): void {
-    this.#lose('it is no longer on the server: it was removed by force, or forgotten');
+    this.hold.markLost('it is no longer on the server: it was removed by force, or forgotten');
   }
 
   expired(): void {
-    if (!this.grant.isRenewed) return this.#lose(`its lease of ${this.lease} ms is about to end`);
+    if (!this.grant.isRenewed)
+      return this.hold.markLost(`its lease of ${this.lease} ms is about to end`);
     const { trouble } = this.context.connection;
     const why = trouble ? `: ${reasonOf(trouble.message)}` : '';
-    this.#lose(`it could not be renewed in time, and its lease is about to end${why}`);
+    this.hold.markLost(`it could not be renewed in time, and its lease is about to end${why}`);
   }
 
   lost(): void {
     this.#stop();
-    this.hold.unregister(); // what is left of it ends with its lease
-    this.#bury();
+    this.hold.unregister?.(); // what is left of it ends with its lease
+    buryCopies(this.context, this.commands, this.grant, this.lease);
     this.grant.place.leave();
   }
 
@@ -169,7 +190,7 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#stop();
     const rest = Math.ceil(this.hold.heldSince + this.hold.atLeast - this.now);
     if (rest > 0) return grant.place.leave(await this.#letRunOut(rest));
-    const command = commands.release(grant.holder, this.#tombstone);
+    const command = commands.release(grant.holder, tombstoneOf(context, commands, grant));
     const listening = await (grant.release?.(command, this.deadline) ??
       context.releases.run(command, this.deadline));
     grant.place.leave(listening);
@@ -178,24 +199,10 @@ export class RedisHold implements HoldBackend, Renewable {
 
   /** Lets the lease expire on the server after `rest` ms, whatever happens to this process. */
   async #letRunOut(rest: number): Promise<undefined> {
-    this.#bury();
+    buryCopies(this.context, this.commands, this.grant, this.lease);
     const args = [this.field, rest, this.kind, (this.extension += 1), 1];
     const command = { script: lockRenew, keys: this.keys, args };
     await this.context.releases.run(command, this.now + rest);
-  }
-
-  /** Tombstone to leave when the hold ends, if a copy of its acquire may arrive later; else ''. */
-  get #tombstone(): string {
-    const { interruptions, holder } = this.grant;
-    if (this.context.connection.interruptions.count === interruptions) return '';
-    return this.commands.tombstoneOf(holder);
-  }
-
-  /** Ensures that a copy of its acquire acquires nothing after the lease has expired, as the hold may never be released. */
-  #bury(): void {
-    if (this.#tombstone === '') return;
-    const bury = { script: lockBury, keys: [this.keys[0]], args: [this.#tombstone] };
-    void this.context.releases.run(bury, this.now + this.lease);
   }
 
   async #nextToken(): Promise<bigint> {
@@ -209,15 +216,15 @@ export class RedisHold implements HoldBackend, Renewable {
     return BigInt(next as number);
   }
 
-  get #renewable(): Omit<Renewable, 'deadline'> {
+  get #renewal(): Renewal {
     const { keys, field, kind, lease, extension } = this;
-    return { keys, field, kind, lease, extension, renewed() {}, gone() {}, expired() {} };
+    return { keys, field, kind, lease, extension };
   }
 
   /** Asks whether the server still knows the hold: without renewal, nothing else would detect that it has forgotten it. */
   async #confirm(): Promise<void> {
     const { clock, connection, renewal } = this.context;
-    const ask = () => renewal.renewOne({ ...this.#renewable, lease: 0 });
+    const ask = () => renewal.renewOne({ ...this.#renewal, lease: 0 });
     const bound = asLongAs(clock, () => this.hold.isLive);
     const asked = retryUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER);
     if (!(await asked.catch(() => true))) this.gone(); // without an answer it counts as held
@@ -229,10 +236,6 @@ export class RedisHold implements HoldBackend, Renewable {
     if (this.grant.isRenewed) return renewal.add(this);
     this.#endOfLease?.cancel();
     this.#endOfLease = clock.setTimer(() => this.expired(), this.deadline - clock.now(), true);
-  }
-
-  #lose(why: string): void {
-    this.hold.markLost(why);
   }
 
   /** Stops renewal and timers. */

@@ -1,6 +1,7 @@
 import { LockConnectionError } from '../../core/errors/index.js';
 import type { AcquireContext } from '../../core/internal/acquire.js';
 import type { Candidate } from '../../core/internal/client-lifecycle.js';
+import { emitIfEndangered } from '../../core/internal/endangered.js';
 import { type ClientHold, Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { OrderedSet } from '../../core/collections/ordered-set.js';
 import type { LockIdentity, LockScope, Wait } from '../../core/lock.js';
@@ -40,7 +41,14 @@ export class RedLockHold implements HoldBackend {
   knownToken?: bigint;
   readonly #leases: RedisLease[] = [];
   readonly #stopListening: (() => void)[] = [];
+  /** One of its leases is endangered; the lock is as soon as no majority is safe. */
+  readonly #warn = () => {
+    const was = this.#wasEndangered;
+    this.#wasEndangered = this.safeForMs !== undefined;
+    if (!was) emitIfEndangered(this.context.events, this.hold);
+  };
   #isOver = false;
+  #wasEndangered = false;
 
   /**
    * @param ballot the ballot that was won
@@ -62,6 +70,7 @@ export class RedLockHold implements HoldBackend {
     if (this.#isOver) return this.#release(lease); // a minimum hold time may apply to it, too
     this.#leases.push(lease);
     this.#stopListening.push(lease.hold.onLost(() => this.#check()));
+    lease.hold.backend.onEndangered = this.#warn;
   }
 
   get holders(): readonly string[] {
@@ -70,6 +79,17 @@ export class RedLockHold implements HoldBackend {
 
   isExclusive(): boolean {
     return this.#held.length >= this.context.majority;
+  }
+
+  /** That of the majority of its leases that was confirmed last. */
+  get confirmedAgoMs(): number | undefined {
+    const ago = this.#held.map(({ hold }) => hold.backend.confirmedAgoMs).sort((a, b) => a - b);
+    return ago[this.context.majority - 1];
+  }
+
+  get safeForMs(): number | undefined {
+    const safe = this.#held.filter(({ hold }) => hold.backend.safeForMs === undefined);
+    return safe.length < this.context.majority ? this.remaining() : undefined;
   }
 
   /** Milliseconds until a majority of the leases is no longer safe, unless they are renewed. */

@@ -90,6 +90,7 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   /** Whether its timers keep the process alive; the links of the driver always do. */
   #isBackground = false;
   readonly #listeners = new Set<(state: ConnectionState, reason: string) => void>();
+  readonly #doubters: (() => void)[] = [];
   readonly #watches: WatchRegistry;
 
   constructor(private readonly options: SessionConnectionOptions) {
@@ -174,6 +175,10 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     const entry: typeof listener = (state, reason) => listener(state, reason);
     this.#listeners.add(entry);
     return () => void this.#listeners.delete(entry);
+  }
+
+  onDoubt(listener: () => void): void {
+    this.#doubters.push(listener);
   }
 
   /** Connects outside of any lease's scope, so that timers and callbacks have none either. */
@@ -317,6 +322,9 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     const session = new Session(id, password, timeout, clock, openedAt, tickTime);
     this.session = session;
     session.onEnd((reason) => this.#sessionEnded(session, reason));
+    session.onDoubt(() => {
+      for (const listener of this.#doubters) listener();
+    });
     if (old === undefined) return;
     this.#become('LOST', 'the servers have opened another session');
     old.end('the servers have opened another session');

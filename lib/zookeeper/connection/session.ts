@@ -38,6 +38,9 @@ export class Session {
   #confirmedAt: number;
   #ended = false;
   #timer?: Timer;
+  /** Whether it was doubtful when the timer last fired. */
+  #wasDoubtful = false;
+  readonly #doubters: (() => void)[] = [];
   /** Touches that may not have reached the leader yet; oldest first. */
   #touches: Touch[] = [];
   readonly #listeners = new OrderedSet<(reason: string) => void>();
@@ -75,6 +78,19 @@ export class Session {
   /** When the latest sign of life was sent of which the leader is known to have learned. */
   get confirmedAt(): number {
     return this.#confirmedAt;
+  }
+
+  /** How long it is safe without another sign of life, in milliseconds. */
+  get safeForMs(): number {
+    return this.#safeUntil - this.clock.now();
+  }
+
+  /**
+   * Whether the leader has been silent for half of `patience`: longer than the pause between two requests for a sign of life, and
+   * what its answer may be behind.
+   */
+  get isDoubtful(): boolean {
+    return this.clock.now() >= this.#doubtfulAt;
   }
 
   /** True if the servers cannot have expired the session. Checked by the clock, so it also holds after an event loop stall. */
@@ -124,6 +140,11 @@ export class Session {
     }
   }
 
+  /** Calls `listener` when the session becomes doubtful, once, until the leader has shown another sign of life. */
+  onDoubt(listener: () => void): void {
+    this.#doubters.push(listener);
+  }
+
   /** Calls `listener` once, when the session ends (at once if it already has); the returned function unsubscribes it. */
   onEnd(listener: (reason: string) => void): () => void {
     if (this.#ended) {
@@ -136,6 +157,11 @@ export class Session {
   /** Longest time that a touch takes to reach the leader, in ms. No session timeout is below two ticks. */
   get #lag(): number {
     return Math.min(this.tickTime, this.#timeout / 2);
+  }
+
+  get #doubtfulAt(): number {
+    const delay = this.#lag + this.#lag / TOUCHES;
+    return this.#confirmedAt + delay + this.patience / 2;
   }
 
   #safeAfter(touchedAt: number): number {
@@ -154,12 +180,14 @@ export class Session {
 
   #arm(): void {
     if (this.#timeout === Infinity) return;
-    this.#timer = this.clock.setTimer(
-      () => {
-        if (this.isAlive) this.#arm();
-      },
-      Math.max(0, this.#safeUntil - this.clock.now()),
-      true,
-    );
+    const at = this.#wasDoubtful ? this.#safeUntil : this.#doubtfulAt;
+    const look = () => {
+      if (!this.isAlive) return;
+      const { isDoubtful } = this;
+      if (isDoubtful && !this.#wasDoubtful) for (const listener of this.#doubters) listener();
+      this.#wasDoubtful = isDoubtful;
+      this.#arm();
+    };
+    this.#timer = this.clock.setTimer(look, Math.max(0, at - this.clock.now()), true);
   }
 }

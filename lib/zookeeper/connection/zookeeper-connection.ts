@@ -159,6 +159,8 @@ export interface ZooKeeperConnection {
   unwatch(path: string, watcher: Watcher): void;
   /** Calls `listener` on every change of state, with the reason; the returned function unsubscribes it. */
   onStateChange(listener: (state: ConnectionState, reason: string) => void): () => void;
+  /** Calls `listener` when a session of this connection becomes doubtful: see `Session.onDoubt`. */
+  onDoubt(listener: () => void): void;
   /** Starts connecting; returns at once. */
   start(): void;
   /**

@@ -67,6 +67,11 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     return this.context.clock.now() - confirmedAt;
   }
 
+  get safeForMs(): number | undefined {
+    const { isDoubtful, safeForMs } = this.grant.session;
+    return isDoubtful ? safeForMs : undefined;
+  }
+
   /** Paths of the nodes. */
   get paths(): readonly string[] {
     return this.#watches.map(({ path }) => path);

@@ -66,6 +66,7 @@ const EVENTS: LockEvents = {
   contended: DOOR,
   acquired: { ...DOOR, waitedMs: 3 },
   released: { ...DOOR, heldMs: 7 },
+  endangered: { ...DOOR, confirmedAgoMs: 15_000, safeForMs: 14_000 },
   lost: { ...DOOR, heldMs: 5, error: new LockLostError('the session is over') },
   deadlock: { ...DOOR, error: new LockDeadlockError([]) },
   failed: { ...DOOR, waitedMs: 2, error: new Error('no') },

@@ -4,6 +4,7 @@ import {
   LockLostError,
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
+import type { LockEvents } from '../../../lib/core/lock-events.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
@@ -190,6 +191,31 @@ describe('A lease', () => {
     expect(confirmedAgoMs).toBeCloseTo(clock.now() - renewedAt);
     expect(confirmedAgoMs).toBeCloseTo(driftAdjustedDeadline(0, LEASE));
     expect(message).toContain('(the servers confirmed it last 29.7 s before)');
+  });
+
+  it('that the server does not confirm is endangered from half of its lease on, unless it is not renewed', async () => {
+    const heard: LockEvents['endangered'][] = [];
+    client.on('endangered', (event) => heard.push(event));
+    const lease = await granted();
+    await clock.runUntil(() => sent(lockRenew).length === 1);
+    const renewedAt = clock.now();
+    lastSent(lockRenew).answer([1]);
+    await clock.advance(0.48 * LEASE);
+    expect(heard).toEqual([]);
+    await clock.advance(0.02 * LEASE);
+    expect(heard).toHaveLength(1);
+    const [{ confirmedAgoMs, safeForMs }] = heard as [LockEvents['endangered']];
+    expect(heard).toEqual([
+      { ...{ key: 'door', recipe: 'mutex' }, ...{ confirmedAgoMs, safeForMs, stall: undefined } },
+    ]);
+    expect(confirmedAgoMs).toBeGreaterThan(0.48 * LEASE);
+    expect(renewedAt + confirmedAgoMs).toBeLessThanOrEqual(clock.now());
+    expect(confirmedAgoMs + safeForMs).toBeCloseTo(driftAdjustedDeadline(0, LEASE));
+    await clock.advance(LEASE);
+    expect([heard.length, lease.isHeld]).toEqual([1, false]);
+    await granted({ lease: LEASE });
+    await clock.advance(LEASE);
+    expect(heard).toHaveLength(1);
   });
 
   it('that is lost says why nothing was renewed', async () => {

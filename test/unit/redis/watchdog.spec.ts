@@ -9,6 +9,7 @@ import { VirtualClock } from '../../support/time.js';
 import { connectionOf, FakeNode, type SentCommand } from './fakes.js';
 
 const LEASE = 30_000;
+const OVERDUE = `overdue at ${LEASE / 2 + 1}`;
 
 /** A hold that records what it is notified of. */
 class Held implements Renewable {
@@ -34,6 +35,10 @@ class Held implements Renewable {
 
   gone(): void {
     this.told.push(`gone at ${this.clock.now()}`);
+  }
+
+  overdue(): void {
+    this.told.push(`overdue at ${this.clock.now()}`);
   }
 
   expired(): void {
@@ -91,6 +96,35 @@ describe('Renewal', () => {
     expect(new Set(held.told)).toEqual(new Set([LEASE]));
     renewal.remove(held);
     expect(clock.isIdle).toBe(true);
+  });
+
+  it('that is overdue is reported once at half of the lease, and again after the next renewal', async () => {
+    const held = hold();
+    await clock.advance(LEASE / 2);
+    expect(held.told).toEqual([]);
+    await clock.advance(1);
+    expect(held.told).toEqual([OVERDUE]);
+    node.becomes('close');
+    node.becomes('ready'); // all are due again
+    await clock.advance(LEASE / 4);
+    expect(held.told).toEqual([OVERDUE]);
+    await answer([1]);
+    expect(held.told).toEqual([OVERDUE, LEASE]);
+    await clock.advance(LEASE);
+    expect(held.told.slice(2)).toEqual([
+      expect.stringMatching(/^overdue at/),
+      expect.stringMatching(/^expired at/),
+    ]);
+    expect(clock.isIdle).toBe(true);
+  });
+
+  it('that is due after half of the lease, in a process that was blocked, is reported as overdue', async () => {
+    const [held, gone] = [hold('a'), hold('b')];
+    gone.deadline -= LEASE / 3;
+    clock.stall(LEASE * 0.7);
+    await clock.advance(0);
+    expect(held.told).toEqual([`overdue at ${LEASE * 0.7}`]);
+    expect(gone.told).toEqual([`expired at ${LEASE * 0.7}`]);
   });
 
   it('counts a lease from when the command was sent', async () => {
@@ -179,20 +213,20 @@ describe('Renewal', () => {
   ])('that %s, loses the hold at its deadline, and is sent no more', async (_, end) => {
     node.reply = end;
     const held = hold();
-    await clock.runUntil(() => held.told.length > 0);
-    expect(held.told).toEqual([`expired at ${LEASE}`]);
+    await clock.runUntil(() => held.told.length > 1);
+    expect(held.told).toEqual([OVERDUE, `expired at ${LEASE}`]);
     const { length } = node.sent;
     await clock.advance(10 * LEASE);
-    expect([node.sent.length, held.told.length, clock.isIdle]).toEqual([length, 1, true]);
+    expect([node.sent.length, held.told.length, clock.isIdle]).toEqual([length, 2, true]);
   });
 
   it('that is answered after the deadline, revives nothing', async () => {
     const held = hold();
     await clock.advance(LEASE);
-    expect(held.told).toEqual([`expired at ${LEASE}`]);
+    expect(held.told).toEqual([OVERDUE, `expired at ${LEASE}`]);
     for (const command of node.sent) command.answer([1]);
     await clock.advance(10 * LEASE);
-    expect(held.told).toHaveLength(1);
+    expect(held.told).toHaveLength(2);
     expect(clock.isIdle).toBe(true);
   });
 
@@ -219,8 +253,8 @@ describe('Renewal', () => {
     const [good, bad] = [hold('good'), hold('bad')];
     node.reply = (command) =>
       fieldsOf(command).includes('bad') ? command.refuse('NOPERM') : all(command);
-    await clock.runUntil(() => bad.told.length > 0);
-    expect(bad.told).toEqual([`expired at ${LEASE}`]);
+    await clock.runUntil(() => bad.told.length > 1);
+    expect(bad.told).toEqual([OVERDUE, `expired at ${LEASE}`]);
     expect(good.told).toContain(LEASE);
     await clock.advance(2 * LEASE);
     expect(good.deadline).toBeGreaterThan(clock.now());

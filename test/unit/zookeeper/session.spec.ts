@@ -315,6 +315,39 @@ describe('The session of a client', () => {
     expect(server.openedAt).toEqual([0, 1_000]);
   });
 
+  it.each([4_000, 6_000, 10_000, 30_000, 60_000])(
+    'of %d ms is not doubtful while the leader answers, then once, and before it ends',
+    async (timeout) => {
+      const doubts: number[] = [];
+      const losses: number[] = [];
+      let isSilent = false;
+      server.connected = (listener) => {
+        if (!isSilent) listener.onConnected({ ...CREDENTIALS, timeout });
+      };
+      server.answer = (_, reply) => {
+        if (!isSilent) clock.setTimer(() => reply(ReturnCode.OK), 50);
+      };
+      connect(timeout);
+      connection.onDoubt(() => doubts.push(clock.now()));
+      connection.onStateChange((state) => {
+        if (state === 'LOST') losses.push(clock.now());
+      });
+      await clock.advance(10 * timeout);
+      expect(doubts).toEqual([]);
+      for (let time = 1; time <= 2; time++) {
+        isSilent = true;
+        await clock.runUntil(() => doubts.length === time, timeout);
+        expect(connection.session!.safeForMs).toBeGreaterThan(timeout / 10);
+        isSilent = false;
+        await clock.advance(4 * timeout);
+        expect([doubts.length, losses]).toEqual([time, []]);
+      }
+      isSilent = true;
+      await clock.advance(timeout);
+      expect([doubts.length, losses.length]).toEqual([3, 1]);
+    },
+  );
+
   it('is none the worse for a request that the driver throws on', async () => {
     server.connected = (listener) => listener.onConnected(CREDENTIALS);
     server.answer = ({ op }, reply) => {
