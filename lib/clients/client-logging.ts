@@ -1,6 +1,9 @@
 import type { LoggerService } from '@nestjs/common';
+import { systemClock } from '../core/clock.js';
+import { stallText } from '../core/errors/lock-lost-error.js';
 import type { LockClient, LockEvents, LockSubject } from '../core/index.js';
 
+const inSeconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
 const inMs = (ms: number) => `${ms.toFixed(1)} ms`;
 
 /** Logs the operations of all locks of `client` at the level `verbose`. */
@@ -18,6 +21,37 @@ export function logOperations(logger: LoggerService, client: LockClient): void {
     const why = event.error instanceof Error ? event.error.name : 'an error';
     log('was not granted', event, ` within ${inMs(event.waitedMs)}: ${why}`);
   });
+}
+
+/** Locks that are endangered at once are one line, and another one for the rest of them, so many ms later. */
+const OF_ONE_MOMENT = 1_000;
+
+/** Creates a listener that warns of locks that may be lost soon. */
+export function endangeredLogger(
+  logger: Pick<LoggerService, 'warn'>,
+  client: string,
+  clock = systemClock,
+): (event: LockEvents['endangered']) => void {
+  /** Number of those that were not logged; `undefined` if the next one is. */
+  let others: number | undefined;
+  return ({ key, method, participant = method, confirmedAgoMs, safeForMs, stall }) => {
+    if (others !== undefined) {
+      others += 1;
+      return;
+    }
+    const by = participant === undefined ? '' : ` of ${participant}`;
+    const why = stall === undefined ? '' : ` (${stallText(stall)})`;
+    logger.warn(
+      `Lock client "${client}": the servers have not confirmed lock "${key}"${by} for ${inSeconds(confirmedAgoMs)}${why}; it is lost in ${inSeconds(safeForMs)}`,
+    );
+    others = 0;
+    const logOthers = () => {
+      if (others! > 0)
+        logger.warn(`Lock client "${client}": the same is true of ${others} more of its locks`);
+      others = undefined;
+    };
+    clock.setTimer(logOthers, OF_ONE_MOMENT, true);
+  };
 }
 
 /** Creates a listener that logs the connection events of a client, at a level that fits their effect on the locks. */

@@ -17,7 +17,7 @@ import {
 import type { LockBackendOptions } from '../interfaces/lock-module-options.interface.js';
 import { DEFAULT_LOCK_CLIENT, LOCK_CLIENT_FACTORY, LOCK_CLIENTS } from '../lock.constants.js';
 import { ClientShutdown } from './client-shutdown.js';
-import { connectionLogger, logOperations } from './client-logging.js';
+import { connectionLogger, endangeredLogger, logOperations } from './client-logging.js';
 import { LivenessWatch } from './liveness-watch.js';
 import { createLockClient } from './lock-client.factory.js';
 
@@ -116,6 +116,7 @@ export class LockClients implements BeforeApplicationShutdown, OnApplicationShut
       if (this.#failure) throw this.#failure.error;
       this.#boot.add(client);
       client.on('connection', connectionLogger(this.#logger, name));
+      client.on('endangered', endangeredLogger(this.#logger, name));
       if (options.logOperations === true) logOperations(this.#logger, client);
       await client.connect();
       if ((options.backend ?? 'embedded') === 'embedded')

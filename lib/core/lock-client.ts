@@ -1,4 +1,5 @@
 import type { Clock } from './clock.js';
+import type { EventLoopStall } from './errors/index.js';
 import type { LeaderOptions } from './election/election-backend.js';
 import type { LeaderLatch } from './election/leader-latch.js';
 import type {
@@ -34,6 +35,10 @@ export interface LockClientStatus {
   readonly servers?: { readonly connected: number; readonly total: number } | undefined;
   /** Number of locks held and not lost; a multi-lock counts as its parts. A leader holds its election. */
   readonly held: number;
+  /** Number of those of them that the servers have not confirmed for long, if there are any: see `LockEvents.endangered`. */
+  readonly endangered?: number | undefined;
+  /** The longest stall of the event loop of 2 s or more that was seen in the last minute, while a lock was held in this process. */
+  readonly stall?: EventLoopStall | undefined;
   /** Number of acquires under way; see `LockClient.activity`. Participants of an election that do not lead count too. */
   readonly waiting: number;
 }

@@ -62,8 +62,8 @@ export class ClientInspector {
       health,
       state,
       processes: reports.map((report) => {
-        const { host, pid, held, waiting, lost, timedOut } = report;
-        return { host, pid, held, waiting, lost, timedOut, omitted: report.omitted };
+        const { host, pid, held, waiting, endangered, stalledMs, lost, timedOut, omitted } = report;
+        return { host, pid, held, waiting, endangered, stalledMs, lost, timedOut, omitted };
       }),
       locks,
       omitted: omitted + (surveyed?.omitted ?? 0) + refusals.length,

@@ -85,6 +85,10 @@ export interface InspectedProcess {
   readonly pid: number;
   readonly held: number;
   readonly waiting: number;
+  /** Number of its locks that the servers have not confirmed for long, of those that were looked at: see `LockEvents.endangered`. */
+  readonly endangered: number;
+  /** The longest stall of its event loop in the last minute that was seen while it held a lock, in ms; 0 if there was none of 2 s. */
+  readonly stalledMs: number;
   /** Locks lost since its start. */
   readonly lost: number;
   /** Acquires timed out since its start. */

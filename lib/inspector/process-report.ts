@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { LockRecipe } from '../core/index.js';
-import type { UrgentActivity } from '../core/internal/client-activity.js';
+import { RECENT, type UrgentActivity } from '../core/internal/client-activity.js';
+import { EventLoopStalls } from '../core/internal/event-loop-stalls.js';
 import { type LockInspection, LONGEST_REPORT } from '../core/lock-inspection.js';
 import { SHOWN } from './lock-inspector-options.interface.js';
 import type { LockCounts } from './lock-inspector-snapshot.interface.js';
@@ -33,6 +34,9 @@ export interface ProcessReport {
   readonly omitted: number;
   readonly held: number;
   readonly waiting: number;
+  /** 0 in the reports of earlier versions. */
+  readonly endangered: number;
+  readonly stalledMs: number;
   readonly lost: number;
   readonly timedOut: number;
   /** By the name of the lock: how often it was lost, and how often it timed out. */
@@ -77,6 +81,7 @@ export function makeReport(
     nameOf,
     activities,
     unlisted = { held: 0, waiting: 0 },
+    endangered = 0,
   }: Pick<LockInspection, 'nameOf'> & Pick<UrgentActivity, 'activities'> & Partial<UrgentActivity>,
   counts: LockCounts,
   maxBytes: number,
@@ -120,6 +125,8 @@ export function makeReport(
     omitted: activities.length - activity.length + unlisted.held + unlisted.waiting,
     held: held + unlisted.held,
     waiting: activities.length - held + unlisted.waiting,
+    endangered,
+    stalledMs: Math.round(EventLoopStalls.shared.longestWithin(RECENT)?.ms ?? 0),
     lost: counts.lost,
     timedOut: counts.timedOut,
     locks: Object.fromEntries(counted),
@@ -149,6 +156,7 @@ export function parseReport(text: string): ProcessReport | undefined {
   try {
     const { activity, locks, omitted = 0, uncounted = 0, ...rest } = fieldsOf(JSON.parse(text));
     const { id, host, pid, held, waiting, lost, timedOut } = rest;
+    const { endangered = 0, stalledMs = 0 } = rest;
     if (!Array.isArray(activity) || activity.length > MOST) return undefined;
     const counts = Object.entries(fieldsOf(locks));
     if (counts.length > MOST) return undefined;
@@ -160,6 +168,8 @@ export function parseReport(text: string): ProcessReport | undefined {
       omitted: countOf(omitted),
       held: countOf(held),
       waiting: countOf(waiting),
+      endangered: countOf(endangered),
+      stalledMs: countOf(stalledMs),
       lost: countOf(lost),
       timedOut: countOf(timedOut),
       locks: Object.fromEntries(counts.map(([name, both]) => [textOf(name), pairOf(both)])),

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.js';
-import { acquireCounts, clientActivity } from '../core/internal/client-activity.js';
+import { acquireStatus, clientActivity } from '../core/internal/client-activity.js';
 import { LockClientClosedError, LockKeyError } from '../core/errors/index.js';
 import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
 import { validateLeaderId, type LeaderOptions } from '../core/election/election-backend.js';
@@ -186,7 +186,7 @@ export class RedisLockClient implements LockClient {
   }
 
   status(): LockClientStatus {
-    return { ...this[LOCK_INSPECTION].health(), ...acquireCounts(this.#context) };
+    return { ...this[LOCK_INSPECTION].health(), ...acquireStatus(this.#context) };
   }
 
   /** Number of calls that wait, for whatever it is. @internal */

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.js';
-import { acquireCounts, clientActivity } from '../core/internal/client-activity.js';
+import { acquireStatus, clientActivity } from '../core/internal/client-activity.js';
 import { validateLeaderId, type LeaderOptions } from '../core/election/election-backend.js';
 import { LeaderLatch } from '../core/election/leader-latch.js';
 import {
@@ -198,7 +198,7 @@ export class ZooKeeperLockClient implements LockClient {
   status(): LockClientStatus {
     const { session } = this.settings.connection;
     const sessionId = session?.isAlive ? session.id : undefined;
-    return { ...this[LOCK_INSPECTION].health(), ...acquireCounts(this.#context), sessionId };
+    return { ...this[LOCK_INSPECTION].health(), ...acquireStatus(this.#context), sessionId };
   }
 
   /** Number of calls that wait, for whatever it is. @internal */

@@ -3,7 +3,7 @@ import { LockLostError, type LockModuleOptions, type RedisLockClient } from '../
 import { eventually } from '../support/time.js';
 import { useRedis, useShared } from '../support/fixtures.js';
 import { IndependentRedisServers, type RedisServer } from '../support/redis-server.js';
-import { clientOf, useApps } from './support/apps.js';
+import { clientOf, RecordingLogger, useApps } from './support/apps.js';
 import {
   expectElectionIn,
   HealthModule,
@@ -15,9 +15,9 @@ import {
 const apps = useApps();
 const addressOf = ({ host, port }: RedisServer) => ({ host, port, disconnectTimeout: 0 });
 
-async function serve(options: object) {
+async function serve(options: object, logger?: RecordingLogger) {
   const clients = [{ backend: 'redis', ...options } as LockModuleOptions];
-  const app = await apps.serve({ clients, imports: [HealthModule] });
+  const app = await apps.serve({ clients, imports: [HealthModule], logger });
   return { app, get: (path?: string) => healthOf(app, path) };
 }
 
@@ -69,6 +69,28 @@ describe('GET /health of an app with locks on Redis', () => {
       message: expect.stringContaining('had no answer within 200 ms'),
     });
     expect((await get()).status).toBe(200);
+  });
+});
+
+describe('GET /health of an app with a lock on Redis', () => {
+  const server = useRedis();
+
+  it('says that it is endangered as the server does not answer, and so does the log', async () => {
+    const logger = new RecordingLogger();
+    const { app, get } = await serve({ connect: server().url, watchdogTimeout: 8_000 }, logger);
+    await using _ = await clientOf(app).mutex('seat').acquire();
+    server().freeze();
+    try {
+      await eventually('it is', () => clientOf(app).status().endangered === 1);
+      const { error } = await get('/impatient');
+      expect(error.locks).toMatchObject({ held: 1, endangered: 1 });
+      expect(logger.lines.join('\n')).toMatch(
+        /have not confirmed lock "seat" for [345]\.\d s; it is lost in [234]\.\d s/,
+      );
+    } finally {
+      server().thaw();
+    }
+    await eventually('it is confirmed', () => clientOf(app).status().endangered === undefined);
   });
 });
 

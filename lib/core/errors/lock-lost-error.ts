@@ -20,7 +20,8 @@ export interface LossEvidence {
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-function stallText({ ms, agoMs, asleepMs }: EventLoopStall): string {
+/** What it was, how long it lasted, and when it ended. */
+export function stallText({ ms, agoMs, asleepMs }: EventLoopStall): string {
   const what =
     asleepMs >= ms / 2 ? 'this machine slept' : 'the event loop of this process was blocked';
   return `${what} for ${seconds(ms)}, until ${seconds(agoMs)} before`;

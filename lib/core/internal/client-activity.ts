@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { LockActivity, LockClientStatus } from '../lock-client.js';
 import type { WaitContext } from './acquire.js';
+import { EventLoopStalls } from './event-loop-stalls.js';
 import type { ClientHold } from './hold.js';
 import type { OrderedSet } from '../collections/ordered-set.js';
 import type { WaitScope } from './wait-scope.js';
@@ -24,6 +25,8 @@ export interface UrgentActivity {
   readonly activities: readonly QueuedActivity[];
   /** Number of the others. */
   readonly unlisted: { readonly held: number; readonly waiting: number };
+  /** Number of the locks that are endangered, of those that were examined. */
+  readonly endangered: number;
 }
 
 /** So many acquires are examined for each that is listed. */
@@ -49,6 +52,7 @@ export function urgentActivity({ clock, holds, waits }: Acquires, most: number):
   const listedHolds = held.slice(0, most - listedWaits.length);
   const now = clock.now();
   return {
+    endangered: count(live, isEndangered),
     activities: alternately<QueuedActivity>(
       listedWaits.map((wait) => ({ ...waitingActivity(wait)!, waiterId: wait.waiterId?.() })),
       listedHolds.map((hold) => heldActivity(hold, now)),
@@ -99,14 +103,27 @@ export function clientHealth(
   return { health: healthOf(state), state };
 }
 
-/** Number of the locks held and not lost, and of the acquires under way, of a client. Linear in both. */
-export function acquireCounts({
+/** See `LockEvents.endangered`. */
+const isEndangered = ({ backend }: ClientHold) => backend.safeForMs !== undefined;
+
+/** How far back stalls of the event loop are reported, in ms. */
+export const RECENT = 60_000;
+
+/** What a client reports of its locks and acquires. Linear in the number of both. */
+export function acquireStatus({
   holds,
   waits,
-}: Omit<Acquires, 'clock'>): Pick<LockClientStatus, 'held' | 'waiting'> {
-  const isHeld = ({ isLive }: ClientHold) => isLive;
+}: Omit<Acquires, 'clock'>): Pick<LockClientStatus, 'held' | 'waiting' | 'endangered' | 'stall'> {
   const isForLock = ({ subject }: WaitScope) => subject !== undefined;
-  return { held: count(holds.walk(), isHeld), waiting: count(waits.walk(), isForLock) };
+  let [held, endangered] = [0, 0];
+  for (const hold of holds.walk()) {
+    if (!hold.isLive) continue;
+    held += 1;
+    if (isEndangered(hold)) endangered += 1;
+  }
+  const waiting = count(waits.walk(), isForLock);
+  const stall = EventLoopStalls.shared.longestWithin(RECENT);
+  return { held, waiting, ...(endangered > 0 && { endangered }), ...(stall && { stall }) };
 }
 
 function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {

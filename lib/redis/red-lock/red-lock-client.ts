@@ -1,4 +1,4 @@
-import { acquireCounts, clientActivity } from '../../core/internal/client-activity.js';
+import { acquireStatus, clientActivity } from '../../core/internal/client-activity.js';
 import { OrderedSet } from '../../core/collections/ordered-set.js';
 import type { Clock } from '../../core/clock.js';
 import {
@@ -153,7 +153,7 @@ export class RedLockClient implements LockClient {
     const { states } = this.settings.nodes;
     const connected = states.filter((state) => state === 'CONNECTED').length;
     const servers = { connected, total: states.length };
-    return { ...this[LOCK_INSPECTION].health(), ...acquireCounts(this.#context), servers };
+    return { ...this[LOCK_INSPECTION].health(), ...acquireStatus(this.#context), servers };
   }
 
   /** Number of calls that wait, for whatever it is. @internal */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
 import type { LockClient } from '../../../lib/core/index.js';
-import { urgentActivity } from '../../../lib/core/internal/client-activity.js';
+import { acquireStatus, urgentActivity } from '../../../lib/core/internal/client-activity.js';
 import { Hold, type ClientHold } from '../../../lib/core/internal/hold.js';
 import { OrderedSet } from '../../../lib/core/collections/ordered-set.js';
 import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
@@ -20,9 +20,10 @@ class Acquires {
     for (let i = 0; i < held; i++) this.hold(`order:${i}`);
   }
 
-  hold(key: string): ClientHold {
+  hold(key: string, safeForMs?: number): ClientHold {
     const holders = [`uuid:${key}`];
     const backend = {
+      safeForMs,
       holders,
       isExclusive: () => ((this.examined += 1), true),
       fencingToken: () => Promise.resolve(1n),
@@ -117,6 +118,14 @@ describe('The most urgent acquires of a client', () => {
     const { activities, unlisted } = urgentActivity(acquires, most);
     expect(activities).toHaveLength(most);
     expect(unlisted).toEqual({ held: unlistedHeld, waiting: unlistedWaiting });
+  });
+
+  it('come with the number of locks that are endangered, of those that were examined', () => {
+    const acquires = new Acquires(2);
+    for (const key of ['a', 'b', 'lost']) acquires.hold(key, 5_000);
+    [...acquires.holds].at(-1)!.markLost('for the test');
+    expect(urgentActivity(acquires, 1).endangered).toBe(2);
+    expect(acquireStatus(acquires)).toMatchObject({ held: 4, endangered: 2, waiting: 0 });
   });
 
   it('are none that are lost', () => {

@@ -17,8 +17,9 @@ function activity(change: Partial<ReportedActivity>): ReportedActivity {
 }
 
 function report(pid: number, ...activities: Partial<ReportedActivity>[]): ProcessReport {
-  const counts = { held: 0, waiting: 0, lost: 0, timedOut: 0, locks: {}, omitted: 0, uncounted: 0 };
-  return { id: `${pid}`, host: 'h', pid, activity: activities.map(activity), ...counts };
+  const now = { held: 0, waiting: 0, endangered: 0, stalledMs: 0, omitted: 0 };
+  const ever = { lost: 0, timedOut: 0, locks: {}, uncounted: 0 };
+  return { id: `${pid}`, host: 'h', pid, activity: activities.map(activity), ...now, ...ever };
 }
 
 const merge = (...given: Parameters<typeof mergeLocks>) => mergeLocks(...given).locks;
@@ -259,11 +260,18 @@ describe('The report of another process', () => {
     expect(parseReport(JSON.stringify(written))).toEqual(written);
   });
 
+  it('of an earlier version has no locks in danger', () => {
+    const written = { ...report(1), endangered: undefined, stalledMs: undefined };
+    expect(parseReport(JSON.stringify(written))).toEqual(report(1));
+  });
+
   it.each<[string, unknown]>([
     ...['host', 'id'].map((field): [string, unknown] => [field, 'x'.repeat(256)]),
     ...['host', 'pid', 'activity', 'locks'].map((field): [string, unknown] => [field, null]),
     ...['pid', 'held', 'lost', 'omitted'].map((field): [string, unknown] => [field, -1]),
     ['timedOut', 1e300],
+    ['endangered', '1'],
+    ['stalledMs', 0.5],
     ['activity', [null]],
     ['activity', { length: 1 }],
     ['activity', Array.from({ length: 1_001 }, () => activity({}))],

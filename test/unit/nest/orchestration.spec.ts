@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { connectionLogger } from '../../../lib/clients/client-logging.js';
+import { VirtualClock } from '../../support/time.js';
+import { connectionLogger, endangeredLogger } from '../../../lib/clients/client-logging.js';
 import { Hold } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { LockLostError, type OnLost } from '../../../lib/index.js';
@@ -88,6 +89,32 @@ describe('A loss that only the clock knows of, as the event loop was blocked', (
     };
     const call = runUnderLease(lease, plan, { self: undefined, args: [], proceed }, { logger });
     expect(await call).toBe('done');
+  });
+});
+
+describe('The log of locks in danger', () => {
+  it('is one line for those of one moment, and one that counts the others', async () => {
+    const clock = new VirtualClock();
+    const lines: string[] = [];
+    const warn = (line: string) => void lines.push(line);
+    const listen = endangeredLogger({ warn }, 'orders', clock);
+    const event = {
+      ...{ key: 'a', recipe: 'mutex' as const },
+      confirmedAgoMs: 15_200,
+      safeForMs: 14_480,
+    };
+    listen(event);
+    for (const key of ['b', 'c', 'd']) listen({ ...event, key });
+    await clock.advance(1_000);
+    const stall = { ms: 15_000, agoMs: 0, asleepMs: 14_000 };
+    listen({ ...event, method: 'Orders.pay', stall });
+    await clock.advance(10_000);
+    expect(lines).toEqual([
+      'Lock client "orders": the servers have not confirmed lock "a" for 15.2 s; it is lost in 14.5 s',
+      'Lock client "orders": the same is true of 3 more of its locks',
+      'Lock client "orders": the servers have not confirmed lock "a" of Orders.pay for 15.2 s (this machine slept for 15.0 s, until 0.0 s before); it is lost in 14.5 s',
+    ]);
+    expect(clock.isIdle).toBe(true);
   });
 });
 
