@@ -30,4 +30,5 @@ export type {
   RedisReadWriteLockOptions,
   RedisSemaphoreOptions,
   RedisSpinLockOptions,
+  RenewalWorkerOptions,
 } from './redis-options.js';

@@ -16,6 +16,7 @@ import { LocalQueues } from './locks/local-queue.js';
 import type { HolderIds } from './locks/lock-holders.js';
 import { RequestRecords } from './locks/request-numbers.js';
 import type { RedisLockOptions } from './redis-options.js';
+import { RenewalWorker } from './renewal-worker/renewal-worker.js';
 
 /** Parts and options of a client. */
 export interface RedisLockClientSettings {
@@ -34,6 +35,8 @@ export interface RecipeContext extends LockScope {
   readonly clock: Clock;
   readonly events: LockEventEmitter;
   readonly renewal: Watchdog;
+  /** Renews while the event loop is blocked. */
+  readonly renewalWorker?: RenewalWorker | undefined;
   readonly releases: GuaranteedRelease;
   readonly lines: LocalQueues;
   readonly requests: RequestRecords;
@@ -68,6 +71,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
   const { watchdogTimeout = 30_000, fairLockWaitTimeout = 300_000 } = options;
   const { semaphoreTimeToLive = '' } = options;
   const releases = new GuaranteedRelease(connection, clock, warnOnRefusedRelease(name));
+  const worker = options.renewalWorker && new RenewalWorker(name, options, clock);
   return {
     client: name,
     connection,
@@ -80,7 +84,8 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     fairLockWaitTimeout,
     semaphoreTimeToLive,
     replicas,
-    renewal: new Watchdog(connection, clock),
+    renewal: new Watchdog(connection, clock, Math.random, worker?.mirror),
+    renewalWorker: worker,
     releases,
     lines: new LocalQueues(),
     requests: new RequestRecords(),
@@ -91,6 +96,13 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     holds: new OrderedSet(),
     candidates: new OrderedSet(),
   };
+}
+
+/** Ends what its client has in the background, and the connection. */
+export async function disconnect(context: RecipeContext): Promise<void> {
+  context.releases.close();
+  context.connection.close();
+  await context.renewalWorker?.close();
 }
 
 /** Returns a function that warns why the server refused a release, once per reason: reasons are the same for all locks. */

@@ -21,6 +21,7 @@ import { hashTag } from './connection/cluster-slots.js';
 import { LockName } from './connection/lock-name.js';
 import { RedisInspection } from './inspection/redis-inspection.js';
 import {
+  disconnect,
   makeRecipeContext,
   type RecipeContext,
   type RedisLockClientSettings,
@@ -75,10 +76,7 @@ export class RedisLockClient implements LockClient {
     this.#lifecycle = new ClientLifecycle(this.#context, {
       awoke: () => renewal.renewAll(),
       drained: () => releases.drained(),
-      disconnect: () => {
-        releases.close();
-        settings.connection.close();
-      },
+      disconnect: () => disconnect(this.#context),
     });
     this[LOCK_INSPECTION] = new RedisInspection(this.#context, options.prefix ?? '');
   }
@@ -204,9 +202,10 @@ export class RedisLockClient implements LockClient {
 
   async connect(): Promise<void> {
     const { name, connection, clock, events } = this.settings;
-    const { connectTimeout, waits, accepts } = this.#context;
+    const { connectTimeout, waits, accepts, renewalWorker } = this.#context;
     if (accepts !== 'all') throw new LockClientClosedError({ client: name });
     await connectToRedis(connection, events, { client: name, clock, open: waits }, connectTimeout);
+    await renewalWorker?.start();
   }
 
   close(timeout = 5_000, unfinished: 'keep' | 'release' = 'release'): Promise<void> {

@@ -47,6 +47,15 @@ export interface RedisSpinLockOptions {
   readonly backOff?: BackOff | undefined;
 }
 
+/** Options of the thread that renews locks while the event loop is blocked. */
+export interface RenewalWorkerOptions {
+  /**
+   * For how long the main thread may show no sign of life before the thread stops renewing, too: from the `watchdogTimeout` to
+   * 2^31 - 1 milliseconds. Longer than what your code may block, and as short as others can wait for a process that hangs.
+   */
+  readonly maxStall: number;
+}
+
 /** Options of a lock client on Redis. Exactly one of `client`, `connect`, `cluster` and `nodes`. Times are in milliseconds. */
 export interface RedisLockOptions extends WaiterLimits {
   /**
@@ -100,6 +109,20 @@ export interface RedisLockOptions extends WaiterLimits {
    * @default 30000
    */
   readonly watchdogTimeout?: number | undefined;
+  /**
+   * Renews locks from a worker thread while the event loop of the main thread is blocked: then work that blocks it for longer
+   * than the lease does not lose its locks. With `connect` and `cluster` only, and with options that can be copied to another
+   * thread, that is, without functions. The thread has a connection of its own, on which it sends nothing while the main thread
+   * lives. If it ends, or cannot connect, locks are as without it, and there is a process warning. If it cannot be started,
+   * because a bundler has left its file out, the client is not created: `LockOptionsError`.
+   *
+   * The price: a process that hangs, but is not dead, blocks others for up to `maxStall` and a `watchdogTimeout`, instead of one
+   * `watchdogTimeout`. One that was killed or is stopped loses its locks as ever. A `maxHold` still ends the renewal; a lease with
+   * a fixed length is not renewed; and one that `extend` has made much shorter than the `watchdogTimeout` may run out.
+   *
+   * @default none: a blocked event loop loses its locks
+   */
+  readonly renewalWorker?: RenewalWorkerOptions | undefined;
   /**
    * How long a fair lock waits for a dead Redisson waiter at the head of its queue. Each waiter adds it to a deadline when it
    * queues, and subtracts it from the deadlines of the others when it is served: use the same value everywhere, also in

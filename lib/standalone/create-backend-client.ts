@@ -63,6 +63,7 @@ const REDIS: Record<keyof RedisClientOptions | 'name', true> = {
   driver: true,
   nodeTimeout: true,
   prefix: true,
+  renewalWorker: true,
   replicas: true,
   semaphoreTimeToLive: true,
   shardedSubscriptionMode: true,

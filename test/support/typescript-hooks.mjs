@@ -19,10 +19,12 @@ const { version } = createRequire(import.meta.url)('typescript/package.json');
 const OUR_NAME = /^nestjs-interlock(?:\/(\w+))?$/;
 
 /**
- * The relative imports of a TypeScript file say `.js`, as they will be named when compiled. Our package, by its name, is
- * its sources, so that the samples need no build.
+ * The relative imports of a TypeScript file say `.js`, as they will be named when compiled, and so does the URL of a worker's
+ * file. Our package, by its name, is its sources, so that the samples need no build.
  */
 export function resolve(specifier, context, nextResolve) {
+  if (context.parentURL === undefined && /^file:.*\/lib\/.*\.js$/.test(specifier))
+    return nextResolve(specifier.replace(/\.js$/, '.ts'), context);
   if (!context.parentURL?.endsWith('.ts')) return nextResolve(specifier, context);
   if (OUR_NAME.test(specifier)) {
     const [, entry = '.'] = OUR_NAME.exec(specifier);

@@ -32,12 +32,14 @@ export interface Renewal {
 export interface Renewable extends Renewal {
   /** Time until which the hold is safe, by the client's clock. */
   readonly deadline: number;
+  /** End of its `maxHold`, by the client's clock; `Infinity` if there is none. */
+  readonly endsAt?: number | undefined;
   /** Managed by the renewal. */
   registration?: Registration | undefined;
   /** The lease was set to `lease` ms by a command sent at `sentAt`. */
   renewed(sentAt: number, lease: number): void;
   /** Half of the lease is over; it was due at a third. Called once, until it is renewed. */
-  overdue(): void;
+  overdue?(): void;
   /** The server no longer knows the hold. */
   gone(): void;
   /** The deadline has passed. */

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../../core/clock.js';
 import { lockRenew } from '../scripts/index.js';
 import { addressOfSlot, slotOf } from './cluster-slots.js';
 import { isRedisCluster, type RedisArgument } from './ioredis.js';
+import type { HoldMirror } from '../renewal-worker/hold-mirror.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 import { firstDeadline, RenewalQueue } from './renewal-queue.js';
@@ -35,31 +36,43 @@ export class Watchdog {
   readonly #looks = new Set<Timer>();
   #registered = 0;
 
-  /** @param random returns numbers from 0 to below 1 */
+  /**
+   * @param random returns numbers from 0 to below 1
+   * @param mirror keeps a worker thread informed of the registered holds, and takes over what that has renewed
+   */
   constructor(
     private readonly connection: RedisConnection,
     private readonly clock: Clock,
     random: () => number = Math.random,
+    private readonly mirror?: HoldMirror,
   ) {
     const slot = ({ keys }: Renewable) => (connection.isCluster ? slotOf(keys[0]) : 0);
     this.#schedule = new RenewalSchedule(clock, (holds) => this.#due(holds), slot, random);
     connection.onReady(() => this.renewAll());
   }
 
+  /** Registers the hold; to be called again when its lease was changed. */
   add(hold: Renewable): void {
     if (hold.registration === undefined) this.#registered += 1;
     else hold.registration.isOverdue = false;
+    this.mirror?.add(hold);
     this.#schedule.add(hold);
   }
 
   remove(hold: Renewable): void {
     if (hold.registration === undefined) return;
+    this.mirror?.remove(hold);
     this.#schedule.remove(hold);
     hold.registration = undefined;
     this.#registered -= 1;
     if (this.#registered > 0) return;
     for (const timer of this.#looks) timer.cancel();
     this.#looks.clear();
+  }
+
+  /** Takes over what a worker thread has renewed; to be called before a hold past its deadline counts as lost. */
+  catchUp(): void {
+    this.mirror?.catchUp();
   }
 
   /** Renews all holds now, or asks for them: some may be lost, or end before their turn. */
@@ -94,6 +107,7 @@ export class Watchdog {
   }
 
   #findOverdue(holds: readonly Renewable[]): void {
+    this.catchUp();
     const now = this.clock.now();
     for (const hold of holds) {
       const { registration, deadline, lease } = hold;
@@ -101,7 +115,7 @@ export class Watchdog {
       if (registration === undefined || registration.isOverdue || left > lease / 2 || left <= 0)
         continue;
       registration.isOverdue = true;
-      hold.overdue();
+      hold.overdue?.();
     }
   }
 
@@ -145,6 +159,7 @@ export class Watchdog {
 
   #isAlive(hold: Renewable, now: number): boolean {
     if (hold.registration === undefined) return false;
+    if (now >= hold.deadline) this.catchUp();
     if (now < hold.deadline) return true;
     this.remove(hold);
     hold.expired();
@@ -162,7 +177,7 @@ export class Watchdog {
       if (!this.#isAlive(hold, now)) return;
       if (answer[i] === 1) {
         hold.renewed(sentAt, leases[i]!);
-        this.add(hold);
+        this.#schedule.add(hold);
       } else {
         this.remove(hold);
         hold.gone();

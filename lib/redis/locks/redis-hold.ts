@@ -33,6 +33,7 @@ export class RedisHold implements HoldBackend, Renewable {
   extension = 0;
   /** Called when it becomes endangered. */
   onEndangered?: () => void;
+  readonly endsAt: number;
   registration?: Registration;
   #extendedAt = -Infinity;
   #token?: SharedFencingToken;
@@ -51,12 +52,12 @@ export class RedisHold implements HoldBackend, Renewable {
     this.lease = lease;
     this.deadline = driftAdjustedDeadline(sentAt, lease);
     this.#confirmedAt = sentAt;
+    this.endsAt = clock.now() + (maxHold ?? Infinity);
     this.#watch();
     if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
     if (maxHold !== undefined) {
-      const end = () =>
-        this.hold.markLost(`it was held for longer than its maxHold of ${maxHold} ms`);
-      this.#endOfHold = clock.setTimer(end, maxHold, true);
+      const why = `it was held for longer than its maxHold of ${maxHold} ms`;
+      this.#endOfHold = clock.setTimer(() => this.hold.markLost(why), maxHold, true);
     }
     this.hold = new Hold(identity, { key, client }, this, method, context);
   }
@@ -106,7 +107,8 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   isExclusive(): boolean {
-    return exactNow(this.context.clock) < this.deadline;
+    if (exactNow(this.context.clock) >= this.deadline) this.context.renewal.catchUp();
+    return this.now < this.deadline;
   }
 
   /** Fencing token, shared with the readers inside of this hold. */
@@ -144,8 +146,8 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#extendedAt = sentAt;
     this.lease = lease;
     this.deadline = Math.min(this.deadline, driftAdjustedDeadline(sentAt, lease)); // it may take effect without an answer
-    this.#watch();
     this.extension += 1;
+    this.#watch();
     const renewed = this.context.renewal.renewOne({ ...this.#renewal, isExtension: true });
     const isHeld = await unlessLost(this.hold, renewed);
     if (!this.hold.isLive) return;
@@ -155,8 +157,8 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   renewed(sentAt: number, lease: number): void {
-    const isOld = sentAt < this.#extendedAt || lease !== this.lease;
-    if (isOld) return; // another lease was requested since, and may already be in force
+    const isOld = sentAt < Math.max(this.#extendedAt, this.#confirmedAt) || lease !== this.lease;
+    if (isOld) return; // another lease was requested since, and may already be in force, or a later renewal was confirmed
     this.deadline = driftAdjustedDeadline(sentAt, lease);
     this.#confirmedAt = sentAt;
   }

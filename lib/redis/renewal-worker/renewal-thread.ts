@@ -1,0 +1,44 @@
+// The file of the worker thread that `RenewalWorker` starts.
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { RedisConnection } from '../connection/redis-connection.js';
+import { reasonOf } from '../connection/redis-error.js';
+import { makeClient } from '../make-client.js';
+import type { MirrorMessage, WorkerNews, WorkerStart } from './messages.js';
+import { SignOfLife } from './sign-of-life.js';
+import { StandbyRenewal } from './standby-renewal.js';
+import { clockOf } from './thread-clock.js';
+
+const { client: name, options, maxStall, sign, time, port } = workerData as WorkerStart;
+const { watchdogTimeout = 30_000, connectTimeout = 15_000 } = options;
+const clock = clockOf(time);
+const news = (what: WorkerNews): void => parentPort!.postMessage(what);
+
+/** A connection that nothing waits for: it is there when it is needed, or the locks are as without it. */
+async function open(): Promise<RedisConnection> {
+  let lastReason = 'no server has answered';
+  const client = await makeClient(name, options);
+  const connection = new RedisConnection({
+    client,
+    shardedSubscriptionMode: 'off',
+    clock,
+    onStateChange: (_, reason) => (lastReason = reason),
+  });
+  const late = () =>
+    news({ trouble: `could not connect to Redis within ${connectTimeout} ms (${lastReason})` });
+  const timer = clock.setTimer(late, connectTimeout, true);
+  connection.onReady(() => timer.cancel());
+  client.connect().catch(() => {}); // it keeps trying
+  return connection;
+}
+
+const renewal = new StandbyRenewal({
+  clock,
+  sign: new SignOfLife(sign),
+  watchdogTimeout,
+  maxStall,
+  open,
+  confirm: (renewals) => (port as MessagePort).postMessage(renewals),
+  failed: (error) => news({ trouble: `could not connect to Redis (${reasonOf(error)})` }),
+});
+(port as MessagePort).on('message', (message: MirrorMessage) => renewal.receive(message));
+news('ready');
