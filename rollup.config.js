@@ -10,6 +10,9 @@ const entries = Object.values(exports).flatMap(({ require: { default: file } = {
 const modules = (extension) =>
   Object.fromEntries(entries.map((entry) => [entry, `dist/modules/${entry}${extension}`]));
 
+/** The file of the worker thread: beside the file that starts it, and no export of the package. */
+const thread = 'redis/renewal-worker/renewal-thread';
+
 /** Peers, the dependency and Node's own modules. The helpers of TypeScript become part of the package. */
 const external = (id) => /^[^./]/.test(id) && id !== 'tslib';
 const helpers = {
@@ -17,15 +20,25 @@ const helpers = {
   resolveId: (id) => (id === 'tslib' ? resolve('node_modules/tslib/tslib.es6.mjs') : null),
 };
 
+/** As short as it is in CommonJS, and not that of a page where a test runner makes one: else rollup asks for `document`. */
+const ownUrl = {
+  name: 'own-url',
+  resolveImportMeta: (property, { format }) =>
+    property === 'url' && format === 'cjs'
+      ? "require('node:url').pathToFileURL(__filename).href"
+      : null,
+};
+
 /**
- * What only one of the small entries needs is in its file. What the entry without Nest needs is in a file that does not import
- * Nest. That a copy was loaded is a side effect, so it stays apart.
+ * What only one of the small entries, or the worker thread, needs is in its file. What the entry without Nest needs is in a file
+ * that does not import Nest. That a copy was loaded is a side effect, so it stays apart.
  */
 const chunks =
   (extension) =>
   (id, { getModuleInfo }) => {
     const withoutNest = importsOf(resolve(modules(extension)['standalone/index']), getModuleInfo);
     if (withoutNest.has(id)) return 'locks';
+    if (/modules\/redis\/renewal-worker\//.test(id)) return undefined;
     if (id.endsWith('/loaded-copies.js')) return 'loaded-copies';
     return /modules\/(health|inspector|opentelemetry|standalone|testing)\//.test(id)
       ? undefined
@@ -82,9 +95,9 @@ const formats = {
 
 export default [
   {
-    input: modules('.js'),
+    input: { ...modules('.js'), 'renewal-thread': `dist/modules/${thread}.js` },
     external,
-    plugins: [helpers, tabs],
+    plugins: [helpers, ownUrl, tabs],
     output: [
       { ...outputOf('.js'), dir: 'dist', plugins: [formats] },
       {

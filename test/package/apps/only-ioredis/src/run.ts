@@ -9,6 +9,7 @@ import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { getLockClientToken, type LockClient, LockModule } from 'nestjs-interlock';
+import { keepsLocksWhileBlocked } from './blocked.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'only-ioredis-'));
 const path = join(folder, 'redis.sock');
@@ -33,6 +34,7 @@ try {
   assert.equal(await locks.mutex('seat').tryAcquire(), undefined);
   await lease.release();
   await app.close();
+  await keepsLocksWhileBlocked(path);
 } finally {
   server.kill();
   rmSync(folder, { recursive: true });
