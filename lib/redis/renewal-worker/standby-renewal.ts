@@ -63,6 +63,7 @@ export class StandbyRenewal {
   #mirrored(copy: HoldCopy): MirroredHold {
     const { clock } = this.settings;
     const hold = new MirroredHold(copy, {
+      isOver: () => this.#isOver,
       renewed: (sentAt, lease) => this.#confirm([copy.id, sentAt, lease, copy.extension]),
       gone: () => this.#remove(copy.id),
     });
@@ -90,12 +91,19 @@ export class StandbyRenewal {
     this.#looking = this.settings.clock.setTimer(look, this.#beat, true);
   }
 
+  /** For how long there was no sign of life. */
+  get #silence(): number {
+    return this.settings.clock.now() - this.settings.sign.at;
+  }
+
+  get #isOver(): boolean {
+    return this.#silence > this.settings.maxStall;
+  }
+
   #look(): void {
-    const { clock, sign, maxStall, watchdogTimeout } = this.settings;
-    const silence = clock.now() - sign.at;
-    if (silence > maxStall) return this.#cutOff();
+    if (this.#isOver) return this.#cutOff();
     if (this.#isCutOff) void this.#open();
-    if (silence < watchdogTimeout / 6) return this.#standBy();
+    if (this.#silence < this.settings.watchdogTimeout / 6) return this.#standBy();
     this.#renew();
   }
 
@@ -106,13 +114,10 @@ export class StandbyRenewal {
     const { clock, sign } = this.settings;
     const lastRenewal = sign.at + this.#beat; // the main thread may have sent one until then
     void inTurns([...this.#holds.values()], (hold) => {
-      const now = clock.now();
-      hold.deadline = Math.min(
-        now + hold.lease / 2,
-        driftAdjustedDeadline(lastRenewal, hold.lease),
-      );
-      if (this.#isRenewing && this.#holds.get(hold.id) === hold && now < hold.deadline)
-        watchdog.add(hold);
+      if (!this.#isRenewing || this.#holds.get(hold.id) !== hold) return;
+      const latest = driftAdjustedDeadline(lastRenewal, hold.lease);
+      hold.safeUntil = Math.min(clock.now() + hold.lease / 2, latest);
+      watchdog.add(hold);
     });
   }
 
@@ -164,12 +169,12 @@ class MirroredHold implements Renewable {
   registration?: Registration;
   endOfHold?: Timer;
   /** Set anew at each stall: until then the main thread renews it. */
-  deadline = -Infinity;
+  safeUntil = -Infinity;
   readonly gone: () => void;
 
   constructor(
     { id, keys, field, kind, lease, extension }: HoldCopy,
-    private readonly when: Pick<Renewable, 'renewed' | 'gone'>,
+    private readonly when: Pick<Renewable, 'renewed' | 'gone'> & { isOver(): boolean },
   ) {
     this.id = id;
     this.keys = keys;
@@ -180,8 +185,13 @@ class MirroredHold implements Renewable {
     this.gone = when.gone;
   }
 
+  /** Asked for before each command: when `maxStall` is over none is sent, even if this thread was late to notice. */
+  get deadline(): number {
+    return this.when.isOver() ? -Infinity : this.safeUntil;
+  }
+
   renewed(sentAt: number, lease: number): void {
-    this.deadline = driftAdjustedDeadline(sentAt, lease);
+    this.safeUntil = driftAdjustedDeadline(sentAt, lease);
     this.when.renewed(sentAt, lease);
   }
 

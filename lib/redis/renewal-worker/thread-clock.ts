@@ -14,5 +14,8 @@ export function threadTime(clock: Clock): ThreadTime {
 export function clockOf(other: ThreadTime): Clock {
   const own = threadTime(systemClock);
   const ahead = other.now - other.shared - (own.now - own.shared);
-  return { ...systemClock, now: () => systemClock.now() + ahead };
+  return {
+    now: () => systemClock.now() + ahead,
+    setTimer: (fn, ms, background) => systemClock.setTimer(fn, ms, background),
+  };
 }

@@ -179,6 +179,13 @@ describe('A lease', () => {
     expect([lease.isHeld, signal.aborted]).toEqual([false, true]);
   });
 
+  it('is not shortened by an older renewal that is confirmed late', async () => {
+    const { hold } = await granted();
+    hold.backend.renewed(10_000, LEASE);
+    hold.backend.renewed(5_000, LEASE);
+    expect(hold.backend.deadline).toBe(driftAdjustedDeadline(10_000, LEASE));
+  });
+
   it('that is lost says when the server confirmed it last', async () => {
     const lease = await granted();
     const { signal } = lease;

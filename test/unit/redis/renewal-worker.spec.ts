@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
-import { systemClock } from '../../../lib/core/clock.js';
+import { type Clock, systemClock } from '../../../lib/core/clock.js';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
 import type { Renewable } from '../../../lib/redis/connection/renewal-schedule.js';
 import { Watchdog } from '../../../lib/redis/connection/watchdog.js';
@@ -83,7 +83,10 @@ describe('The option `renewalWorker`', () => {
 
 describe('The clock of another thread', () => {
   it('shows the same time', async () => {
-    const ahead = { ...systemClock, now: () => systemClock.now() + 12_345 };
+    const ahead: Clock = {
+      now: () => systemClock.now() + 12_345,
+      setTimer: () => ({ cancel() {} }),
+    };
     const copy = clockOf(threadTime(ahead));
     expect(Math.abs(copy.now() - ahead.now())).toBeLessThan(100);
     const { now } = copy;
@@ -201,6 +204,17 @@ describe('Renewal in another thread', () => {
     await clock.advance(LEASE / 2);
     expect(nodes[1]!.sent.length).toBeGreaterThan(0);
     expect(nodes[0]!.sent).toHaveLength(before);
+  });
+
+  it('sends nothing when it notices only after a pause that `maxStall` is over', async () => {
+    for (let id = 0; id < 1_000; id++) receive(copy(id, { lease: LEASE + 30 * id })); // some are due at any time
+    await live(1_000);
+    await clock.advance(MAX_STALL - 5_000);
+    const before = sent().length;
+    expect(before).toBeGreaterThan(0);
+    clock.stall(6_000);
+    await clock.advance(LEASE);
+    expect(sent()).toHaveLength(before);
   });
 
   it('renews nothing after a pause of the whole process in which the leases have run out', async () => {
@@ -357,11 +371,12 @@ describe('The mirror of the registered holds', () => {
     const [kept, lost] = [new Held(clock), new Held(clock)];
     renewal.add(kept);
     renewal.add(lost);
+    await clock.advance(LEASE / 3 - 1); // they are renewed next, before the next sign of life
     clock.stall(2 * LEASE);
     confirm(1, 0.5 * LEASE, LEASE, 0);
-    confirm(1, 1.2 * LEASE, LEASE, 0);
+    confirm(1, 1.4 * LEASE, LEASE, 0);
     await clock.advance(0);
-    expect(kept.told).toEqual([`renewed at ${0.5 * LEASE}`, `renewed at ${1.2 * LEASE}`]);
+    expect(kept.told).toEqual([`renewed at ${0.5 * LEASE}`, `renewed at ${1.4 * LEASE}`]);
     expect(lost.told).toEqual(['expired']);
     expect(received().slice(2)).toEqual([2]);
   });
