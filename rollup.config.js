@@ -10,8 +10,11 @@ const entries = Object.values(exports).flatMap(({ require: { default: file } = {
 const modules = (extension) =>
   Object.fromEntries(entries.map((entry) => [entry, `dist/modules/${entry}${extension}`]));
 
-/** The file of the worker thread: beside the file that starts it, and no export of the package. */
-const thread = 'redis/renewal-worker/renewal-thread';
+/** The files of the worker threads: beside the file that starts them, and no exports of the package. */
+const threads = {
+  'renewal-thread': 'dist/modules/redis/renewal-worker/renewal-thread.js',
+  'session-thread': 'dist/modules/zookeeper/session-worker/session-thread.js',
+};
 
 /** Peers, the dependency and Node's own modules. The helpers of TypeScript become part of the package. */
 const external = (id) => /^[^./]/.test(id) && id !== 'tslib';
@@ -30,7 +33,7 @@ const ownUrl = {
 };
 
 /**
- * What only one of the small entries, or the worker thread, needs is in its file. What the entry without Nest needs is in a file
+ * What only one of the small entries, or a worker thread, needs is in its file. What the entry without Nest needs is in a file
  * that does not import Nest. That a copy was loaded is a side effect, so it stays apart.
  */
 const chunks =
@@ -38,7 +41,7 @@ const chunks =
   (id, { getModuleInfo }) => {
     const withoutNest = importsOf(resolve(modules(extension)['standalone/index']), getModuleInfo);
     if (withoutNest.has(id)) return 'locks';
-    if (/modules\/redis\/renewal-worker\//.test(id)) return undefined;
+    if (/modules\/(redis\/renewal|zookeeper\/session)-worker\//.test(id)) return undefined;
     if (id.endsWith('/loaded-copies.js')) return 'loaded-copies';
     return /modules\/(health|inspector|opentelemetry|standalone|testing)\//.test(id)
       ? undefined
@@ -95,7 +98,7 @@ const formats = {
 
 export default [
   {
-    input: { ...modules('.js'), 'renewal-thread': `dist/modules/${thread}.js` },
+    input: { ...modules('.js'), ...threads },
     external,
     plugins: [helpers, ownUrl, tabs],
     output: [

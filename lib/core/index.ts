@@ -26,6 +26,7 @@ export * from './lease.js';
 export type { LockActivity, LockClient, LockClientStatus } from './lock-client.js';
 export type { LockHolder } from './lock-holder.js';
 export type { LockDiagnostics, LockEvents, LockSubject } from './lock-events.js';
+export type { RenewalWorkerOptions } from './worker/standby-thread.js';
 export type { OccurrenceMark, OccurrenceMarkOptions } from './occurrence-mark.js';
 export { MultiLease } from './internal/multi-lease.js';
 export { MultiLock, type MultiLockOptions } from './multi-lock.js';

@@ -30,5 +30,4 @@ export type {
   RedisReadWriteLockOptions,
   RedisSemaphoreOptions,
   RedisSpinLockOptions,
-  RenewalWorkerOptions,
 } from './redis-options.js';

@@ -1,5 +1,6 @@
 import type { WaiterLimits } from '../core/internal/waiter-limits.js';
 import type { Wait } from '../core/lock.js';
+import type { RenewalWorkerOptions } from '../core/worker/standby-thread.js';
 import type { RedisNode } from './connection/ioredis.js';
 import type { NodeRedisClient } from './node-redis/node-redis.js';
 import type { ReplicaPolicy } from './connection/replica-policy.js';
@@ -45,15 +46,6 @@ export interface RedisSpinLockOptions {
    * @default new ExponentialBackOff()
    */
   readonly backOff?: BackOff | undefined;
-}
-
-/** Options of the thread that renews locks while the event loop is blocked. */
-export interface RenewalWorkerOptions {
-  /**
-   * For how long the main thread may show no sign of life before the thread stops renewing, too: from the `watchdogTimeout` to
-   * 2^31 - 1 milliseconds. Longer than what your code may block, and as short as others can wait for a process that hangs.
-   */
-  readonly maxStall: number;
 }
 
 /** Options of a lock client on Redis. Exactly one of `client`, `connect`, `cluster` and `nodes`. Times are in milliseconds. */

@@ -18,7 +18,7 @@ import {
 import { isClient } from './drivers.js';
 import { validateLease } from './locks/redis-lease.js';
 import type { RedisLockOptions } from './redis-options.js';
-import { validateRenewalWorker } from './renewal-worker/validate-renewal-worker.js';
+import { validateWorkerOptions } from './renewal-worker/renewal-worker.js';
 
 /** Throws for an option that is out of its range. */
 type RefuseOption = (option: string, value: unknown, expected: string) => never;
@@ -223,7 +223,7 @@ export function validateRedisOptions(options: RedisLockOptions, client: string):
   if (!isWhole || !isTime(fairLockWaitTimeout ?? 1))
     refuse('fairLockWaitTimeout', fairLockWaitTimeout, 'whole milliseconds from 1 to 2^31 - 1');
   if (watchdogTimeout !== undefined) validateLease('watchdogTimeout', watchdogTimeout, { client });
-  validateRenewalWorker(options, client);
+  validateWorkerOptions(options, client);
   const { semaphoreTimeToLive } = options;
   if (semaphoreTimeToLive !== undefined)
     validateLease('semaphoreTimeToLive', semaphoreTimeToLive, { client });

@@ -44,6 +44,7 @@ const ZOOKEEPER: Record<keyof ZooKeeperClientOptions | 'name', true> = {
   driver: true,
   errorPolicy: true,
   literalPaths: true,
+  renewalWorker: true,
   retryPolicy: true,
   sasl: true,
   sessionTimeout: true,

@@ -34,7 +34,7 @@ export async function connectToZooKeeper(
   settings: ZooKeeperLockClientSettings,
   context: RecipeContext,
 ): Promise<void> {
-  const { name, connection, events, clock, connectTimeout, nodeData } = settings;
+  const { name, connection, events, clock, connectTimeout, nodeData, worker } = settings;
   if (context.accepts !== 'all') throw new LockClientClosedError({ client: name });
   const wait = new WaitScope(
     { client: name, clock, open: context.waits },
@@ -46,6 +46,7 @@ export async function connectToZooKeeper(
     connection.start();
     await untilConnected(connection, wait);
     context.nodeData = nodeData ?? (await localAddress(clock));
+    await worker?.start(connection);
   } catch (cause) {
     stop(); // the state change of the close must not replace `lastReason`
     await connection.close();
@@ -58,4 +59,12 @@ export async function connectToZooKeeper(
     stop();
     wait.end();
   }
+}
+
+/** Ends the session and the worker thread of a client. */
+export async function disconnectFromZooKeeper({
+  connection,
+  worker,
+}: ZooKeeperLockClientSettings): Promise<void> {
+  await Promise.all([worker?.close(), connection.close()]);
 }

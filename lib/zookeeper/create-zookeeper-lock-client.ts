@@ -6,6 +6,7 @@ import { RetryForever } from './connection/retry-policies.js';
 import { SessionConnection } from './connection/session-connection.js';
 import { makeTransport } from './drivers.js';
 import { validateZooKeeperOptions, type ZooKeeperLockOptions } from './zookeeper-options.js';
+import { SessionWorker } from './session-worker/session-worker.js';
 import { ZooKeeperLockClient } from './zookeeper-lock-client.js';
 
 /**
@@ -39,6 +40,7 @@ export async function createZooKeeperLockClient(
   const { servers, chroot } = parseConnectString(options.connect, name);
   const events = new LockEventEmitter(name);
   const list = new ServerList(servers, Math.random);
+  const worker = options.renewalWorker && new SessionWorker(name, options, systemClock);
   const connection = new SessionConnection({
     transport: await makeTransport(options, name),
     servers: list,
@@ -46,11 +48,13 @@ export async function createZooKeeperLockClient(
     tickTime,
     clock: systemClock,
     auth,
+    catchUp: () => worker?.catchUp(),
     onAttemptFailed: (reason) => events.emit('connection', { state: connection.state, reason }),
   });
   const client = new ZooKeeperLockClient({
     name,
     connection,
+    worker,
     serverIds: () => list.known.map((address) => `zookeeper ${address}`),
     events,
     clock: systemClock,

@@ -11,6 +11,7 @@ import type { LockScope, Wait } from '../core/lock.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
 import type { AclEntry, ZooKeeperConnection } from './connection/zookeeper-connection.js';
 import type { LockPathSettings } from './lock-path.js';
+import type { SessionWorker } from './session-worker/session-worker.js';
 import { DelayedWatches } from './locks/delayed-watches.js';
 import { KnownQueues } from './locks/known-queues.js';
 import { ContainerParents } from './nodes/container-parents.js';
@@ -35,6 +36,8 @@ export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope
   readonly nodeData?: Buffer;
   /** Time after which the node of a holder that did not queue is watched. Default: 100. */
   readonly watchAfter?: number;
+  /** Keeps the session while the event loop is blocked. */
+  readonly worker?: SessionWorker | undefined;
   /** Whether its server is in this process, so that no other process can reach it. Default: false. */
   readonly isLocal?: boolean;
 }

@@ -15,7 +15,7 @@ import { MultiLock } from '../core/multi-lock.js';
 import { refuseLease, validatePermits } from '../core/internal/validation.js';
 import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
 import { settleWithin } from '../core/internal/timers.js';
-import { connectToZooKeeper } from './connect-to-zookeeper.js';
+import { connectToZooKeeper, disconnectFromZooKeeper } from './connect-to-zookeeper.js';
 import { ZooKeeperInspection } from './inspection/zookeeper-inspection.js';
 import { lockPath, type LockSettings, nodeData, type NodeOptions, PathUses } from './lock-path.js';
 import {
@@ -83,7 +83,7 @@ export class ZooKeeperLockClient implements LockClient {
     this.#context = makeRecipeContext(settings);
     this.#lifecycle = new ClientLifecycle(this.#context, {
       drained: () => this.#context.removals.drained(),
-      disconnect: (ms) => settleWithin(ms, clock, connection.close()),
+      disconnect: (ms) => settleWithin(ms, clock, disconnectFromZooKeeper(settings)),
     });
     this[LOCK_INSPECTION] = new ZooKeeperInspection(this.#context, chroot, settings);
     connection.onStateChange((state, reason) => events.emit('connection', { state, reason }));

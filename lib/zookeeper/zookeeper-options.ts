@@ -4,6 +4,8 @@ import { NotShown } from '../core/errors/shown-value.js';
 import { validateAcquireOptions } from '../core/internal/validation.js';
 import { validateWaiterLimits, type WaiterLimits } from '../core/internal/waiter-limits.js';
 import type { Wait } from '../core/lock.js';
+import type { RenewalWorkerOptions } from '../core/worker/standby-thread.js';
+import { validateRenewalWorker } from '../core/worker/validate-renewal-worker.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
 import { parseConnectString } from './connection/server-list.js';
 import { isCanonicalPath } from './connection/znode-path.js';
@@ -46,6 +48,20 @@ export interface ZooKeeperLockOptions extends WaiterLimits {
    * @default 30000
    */
   readonly sessionTimeout?: number | undefined;
+  /**
+   * Keeps the session from a worker thread while the event loop of the main thread is blocked: then work that blocks it for longer
+   * than the session lasts does not lose its locks. The thread has a connection of its own, by the driver `'wire'`, which it opens
+   * when the main thread has shown no sign of life for a third of the `sessionTimeout`; the connection of the main thread is
+   * interrupted then, so it does not go with `errorPolicy: 'standard'`, and ends a leadership with that policy. All servers have to grant
+   * the same timeout. If the thread ends, locks are as without it, and there is a process warning. If it cannot be started,
+   * because a bundler has left its file out, the client does not connect: `LockOptionsError`.
+   *
+   * The price: a process that hangs, but is not dead, blocks others for up to `maxStall` and a `sessionTimeout`, instead of one
+   * `sessionTimeout`. One that was killed or is stopped loses its locks as ever.
+   *
+   * @default none: a blocked event loop loses its locks
+   */
+  readonly renewalWorker?: RenewalWorkerOptions | undefined;
   /**
    * The `tickTime` in the configuration of the servers. Their leader may learn this late that a client is alive, so a session
    * without proof of life is given up this much earlier. Set it if the servers use a longer one.
@@ -134,7 +150,17 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
     if (ms !== undefined && !(Number.isFinite(ms) && ms > 0 && ms <= LONGEST))
       refuse(option, 'milliseconds above 0 and below 2^31');
   }
-  const { basePath, literalPaths, wait, retryPolicy, errorPolicy, auth, acl, driver } = options;
+  const {
+    basePath,
+    literalPaths,
+    wait,
+    retryPolicy,
+    errorPolicy,
+    auth,
+    acl,
+    driver,
+    renewalWorker,
+  } = options;
   if (driver !== undefined && driver !== 'native' && driver !== 'wire')
     refuse('driver', "'native' or 'wire'");
   const { tls, sasl } = options;
@@ -156,6 +182,13 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
     refuse('errorPolicy', "'standard' or 'session'");
   if (auth !== undefined && !(Array.isArray(auth) && auth.every(isAuthInfo)))
     refuse('auth', "entries such as { scheme: 'digest', auth: 'user:password' }");
+  if (renewalWorker !== undefined && errorPolicy === 'standard')
+    refuse('errorPolicy', "'session', or none, with `renewalWorker`: it interrupts the connection");
+  validateRenewalWorker(renewalWorker, {
+    client,
+    lasting: ['sessionTimeout', options.sessionTimeout ?? 30_000],
+    copied: { tls, sasl, auth },
+  });
   if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0 && acl.every(isAclEntry)))
     refuse(
       'acl',

@@ -113,6 +113,7 @@ export class RenewalSchedule {
     }
     hold.registration ??= { index: 0 };
     hold.registration.group = group;
+    hold.registration.isOverdue = false;
     hold.registration.index = group.holds.push(hold) - 1;
     group.weight += weight;
     group.deadline = Math.min(group.deadline, hold.deadline);

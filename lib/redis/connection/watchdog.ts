@@ -54,7 +54,6 @@ export class Watchdog {
   /** Registers the hold; to be called again when its lease was changed. */
   add(hold: Renewable): void {
     if (hold.registration === undefined) this.#registered += 1;
-    else hold.registration.isOverdue = false;
     this.mirror?.add(hold);
     this.#schedule.add(hold);
   }

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../core/clock.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import type { Renewable } from '../connection/renewal-schedule.js';
 import type { Confirmations, HoldCopy, MirrorMessage } from './messages.js';
-import { SignOfLife } from './sign-of-life.js';
+import { SignOfLife } from '../../core/worker/sign-of-life.js';
 
 /**
  * Keeps the worker thread informed of the holds that are registered in this one, with a sign of life while there are any, and

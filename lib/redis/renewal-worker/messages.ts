@@ -1,6 +1,6 @@
 import type { RedisLockOptions } from '../redis-options.js';
 import type { Renewable } from '../connection/renewal-schedule.js';
-import type { ThreadTime } from './thread-clock.js';
+import type { ThreadTime } from '../../core/worker/thread-clock.js';
 
 /** Options of the connection that the worker makes, all of which can be copied. */
 export type WorkerConnectionOptions = Pick<
@@ -36,6 +36,3 @@ export type MirrorMessage = HoldCopy | number;
 
 /** Renewals that the server has confirmed: four numbers each, the id of the hold, when it was sent, the lease and `extension`. */
 export type Confirmations = readonly number[];
-
-/** News of the worker for the log; `ready` when it has started. */
-export type WorkerNews = 'ready' | { readonly trouble: string };

@@ -3,15 +3,16 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { RedisConnection } from '../connection/redis-connection.js';
 import { reasonOf } from '../connection/redis-error.js';
 import { makeClient } from '../make-client.js';
-import type { MirrorMessage, WorkerNews, WorkerStart } from './messages.js';
-import { SignOfLife } from './sign-of-life.js';
+import type { ThreadNews } from '../../core/worker/standby-thread.js';
+import type { MirrorMessage, WorkerStart } from './messages.js';
+import { SignOfLife } from '../../core/worker/sign-of-life.js';
 import { StandbyRenewal } from './standby-renewal.js';
-import { clockOf } from './thread-clock.js';
+import { clockOf } from '../../core/worker/thread-clock.js';
 
 const { client: name, options, maxStall, sign, time, port } = workerData as WorkerStart;
 const { watchdogTimeout = 30_000, connectTimeout = 15_000 } = options;
 const clock = clockOf(time);
-const news = (what: WorkerNews): void => parentPort!.postMessage(what);
+const news = (what: ThreadNews): void => parentPort!.postMessage(what);
 
 /** A connection that nothing waits for: it is there when it is needed, or the locks are as without it. */
 async function open(): Promise<RedisConnection> {

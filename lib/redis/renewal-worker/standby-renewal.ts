@@ -5,7 +5,7 @@ import type { Registration, Renewable } from '../connection/renewal-schedule.js'
 import { Watchdog } from '../connection/watchdog.js';
 import { driftAdjustedDeadline } from '../locks/redis-grant.js';
 import type { Confirmations, HoldCopy, MirrorMessage } from './messages.js';
-import { beatOf, type SignOfLife } from './sign-of-life.js';
+import { beatOf, type SignOfLife } from '../../core/worker/sign-of-life.js';
 
 /** Parts of a {@link StandbyRenewal}. Times are in ms, by the clock of the main thread. */
 export interface StandbySettings {

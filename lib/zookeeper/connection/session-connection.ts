@@ -33,6 +33,8 @@ interface SessionConnectionOptions {
   readonly auth?: readonly AuthInfo[];
   /** Returns a number in [0, 1); spreads the reconnects of many clients. Default: `Math.random`. */
   readonly random?: () => number;
+  /** See `Session`. */
+  readonly catchUp?: () => void;
   /** Called when an attempt to connect failed; another follows. */
   readonly onAttemptFailed?: (reason: string) => void;
 }
@@ -187,6 +189,16 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
       LeaseScope.runOutside(() => this.#attach());
   }
 
+  /**
+   * Connects to a session that another connection has opened, which the servers then cut off from it.
+   *
+   * @param confirmedAt when a sign of life was sent of which the leader has learned
+   */
+  takeOver(credentials: SessionCredentials, confirmedAt: number): void {
+    this.#keep(credentials, confirmedAt);
+    this.start();
+  }
+
   unref(): void {
     this.#isBackground = true;
   }
@@ -318,16 +330,20 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   #adopt({ id, password, timeout }: SessionCredentials, openedAt: number): void {
     const old = this.session;
     if (old?.id === id) return old.attached(timeout, openedAt);
-    const { clock, tickTime } = this.options;
-    const session = new Session(id, password, timeout, clock, openedAt, tickTime);
+    this.#keep({ id, password, timeout }, openedAt);
+    if (old === undefined) return;
+    this.#become('LOST', 'the servers have opened another session');
+    old.end('the servers have opened another session');
+  }
+
+  #keep({ id, password, timeout }: SessionCredentials, confirmedAt: number): void {
+    const { clock, tickTime, catchUp } = this.options;
+    const session = new Session(id, password, timeout, clock, confirmedAt, tickTime, catchUp);
     this.session = session;
     session.onEnd((reason) => this.#sessionEnded(session, reason));
     session.onDoubt(() => {
       for (const listener of this.#doubters) listener();
     });
-    if (old === undefined) return;
-    this.#become('LOST', 'the servers have opened another session');
-    old.end('the servers have opened another session');
   }
 
   #up(link: PipelinedLink): void {

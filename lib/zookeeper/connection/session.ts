@@ -50,6 +50,7 @@ export class Session {
    * @param timeout negotiated timeout in milliseconds; `Infinity` if the session cannot expire
    * @param tickTime tick time of the servers in milliseconds; a negotiated timeout is at least two ticks
    * @param sentAt time at which the request was sent that the leader answered with this session
+   * @param catchUp called before it ends for lack of a proof: another thread may have `confirmed` it
    */
   constructor(
     readonly id: string,
@@ -58,6 +59,7 @@ export class Session {
     private readonly clock: Clock,
     sentAt: number,
     private readonly tickTime = DEFAULT_TICK_TIME,
+    private readonly catchUp: () => void = () => {},
   ) {
     this.#timeout = timeout;
     this.#safeUntil = this.#safeAfter(sentAt);
@@ -95,7 +97,9 @@ export class Session {
 
   /** True if the servers cannot have expired the session. Checked by the clock, so it also holds after an event loop stall. */
   get isAlive(): boolean {
-    if (this.#timeout !== Infinity && !this.#ended && exactNow(this.clock) >= this.#safeUntil)
+    if (this.#timeout === Infinity || this.#ended) return !this.#ended;
+    if (exactNow(this.clock) >= this.#safeUntil) this.catchUp();
+    if (this.clock.now() >= this.#safeUntil)
       this.end(
         `no proof for ${Math.round(this.#timeout * TRUSTED_SHARE)} ms that the servers still keep it`,
       );
@@ -127,6 +131,18 @@ export class Session {
     this.#touches = []; // the former server need not have forwarded them
     this.#timer?.cancel();
     this.#arm();
+  }
+
+  /**
+   * Records that the leader has learned of a sign of life of another thread, which has attached to the session too, and was granted
+   * `timeout`. It was sent at `sentAt`.
+   */
+  confirmed(timeout: number, sentAt: number): void {
+    const isShorter = timeout < this.#timeout;
+    this.#timeout = Math.min(this.#timeout, timeout);
+    const safeUntil = this.#safeAfter(sentAt);
+    if (isShorter || safeUntil > this.#safeUntil) this.#safeUntil = safeUntil;
+    this.#confirmedAt = Math.max(this.#confirmedAt, sentAt);
   }
 
   /** Ends the session for `reason`. Idempotent; the first reason is the one reported. */

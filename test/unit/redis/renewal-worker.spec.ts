@@ -9,9 +9,9 @@ import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-clie
 import type { RedisLockOptions } from '../../../lib/redis/redis-options.js';
 import { HoldMirror } from '../../../lib/redis/renewal-worker/hold-mirror.js';
 import type { HoldCopy, MirrorMessage } from '../../../lib/redis/renewal-worker/messages.js';
-import { SignOfLife } from '../../../lib/redis/renewal-worker/sign-of-life.js';
+import { SignOfLife } from '../../../lib/core/worker/sign-of-life.js';
 import { StandbyRenewal } from '../../../lib/redis/renewal-worker/standby-renewal.js';
-import { clockOf, threadTime } from '../../../lib/redis/renewal-worker/thread-clock.js';
+import { clockOf, threadTime } from '../../../lib/core/worker/thread-clock.js';
 import { newPermitHolder } from '../../../lib/redis/semaphores/permit-holder.js';
 import { VirtualClock } from '../../support/time.js';
 import { connectionOf, FakeNode } from './fakes.js';

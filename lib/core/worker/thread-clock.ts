@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../core/clock.js';
+import { type Clock, systemClock } from '../clock.js';
 
 /** The same moment by the clock of one thread, and by the clock of the machine that all threads share; in ms. */
 export interface ThreadTime {

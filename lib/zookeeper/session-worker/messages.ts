@@ -1,0 +1,35 @@
+import type { ThreadTime } from '../../core/worker/thread-clock.js';
+import type { SessionCredentials } from '../connection/transport.js';
+import type { ZooKeeperLockOptions } from '../zookeeper-options.js';
+
+/** Options of the connection that the worker makes, all of which can be copied. */
+export type WorkerConnectionOptions = Pick<
+  ZooKeeperLockOptions,
+  'connect' | 'tickTime' | 'auth' | 'tls' | 'sasl'
+>;
+
+/** What the worker gets at its start. Times are in ms. */
+export interface SessionWorkerStart {
+  /** Name of the lock client. */
+  readonly client: string;
+  readonly options: WorkerConnectionOptions;
+  readonly maxStall: number;
+  /** Memory of the `SignOfLife`. */
+  readonly sign: SharedArrayBuffer;
+  /** A moment by the clocks of the main thread. */
+  readonly time: ThreadTime;
+  /** For {@link SessionMessage} and {@link SessionProof}. */
+  readonly port: unknown;
+}
+
+/** The session of the main thread now, or `null` while it has none. */
+export type SessionMessage = SessionCredentials | null;
+
+/** A sign of life of the worker in that session, of which the leader has learned. */
+export interface SessionProof {
+  readonly id: string;
+  /** Timeout that the servers have granted to the worker, in ms. */
+  readonly timeout: number;
+  /** When it was sent, by the clock of the main thread. */
+  readonly sentAt: number;
+}

@@ -1,0 +1,27 @@
+// The file of the worker thread that `SessionWorker` starts.
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { SignOfLife } from '../../core/worker/sign-of-life.js';
+import type { ThreadNews } from '../../core/worker/standby-thread.js';
+import { clockOf } from '../../core/worker/thread-clock.js';
+import { parseConnectString, ServerList } from '../connection/server-list.js';
+import { WireTransport } from '../wire/wire-transport.js';
+import type { SessionMessage, SessionWorkerStart } from './messages.js';
+import { StandbySession } from './standby-session.js';
+
+const { client, options, maxStall, sign, time, port } = workerData as SessionWorkerStart;
+const { connect, tickTime, auth, tls, sasl } = options;
+const clock = clockOf(time);
+const { servers } = parseConnectString(connect, client);
+
+const session = new StandbySession({
+  clock,
+  sign: new SignOfLife(sign),
+  maxStall,
+  transport: new WireTransport({ clock, tls, sasl }),
+  servers: new ServerList(servers, Math.random),
+  tickTime,
+  auth,
+  confirm: (proof) => (port as MessagePort).postMessage(proof),
+});
+(port as MessagePort).on('message', (message: SessionMessage) => session.receive(message));
+parentPort!.postMessage('ready' satisfies ThreadNews);

@@ -1,0 +1,123 @@
+import type { Clock, Timer } from '../../core/clock.js';
+import { beatOf, type SignOfLife } from '../../core/worker/sign-of-life.js';
+import type { Servers } from '../connection/server-list.js';
+import { SessionConnection } from '../connection/session-connection.js';
+import type { SessionCredentials, Transport } from '../connection/transport.js';
+import type { AuthInfo } from '../connection/zookeeper-connection.js';
+import type { SessionMessage, SessionProof } from './messages.js';
+
+/** Parts of a {@link StandbySession}. Times are in ms, by the clock of the main thread. */
+export interface StandbySessionSettings {
+  readonly clock: Clock;
+  readonly sign: SignOfLife;
+  readonly maxStall: number;
+  readonly transport: Transport;
+  readonly servers: Servers;
+  readonly tickTime?: number | undefined;
+  readonly auth?: readonly AuthInfo[] | undefined;
+  /** Receives what the leader is known to have learned. */
+  readonly confirm: (proof: SessionProof) => void;
+}
+
+/**
+ * Keeps the session of the main thread alive while that shows no sign of life, from a thread of its own: it attaches to the session,
+ * as a client does after a lost connection. The servers then close the connection of the main thread, which attaches again when it
+ * lives on.
+ *
+ * It takes over when the last sign is a third of the timeout old, as the main thread asks for a sign of the leader every sixth: so
+ * about half of the timeout is left. It stands by again at the next sign.
+ *
+ * Invariants:
+ * - It never ends the session, nor opens one: its links are only ever dropped.
+ * - When the last sign is older than `maxStall` it has no link: so a process that hangs keeps its locks for no longer than
+ *   `maxStall` and a timeout.
+ * - It reports what a `Session` of its own has concluded from answers on its own link. All servers have to grant the same timeout.
+ */
+export class StandbySession {
+  #session?: SessionCredentials | undefined;
+  #connection?: SessionConnection | undefined;
+  #reported = -Infinity;
+  #looking?: Timer | undefined;
+
+  constructor(private readonly settings: StandbySessionSettings) {}
+
+  /** The session that the main thread has from now on; it lives. */
+  receive(session: SessionMessage): void {
+    this.#standBy();
+    this.#session = session ?? undefined;
+    this.#looking?.cancel();
+    this.#lookLater();
+  }
+
+  /** For how long there was no sign of life. */
+  get #silence(): number {
+    return this.settings.clock.now() - this.settings.sign.at;
+  }
+
+  #lookLater(): void {
+    const { clock } = this.settings;
+    const session = this.#session;
+    if (session === undefined) return;
+    const look = () => {
+      this.#look(session);
+      this.#lookLater();
+    };
+    this.#looking = clock.setTimer(look, beatOf(session.timeout), true);
+  }
+
+  #look(session: SessionCredentials): void {
+    this.#report(session);
+    if (!this.#isWanted(session)) this.#standBy();
+    else if (this.#connection === undefined) this.#takeOver(session);
+  }
+
+  #isWanted({ timeout }: SessionCredentials): boolean {
+    return this.#silence >= timeout / 3 && this.#silence <= this.settings.maxStall;
+  }
+
+  #takeOver(session: SessionCredentials): void {
+    const { transport, servers, tickTime, auth, clock, sign } = this.settings;
+    const next = async () => {
+      if (this.#isWanted(session)) return await servers.next();
+      throw new Error('the main thread lives again, or for too long has not');
+    };
+    const connection = new SessionConnection({
+      ...{ clock, tickTime, auth, sessionTimeout: session.timeout },
+      transport: leaving(transport),
+      servers: { size: servers.size, next },
+    });
+    this.#connection = connection;
+    this.#reported = sign.at; // no proof: it only bounds the attempts
+    connection.onStateChange((state) => {
+      if (state === 'LOST') void connection.close(); // or it would open another session
+    });
+    connection.takeOver(session, sign.at);
+  }
+
+  #report({ id }: SessionCredentials): void {
+    const { timeout, confirmedAt: sentAt = -Infinity } = this.#connection?.session ?? {};
+    if (timeout === undefined || sentAt <= this.#reported) return;
+    this.#reported = sentAt;
+    this.settings.confirm({ id, timeout, sentAt });
+  }
+
+  #standBy(): void {
+    void this.#connection?.close();
+    this.#connection = undefined;
+  }
+}
+
+/** That transport with links that do not end the session when they are closed. */
+function leaving(transport: Transport): Transport {
+  return {
+    open(options, listener) {
+      const link = transport.open(options, listener);
+      return {
+        request: (request, reply) => link.request(request, reply),
+        detach: (session) => link.detach(session),
+        close: () => link.detach(undefined),
+      };
+    },
+    close: async () => {},
+  };
+}
