@@ -22,6 +22,11 @@ export interface IoRedis {
   readonly Cluster: new (nodes: readonly unknown[], options: object) => RedisClient;
 }
 
+/** Which of the packages it is. A bundler shows all that `Redis` of ioredis has as exports, and it has a `createClient`, too. */
+export function isIoRedisPackage(loaded: IoRedis | NodeRedis): loaded is IoRedis {
+  return 'Cluster' in loaded;
+}
+
 /** The packages that carry the commands, each an optional peer dependency. */
 export type RedisDriver = 'ioredis' | 'node-redis';
 

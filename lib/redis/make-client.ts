@@ -2,7 +2,7 @@ import { LockConnectionError, LockOptionsError } from '../core/errors/index.js';
 import { NotShown } from '../core/errors/shown-value.js';
 import { duplicateOf, isIoRedis, isRedisCluster, type RedisClient } from './connection/ioredis.js';
 import { isHostAndPort } from './connection/server-address.js';
-import { type IoRedis, loadDriver, type RedisDriver } from './drivers.js';
+import { type IoRedis, isIoRedisPackage, loadDriver, type RedisDriver } from './drivers.js';
 import {
   clusterOptionsOf,
   type HostAndPort,
@@ -43,10 +43,10 @@ export async function makeClient(name: string, options: RedisLockOptions): Promi
     return duplicateOf(client, { socketTimeout: silence }, ours);
   }
   const driver = await loadDriver(name, client === undefined ? options.driver : 'node-redis');
-  refuseOptionsOfOther('createClient' in driver ? 'node-redis' : 'ioredis', name, options);
-  return 'createClient' in driver
-    ? byNodeRedis(driver, options, silence)
-    : byIoRedis(driver, options, silence);
+  refuseOptionsOfOther(isIoRedisPackage(driver) ? 'ioredis' : 'node-redis', name, options);
+  return isIoRedisPackage(driver)
+    ? byIoRedis(driver, options, silence)
+    : byNodeRedis(driver, options, silence);
 }
 
 function byIoRedis(

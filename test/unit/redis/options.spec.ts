@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { createRequire } from 'node:module';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
 import {
   type BackOff,
@@ -6,6 +7,8 @@ import {
   ExponentialBackOff,
 } from '../../../lib/redis/locks/back-off.js';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
+import { type IoRedis, isIoRedisPackage } from '../../../lib/redis/drivers.js';
+import type { NodeRedis } from '../../../lib/redis/node-redis/node-redis.js';
 import { newPermitHolder, permitIdsOf } from '../../../lib/redis/semaphores/permit-holder.js';
 import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
 import type { RedisLockOptions } from '../../../lib/redis/redis-options.js';
@@ -75,6 +78,22 @@ describe('A Redis client', () => {
     const error: unknown = await create({ connect }).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(LockOptionsError);
     expect((error as Error).message.includes(connect)).toBe(isShown);
+  });
+});
+
+describe('The package that connects', () => {
+  /** Everything that it has is an export, as in a bundle. */
+  const load = createRequire(import.meta.url) as (name: string) => IoRedis & NodeRedis;
+
+  it.each([
+    ['ioredis', true],
+    ['ioredis5', true],
+    ['iovalkey', true],
+    ['redis', false],
+    ['redis5', false],
+  ])('is known in a bundle, too: %s', (name, isIoRedis) => {
+    expect('createClient' in load(name)).toBe(true);
+    expect(isIoRedisPackage(load(name))).toBe(isIoRedis);
   });
 });
 
