@@ -102,10 +102,8 @@ export class StandbyThread {
   #notStarted(cause: unknown): LockOptionsError {
     return new LockOptionsError(
       'renewalWorker',
-      new NotShown(
-        `given, but the file of its thread could not be run (${this.settings.reasonOf(cause)})`,
-      ),
-      'it only where the package is loaded from node_modules (leave `nestjs-interlock` external in your bundler), or leave it out',
+      new NotShown('given, but its thread could not be started'),
+      `it where that is possible (${this.settings.reasonOf(cause)}): in a bundle leave \`nestjs-interlock\` external; or leave the option out`,
       { client: this.settings.client, cause },
     );
   }

@@ -48,7 +48,8 @@ async function copyWithoutThread(): Promise<Package> {
 async function assertRefused({ createLockClient }: Package, path: string): Promise<void> {
   await assert.rejects(createLockClient(optionsOf(path)), {
     name: 'LockOptionsError',
-    message: /renewalWorker.*Cannot find module.*leave `nestjs-interlock` external/s,
+    message:
+      /renewalWorker.*Cannot find module .*renewal-thread\.js.*leave `nestjs-interlock` external/s,
   });
   await using locks = await createLockClient({ backend: 'redis', connect: { path } });
   assert.ok(await locks.mutex('seat').tryAcquire());
