@@ -20,6 +20,9 @@ export interface RenewalWorkerOptions {
 /** News of the thread for the log; `ready` when it has started. */
 export type ThreadNews = 'ready' | { readonly trouble: string };
 
+const CHECK = 'Check the credentials, and how many connections the server allows.';
+const RESTART = 'Find the reason, and restart the process.';
+
 /** Parts of a {@link StandbyThread}. */
 interface StandbyThreadSettings {
   readonly client: string;
@@ -76,7 +79,7 @@ export class StandbyThread {
       await new Promise<void>((resolve, reject) => {
         thread.on('message', (news: ThreadNews) => {
           if (news === 'ready') resolve();
-          else this.#warn(news.trouble);
+          else this.#warn(news.trouble, CHECK);
         });
         thread.on('error', (error) => {
           reject(error);
@@ -111,14 +114,14 @@ export class StandbyThread {
   /** Before the thread has started, the failure is that of `start`. */
   #end(how: string): void {
     this.settings.ended();
-    if (this.#hasStarted && !this.#isClosed) this.#warn(how);
+    if (this.#hasStarted && !this.#isClosed) this.#warn(how, RESTART);
   }
 
-  #warn(how: string): void {
+  #warn(how: string, advice: string): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     process.emitWarning(
-      `The thread that keeps the locks of client "${this.settings.client}" while the event loop is blocked ${how}. Only the main thread keeps them now, as without \`renewalWorker\`. Find the reason, and restart the process.`,
+      `The thread that keeps the locks of client "${this.settings.client}" while the event loop is blocked ${how}. Only the main thread keeps them now, as without \`renewalWorker\`. ${advice}`,
     );
   }
 }

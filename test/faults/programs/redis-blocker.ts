@@ -1,6 +1,8 @@
 // Holds a lock of each kind on Redis, and blocks its event loop when it was asked to `block` it for so many ms: then it says
-// which of the locks it knows to be lost, in the same turn. Ends its worker thread when asked to `end the thread`, and says so.
+// which of the locks it knows to be lost, in the same turn. Asked to `end`, it ends its worker thread; asked for its `warnings`,
+// it waits until there is one.
 // Arguments: the options of the lock client as JSON, the prefix of the keys.
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import { KINDS } from '../support/redis-kinds.js';
@@ -11,6 +13,9 @@ Worker.prototype.unref = function (this: Worker) {
   if (this.constructor === Worker) threads.push(this); // Node itself has others
   return unref.call(this);
 };
+
+const warnings: string[] = [];
+process.on('warning', ({ message }) => warnings.push(message));
 
 const [, , options, prefix] = process.argv;
 const client = await createRedisLockClient('blocker', JSON.parse(options!) as object);
@@ -37,6 +42,10 @@ const orders: Record<string, (ms: number) => unknown> = {
   async end() {
     await Promise.all(threads.map((thread) => thread.terminate()));
     process.send!('ended');
+  },
+  async warnings() {
+    while (warnings.length === 0) await once(process, 'warning');
+    process.send!(warnings);
   },
   async close() {
     await client.close();

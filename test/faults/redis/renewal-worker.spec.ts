@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../../lib/redis/redis-options.js';
 import { useCleanup, useRedisCluster } from '../../support/fixtures.js';
+import { eventually } from '../../support/time.js';
 import { byTier } from '../../support/tier.js';
 import { Program } from '../support/program.js';
-import { holderOf, holdersOf, KINDS } from '../support/redis-kinds.js';
+import { expiryOf, holderOf, holdersOf, KINDS } from '../support/redis-kinds.js';
 import { RedisLockClients, useRedisStage } from '../support/redis-stage.js';
 
 /** In the long tier as they would be in an app. In ms. */
@@ -113,14 +114,44 @@ describe('A process that blocks its event loop for longer than its leases', () =
     const report = holder.next();
     expect(await Promise.race([report, taken])).toBe('taken');
     expect(await report).toEqual({ lost: ALL, threads: 1 });
+    holder.tell('warnings');
+    expect(await holder.next()).toEqual([
+      expect.stringMatching(
+        /thread that renews the locks of client "blocker" .* has ended\. Locks/,
+      ),
+    ]);
     holder.tell('close');
-    const { code, errors } = await holder.exited;
-    expect(code).toBe(0);
-    expect(errors.match(/Warning: /g)).toHaveLength(1);
-    expect(errors).toMatch(
-      /thread that renews the locks of client "blocker" .* has ended\. Locks are renewed by the main thread alone/,
-    );
+    expect(await holder.next()).toBe('closed');
+    expect(await holder.exited).toMatchObject({ code: 0 });
   }, 90_000);
+
+  it('gives one warning when its worker cannot connect, and keeps its locks as long as it is not blocked', async () => {
+    const options = { connectTimeout: 1_000, renewalWorker: { maxStall: LEASE } };
+    const holder = await start(options);
+    const key = `${stage.key} mutex`;
+    const expiresAfter = async (time: number) => (await expiryOf(stage.server, key)) > time;
+    const end = Date.now() + LEASE;
+    holder.tell(`block ${1.2 * LEASE}`); // its worker connects anew after that
+    await eventually('its worker renews it', () => expiresAfter(end + LEASE / 10), {
+      within: LEASE,
+    });
+    const setPassword = (password: string) => stage.redis.config('SET', 'requirepass', password);
+    cleanup('', setPassword);
+    await setPassword('changed');
+    expect(await holder.next()).toEqual({ lost: [], threads: 1 });
+    holder.tell('warnings');
+    expect(await holder.next()).toEqual([
+      expect.stringMatching(
+        /could not connect to Redis within 1000 ms \(.*NOAUTH.*\)\. Locks are .* Check/,
+      ),
+    ]);
+    await setPassword('');
+    const now = Date.now() + LEASE;
+    await eventually('the main thread renews it', () => expiresAfter(now), { within: LEASE });
+    holder.tell('close');
+    expect(await holder.next()).toBe('closed');
+    expect(await holder.exited).toMatchObject({ code: 0 });
+  }, 150_000);
 
   it('loses them within a lease when it is killed', async () => {
     const holder = await start();
