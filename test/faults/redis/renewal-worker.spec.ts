@@ -117,7 +117,7 @@ describe('A process that blocks its event loop for longer than its leases', () =
     holder.tell('warnings');
     expect(await holder.next()).toEqual([
       expect.stringMatching(
-        /thread that renews the locks of client "blocker" .* has ended\. Locks/,
+        /thread that keeps the locks of client "blocker" .* has ended\. Only/,
       ),
     ]);
     holder.tell('close');
@@ -142,7 +142,7 @@ describe('A process that blocks its event loop for longer than its leases', () =
     holder.tell('warnings');
     expect(await holder.next()).toEqual([
       expect.stringMatching(
-        /could not connect to Redis within 1000 ms \(.*NOAUTH.*\)\. Locks are .* Check/,
+        /could not connect to Redis within 1000 ms \X,
       ),
     ]);
     await setPassword('');
