@@ -1,4 +1,5 @@
 import type { ClientHealth, UrgentActivity } from './internal/client-activity.js';
+import type { ExchangeLimits, ExchangeTopic, PeerReports } from './peer-reports.js';
 
 /** A holder or waiter of a lock, as seen on the servers. */
 export interface ObservedParty {
@@ -24,35 +25,6 @@ export interface ObservedLock {
   readonly kind: 'mutex' | 'read/write lock' | 'semaphore' | 'leader latch';
   /** Holders, then the waiters in queue order. */
   readonly parties: readonly ObservedParty[];
-}
-
-/** Maximum length of a report that is read, in bytes; a longer one counts as unreadable. */
-export const LONGEST_REPORT = 1_000_000;
-
-/** Bounds of an exchange of reports. */
-export interface ExchangeLimits {
-  /** Maximum length of the reports that this process writes, in bytes; a part of `LONGEST_REPORT`. */
-  readonly reportSize: number;
-  /** Maximum number of processes whose reports are read. */
-  readonly processes: number;
-}
-
-/** Answers of other processes. */
-export interface PeerAnswers {
-  /** One report for each process that was read; an empty text for one that is too long. */
-  readonly reports: readonly string[];
-  /** Number of processes that were not read, as there are more than `ExchangeLimits.processes`. */
-  readonly unread: number;
-}
-
-/** Exchange of reports between processes on the same servers, at the request of one of them. */
-export interface PeerReports {
-  /** Starts to answer requests, each with the result of `report` at that time. Nothing is written before the first request. */
-  answer(report: (maxBytes: number) => string): void;
-  /** Resolves to the answers of the other processes within `timeout` ms. Rejects when the servers do not allow the request. */
-  ask(timeout: number): Promise<PeerAnswers>;
-  /** Stops answering, and removes what it has left on the servers. Never rejects. */
-  close(): Promise<void>;
 }
 
 /** Property of a client that holds its `LockInspection`; the same in all copies of this package. */
@@ -132,6 +104,10 @@ export interface LockInspection {
    * once, a holder of another process learns of it in the backend's way.
    */
   release(name: string, ids: readonly string[]): Promise<boolean>;
-  /** Creates a new exchange with other processes on the same servers; `undefined` if there can be none. */
-  exchange(limits: ExchangeLimits): PeerReports | undefined;
+  /**
+   * Creates a new exchange with other processes on the same servers; `undefined` if there can be none.
+   *
+   * @param topic default: `'inspector'`
+   */
+  exchange(limits: ExchangeLimits, topic?: ExchangeTopic): PeerReports | undefined;
 }

@@ -5,9 +5,8 @@ import {
   LOCK_INSPECTION,
   type LockInspection,
   type ObservedLocks,
-  type PeerAnswers,
-  type PeerReports,
 } from '../core/lock-inspection.js';
+import type { PeerAnswers, PeerReports } from '../core/peer-reports.js';
 import type { LockInspectorSettings } from './lock-inspector-options.interface.js';
 import { type InspectedClient, LockCounts } from './lock-inspector-snapshot.interface.js';
 import { inTurn, mergeLocks } from './merge-locks.js';

@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import type { LockRecipe } from '../core/index.js';
 import { RECENT, type UrgentActivity } from '../core/internal/client-activity.js';
 import { EventLoopStalls } from '../core/internal/event-loop-stalls.js';
-import { type LockInspection, LONGEST_REPORT } from '../core/lock-inspection.js';
+import type { LockInspection } from '../core/lock-inspection.js';
+import { LONGEST_REPORT } from '../core/peer-reports.js';
 import { SHOWN } from './lock-inspector-options.interface.js';
 import type { LockCounts } from './lock-inspector-snapshot.interface.js';
 

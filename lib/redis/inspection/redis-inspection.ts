@@ -5,14 +5,13 @@ import {
   urgentActivity,
 } from '../../core/internal/client-activity.js';
 import {
-  type ExchangeLimits,
   type KnownLocks,
   type LockInspection,
   type LockPlace,
   type ObservedLocks,
-  type PeerReports,
   readEach,
 } from '../../core/lock-inspection.js';
+import type { ExchangeLimits, ExchangeTopic, PeerReports } from '../../core/peer-reports.js';
 import { LockName } from '../connection/lock-name.js';
 import { serverAddresses } from '../connection/server-ids.js';
 import { isReply } from '../connection/redis-error.js';
@@ -81,8 +80,8 @@ export class RedisInspection implements LockInspection {
     return forceRelease(this.context, new LockName(name), ids);
   }
 
-  exchange(limits: ExchangeLimits): PeerReports {
-    return new RedisReports(this.context, this.prefix, limits);
+  exchange(limits: ExchangeLimits, topic: ExchangeTopic = 'inspector'): PeerReports {
+    return new RedisReports(this.context, this.prefix, limits, topic);
   }
 }
 

@@ -4,10 +4,11 @@ import { LockConnectionError } from '../../core/errors/index.js';
 import { settleWithin, sleep } from '../../core/internal/timers.js';
 import {
   type ExchangeLimits,
+  type ExchangeTopic,
   LONGEST_REPORT,
   type PeerAnswers,
   type PeerReports,
-} from '../../core/lock-inspection.js';
+} from '../../core/peer-reports.js';
 import { isReply } from '../connection/redis-error.js';
 import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -71,10 +72,11 @@ export class RedisReports implements PeerReports {
     private readonly context: RecipeContext,
     prefix: string,
     private readonly limits: ExchangeLimits,
+    topic: ExchangeTopic,
   ) {
-    this.#processes = `nestjs-interlock:inspector:processes:{${prefix}}`;
-    this.#reports = `nestjs-interlock:inspector:report:{${prefix}}`;
-    this.#name = `nestjs-interlock:inspector:channel:{${prefix}}`;
+    this.#processes = `nestjs-interlock:${topic}:processes:{${prefix}}`;
+    this.#reports = `nestjs-interlock:${topic}:report:{${prefix}}`;
+    this.#name = `nestjs-interlock:${topic}:channel:{${prefix}}`;
   }
 
   answer(report: (maxBytes: number) => string): void {

@@ -5,15 +5,14 @@ import {
   urgentActivity,
 } from '../../core/internal/client-activity.js';
 import type {
-  ExchangeLimits,
   KnownLocks,
   LockInspection,
   LockPlace,
   ObservedLock,
   ObservedLocks,
   ObservedParty,
-  PeerReports,
 } from '../../core/lock-inspection.js';
+import type { ExchangeLimits, ExchangeTopic, PeerReports } from '../../core/peer-reports.js';
 import { settledWithin, CompositeReports } from '../inspection/redis-reports.js';
 import type { RedLockContext } from './red-lock-hold.js';
 import type { RedLockNodes } from './red-lock-nodes.js';
@@ -73,9 +72,9 @@ export class RedLockInspection implements LockInspection {
     return released.some(Boolean);
   }
 
-  exchange(limits: ExchangeLimits): PeerReports {
+  exchange(limits: ExchangeLimits, topic?: ExchangeTopic): PeerReports {
     const exchanges = this.parts
-      .map((part) => part.exchange(limits))
+      .map((part) => part.exchange(limits, topic))
       .filter((exchange) => exchange !== undefined);
     return new CompositeReports(this.context.clock, exchanges);
   }

@@ -5,14 +5,13 @@ import {
   urgentActivity,
 } from '../../core/internal/client-activity.js';
 import {
-  type ExchangeLimits,
   type KnownLocks,
   type LockInspection,
   type LockPlace,
   type ObservedLocks,
-  type PeerReports,
   readEach,
 } from '../../core/lock-inspection.js';
+import type { ExchangeLimits, ExchangeTopic, PeerReports } from '../../core/peer-reports.js';
 import { isCanonicalPath } from '../connection/znode-path.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { lockPath, type LockPathSettings } from '../lock-path.js';
@@ -98,10 +97,10 @@ export class ZooKeeperInspection implements LockInspection {
     return removed.some(Boolean);
   }
 
-  exchange(limits: ExchangeLimits): PeerReports | undefined {
+  exchange(limits: ExchangeLimits, topic: ExchangeTopic = 'inspector'): PeerReports | undefined {
     if (this.paths.isLocal) return undefined;
     const scope = encodeURIComponent(this.paths.basePath);
-    const directory = `${this.chroot}/nestjs-interlock/inspector/${scope}`;
+    const directory = `${this.chroot}/nestjs-interlock/${topic}/${scope}`;
     return new ZooKeeperReports(this.context, directory, limits);
   }
 

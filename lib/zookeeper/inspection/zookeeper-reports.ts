@@ -6,7 +6,7 @@ import {
   LONGEST_REPORT,
   type PeerAnswers,
   type PeerReports,
-} from '../../core/lock-inspection.js';
+} from '../../core/peer-reports.js';
 import { CreateMode, type WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { listChildren, nextStateChange } from '../nodes/node-requests.js';
@@ -173,7 +173,7 @@ export class ZooKeeperReports implements PeerReports {
       return error;
     this.#maxBytes = Math.min(this.#maxBytes, SHORT_REPORT);
     process.emitWarning(
-      `Lock client "${this.context.client}" lost its connection while it sent a report of ${length} bytes for an inspector. Its reports are limited to ${SHORT_REPORT} bytes from now on. Compare jute.maxbuffer of the ZooKeeper servers with the option \`reportSize\` of LockInspectorModule.`,
+      `Lock client "${this.context.client}" lost its connection while it sent a report of ${length} bytes to other processes. Its reports are limited to ${SHORT_REPORT} bytes from now on. Compare jute.maxbuffer of the ZooKeeper servers with the option \`reportSize\` of LockInspectorModule.`,
     );
     return error;
   }
