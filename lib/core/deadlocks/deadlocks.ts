@@ -1,11 +1,10 @@
 import type { Clock, Timer } from '../clock.js';
 import { type DeadlockedAcquire, LockDeadlockError } from '../errors/index.js';
-import { LeaseScope, type LeaseAround } from './lease-scope.js';
+import { LeaseScope, type LeaseAround } from '../internal/lease-scope.js';
+import { type CircleStep, findCircle, type OuterLock } from './wait-for-graph.js';
 
 /** Pause before a circle is looked for again, in ms: work that is not awaited may wait inside of a lock that is released all the same. */
 const CONFIRMED_AFTER = 250;
-/** Most acquires that one search looks at: with more, it finds nothing. */
-const MOST = 1_000;
 
 /** An acquire that waits for others, inside of locks that its caller holds. */
 export interface WaitInside {
@@ -18,13 +17,20 @@ export interface WaitInside {
   /** The leases around it. */
   readonly around: readonly LeaseAround[];
   readonly clock: Clock;
-  /** Called once if it waits in a circle that nothing of this process can end, and it is the last to have come. */
+  /** Called if it waits in a circle that nothing in the circle can end, and it is the last to have come. */
   readonly found: (error: LockDeadlockError) => void;
+}
+
+/** A lock of a client of this process. */
+interface ClientLock extends OuterLock<WaitInside> {
+  readonly scope: object;
+  readonly key: string;
+  readonly inside: Set<WaitInside>;
 }
 
 /**
  * The acquires of this process that wait inside of locks, and the circles among them: each waits for a lock under which the next
- * one waits. A wait-for graph (Coffman et al., System Deadlocks, 1971), of locks with one holder.
+ * one waits.
  *
  * It knows the locks of scopes only: of `using`, `run` and decorated methods. Permits are left out, as others may be given back.
  *
@@ -33,12 +39,13 @@ export interface WaitInside {
 export class Deadlocks {
   /** Those of this process. */
   static readonly shared = new Deadlocks();
-  /** Which acquires wait inside of a lock, by its client and key. */
-  readonly #inside = new Map<object, Map<string, Set<WaitInside>>>();
+  /** The locks inside of which acquires wait, by client and key. */
+  readonly #locks = new Map<object, Map<string, ClientLock>>();
 
   /** Records that it begins to wait, and looks for a circle; the returned function ends that. */
   enter(wait: WaitInside): () => void {
-    for (const { scope, key } of locksAround(wait)) this.#waitsInside(scope, key).add(wait);
+    const locks = new Set(outerLeases(wait.around).map((lease) => this.#lockOf(lease)));
+    for (const { inside } of locks) inside.add(wait);
     let timer: Timer | undefined;
     const isThere = this.#circleOf(wait) !== undefined;
     if (isThere)
@@ -47,7 +54,7 @@ export class Deadlocks {
       );
     return () => {
       timer?.cancel();
-      for (const { scope, key } of locksAround(wait)) this.#leave(scope, key, wait);
+      for (const lock of locks) this.#leave(lock, wait);
     };
   }
 
@@ -55,78 +62,61 @@ export class Deadlocks {
     const circle = this.#circleOf(wait);
     if (circle === undefined) return;
     const { client, keys } = wait;
-    wait.found(new LockDeadlockError(circle, { client, key: keys.join(' + ') }));
+    wait.found(new LockDeadlockError(circle.map(described), { client, key: keys.join(' + ') }));
   }
 
-  /** The acquires of a circle, this one first: each waits for a lock of the next one, and the last for one of the first. */
-  #circleOf(start: WaitInside): readonly DeadlockedAcquire[] | undefined {
-    const cameFrom = new Map<WaitInside, { readonly wait: WaitInside; readonly key: string }>();
-    const queue = [start];
-    for (const wait of queue) {
-      for (const key of wait.keys)
-        for (const other of this.#inside.get(wait.scope)?.get(key) ?? []) {
-          if (leaseAround(other, wait.scope, key) === undefined) continue;
-          if (other === start) return circleThrough(start, wait, key, cameFrom);
-          if (cameFrom.has(other)) continue;
-          cameFrom.set(other, { wait, key });
-          queue.push(other);
-        }
-      if (queue.length > MOST) return undefined;
-    }
-    return undefined;
+  /** The acquires of a circle, this one first. */
+  #circleOf(start: WaitInside) {
+    return findCircle<WaitInside, ClientLock>(start, {
+      waitsFor: ({ scope, keys }) =>
+        keys
+          .map((key) => this.#locks.get(scope)?.get(key))
+          .filter((lock): lock is ClientLock => lock !== undefined),
+      counts: (wait, lock) => leaseOf(wait, lock) !== undefined,
+    });
   }
 
-  #waitsInside(scope: object, key: string): Set<WaitInside> {
-    const ofScope = this.#inside.get(scope) ?? new Map<string, Set<WaitInside>>();
-    this.#inside.set(scope, ofScope);
-    const waits = ofScope.get(key) ?? new Set();
-    ofScope.set(key, waits);
-    return waits;
+  #lockOf({ hold: { identity, context } }: LeaseAround): ClientLock {
+    const { scope } = identity;
+    const key = context.key!;
+    const ofScope = this.#locks.get(scope) ?? new Map<string, ClientLock>();
+    this.#locks.set(scope, ofScope);
+    const lock = ofScope.get(key) ?? { scope, key, inside: new Set<WaitInside>() };
+    ofScope.set(key, lock);
+    return lock;
   }
 
-  #leave(scope: object, key: string, wait: WaitInside): void {
-    const ofScope = this.#inside.get(scope);
-    const waits = ofScope?.get(key);
-    waits?.delete(wait);
-    if (waits?.size === 0) ofScope!.delete(key);
-    if (ofScope?.size === 0) this.#inside.delete(scope);
+  #leave({ scope, key, inside }: ClientLock, wait: WaitInside): void {
+    inside.delete(wait);
+    if (inside.size > 0) return;
+    const ofScope = this.#locks.get(scope);
+    ofScope?.delete(key);
+    if (ofScope?.size === 0) this.#locks.delete(scope);
   }
 }
 
-/** The locks with one holder around it, live or not. */
-function locksAround({ around }: WaitInside): { scope: object; key: string }[] {
-  return around.flatMap(({ hold: { identity, context } }) =>
-    identity.recipe === 'semaphore' || context.key === undefined
-      ? []
-      : [{ scope: identity.scope, key: context.key }],
+/** The leases of locks with one holder among them, live or not. */
+export function outerLeases(around: readonly LeaseAround[]): readonly LeaseAround[] {
+  return around.filter(
+    ({ hold: { identity, context } }) =>
+      identity.recipe !== 'semaphore' && context.key !== undefined,
   );
 }
 
 /** The lease on that lock that it is inside of, if it is still held. */
-function leaseAround({ around }: WaitInside, scope: object, key: string): LeaseAround | undefined {
+function leaseOf({ around }: WaitInside, { scope, key }: ClientLock): LeaseAround | undefined {
   return around.find(
     ({ hold: { identity, context }, isHeld }) =>
       isHeld && identity.scope === scope && context.key === key,
   );
 }
 
-/** Follows the way back from the last one of a circle, which waits for `key` of the first. */
-function circleThrough(
-  start: WaitInside,
-  last: WaitInside,
-  key: string,
-  cameFrom: ReadonlyMap<WaitInside, { readonly wait: WaitInside; readonly key: string }>,
-): readonly DeadlockedAcquire[] {
-  const circle: DeadlockedAcquire[] = [];
-  let waitsFor = key;
-  for (let wait = last; ;) {
-    const before = wait === start ? { wait: last, key } : cameFrom.get(wait)!;
-    const { client, method } = wait;
-    const { key: holds } = before;
-    const holder = leaseAround(wait, before.wait.scope, holds)?.hold.subject.method;
-    circle.unshift({ client, method, holds, holder, waitsFor });
-    if (wait === start) return circle;
-    waitsFor = holds;
-    wait = before.wait;
-  }
+function described({
+  wait,
+  holds,
+  waitsFor,
+}: CircleStep<WaitInside, ClientLock>): DeadlockedAcquire {
+  const { client, method } = wait;
+  const holder = leaseOf(wait, holds)?.hold.subject.method;
+  return { client, method, holds: holds.key, holder, waitsFor: waitsFor.key };
 }

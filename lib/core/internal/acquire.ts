@@ -1,7 +1,7 @@
 import { LockClientClosedError, type LockDeadlockError } from '../errors/index.js';
 import { type LockEvents, type LockSubject, lockSubject } from '../lock-events.js';
 import { type AcquireOptions, isElection, type LockRecipe, type Wait } from '../lock.js';
-import { Deadlocks } from './deadlocks.js';
+import { Deadlocks } from '../deadlocks/deadlocks.js';
 import { type LeaseAround, LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
 import type { OrderedSet } from '../collections/ordered-set.js';
