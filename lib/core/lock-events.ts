@@ -36,8 +36,9 @@ export interface LockEvents {
   /** A held lock may no longer be exclusive. */
   lost: LockSubject & { readonly error: LockLostError; readonly heldMs: number };
   /**
-   * The acquire waits in a circle with others of this process, and was the last of them to come. Emitted a quarter of a second
-   * later, once, with the error that it is rejected with if `onDeadlock` is `'reject'`.
+   * The acquire waits in a circle with others of this process or of several, and was the last of them to come. Emitted once, by its
+   * client only: a quarter of a second later, or within 3 s if others are of another process, with the error that it is rejected
+   * with if `onDeadlock` is `'reject'`.
    */
   deadlock: LockSubject & { readonly error: LockDeadlockError };
   /** An acquire ended without a grant: timeout, abort, closing, connection. */

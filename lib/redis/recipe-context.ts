@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
+import type { PeerDeadlocks } from '../core/deadlocks/peer-deadlocks.js';
 import type { Candidate } from '../core/internal/client-lifecycle.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
@@ -62,6 +63,8 @@ export interface RecipeContext extends LockScope {
   readonly holds: OrderedSet<ClientHold>;
   /** Participants of elections. */
   readonly candidates: OrderedSet<Candidate>;
+  /** Deadlocks with other processes. */
+  deadlocks: PeerDeadlocks | undefined;
 }
 
 /** Creates the state that the recipes of a client share. */
@@ -95,6 +98,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     waiters: new Waiters(name, options),
     holds: new OrderedSet(),
     candidates: new OrderedSet(),
+    deadlocks: undefined,
   };
 }
 

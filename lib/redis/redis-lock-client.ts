@@ -13,6 +13,7 @@ import type { Lock, MutexOptions } from '../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../core/lock-client.js';
 import type { LockEvents, LockSubject } from '../core/lock-events.js';
 import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
+import { PeerDeadlocks } from '../core/deadlocks/peer-deadlocks.js';
 import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
 import { validateLockKey, validatePermits } from '../core/internal/validation.js';
@@ -79,6 +80,7 @@ export class RedisLockClient implements LockClient {
       disconnect: () => disconnect(this.#context),
     });
     this[LOCK_INSPECTION] = new RedisInspection(this.#context, options.prefix ?? '');
+    this.#context.deadlocks = new PeerDeadlocks(this.#context, this[LOCK_INSPECTION]);
   }
 
   mutex(key: string, { fair = false, fenced = false }: MutexOptions = {}): RedisLock {

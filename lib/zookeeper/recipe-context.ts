@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.js';
 import type { ErrorPolicy } from '../core/election/election-backend.js';
+import type { PeerDeadlocks } from '../core/deadlocks/peer-deadlocks.js';
 import type { Candidate } from '../core/internal/client-lifecycle.js';
 import { emitEndangered } from '../core/internal/endangered.js';
 import type { ClientHold } from '../core/internal/hold.js';
@@ -73,6 +74,8 @@ export interface RecipeContext extends LockScope {
   readonly holds: OrderedSet<ClientHold>;
   /** Participants of elections. */
   readonly candidates: OrderedSet<Candidate>;
+  /** Deadlocks with other processes; `undefined` if no other process can reach the locks. */
+  deadlocks: PeerDeadlocks | undefined;
 }
 
 /** Creates the state that the recipes of a client share. */
@@ -107,5 +110,6 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     waiters: new Waiters(name, settings),
     holds,
     candidates: new OrderedSet(),
+    deadlocks: undefined,
   };
 }

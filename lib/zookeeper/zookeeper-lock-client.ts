@@ -10,6 +10,7 @@ import {
 import type { Lock, MutexOptions } from '../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../core/lock-client.js';
 import type { LockEvents, LockSubject } from '../core/lock-events.js';
+import { PeerDeadlocks } from '../core/deadlocks/peer-deadlocks.js';
 import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
 import { MultiLock } from '../core/multi-lock.js';
 import { refuseLease, validatePermits } from '../core/internal/validation.js';
@@ -76,7 +77,7 @@ export class ZooKeeperLockClient implements LockClient {
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.close(undefined, 'keep');
 
   constructor(private readonly settings: ZooKeeperLockClientSettings) {
-    const { name, connection, events, clock, chroot = '' } = settings;
+    const { name, connection, events, clock, chroot = '', isLocal } = settings;
     this.name = name;
     this.clock = clock;
     this.#kinds = new PathUses(name);
@@ -86,6 +87,7 @@ export class ZooKeeperLockClient implements LockClient {
       disconnect: (ms) => settleWithin(ms, clock, disconnectFromZooKeeper(settings)),
     });
     this[LOCK_INSPECTION] = new ZooKeeperInspection(this.#context, chroot, settings);
+    if (!isLocal) this.#context.deadlocks = new PeerDeadlocks(this.#context, this[LOCK_INSPECTION]);
     connection.onStateChange((state, reason) => events.emit('connection', { state, reason }));
   }
 
@@ -242,8 +244,7 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   #lock(key: string, options: NodeOptions, errorPolicy = this.settings.errorPolicy): LockSettings {
-    const { chroot = '' } = this.settings;
-    const path = chroot + lockPath(this.settings, key, this.name);
+    const path = this.#context.chroot + lockPath(this.settings, key, this.name);
     return { key, path, data: nodeData(options, { key, client: this.name }), errorPolicy };
   }
 }

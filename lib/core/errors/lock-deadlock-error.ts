@@ -3,6 +3,10 @@ import { contextText, LockError, type LockErrorContext } from './lock-error.js';
 /** One of several acquires that wait for each other. */
 export interface DeadlockedAcquire {
   readonly client: string;
+  /** Name of its host, if it is in another process. */
+  readonly host?: string | undefined;
+  /** Id of its process, if that is another one. */
+  readonly pid?: number | undefined;
   /** The `method` of the acquire; of a decorated call its class and method. */
   readonly method?: string | undefined;
   /** Key of the lock that its caller holds, and the one before it waits for. */
@@ -33,9 +37,11 @@ export class LockDeadlockError extends LockError {
   }
 }
 
-function acquireText({ method = 'a caller', holds, holder, waitsFor }: DeadlockedAcquire): string {
+function acquireText(acquire: DeadlockedAcquire): string {
+  const { host, pid, method = 'a caller', holds, holder, waitsFor } = acquire;
   const [held, awaited] = [JSON.stringify(holds), JSON.stringify(waitsFor)];
+  const who = pid === undefined ? method : `${method} (process ${pid} on ${host})`;
   if (holder === undefined || holder === method)
-    return `${method} holds ${held} and waits for ${awaited}`;
-  return `${method} waits for ${awaited} inside of ${holder}, which holds ${held}`;
+    return `${who} holds ${held} and waits for ${awaited}`;
+  return `${who} waits for ${awaited} inside of ${holder}, which holds ${held}`;
 }

@@ -2,6 +2,7 @@ import { LockClientClosedError, type LockDeadlockError } from '../errors/index.j
 import { type LockEvents, type LockSubject, lockSubject } from '../lock-events.js';
 import { type AcquireOptions, isElection, type LockRecipe, type Wait } from '../lock.js';
 import { Deadlocks } from '../deadlocks/deadlocks.js';
+import type { PeerDeadlocks } from '../deadlocks/peer-deadlocks.js';
 import { type LeaseAround, LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
 import type { OrderedSet } from '../collections/ordered-set.js';
@@ -130,6 +131,8 @@ export interface AcquireRequest extends WaitRequest {
 /** The client of an acquire. */
 export interface AcquireContext extends WaitContext {
   readonly events: LockEventEmitter;
+  /** Those with other processes; `undefined` if no other process can reach the locks. */
+  readonly deadlocks?: PeerDeadlocks | undefined;
 }
 
 /**
@@ -182,16 +185,25 @@ function watchForDeadlock(
   wait: WaitScope,
   around: readonly LeaseAround[],
 ): (() => void) | undefined {
-  const { client, clock, events, waiters } = context;
+  const { client, clock, events, waiters, deadlocks } = context;
   const { key, keys = [key], recipe, options } = request;
   if (recipe === 'semaphore' || isElection(recipe)) return undefined;
   const { method } = options;
+  let isReported = false; // a circle within one client is seen here, and later among the waits of all
   const found = (error: LockDeadlockError) => {
+    if (isReported) return;
+    isReported = true;
     process.emitWarning(`Deadlock: ${error.message}`, { code: error.code });
     emit(events, 'deadlock', request, () => ({ error }));
     if (waiters.onDeadlock === 'reject') wait.cancel(error);
   };
-  return Deadlocks.shared.enter({ client, scope: context, keys, method, around, clock, found });
+  const inside = { client, scope: context, keys, method, around, clock, found };
+  const leave = Deadlocks.shared.enter(inside);
+  const leavePeers = deadlocks?.enter(inside);
+  return () => {
+    leave();
+    leavePeers?.();
+  };
 }
 
 function emit<E extends 'contended' | 'acquired' | 'failed' | 'deadlock'>(

@@ -5,6 +5,7 @@ import {
   LockTimeoutError,
 } from '../errors/index.js';
 import { setImmediate } from 'node:timers';
+import type { PeerDeadlocks } from '../deadlocks/peer-deadlocks.js';
 import type { LockSubject } from '../lock-events.js';
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
@@ -49,6 +50,7 @@ interface ClosableContext extends Pick<WaitContext, 'client' | 'clock'> {
   readonly holds: OrderedSet<Hold>;
   /** Participants of elections. */
   readonly candidates: OrderedSet<Candidate>;
+  readonly deadlocks?: PeerDeadlocks | undefined;
 }
 
 /** The part of a shutdown that is of one backend. */
@@ -156,7 +158,8 @@ export class ClientLifecycle {
 
   /** Revokes and frees all other locks; resolves when the acquires are over, too. */
   async #releaseAllBut(kept: readonly Hold[], closed: Promise<void>): Promise<void> {
-    const { holds, waits } = this.context;
+    const { holds, waits, deadlocks } = this.context;
+    const left = deadlocks?.close();
     const stays = new Set(kept);
     const others: Hold[] = [];
     await inTurns(holds.walk(), (hold) => {
@@ -172,6 +175,7 @@ export class ClientLifecycle {
     await closed;
     await Promise.all([...waits].map((wait) => wait.ended()));
     await this.backend.drained();
+    await left;
   }
 
   /** Disconnects when the work under the locks that were kept has ended. */

@@ -21,6 +21,7 @@ import type { LockActivity, LockClient, LockClientStatus } from '../../core/lock
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import type { LockEvents, LockSubject } from '../../core/lock-events.js';
 import { KeyUses } from '../../core/internal/key-uses.js';
+import { PeerDeadlocks } from '../../core/deadlocks/peer-deadlocks.js';
 import { LOCK_INSPECTION, type LockInspection } from '../../core/lock-inspection.js';
 import type { OccurrenceMark } from '../../core/occurrence-mark.js';
 import { MultiLock } from '../../core/multi-lock.js';
@@ -88,6 +89,7 @@ export class RedLockClient implements LockClient {
       waiters: new Waiters(name, options),
       holds: new OrderedSet(),
       candidates: new OrderedSet(),
+      deadlocks: undefined,
       lines: new LocalQueues(),
     };
     this.#lifecycle = new ClientLifecycle(this.#context, {
@@ -96,6 +98,7 @@ export class RedLockClient implements LockClient {
     });
     const parts = nodes.clients.map((client) => client[LOCK_INSPECTION]);
     this[LOCK_INSPECTION] = new RedLockInspection(this.#context, parts, nodes);
+    this.#context.deadlocks = new PeerDeadlocks(this.#context, this[LOCK_INSPECTION]);
   }
 
   mutex(key: string, { fair = false }: MutexOptions = {}): RedLock {

@@ -1,3 +1,4 @@
+import type { PeerDeadlocks } from '../../core/deadlocks/peer-deadlocks.js';
 import { LockConnectionError } from '../../core/errors/index.js';
 import type { AcquireContext } from '../../core/internal/acquire.js';
 import type { Candidate } from '../../core/internal/client-lifecycle.js';
@@ -27,6 +28,8 @@ export interface RedLockContext extends AcquireContext, LockScope {
   /** Returns a number from 0 to below 1. */
   readonly random: () => number;
   accepts: 'all' | 'nested' | 'none';
+  /** Deadlocks with other processes. */
+  deadlocks: PeerDeadlocks | undefined;
 }
 
 /**
