@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { LockAbortedError } from '../../lib/core/errors/index.js';
+import { LockAbortedError, LockDeadlockError } from '../../lib/core/errors/index.js';
 import type { Lock } from '../../lib/core/lock.js';
-import { Deferred } from '../support/time.js';
+import { Deferred, toldAt } from '../support/time.js';
 import { type LockStage, nextEvent, useWarnings } from './backends/stage.js';
 
 /** What becomes of acquires that wait for each other. */
@@ -40,5 +40,58 @@ export function deadlockSuite(stage: () => LockStage): void {
     stop.abort();
     for (const outcome of await ended)
       expect(outcome).toMatchObject({ reason: expect.any(LockAbortedError) });
+  });
+}
+
+/** What becomes of acquires of several clients that wait for each other, as those of several processes do. */
+export function peerDeadlockSuite(stage: () => LockStage): void {
+  const warnings = useWarnings();
+
+  it('with acquires of two other clients is named within 3 s, and broken where that is asked', async () => {
+    const warn = warnings();
+    const { key } = stage();
+    const keys = ['a', 'b', 'c'].map((name) => `{${key}}-${name}`);
+    const asked = { onDeadlock: 'reject' } as const;
+    const clients = await Promise.all(keys.map(() => stage().client(asked)));
+    const errors: LockDeadlockError[] = [];
+    const named = toldAt((told) => {
+      for (const { locks } of clients)
+        locks.on('deadlock', ({ error }) => {
+          errors.push(error);
+          told();
+        });
+    });
+    const inside = clients.map(() => new Deferred());
+    const contended = clients.map(({ locks }) => nextEvent(locks, 'contended'));
+    const calls = clients.map(({ locks }, i) =>
+      locks.mutex(keys[i]!).using(
+        async () => {
+          inside[i]!.resolve();
+          await Promise.all(inside.map(({ promise }) => promise));
+          await locks.mutex(keys[(i + 1) % 3]!).using(() => {}, { method: `m${i}` });
+        },
+        { method: `m${i}` },
+      ),
+    );
+    const ended = Promise.allSettled(calls);
+    await Promise.all(contended);
+    const closed = Date.now();
+    expect((await named) - closed).toBeLessThan(3_000);
+    const outcomes = await ended;
+    expect(errors).toHaveLength(1);
+    const [{ circle, message, key: waitedFor }] = errors as [LockDeadlockError];
+    const youngest = outcomes.findIndex(({ status }) => status === 'rejected');
+    expect(outcomes[youngest]).toMatchObject({ reason: expect.any(LockDeadlockError) });
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    expect(waitedFor).toBe(keys[(youngest + 1) % 3]);
+    const client = clients[0]!.locks.name;
+    const inCircle = [0, 1, 2].map((i) => (youngest + i) % 3);
+    expect(circle).toEqual(
+      inCircle.map((i) => ({
+        ...{ client, method: `m${i}`, holder: `m${i}` },
+        ...{ holds: keys[i], waitsFor: keys[(i + 1) % 3] },
+      })),
+    );
+    expect(warn).toHaveBeenCalledWith(`Deadlock: ${message}`, { code: 'LOCK_DEADLOCK' });
   });
 }

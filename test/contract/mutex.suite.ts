@@ -16,7 +16,7 @@ import {
   type StageClient,
 } from './backends/stage.js';
 import { type Backend, semaphoreMutexRecipe, Stage } from './backends/zookeeper.js';
-import { deadlockSuite } from './deadlock.suite.js';
+import { deadlockSuite, peerDeadlockSuite } from './deadlock.suite.js';
 import { lockOptionsSuite, lockWaitSuite } from './lock-waits.suite.js';
 import {
   mutexEventsSuite,
@@ -99,7 +99,10 @@ export function everyMutexSuite<B>(
   on.part('waiting', 'server', () => lockWaitSuite(stage, waitedFor));
   on.part('a time-out', 'server', () => timeOutHolderSuite(stage, { ...waitedFor, shown }));
   on.part('bad options', 'client', () => lockOptionsSuite(stage, waitedFor));
-  if (!isVariant && !isMulti) on.part('in a circle', 'server', () => deadlockSuite(stage));
+  if (!isVariant && !isMulti) {
+    on.part('in a circle', 'server', () => deadlockSuite(stage));
+    on.part('in a circle with other processes', 'deployment', () => peerDeadlockSuite(stage));
+  }
   on.part('the lease', 'server', () => mutexLeaseSuite(stage));
   on.part('the loss and the token of the lease', 'deployment', () => mutexLossSuite(stage));
   if (!isMulti) on.part('events', 'client', () => mutexEventsSuite(stage));

@@ -250,7 +250,8 @@ export function asOwn<T extends RedisClient>(client: T): T {
 export const FOR_LATE_COPIES = /^interlock_(requests|gone|extended):/;
 
 /** What may be left of locks that are free: counters of fencing tokens, and what late copies are known by. */
-export const KEPT = /^(redisson_lock_token|interlock_(requests|gone|extended)):/;
+export const KEPT =
+  /^(redisson_lock_token|interlock_(requests|gone|extended)|nestjs-interlock:deadlocks:processes):/;
 
 /** Returns a replica of the master that has all that was written to it before. */
 export async function replicated(
