@@ -119,11 +119,16 @@ export async function closeDown(world: World): Promise<void> {
   if (watchCount > 0) history.accuse(`${watchCount} watches are left on the server`);
   await clock.runUntil(() => clock.isIdle, 10 * 60_000); // except for containers, there is nothing left to do
   const directories = new Set(queues.flatMap(({ directory }) => upwards(directory)));
+  for (const path of EXCHANGE.filter((each) => server.tree.get(each)))
+    for (const each of upwards(path)) directories.add(each);
   const lasting = observers.reduce((sum, observer) => sum + observer.lasting, 0);
   if (server.tree.size > directories.size + lasting)
     history.accuse('there is more than directories left');
   judge.check();
 }
+
+/** Where clients ask each other for deadlocks: those that never hear an answer leave both. */
+const EXCHANGE = ['ask', 'processes'].map((name) => `/nestjs-interlock/deadlocks/%2Flocks/${name}`);
 
 function upwards(directory: string): string[] {
   return directory === '/' ? ['/'] : [directory, ...upwards(parentPath(directory))];
