@@ -73,10 +73,9 @@ export class RedisLockClient implements LockClient {
     this.#kinds = new KeyUses(name);
     this.#permits = new DeclaredPermits(name, 'none, and set them with `setPermits`');
     this.#context = makeRecipeContext(settings);
-    const { releases, renewal } = this.#context;
     this.#lifecycle = new ClientLifecycle(this.#context, {
-      awoke: () => renewal.renewAll(),
-      drained: () => releases.drained(),
+      awoke: () => this.#context.renewal.renewAll(),
+      drained: () => this.#context.releases.drained(),
       disconnect: () => disconnect(this.#context),
     });
     this[LOCK_INSPECTION] = new RedisInspection(this.#context, options.prefix ?? '');
