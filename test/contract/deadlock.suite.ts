@@ -54,11 +54,11 @@ export function peerDeadlockSuite(stage: () => LockStage): void {
     const asked = { onDeadlock: 'reject' } as const;
     const clients = await Promise.all(keys.map(() => stage().client(asked)));
     const errors: LockDeadlockError[] = [];
-    const named = toldAt((told) => {
+    const named = toldAt((notify) => {
       for (const { locks } of clients)
         locks.on('deadlock', ({ error }) => {
           errors.push(error);
-          told();
+          notify();
         });
     });
     const inside = clients.map(() => new Deferred());

@@ -297,6 +297,19 @@ describe('The permissions listed in the documentation', () => {
     expect(await readWriteLock.forceUnlock('read')).toBe(true);
   });
 
+  it('do not allow to ask for deadlocks, which no acquire notices', async () => {
+    const warn = jest.spyOn(process, 'emitWarning');
+    const refusedTo = async () => JSON.stringify(await server().command('ACL', 'LOG'));
+    await server().command('ACL', 'LOG', 'RESET');
+    const holder = await first.mutex('inner').acquire();
+    const nested = second.mutex('outer').using(() => second.mutex('inner').using(() => 'granted'));
+    await eventually('it was refused', async () => (await refusedTo()).includes(':deadlocks:'));
+    await holder.release();
+    expect(await nested).toBe('granted');
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
   it('give no access without the prefix', async () => {
     const stranger = await permitted('');
     await expect(stranger.mutex('mutex').acquire()).rejects.toThrow('NOPERM');

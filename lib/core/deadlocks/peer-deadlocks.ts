@@ -145,17 +145,17 @@ export class PeerDeadlocks {
 
   /** Reports the circles that are there twice. */
   async #report(timeout: number): Promise<void> {
-    const found = await this.#circles(timeout);
-    if (found.size === 0 || this.#isClosed) return;
+    const seen = await this.#circles(timeout);
+    if (seen.size === 0 || this.#isClosed) return;
     await new Promise<void>((resolve) => this.#setTimer(resolve, CONFIRMED_AFTER)); // never, if it is closed meanwhile
     const confirmed = await this.#circles(timeout);
     const open = new Set(this.#waits);
     for (const [each, { id, acquires }] of confirmed) {
       // The client may have been closed, and the wait may have ended, before the last answer.
-      if (this.#isClosed || !open.has(each) || found.get(each)?.id !== id) continue;
+      if (this.#isClosed || !open.has(each) || seen.get(each)?.id !== id) continue;
       each.isReported = true;
-      const { client, keys, found: tell } = each.wait;
-      tell(new LockDeadlockError(acquires, { client, key: keys.join(' + ') }));
+      const { client, keys, found } = each.wait;
+      found(new LockDeadlockError(acquires, { client, key: keys.join(' + ') }));
     }
   }
 
