@@ -112,7 +112,7 @@ export interface RedisLockOptions extends WaiterLimits {
    * `watchdogTimeout`. One that was killed or is stopped loses its locks as ever. A `maxHold` still ends the renewal; a lease with
    * a fixed length is not renewed; and one that `extend` has made much shorter than the `watchdogTimeout` may run out.
    *
-   * @default none: a blocked event loop loses its locks
+   * @default none
    */
   readonly renewalWorker?: RenewalWorkerOptions | undefined;
   /**

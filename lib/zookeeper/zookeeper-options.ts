@@ -59,7 +59,7 @@ export interface ZooKeeperLockOptions extends WaiterLimits {
    * The price: a process that hangs, but is not dead, blocks others for up to `maxStall` and a `sessionTimeout`, instead of one
    * `sessionTimeout`. One that was killed or is stopped loses its locks as ever.
    *
-   * @default none: a blocked event loop loses its locks
+   * @default none
    */
   readonly renewalWorker?: RenewalWorkerOptions | undefined;
   /**

@@ -5,7 +5,7 @@ import { LockKeyError, LockOptionsError } from '../../lib/core/errors/index.js';
 import { createRedisLockClient } from '../../lib/redis/create-redis-lock-client.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
-import { eventually } from '../support/time.js';
+import { Deferred, eventually } from '../support/time.js';
 import { useRedis, useShared } from '../support/fixtures.js';
 import { Relay } from '../support/proxies.js';
 import { useClients } from './support/clients.js';
@@ -297,7 +297,30 @@ describe('The permissions listed in the documentation', () => {
     expect(await readWriteLock.forceUnlock('read')).toBe(true);
   });
 
-  it('do not allow to ask for deadlocks, which no acquire notices', async () => {
+  it('are enough to name a deadlock of two clients', async () => {
+    const named = [first, second].map(
+      (locks) => new Promise((resolve) => locks.on('deadlock', resolve)),
+    );
+    const stop = new AbortController();
+    const inside = [new Deferred(), new Deferred()] as const;
+    const nest = (locks: RedisLockClient, outer: string, inner: string, i: 0 | 1) =>
+      locks.mutex(outer).using(async () => {
+        inside[i].resolve();
+        await Promise.all(inside.map(({ promise }) => promise));
+        await locks.mutex(inner).using(() => {}, { signal: stop.signal });
+      });
+    const calls = Promise.allSettled([nest(first, 'a', 'b', 0), nest(second, 'b', 'a', 1)]);
+    await Promise.race(named);
+    stop.abort();
+    await calls;
+  });
+
+  it('are needed to ask for deadlocks, but for nothing else, and no acquire notices', async () => {
+    await Promise.all([first.close(), second.close()]);
+    const [name = '', ...args] = command.split(' ').filter((word) => !word.includes(':deadlocks:'));
+    await server().command('ACL', 'DELUSER', 'locks');
+    await server().command(name, ...args);
+    [first, second] = await Promise.all([permitted(), permitted()]);
     const warn = jest.spyOn(process, 'emitWarning');
     const refusedTo = async () => JSON.stringify(await server().command('ACL', 'LOG'));
     await server().command('ACL', 'LOG', 'RESET');

@@ -13,7 +13,6 @@ import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js
 import { createZooKeeperLockClient } from '../../../lib/zookeeper/create-zookeeper-lock-client.js';
 import type { SessionProof } from '../../../lib/zookeeper/session-worker/messages.js';
 import { StandbySession } from '../../../lib/zookeeper/session-worker/standby-session.js';
-import type { ZooKeeperLockOptions } from '../../../lib/zookeeper/zookeeper-options.js';
 import { VirtualClock } from '../../support/time.js';
 
 const TIMEOUT = 12_000;
