@@ -40,7 +40,9 @@ export async function createZooKeeperLockClient(
   const { servers, chroot } = parseConnectString(options.connect, name);
   const events = new LockEventEmitter(name);
   const list = new ServerList(servers, Math.random);
-  const worker = options.renewalWorker && new SessionWorker(name, options, systemClock);
+  const { maxStall } = options.renewalWorker ?? {};
+  const worker =
+    maxStall === undefined ? undefined : new SessionWorker(name, options, maxStall, systemClock);
   const connection = new SessionConnection({
     transport: await makeTransport(options, name),
     servers: list,

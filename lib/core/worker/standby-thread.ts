@@ -1,9 +1,4 @@
-import {
-  MessageChannel,
-  type MessagePort,
-  type Worker,
-  type WorkerOptions,
-} from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { LockOptionsError } from '../errors/index.js';
 import { NotShown } from '../errors/shown-value.js';
 
@@ -26,8 +21,8 @@ const RESTART = 'Find the reason, and restart the process.';
 /** Parts of a {@link StandbyThread}. */
 interface StandbyThreadSettings {
   readonly client: string;
-  /** Starts it. `new Worker(new URL(...))` has to be written out there: that is how bundlers find its file. */
-  readonly run: (options: WorkerOptions) => Worker;
+  /** Where its file is: beside the file that asks for it, in the sources as in the package. */
+  readonly file: URL;
   /** Called when it has ended by itself. */
   readonly ended: () => void;
   /** Text of an error, without credentials. */
@@ -74,7 +69,7 @@ export class StandbyThread {
         transferList: [port2],
         name: 'nestjs-interlock',
       };
-      const thread = this.settings.run(options);
+      const thread = new Worker(this.settings.file, options);
       this.#thread = thread;
       await new Promise<void>((resolve, reject) => {
         thread.on('message', (news: ThreadNews) => {

@@ -1,5 +1,3 @@
-// Without `node:`, as webpack knows the class by that name, and then bundles the file of the worker, too.
-import { Worker } from 'worker_threads';
 import type { Clock } from '../../core/clock.js';
 import { LockOptionsError } from '../../core/errors/index.js';
 import { NotShown } from '../../core/errors/shown-value.js';
@@ -29,6 +27,10 @@ export function validateWorkerOptions(options: RedisLockOptions, client: string)
   });
 }
 
+/** Apart from the call, or webpack would take the file into the bundle, and the whole package with it once more. */
+const HERE = import.meta.url;
+const THREAD = './renewal-thread.js';
+
 /**
  * The thread that renews the locks of one client while the main thread shows no sign of life: see `StandbyRenewal`. It starts
  * when the client connects, so that a mistake shows then, and its connection is there before the first lock is.
@@ -45,7 +47,7 @@ export class RenewalWorker {
     this.mirror = new HoldMirror(clock, beatOf(options.watchdogTimeout ?? 30_000));
     this.#thread = new StandbyThread({
       client,
-      run: (start) => new Worker(new URL('./renewal-thread.js', import.meta.url), start),
+      file: new URL(THREAD, HERE),
       ended: () => this.mirror.close(),
       reasonOf,
     });

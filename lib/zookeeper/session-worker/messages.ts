@@ -1,12 +1,17 @@
 import type { ThreadTime } from '../../core/worker/thread-clock.js';
 import type { SessionCredentials } from '../connection/transport.js';
-import type { ZooKeeperLockOptions } from '../zookeeper-options.js';
+import type { AuthInfo } from '../connection/zookeeper-connection.js';
+import type { ZooKeeperSaslOptions } from '../wire/digest-md5.js';
+import type { ZooKeeperTlsOptions } from '../wire/tls-options.js';
 
 /** Options of the connection that the worker makes, all of which can be copied. */
-export type WorkerConnectionOptions = Pick<
-  ZooKeeperLockOptions,
-  'connect' | 'tickTime' | 'auth' | 'tls' | 'sasl'
->;
+export interface WorkerConnectionOptions {
+  readonly connect: string;
+  readonly tickTime?: number | undefined;
+  readonly auth?: readonly AuthInfo[] | undefined;
+  readonly tls?: ZooKeeperTlsOptions | undefined;
+  readonly sasl?: ZooKeeperSaslOptions | undefined;
+}
 
 /** What the worker gets at its start. Times are in ms. */
 export interface SessionWorkerStart {

@@ -1,13 +1,20 @@
-// Without `node:`, as webpack knows the class by that name, and then bundles the file of the worker, too.
-import { type MessagePort, receiveMessageOnPort, Worker } from 'worker_threads';
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Clock, Timer } from '../../core/clock.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { beatOf, SignOfLife } from '../../core/worker/sign-of-life.js';
 import { StandbyThread } from '../../core/worker/standby-thread.js';
 import { threadTime } from '../../core/worker/thread-clock.js';
 import type { ZooKeeperConnection } from '../connection/zookeeper-connection.js';
-import type { ZooKeeperLockOptions } from '../zookeeper-options.js';
-import type { SessionMessage, SessionProof, SessionWorkerStart } from './messages.js';
+import type {
+  SessionMessage,
+  SessionProof,
+  SessionWorkerStart,
+  WorkerConnectionOptions,
+} from './messages.js';
+
+/** Apart from the call, or webpack would take the file into the bundle, and the whole package with it once more. */
+const HERE = import.meta.url;
+const THREAD = './session-thread.js';
 
 /**
  * The thread that keeps the session of one client alive while the main thread shows no sign of life: see `StandbySession`. It starts
@@ -22,12 +29,13 @@ export class SessionWorker {
 
   constructor(
     private readonly client: string,
-    private readonly options: ZooKeeperLockOptions,
+    private readonly options: WorkerConnectionOptions,
+    private readonly maxStall: number,
     private readonly clock: Clock,
   ) {
     this.#thread = new StandbyThread({
       client,
-      run: (start) => new Worker(new URL('./session-thread.js', import.meta.url), start),
+      file: new URL(THREAD, HERE),
       ended: () => this.#leave(),
       reasonOf: String,
     });
@@ -35,11 +43,11 @@ export class SessionWorker {
 
   /** Keeps the sessions of that connection from now on; rejects with `LockOptionsError` if the file of the thread cannot be run. */
   async start(connection: ZooKeeperConnection): Promise<void> {
-    const { connect, tickTime, auth, tls, sasl, renewalWorker } = this.options;
+    const { connect, tickTime, auth, tls, sasl } = this.options;
     this.#port = await this.#thread.start((port): SessionWorkerStart => ({
       client: this.client,
       options: { connect, tickTime, auth, tls, sasl },
-      maxStall: renewalWorker!.maxStall,
+      maxStall: this.maxStall,
       sign: this.#sign.memory,
       time: threadTime(this.clock),
       port,

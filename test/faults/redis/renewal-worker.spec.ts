@@ -116,9 +116,7 @@ describe('A process that blocks its event loop for longer than its leases', () =
     expect(await report).toEqual({ lost: ALL, threads: 1 });
     holder.tell('warnings');
     expect(await holder.next()).toEqual([
-      expect.stringMatching(
-        /thread that keeps the locks of client "blocker" .* has ended\. Only/,
-      ),
+      expect.stringMatching(/thread that keeps the locks of client "blocker" .* has ended\. Only/),
     ]);
     holder.tell('close');
     expect(await holder.next()).toBe('closed');

@@ -1,8 +1,10 @@
 // The worker thread that renews locks, from both formats of the package, and what happens where its file is not.
 import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
 import { cpSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import * as esm from 'nestjs-interlock/core';
 
 type Package = typeof esm;
@@ -16,6 +18,20 @@ export async function keepsLocksWhileBlocked(path: string): Promise<void> {
   await keepsLock(esm, path);
   await keepsLock(require(join(folder, COMMON_JS)) as Package, path);
   await assertRefused(await copyWithoutThread(), path);
+  for (const file of ['dist/session-thread.js', 'dist/cjs/session-thread.js'])
+    await assertStarts(join(folder, file));
+}
+
+/** The thread of the backend ZooKeeper, which has no server here. */
+async function assertStarts(file: string): Promise<void> {
+  const { port1, port2: port } = new MessageChannel();
+  const sign = new SharedArrayBuffer(8);
+  const options = { connect: 'zk:2181' };
+  const workerData = { client: 'a', options, maxStall: 1, sign, time: { now: 0, shared: 0 }, port };
+  const thread = new Worker(file, { workerData, transferList: [port] });
+  assert.deepEqual(await once(thread, 'message'), ['ready']);
+  await thread.terminate();
+  port1.close();
 }
 
 async function keepsLock({ createLockClient }: Package, path: string): Promise<void> {
