@@ -84,7 +84,7 @@ export class HoldMirror {
     if (this.#port === undefined || this.#beating !== undefined || this.#holds.size === 0) return;
     const beat = () => {
       this.#beating = undefined;
-      this.sign.give(this.clock.now());
+      this.sign.give(this.clock);
       this.catchUp();
       this.#beatLater();
     };
@@ -94,7 +94,7 @@ export class HoldMirror {
   /** Each message is a sign of life, too. */
   #post(message: MirrorMessage): void {
     if (this.#port === undefined) return;
-    this.sign.give(this.clock.now());
+    this.sign.give(this.clock);
     this.#port.postMessage(message);
   }
 }

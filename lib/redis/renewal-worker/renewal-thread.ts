@@ -9,9 +9,10 @@ import { SignOfLife } from '../../core/worker/sign-of-life.js';
 import { StandbyRenewal } from './standby-renewal.js';
 import { clockOf } from '../../core/worker/thread-clock.js';
 
-const { client: name, options, maxStall, sign, time, port } = workerData as WorkerStart;
+const { client: name, options, maxStall, sign: memory, time, port } = workerData as WorkerStart;
 const { watchdogTimeout = 30_000, connectTimeout = 15_000 } = options;
-const clock = clockOf(time);
+const sign = new SignOfLife(memory);
+const clock = clockOf(time, sign);
 const news = (what: ThreadNews): void => parentPort!.postMessage(what);
 
 /** A connection that nothing waits for: it is there when it is needed, or the locks are as without it. */
@@ -34,7 +35,7 @@ async function open(): Promise<RedisConnection> {
 
 const renewal = new StandbyRenewal({
   clock,
-  sign: new SignOfLife(sign),
+  sign,
   watchdogTimeout,
   maxStall,
   open,

@@ -129,6 +129,7 @@ export class Session {
     this.#safeUntil = this.#safeAfter(sentAt);
     this.#confirmedAt = sentAt;
     this.#touches = []; // the former server need not have forwarded them
+    this.#wasDoubtful = false;
     this.#timer?.cancel();
     this.#arm();
   }

@@ -8,14 +8,15 @@ import { WireTransport } from '../wire/wire-transport.js';
 import type { SessionMessage, SessionWorkerStart } from './messages.js';
 import { StandbySession } from './standby-session.js';
 
-const { client, options, maxStall, sign, time, port } = workerData as SessionWorkerStart;
+const { client, options, maxStall, sign: memory, time, port } = workerData as SessionWorkerStart;
 const { connect, tickTime, auth, tls, sasl } = options;
-const clock = clockOf(time);
+const sign = new SignOfLife(memory);
+const clock = clockOf(time, sign);
 const { servers } = parseConnectString(connect, client);
 
 const session = new StandbySession({
   clock,
-  sign: new SignOfLife(sign),
+  sign,
   maxStall,
   transport: new WireTransport({ clock, tls, sasl }),
   servers: new ServerList(servers, Math.random),

@@ -81,7 +81,7 @@ export class SessionWorker {
 
   /** Each message is a sign of life, too. */
   #post(): void {
-    this.#sign.give(this.clock.now());
+    this.#sign.give(this.clock);
     const { session } = this.#connection!;
     const copy = session && {
       id: session.id,
@@ -93,7 +93,7 @@ export class SessionWorker {
 
   #beat(): void {
     if (this.#port === undefined) return;
-    this.#sign.give(this.clock.now());
+    this.#sign.give(this.clock);
     this.catchUp();
     const timeout = this.#connection!.session?.timeout ?? Infinity;
     this.#beating = this.clock.setTimer(() => this.#beat(), beatOf(timeout), true);

@@ -87,12 +87,30 @@ describe('The clock of another thread', () => {
       now: () => systemClock.now() + 12_345,
       setTimer: () => ({ cancel() {} }),
     };
-    const copy = clockOf(threadTime(ahead));
+    const copy = clockOf(threadTime(ahead), new SignOfLife());
     expect(Math.abs(copy.now() - ahead.now())).toBeLessThan(100);
     const { now } = copy;
     const before = [now(), ahead.now()];
     await new Promise<void>((resolve) => copy.setTimer(resolve, 5));
     expect(now() - before[0]!).toBeCloseTo(ahead.now() - before[1]!, -1);
+  });
+
+  it('has the sleep of the machine once that thread knows of it', () => {
+    let slept = 60_000;
+    const other: Clock = {
+      now: () => systemClock.now() + slept,
+      setTimer: () => ({ cancel() {} }),
+      noticeSleep: () => slept,
+    };
+    const sign = new SignOfLife();
+    sign.give(other);
+    const copy = clockOf(threadTime(other), sign);
+    expect(Math.abs(copy.now() - other.now())).toBeLessThan(100);
+    slept += 3_600_000;
+    expect(other.now() - copy.now()).toBeGreaterThan(3_599_000);
+    sign.give(other);
+    expect(Math.abs(copy.now() - other.now())).toBeLessThan(100);
+    expect(Math.abs(copy.now() - sign.at)).toBeLessThan(100);
   });
 });
 
@@ -151,7 +169,7 @@ describe('Renewal in another thread', () => {
   /** The main thread lives for so long. */
   async function live(ms: number): Promise<void> {
     for (const end = clock.now() + ms; clock.now() < end;) {
-      sign.give(clock.now());
+      sign.give(clock);
       await clock.advance(BEAT);
     }
   }
@@ -252,7 +270,7 @@ describe('Renewal in another thread', () => {
     await clock.advance(LEASE / 2);
     const before = sent().length;
     expect(before).toBeGreaterThan(0);
-    sign.give(clock.now());
+    sign.give(clock);
     receive(copy(2));
     await clock.advance(LEASE / 6);
     expect(sent()).toHaveLength(before);

@@ -75,7 +75,7 @@ describe('The worker that keeps a session', () => {
   /** The main thread lives for so long. */
   async function live(ms: number): Promise<void> {
     for (const end = clock.now() + ms; clock.now() < end;) {
-      sign.give(clock.now());
+      sign.give(clock);
       await clock.advance(100);
     }
   }
@@ -138,7 +138,7 @@ describe('The worker that keeps a session', () => {
     await live(1_000);
     await clock.runUntil(() => servers.log.length > 0);
     const opened = () => servers.log.filter((line) => line === 'opened').length;
-    sign.give(clock.now());
+    sign.give(clock);
     servers.listener!.onDisconnected('hung up');
     await live(2 * TIMEOUT);
     expect(opened()).toBe(1);

@@ -315,6 +315,31 @@ describe('The session of a client', () => {
     expect(server.openedAt).toEqual([0, 1_000]);
   });
 
+  it('is doubtful again where it was attached to again, and the leader is silent at once', async () => {
+    const doubts: number[] = [];
+    let isSilent = false;
+    server.connected = (listener) => listener.onConnected(CREDENTIALS);
+    server.answer = (_, reply) => {
+      if (!isSilent) clock.setTimer(() => reply(ReturnCode.OK), 10);
+    };
+    connect(10_000);
+    connection.onDoubt(() => doubts.push(clock.now()));
+    await clock.runUntil(() => connection.isConnected);
+    isSilent = true; // it takes every connection, and answers nothing
+    await clock.advance(60_000);
+    const opened = server.openedAt.filter((at) => at < 60_000 - 7_000);
+    expect(opened.length).toBeGreaterThan(5);
+    expect(connection.state).toBe('SUSPENDED');
+    expect(doubts.length).toBe(0);
+    server.connected = () => {};
+    await clock.runUntil(() => doubts.length > 0, 10_000);
+    server.connected = (listener) => listener.onConnected(CREDENTIALS);
+    await clock.runUntil(() => connection.session!.safeForMs > 9_000, 4_000);
+    server.connected = () => {};
+    await clock.runUntil(() => doubts.length > 1, 8_000);
+    expect(connection.session!.isAlive).toBe(true);
+  });
+
   it.each([4_000, 6_000, 10_000, 30_000, 60_000])(
     'of %d ms is not doubtful while the leader answers, then once, and before it ends',
     async (timeout) => {
