@@ -50,7 +50,7 @@ export async function createZooKeeperLockClient(
     tickTime,
     clock: systemClock,
     auth,
-    catchUp: () => worker?.catchUp(),
+    catchUp: worker && (() => worker.catchUp()),
     onAttemptFailed: (reason) => events.emit('connection', { state: connection.state, reason }),
   });
   const client = new ZooKeeperLockClient({

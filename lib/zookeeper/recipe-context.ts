@@ -38,7 +38,7 @@ export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope
   /** Time after which the node of a holder that did not queue is watched. Default: 100. */
   readonly watchAfter?: number;
   /** Keeps the session while the event loop is blocked. */
-  readonly worker?: SessionWorker | undefined;
+  readonly worker?: Pick<SessionWorker, 'start' | 'close'> | undefined;
   /** Whether its server is in this process, so that no other process can reach it. Default: false. */
   readonly isLocal?: boolean;
 }

@@ -52,9 +52,9 @@ export interface ZooKeeperLockOptions extends WaiterLimits {
    * Keeps the session from a worker thread while the event loop of the main thread is blocked: then work that blocks it for longer
    * than the session lasts does not lose its locks. The thread has a connection of its own, by the driver `'wire'`, which it opens
    * when the main thread has shown no sign of life for a third of the `sessionTimeout`; the connection of the main thread is
-   * interrupted then, so it does not go with `errorPolicy: 'standard'`, and ends a leadership with that policy. All servers have to grant
-   * the same timeout. If the thread ends, locks are as without it, and there is a process warning. If it cannot be started,
-   * because a bundler has left its file out, the client does not connect: `LockOptionsError`.
+   * interrupted then, so it does not go with `errorPolicy: 'standard'`, and ends a leadership with that policy. If the thread ends,
+   * locks are as without it, and there is a process warning. If it cannot be started, as in a bundle, the client does not connect:
+   * `LockOptionsError`.
    *
    * The price: a process that hangs, but is not dead, blocks others for up to `maxStall` and a `sessionTimeout`, instead of one
    * `sessionTimeout`. One that was killed or is stopped loses its locks as ever.

@@ -248,6 +248,7 @@ export function guardedWriteSuite(on: Deployment<Backend>): void {
     it('is not refused for a change of the lock node, as of a revocation request', async () => {
       const { mine, theirs, key } = stage();
       await using lease = await mine.locks.mutex(key).acquire();
+      await stage().caughtUp(theirs);
       const [holder] = await theirs.locks.mutex(key).participants();
       expect(await theirs.locks.revoke(holder!)).toBe(true);
       await lease.guard(data().append('a'));

@@ -67,8 +67,8 @@ export class Accidents {
         );
       },
       'frozen process': () => {
-        client.process.freeze();
-        this.#for(period, () => client.process.thaw(dice.pick(['timer', 'message'])));
+        const thaw = client.freeze(client.worker !== undefined && dice.chance(0.3));
+        this.#for(period, () => thaw(dice.pick(['timer', 'message'])));
       },
       'ended session': () => world.expire(client),
       'stolen node': () => this.#steal(),

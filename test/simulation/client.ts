@@ -1,164 +1,17 @@
-import type { Clock, Timer } from '../../lib/core/clock.js';
+import type { Clock } from '../../lib/core/clock.js';
 import type { ErrorPolicy } from '../../lib/core/election/election-backend.js';
 import { LockEventEmitter } from '../../lib/core/internal/lock-event-emitter.js';
-import { Outbox } from '../../lib/embedded/embedded-transport.js';
 import { RetryForever } from '../../lib/zookeeper/connection/retry-policies.js';
 import type { Servers } from '../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
-import type {
-  LinkListener,
-  OpenOptions,
-  Reply,
-  Request,
-  Transport,
-  TransportLink,
-} from '../../lib/zookeeper/connection/transport.js';
+import type { Transport } from '../../lib/zookeeper/connection/transport.js';
 import { ZooKeeperLockClient } from '../../lib/zookeeper/zookeeper-lock-client.js';
 import { FaultyTransport } from '../support/transports.js';
 import type { Dice } from './dice.js';
 import type { ClientServers, Follower } from './ensemble.js';
+import { type Eavesdropper, ProcessTransport, SimulatedProcess } from './process.js';
 import { Times, Timing } from './timing.js';
-
-interface Work {
-  readonly kind: 'timer' | 'message';
-  readonly run: () => void;
-}
-
-/**
- * The event loop of one simulated process: its timers, and the messages that reach it. It can be frozen, as by SIGSTOP or a
- * long garbage collection: time goes on, and what came meanwhile is processed afterwards. Or killed: then never.
- */
-export class SimulatedProcess implements Clock {
-  #state: 'running' | 'frozen' | 'dead' = 'running';
-  /** What came while it was frozen, and what came since and waits behind that. */
-  #backlog: Work[] = [];
-  readonly #timers = new Set<object>();
-  /** When it last began to run again. */
-  thawedAt = 0;
-  /** However many messages arrive at once, all work caused by one has run before the next is read. */
-  readonly #socket = new Outbox((read) => process.nextTick(read));
-
-  constructor(private readonly world: Clock) {}
-
-  get isRunning(): boolean {
-    return this.#state === 'running';
-  }
-
-  get isDead(): boolean {
-    return this.#state === 'dead';
-  }
-
-  get pendingTimers(): number {
-    return this.#timers.size;
-  }
-
-  now(): number {
-    return this.world.now();
-  }
-
-  setTimer(fn: () => void, ms: number): Timer {
-    const entry = {};
-    this.#timers.add(entry);
-    const run = () => void (this.#timers.delete(entry) && fn());
-    const timer = this.world.setTimer(() => this.#enter({ kind: 'timer', run }), ms);
-    return {
-      cancel: () => {
-        this.#timers.delete(entry);
-        timer.cancel();
-      },
-    };
-  }
-
-  /** A message from outside, processed when the process can. */
-  receive(run: () => void): void {
-    this.#socket.push(() => this.#enter({ kind: 'message', run }));
-  }
-
-  freeze(): void {
-    if (this.#state === 'running') this.#state = 'frozen';
-  }
-
-  /** Ends `freeze`: what came meanwhile is processed, each thing in a turn of its own, that kind first. */
-  thaw(first: Work['kind']): void {
-    if (this.#state !== 'frozen') return;
-    this.#state = 'running';
-    this.thawedAt = this.now();
-    const isFirst = ({ kind }: Work) => kind === first;
-    const backlog = this.#backlog;
-    this.#backlog = [...backlog.filter(isFirst), ...backlog.filter((work) => !isFirst(work))];
-    this.#workOff();
-  }
-
-  kill(): void {
-    this.#state = 'dead';
-    this.#backlog = [];
-    this.#timers.clear();
-  }
-
-  #enter(work: Work): void {
-    if (this.#state === 'dead') return;
-    if (this.#state === 'running' && this.#backlog.length === 0) work.run();
-    else this.#backlog.push(work);
-  }
-
-  #workOff(): void {
-    if (this.#backlog.length === 0) return;
-    this.world.setTimer(() => {
-      if (this.#state !== 'running') return;
-      this.#backlog.shift()?.run();
-      this.#workOff();
-    }, 0);
-  }
-}
-
-/** Observes the messages between a client and the server. */
-export interface Eavesdropper {
-  /** Called when the request is under way; the returned function when its answer has been read by the client. */
-  sent(request: Request): (rc: number) => void;
-}
-
-/** Lets what comes from a transport into a process only while that runs, each message in a turn of its own. */
-export class ProcessTransport implements Transport {
-  constructor(
-    private readonly below: Transport,
-    private readonly process: SimulatedProcess,
-    private readonly eavesdropper: Eavesdropper,
-  ) {}
-
-  open(options: OpenOptions, listener: LinkListener): TransportLink {
-    const link = this.below.open(options, this.#admitted(listener));
-    return {
-      request: (request, reply) => this.#request(link, request, reply),
-      detach: (session) => link.detach(session),
-      close: () => link.close(),
-    };
-  }
-
-  close(): Promise<void> {
-    return this.below.close();
-  }
-
-  #request(link: TransportLink, request: Request, reply: Reply): void {
-    let answered = (_rc: number) => {};
-    link.request(request, (rc, answer) =>
-      this.process.receive(() => {
-        answered(rc);
-        reply(rc, answer);
-      }),
-    );
-    answered = this.eavesdropper.sent(request);
-  }
-
-  #admitted(listener: LinkListener): LinkListener {
-    const admit = (message: () => void) => this.process.receive(message);
-    return {
-      onConnected: (credentials) => admit(() => listener.onConnected(credentials)),
-      onDisconnected: (reason) => admit(() => listener.onDisconnected(reason)),
-      onExpired: (reason) => admit(() => listener.onExpired(reason)),
-      onWatch: (type, path) => admit(() => listener.onWatch(type, path)),
-    };
-  }
-}
+import { SimulatedWorker } from './worker.js';
 
 export interface SimulatedClientOptions {
   readonly name: string;
@@ -169,6 +22,8 @@ export interface SimulatedClientOptions {
   readonly eavesdropper: Eavesdropper;
   readonly sessionTimeout: number;
   readonly dice: Dice;
+  /** Of its worker thread. Default: it has none. */
+  readonly worker?: { readonly maxStall: number; readonly servers: Servers };
 }
 
 /** A process of its own with a lock client, and its link to the server, which the methods obstruct. */
@@ -177,6 +32,7 @@ export class SimulatedClient {
   readonly network: FaultyTransport;
   readonly connection: SessionConnection;
   readonly locks: ZooKeeperLockClient;
+  readonly worker?: SimulatedWorker;
   /** Timers of its users: all others are the library's. */
   userTimers = 0;
   closedAt?: number;
@@ -195,6 +51,8 @@ export class SimulatedClient {
     this.process = new SimulatedProcess(clock);
     this.network = new FaultyTransport(transport, clock);
     this.network.latency = () => this.#latency();
+    if (options.worker) this.worker = this.#hire(options.worker);
+    const { worker } = this;
     this.connection = new SessionConnection({
       transport: new ProcessTransport(this.network, this.process, eavesdropper),
       servers,
@@ -202,6 +60,7 @@ export class SimulatedClient {
       tickTime: Timing.tick,
       clock: this.process,
       random: dice.random,
+      catchUp: worker && (() => worker.catchUp()),
     });
     this.connection.onStateChange(() => {
       if (this.connection.isConnected) this.connectedAt = clock.now();
@@ -217,7 +76,9 @@ export class SimulatedClient {
       wait: 'forever',
       retryPolicy: new RetryForever(Timing.retry),
       errorPolicy: options.errorPolicy,
+      worker,
     });
+    void worker?.start(this.connection);
     this.connection.start(); // not locks.connect(): that asks a real name service
   }
 
@@ -270,19 +131,20 @@ export class SimulatedClient {
   /** Nothing arrives any more, and neither side is notified; the returned function ends that. */
   partition(): () => void {
     const relieve = this.hinder();
-    if (this.#partitions++ === 0) this.network.partition();
+    if (this.#partitions++ === 0) for (const network of this.#networks) network.partition();
     return () => {
       relieve();
-      if (--this.#partitions === 0) this.network.heal();
+      if (--this.#partitions === 0) for (const network of this.#networks) network.heal();
     };
   }
 
   /** The server accepts no new connections from it; the returned function ends that. */
   refuse(): () => void {
     this.#refusals += 1;
-    this.network.isRefusing = true;
+    for (const network of this.#networks) network.isRefusing = true;
     return () => {
-      this.network.isRefusing = --this.#refusals > 0;
+      this.#refusals -= 1;
+      for (const network of this.#networks) network.isRefusing = this.#refusals > 0;
       this.disturb();
     };
   }
@@ -293,8 +155,19 @@ export class SimulatedClient {
     return () => void (this.#delay = 0);
   }
 
+  /** Its event loop is blocked, or that of the whole process with its worker; the returned function ends that. */
+  freeze(isWhole: boolean): (first: 'timer' | 'message') => void {
+    this.process.freeze();
+    if (isWhole) this.worker?.thread.freeze();
+    return (first) => {
+      this.process.thaw(first);
+      this.worker?.thread.thaw(first);
+    };
+  }
+
   kill(): void {
     this.process.kill();
+    this.worker?.kill();
     this.cut('processed');
   }
 
@@ -324,6 +197,26 @@ export class SimulatedClient {
   /** Resolves after `ms` on the clock of the process. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => void this.userTimer(resolve, ms));
+  }
+
+  get #networks(): FaultyTransport[] {
+    return this.worker ? [this.network, this.worker.network] : [this.network];
+  }
+
+  #hire({ maxStall, servers }: { maxStall: number; servers: Servers }): SimulatedWorker {
+    const { clock, transport } = this.options;
+    const eavesdropper = { sent: () => () => {} };
+    const { process } = this;
+    const worker = new SimulatedWorker({
+      clock,
+      process,
+      transport,
+      servers,
+      eavesdropper,
+      maxStall,
+    });
+    worker.network.latency = () => this.#latency();
+    return worker;
   }
 
   #latency(): number {

@@ -48,7 +48,9 @@ const PATH = '/locks/number';
 /** Random schedules of a number that all clients change; one of 32 bits is also a shared count. */
 export function scheduleOfCounter(bits: 32 | 64): Schedule {
   return (seed) =>
-    runSchedule(seed, (world, dice, duration) => begin(world, dice, duration, bits), false);
+    runSchedule(seed, (world, dice, duration) => begin(world, dice, duration, bits), {
+      mayHaveFollowers: false,
+    });
 }
 
 function begin(world: World, dice: Dice, duration: number, bits: 32 | 64): Play {

@@ -10,28 +10,32 @@ import { Company, runSchedule, type Schedule } from './run-schedule.js';
 import type { World } from './world.js';
 import { WrittenData } from './writes.js';
 
-/**
- * Random schedules of the locks that `lay` creates in a world, with guests on all clients.
- *
- * @param doWrite whether the guests change data by guarded writes
- */
+/** Random schedules of the locks that `lay` creates in a world, with guests on all clients. */
 export function scheduleOfLocks(
   lay: (world: World, dice: Dice) => readonly SimulatedLock[],
-  doWrite = false,
+  {
+    doWrite = false,
+    hasWorkers = false,
+  }: {
+    /** Whether the guests change data by guarded writes. */
+    readonly doWrite?: boolean;
+    /** See `ScheduleOptions`. */
+    readonly hasWorkers?: boolean;
+  } = {},
 ): Schedule {
-  return (seed) =>
-    runSchedule(seed, (world, dice, duration) => {
-      const locks = lay(world, dice);
-      const data = doWrite ? new WrittenData(world) : undefined;
-      if (data) world.observers.push(data);
-      const company = new Company(world);
-      for (const client of world.clients) {
-        const visitors = locks.map((lock) => new Visitor(world.judge, client, lock));
-        for (let left = dice.integer(1, 2); left > 0; left--)
-          company.add(client, new Guest(visitors, dice, data).live(duration));
-      }
-      return company;
-    });
+  const begin = (world: World, dice: Dice, duration: number) => {
+    const locks = lay(world, dice);
+    const data = doWrite ? new WrittenData(world) : undefined;
+    if (data) world.observers.push(data);
+    const company = new Company(world);
+    for (const client of world.clients) {
+      const visitors = locks.map((lock) => new Visitor(world.judge, client, lock));
+      for (let left = dice.integer(1, 2); left > 0; left--)
+        company.add(client, new Guest(visitors, dice, data).live(duration));
+    }
+    return company;
+  };
+  return (seed) => runSchedule(seed, begin, { hasWorkers });
 }
 
 /** Uses locks as clients do, at random: waits and gives up, holds briefly and for long, nests, and releases in every way. */

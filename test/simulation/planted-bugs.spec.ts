@@ -27,6 +27,11 @@ import { GuaranteedDelete } from '../../lib/zookeeper/nodes/guaranteed-delete.js
 import { OwnedNode, ProtectedNode } from '../../lib/zookeeper/nodes/protected-node.js';
 import { SharedListings } from '../../lib/zookeeper/nodes/shared-listings.js';
 import { SemaphoreGate } from '../../lib/zookeeper/semaphores/inter-process-semaphore-v2.js';
+import { SessionMirror } from '../../lib/zookeeper/session-worker/session-mirror.js';
+import {
+  StandbySession,
+  type StandbySessionSettings,
+} from '../../lib/zookeeper/session-worker/standby-session.js';
 import { scheduleOfCounter } from './counters.js';
 import { LatchUser, scheduleOfElection, SelectorUser } from './elections.js';
 import { FollowerLink } from './ensemble.js';
@@ -57,11 +62,14 @@ const SCHEDULES = {
   }),
   latch: scheduleOfElection(LatchUser),
   selector: scheduleOfElection(SelectorUser),
-  'guarded write under a mutex': scheduleOfLocks((world) => [mutex(world, 'a')], true),
+  'guarded write under a mutex': scheduleOfLocks((world) => [mutex(world, 'a')], {
+    doWrite: true,
+  }),
   'guarded write under a read/write lock': scheduleOfLocks(
     (world) => Object.values(readWriteLock(world, 'a')),
-    true,
+    { doWrite: true },
   ),
+  'kept session': scheduleOfLocks((world) => [mutex(world, 'a')], { hasWorkers: true }),
   'distributed atomic long': scheduleOfCounter(64),
   'distributed atomic integer': scheduleOfCounter(32),
   'shared count': scheduleOfCounter(32),
@@ -100,6 +108,35 @@ const BUGS: readonly PlantedBug[] = [
       ...{ mutex: 389, 'read/write lock': 447, semaphore: 238, 'semaphore mutex': 733 },
       ...{ latch: 309, selector: 407 },
     },
+  },
+  {
+    bug: 'ends the session that it keeps for another thread',
+    plant: () =>
+      replace(StandbySession.prototype, 'receive', (receive, standby) => {
+        const { settings } = standby as unknown as { settings: StandbySessionSettings };
+        const open = settings.transport.open.bind(settings.transport);
+        settings.transport.open = (options, listener) => {
+          const link = open(options, listener);
+          return Object.assign(link, { detach: () => link.close() });
+        };
+        return receive;
+      }),
+    violation: WITHOUT_NODE_OR_SESSION,
+    seeds: { 'kept session': 13 },
+  },
+  {
+    bug: 'takes an answer to the thread that keeps its session for a proof that the leader knows it',
+    plant: () =>
+      replace(SessionMirror.prototype, 'open', (open, mirror) => (port, connection) => {
+        const { clock } = mirror as unknown as { clock: Clock };
+        const next = () => {
+          const proof = port.next();
+          return proof && { ...proof, sentAt: clock.now() };
+        };
+        open({ ...port, next }, connection);
+      }),
+    violation: WITHOUT_NODE_OR_SESSION,
+    seeds: { 'kept session': 1747 },
   },
   {
     bug: 'forgets nodes with an unanswered create',

@@ -16,6 +16,13 @@ const LONGEST = 600_000;
  */
 export type Schedule = (seed: number) => Promise<ReadonlyMap<string, number>>;
 
+export interface ScheduleOptions {
+  /** Whether the server may be one of an ensemble: not where an observer assumes that it is the only one. Default: yes. */
+  readonly mayHaveFollowers?: boolean;
+  /** Whether each client has a worker thread that keeps its session. Default: no. */
+  readonly hasWorkers?: boolean;
+}
+
 /** The activities of the users of a world. */
 export interface Play {
   /** Whether all users with live processes are done. They finish by themselves some time after `calm`. */
@@ -56,12 +63,11 @@ export class Company implements Play {
  * are closed, and nothing is left.
  *
  * @param begin starts users on all clients of the world; the faults last for `duration`
- * @param mayHaveFollowers whether the server may be one of an ensemble: not where an observer assumes that it is the only one
  */
 export async function runSchedule(
   seed: number,
   begin: (world: World, dice: Dice, duration: number) => Play,
-  mayHaveFollowers = true,
+  { mayHaveFollowers = true, hasWorkers = false }: ScheduleOptions = {},
 ): ReturnType<Schedule> {
   const dice = new Dice(seed, seed % 2 === 0 ? 0 : 10); // in every other one, many things happen at the same time
   const world = new World({
@@ -69,7 +75,8 @@ export async function runSchedule(
     isAsking: dice.chance(0.5),
     containerInterval: dice.pick([100, 1_000, 60_000]),
     hasFollowers: mayHaveFollowers && dice.chance(0.7),
-    errorPolicy: dice.pick(['session', 'standard']),
+    errorPolicy: hasWorkers ? 'session' : dice.pick(['session', 'standard']),
+    hasWorkers,
   });
   const sessionTimeout = dice.pick([1_000, 1_000, 2_000]);
   for (let left = dice.integer(2, 5); left > 0; left--)

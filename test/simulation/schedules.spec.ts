@@ -68,6 +68,7 @@ const KINDS: [title: string, kind: Kind, events: readonly string[]][] = [
   ['A semaphore with a shared count', 'counted-semaphore', [...OF_LOCKS, 'count changed']],
   ['A multi-lock', 'multi-lock', [...OF_LOCKS, 're-entered']],
   ['A guarded write', 'guarded-write', [...OF_LOCKS, ...OF_WRITES]],
+  ['A lock whose session a worker keeps', 'kept-session', OF_LOCKS],
   ['A leader latch', 'leader-latch', [...OF_ELECTIONS, ...OF_A_LATCH]],
   ['A leader selector', 'leader-selector', OF_ELECTIONS],
   ['A distributed atomic long', 'atomic-long', OF_COUNTERS],

@@ -53,17 +53,28 @@ export const SCHEDULES = {
     const some = dice.pick([[a], [b, c], [a, b, d]]);
     return [...wholes.map((parts) => multiLock(world, parts)), ...some];
   }),
-  'guarded-write': scheduleOfLocks((world, dice) => {
-    const a = mutex(world, 'a');
-    const { read, write } = readWriteLock(world, 'c');
-    return dice.pick([
-      [a],
-      [a],
-      [read, write],
-      [semaphore(world, 'd', 2)],
-      [a, multiLock(world, [a, write])],
-    ]);
-  }, true),
+  'guarded-write': scheduleOfLocks(
+    (world, dice) => {
+      const a = mutex(world, 'a');
+      const { read, write } = readWriteLock(world, 'c');
+      return dice.pick([
+        [a],
+        [a],
+        [read, write],
+        [semaphore(world, 'd', 2)],
+        [a, multiLock(world, [a, write])],
+      ]);
+    },
+    { doWrite: true },
+  ),
+  'kept-session': scheduleOfLocks(
+    (world, dice) => {
+      if (dice.chance(0.6)) return [mutex(world, 'a')];
+      const { read, write } = readWriteLock(world, 'a');
+      return [read, write];
+    },
+    { hasWorkers: true },
+  ),
   'leader-latch': scheduleOfElection(LatchUser),
   'leader-selector': scheduleOfElection(SelectorUser),
   'atomic-long': scheduleOfCounter(64),

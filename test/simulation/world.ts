@@ -32,6 +32,8 @@ export interface WorldOptions {
   /** Whether the server is the leader of an ensemble. Default: it is the only one. */
   readonly hasFollowers?: boolean;
   readonly errorPolicy?: ErrorPolicy;
+  /** Whether each client has a worker thread that keeps its session. Default: no. */
+  readonly hasWorkers?: boolean;
 }
 
 /** A server, its clients, and a judge that observes them, in virtual time. */
@@ -67,15 +69,19 @@ export class World {
   addClient(sessionTimeout: number): SimulatedClient {
     const { clock, server, ensemble, options } = this;
     const { dice, errorPolicy = 'session' } = options;
+    const servers = () => ensemble?.servers(dice) ?? embeddedServers;
     const client: SimulatedClient = new SimulatedClient({
       name: `client ${this.clients.length}`,
       clock,
       transport: ensemble ?? new EmbeddedTransport(server, (flush) => clock.setTimer(flush, 0)),
-      servers: ensemble?.servers(dice) ?? embeddedServers,
+      servers: servers(),
       errorPolicy,
       sessionTimeout,
       dice,
       eavesdropper: { sent: (request) => this.#sent(client, request) },
+      worker: options.hasWorkers
+        ? { maxStall: sessionTimeout * dice.pick([1, 1.5, 4]), servers: servers() }
+        : undefined,
     });
     client.connection.onStateChange((state) => this.history.note(state, client.name));
     this.clients.push(client);

@@ -34,7 +34,7 @@ interface SessionConnectionOptions {
   /** Returns a number in [0, 1); spreads the reconnects of many clients. Default: `Math.random`. */
   readonly random?: () => number;
   /** See `Session`. */
-  readonly catchUp?: () => void;
+  readonly catchUp?: (() => void) | undefined;
   /** Called when an attempt to connect failed; another follows. */
   readonly onAttemptFailed?: (reason: string) => void;
 }

@@ -50,7 +50,7 @@ export class Session {
    * @param timeout negotiated timeout in milliseconds; `Infinity` if the session cannot expire
    * @param tickTime tick time of the servers in milliseconds; a negotiated timeout is at least two ticks
    * @param sentAt time at which the request was sent that the leader answered with this session
-   * @param catchUp called before it ends for lack of a proof: another thread may have `confirmed` it
+   * @param catchUp called before it is asked whether it is alive: another thread may have `confirmed` it
    */
   constructor(
     readonly id: string,
@@ -59,7 +59,7 @@ export class Session {
     private readonly clock: Clock,
     sentAt: number,
     private readonly tickTime = DEFAULT_TICK_TIME,
-    private readonly catchUp: () => void = () => {},
+    private readonly catchUp?: () => void,
   ) {
     this.#timeout = timeout;
     this.#safeUntil = this.#safeAfter(sentAt);
@@ -98,8 +98,8 @@ export class Session {
   /** True if the servers cannot have expired the session. Checked by the clock, so it also holds after an event loop stall. */
   get isAlive(): boolean {
     if (this.#timeout === Infinity || this.#ended) return !this.#ended;
-    if (exactNow(this.clock) >= this.#safeUntil) this.catchUp();
-    if (this.clock.now() >= this.#safeUntil)
+    this.catchUp?.();
+    if (exactNow(this.clock) >= this.#safeUntil)
       this.end(
         `no proof for ${Math.round(this.#timeout * TRUSTED_SHARE)} ms that the servers still keep it`,
       );

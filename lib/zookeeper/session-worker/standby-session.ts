@@ -2,9 +2,12 @@ import type { Clock, Timer } from '../../core/clock.js';
 import { beatOf, type SignOfLife } from '../../core/worker/sign-of-life.js';
 import type { Servers } from '../connection/server-list.js';
 import { SessionConnection } from '../connection/session-connection.js';
-import type { SessionCredentials, Transport } from '../connection/transport.js';
+import type { SessionCredentials, Transport, TransportLink } from '../connection/transport.js';
 import type { AuthInfo } from '../connection/zookeeper-connection.js';
 import type { SessionMessage, SessionProof } from './messages.js';
+
+/** For how long the main thread shows no sign of life before its session is taken over, in ms. */
+export const takesOverAfter = (timeout: number): number => timeout / 3;
 
 /** Parts of a {@link StandbySession}. Times are in ms, by the clock of the main thread. */
 export interface StandbySessionSettings {
@@ -31,7 +34,7 @@ export interface StandbySessionSettings {
  * - It never ends the session, nor opens one: its links are only ever dropped.
  * - When the last sign is older than `maxStall` it has no link: so a process that hangs keeps its locks for no longer than
  *   `maxStall` and a timeout.
- * - It reports what a `Session` of its own has concluded from answers on its own link. All servers have to grant the same timeout.
+ * - It reports what a `Session` of its own has concluded from answers on its own link.
  */
 export class StandbySession {
   #session?: SessionCredentials | undefined;
@@ -72,7 +75,7 @@ export class StandbySession {
   }
 
   #isWanted({ timeout }: SessionCredentials): boolean {
-    return this.#silence >= timeout / 3 && this.#silence <= this.settings.maxStall;
+    return this.#silence >= takesOverAfter(timeout) && this.#silence <= this.settings.maxStall;
   }
 
   #takeOver(session: SessionCredentials): void {
@@ -112,11 +115,9 @@ function leaving(transport: Transport): Transport {
   return {
     open(options, listener) {
       const link = transport.open(options, listener);
-      return {
-        request: (request, reply) => link.request(request, reply),
-        detach: (session) => link.detach(session),
-        close: () => link.detach(undefined),
-      };
+      const leave = () => link.detach(undefined); // of a session that ends later, a transport may close what it was told of
+      const request: TransportLink['request'] = (...args) => link.request(...args);
+      return { request, detach: leave, close: leave };
     },
     close: async () => {},
   };
