@@ -3,7 +3,11 @@ import { hostname } from 'node:os';
 import type { DeadlockedAcquire } from '../../lib/index.js';
 import { Program } from '../faults/support/program.js';
 import { useCleanup } from '../support/fixtures.js';
+import { byTier } from '../support/tier.js';
 import { useDeployment } from './support/deployments.js';
+
+/** In ms. Three seconds are promised, and kept in virtual time; beside other tests a machine may be slower. */
+const NAMED_WITHIN = byTier({ quick: 10_000, standard: 10_000, long: 3_000 });
 
 /** What a process says, in the order in which it learns of it. */
 type Report =
@@ -42,7 +46,7 @@ describe.each(['redis', 'zookeeper'] as const)('Three processes on %s', (backend
     return story;
   }
 
-  it('that lock in a circle learn of it within 3 s, and the youngest of them gives up', async () => {
+  it('that lock in a circle learn of it, and the youngest of them gives up', async () => {
     const programs = await Promise.all(KEYS.map((_, i) => start(i)));
     for (const program of programs) program.tell('go on');
     const stories = await Promise.all(programs.map(storyOf));
@@ -50,7 +54,7 @@ describe.each(['redis', 'zookeeper'] as const)('Three processes on %s', (backend
     expect(named).toHaveLength(1);
     const closedAt = Math.max(...stories.map(({ waitsSince }) => waitsSince!));
     const [{ at, named: circle, outcome }] = named as [Required<Story>];
-    expect(at - closedAt).toBeLessThan(3_000);
+    expect(at - closedAt).toBeLessThan(NAMED_WITHIN);
     expect(outcome).toBe('LOCK_DEADLOCK');
     const others = stories.filter((story) => story !== named[0]);
     expect(others.map((story) => story.outcome)).toEqual(['granted', 'granted']);

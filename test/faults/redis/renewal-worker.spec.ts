@@ -14,6 +14,7 @@ const [LEASE, BLOCK] = byTier<[number, number]>({
   standard: [3_000, 5_000],
   long: [30_000, 40_000],
 });
+const ROUNDS = byTier({ quick: 1, standard: 1, long: 2 });
 /** Longer than it is blocked. */
 const PATIENT = { renewalWorker: { maxStall: 2 * LEASE } };
 /** How much later a machine may do anything. */
@@ -54,7 +55,7 @@ describe('A process that blocks its event loop for longer than its leases', () =
     async (_, options) => {
       const holder = await start(options);
       const taken = queue();
-      for (let round = 0; round < 2; round++) {
+      for (let round = 0; round < ROUNDS; round++) {
         holder.tell(`block ${BLOCK}`);
         expect(await Promise.race([holder.next(), taken])).toEqual({ lost: [], threads: 1 });
       }
