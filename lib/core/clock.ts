@@ -65,8 +65,8 @@ const LONGEST_TIMEOUT = 2 ** 31 - 1;
  * The time of a machine, including its sleep, in which leases and sessions end too. Neither `performance.now` nor the timers of
  * Node count that on Linux and macOS.
  *
- * The wall clock jumps when the machine wakes up; reading it is cheap. But somebody may as well have set it: a sleep counts only if the uptime
- * of the machine has jumped too, which nobody sets.
+ * The wall clock jumps when the machine wakes up; reading it is cheap. But it may as well have been set: a sleep counts only if the
+ * uptime of the machine has jumped too, which cannot be set.
  */
 export class SystemClock implements Clock {
   #slept = 0;

@@ -24,7 +24,7 @@ export interface PeerCircle {
  * The waits that some clients have reported, by the names of the locks on the servers.
  *
  * Invariant: a circle is found only from its youngest wait. All clients read the same ids and times, so one of them finds it,
- * whatever their clocks show, and none has to agree with the others on who acts.
+ * whatever their clocks show, and none has to agree with the others on which one acts.
  */
 export class PeerGraph {
   readonly #waits = new Map<string, PeerWait>();

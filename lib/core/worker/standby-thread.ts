@@ -32,7 +32,7 @@ interface StandbyThreadSettings {
 /**
  * A thread that keeps the locks of one client while the main thread shows no sign of life. It does not keep the process alive.
  *
- * Invariant: if it ends by itself, or cannot connect, locks are as without it, and there is one warning.
+ * Invariant: if it ends by itself, or reports that it cannot connect, locks are as without it, and there is one warning.
  */
 export class StandbyThread {
   #starting?: Promise<MessagePort | undefined>;

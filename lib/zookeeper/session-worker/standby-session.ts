@@ -115,7 +115,7 @@ function leaving(transport: Transport): Transport {
   return {
     open(options, listener) {
       const link = transport.open(options, listener);
-      const leave = () => link.detach(undefined); // of a session that ends later, a transport may close what it was told of
+      const leave = () => link.detach(undefined); // without the session: at its end, a transport may close what is left of it
       const request: TransportLink['request'] = (...args) => link.request(...args);
       return { request, detach: leave, close: leave };
     },
