@@ -9,10 +9,9 @@ export interface QueuedNode {
   /** What its recipe calls such nodes, e.g. `lock-`. */
   readonly name: string;
   readonly czxid: number;
-  /**
-   * Its place: nodes are served in the order of their tokens. The transaction that created it; for a reader that took the
-   * number of its own writer, the transaction that created that.
-   */
+  /** Its place: nodes are served in the order of their sequence numbers. */
+  readonly sequence: number;
+  /** The transaction that created it; for a reader beside its own writer, the transaction that created that. */
   readonly token: number;
   /** The data that it was created with. */
   readonly data: string;
@@ -48,8 +47,9 @@ const PROTECTION = 40;
 /**
  * What really happens in the directory of a lock: reported at once by the tree itself, and not by any client.
  *
- * Invariant: the order of creation is that of the numbers, because the counter restarts only in an empty directory. The one
- * exception is a reader that takes the number of its own writer.
+ * Invariant: the order of creation is that of the sequence numbers, because the counter restarts only in an empty directory.
+ * The one exception is a reader that takes the number of its own writer: it may come when that is gone, even into a directory
+ * that was collected and counts anew. Lower numbers may come after it then, so its client has to queue again.
  */
 export class LockQueue {
   /** The existing nodes, in their order. */
@@ -57,8 +57,6 @@ export class LockQueue {
   onAdded: (node: QueuedNode) => void = () => {};
   changes = 0;
   readonly #claims = new Map<string, (node: QueuedNode) => void>();
-  /** The transaction that assigned each number. */
-  readonly #numbers = new Map<string, number>();
   readonly #watcher: LinkListener;
 
   constructor(
@@ -116,13 +114,13 @@ export class LockQueue {
     const { czxid, ephemeralOwner: owner } = znode.stat();
     const data = znode.data.toString();
     const name = nodeName(path).slice(PROTECTION, -DIGITS);
-    const number = path.slice(-DIGITS);
+    const sequence = Number(path.slice(-DIGITS));
     const chosen = this.#claims.get(path);
-    const token = (chosen && this.#numbers.get(number)) ?? czxid;
-    if (!chosen) this.#numbers.set(number, czxid);
-    const about = { path, name, czxid, token, data, owner };
+    const beside = chosen && this.nodes.find((other) => other.sequence === sequence);
+    const token = beside?.token ?? czxid;
+    const about = { path, name, czxid, sequence, token, data, owner };
     const node: QueuedNode = { ...about, wasServed: false, hasWaited: false };
-    const place = this.nodes.findIndex((other) => other.token > token);
+    const place = this.nodes.findIndex((other) => other.sequence > sequence);
     this.nodes.splice(place < 0 ? this.nodes.length : place, 0, node);
     (chosen ?? this.#claims.get(path.slice(0, -DIGITS)))?.(node);
     this.onAdded(node);

@@ -20,6 +20,7 @@ import {
   standardLockInternalsDriver,
   writeLockDriver,
 } from '../../lib/zookeeper/locks/lock-drivers.js';
+import type { PlanOf } from '../../lib/zookeeper/locks/lock-attempt.js';
 import { LockHold } from '../../lib/zookeeper/locks/lock-hold.js';
 import { LockInternals } from '../../lib/zookeeper/locks/lock-internals.js';
 import { ZooKeeperElection } from '../../lib/zookeeper/locks/zookeeper-election.js';
@@ -234,6 +235,20 @@ const BUGS: readonly PlantedBug[] = [
     },
     violation: /is not downgraded in its place/,
     seeds: { 'read/write lock': 1 },
+  },
+  {
+    bug: 'downgrades although the node of its writer is gone',
+    plant: () =>
+      replace(LockInternals.prototype, 'acquire', (acquire) => (options, planOf) => {
+        const eager: PlanOf = async (wait) => {
+          const plan = await planOf!(wait);
+          const isInside = plan.digits !== undefined;
+          return isInside ? { ...plan, driver: { ...plan.driver, turnOf: () => ({}) } } : plan;
+        };
+        return acquire(options, planOf && eager);
+      }),
+    violation: /held by too many/,
+    seeds: { 'read/write lock': 177 },
   },
   {
     bug: 'has a reader that does not see that its caller is the writer',
