@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import {
   LockClientClosedError,
@@ -229,6 +230,31 @@ export function readWriteDowngradeSuite(stage: () => LockStage): void {
     await using other = await queued;
     expect([reader.isHeld, other.isHeld]).toEqual([true, true]);
     await reader.release();
+  });
+
+  it('lets no other caller of its client in, while the write lock is held', async () => {
+    const { mine, key } = stage();
+    for (let round = 0; round < 10; round++) {
+      // ZooKeeper: two nodes have the number of the writer, and stand in the order of their random ids.
+      const [read, write] = [mine.readLock(`${key}-${round}`), mine.writeLock(`${key}-${round}`)];
+      const writer = await write.acquire();
+      const leaving = new AbortController();
+      const { lease: between } = await stage().queueFor(write, mine, { signal: leaving.signal });
+      const outside = [];
+      const inside = [];
+      for (let pair = 0; pair < 5; pair++) {
+        outside.push(read.acquire());
+        inside.push(writer.run(() => read.acquire()));
+        await nextTurn();
+      }
+      const readers = await Promise.all(inside);
+      leaving.abort();
+      await expect(between).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+      await stage().caughtUp(mine);
+      expect(await isSettled(Promise.race(outside))).toBe(false);
+      for (const lease of [...readers, writer]) await lease.release();
+      for (const lease of await Promise.all(outside)) await lease.release();
+    }
   });
 
   it('is there for every call inside: siblings share, and nested ones re-enter', async () => {

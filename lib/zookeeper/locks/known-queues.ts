@@ -138,9 +138,12 @@ export class KnownQueue {
     return this.#blockers(driver).namesAhead(own);
   }
 
-  /** Records that it is the turn of that node of ours: none of those that it waited for is left. */
+  /**
+   * Records that it is the turn of that node of ours: none of those that it waited for is left. A reader inside of a write lock has
+   * its turn beside its writer, which may be ahead of it and still keeps others waiting.
+   */
   served(own: string, driver: LockInternalsDriver): void {
-    if (this.#all.has(own)) this.#blockers(driver).deleteAhead(own);
+    if (driver.turnOf === undefined && this.#all.has(own)) this.#blockers(driver).deleteAhead(own);
   }
 
   /** Records that the servers have shown that this name is gone. */
