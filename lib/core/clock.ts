@@ -29,6 +29,12 @@ export interface Clock {
    * @default nothing: it does not sleep
    */
   noticeSleep?(): number;
+  /**
+   * Milliseconds since 1970, to be compared with the times of other processes; may be set at any time.
+   *
+   * @default `Date.now`
+   */
+  wall?(): number;
 }
 
 /** The clocks of a machine, in ms. */
@@ -115,6 +121,11 @@ export class SystemClock implements Clock {
 export function exactNow(clock: Clock): number {
   clock.noticeSleep?.();
   return clock.now();
+}
+
+/** The time by the wall clock, in ms since 1970. */
+export function wallNow(clock: Clock): number {
+  return clock.wall?.() ?? wall();
 }
 
 /** The clock of this machine. */

@@ -22,6 +22,7 @@ export interface SimulatedClientOptions {
   readonly eavesdropper: Eavesdropper;
   readonly sessionTimeout: number;
   readonly dice: Dice;
+  readonly onDeadlock?: 'warn' | 'reject' | undefined;
   /** Of its worker thread. Default: it has none. */
   readonly worker?: { readonly maxStall: number; readonly servers: Servers };
 }
@@ -32,6 +33,7 @@ export class SimulatedClient {
   readonly network: FaultyTransport;
   readonly connection: SessionConnection;
   readonly locks: ZooKeeperLockClient;
+  readonly events = new LockEventEmitter();
   readonly worker?: SimulatedWorker;
   /** Timers of its users: all others are the library's. */
   userTimers = 0;
@@ -68,7 +70,7 @@ export class SimulatedClient {
     this.locks = new ZooKeeperLockClient({
       name,
       connection: this.connection,
-      events: new LockEventEmitter(),
+      events: this.events,
       clock: this.process,
       basePath: '/locks',
       literalPaths: true,
@@ -76,6 +78,7 @@ export class SimulatedClient {
       wait: 'forever',
       retryPolicy: new RetryForever(Timing.retry),
       errorPolicy: options.errorPolicy,
+      onDeadlock: options.onDeadlock,
       worker,
     });
     void worker?.start(this.connection);

@@ -2,6 +2,7 @@ import { LockError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
 import { ZooKeeperLease } from '../../lib/zookeeper/locks/zookeeper-lease.js';
 import type { SimulatedClient } from './client.js';
+import type { DeadlockJudge } from './deadlocks.js';
 import type { LockQueue, QueuedNode } from './lock-queue.js';
 import type { SimulatedLock } from './locks.js';
 import { Observer } from './observer.js';
@@ -23,6 +24,8 @@ const MANY = 20;
 /** Receives what the users of the locks see, and compares it with what a lock promises. */
 export class Judge extends Observer {
   readonly queues = new Set<LockQueue>();
+  /** Judges what is reported of deadlocks; by default none may be the reason of a failure. */
+  deadlocks?: DeadlockJudge;
   /** Since when the faults are over. */
   calmSince = Infinity;
   #lastId = 0;
@@ -37,6 +40,11 @@ export class Judge extends Observer {
     this.#exclusion = new ExclusionRule(world);
     this.#parts = new PartsRule(world);
     this.#progress = new ProgressRule(world, this.#exclusion);
+  }
+
+  /** The operations without a result so far. */
+  get underWay(): ReadonlySet<Operation> {
+    return this.#progress.underWay;
   }
 
   began(client: SimulatedClient, lock: SimulatedLock, asked: Asked = {}): Operation {
@@ -125,8 +133,10 @@ export class Judge extends Observer {
       ...(client.closedAt !== undefined ? ['LOCK_CLIENT_CLOSED'] : []),
       ...(prospect.kind === 'refuse' ? [prospect.code] : []),
       ...this.#parts.reasons(operation),
+      ...(this.deadlocks?.reasons(operation) ?? []),
     ];
     if (!reasons.includes(code)) this.accuse(`operation ${id} fails with ${code}`);
+    operation.isVictim = code === 'LOCK_DEADLOCK';
     this.#parts.over(operation);
     this.note(`failed with ${code}`, `${id}`);
   }

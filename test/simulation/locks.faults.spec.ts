@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { LOCK_INSPECTION } from '../../lib/core/lock-inspection.js';
+import type { PeerReports } from '../../lib/core/peer-reports.js';
 import { multiLock, mutex, readWriteLock, semaphore, type SimulatedLock } from './locks.js';
 import type { Visit } from './operation.js';
 import { Scene } from './scene.js';
@@ -217,5 +219,28 @@ describe('A multi-lock in an accident', () => {
     expect(b.queue!.nodes).toHaveLength(1);
     await scene.leave(ann, visit);
     expect(b.queue!.nodes).toEqual([]);
+  });
+});
+
+describe('A client that was asked for its waits, and could not answer', () => {
+  it('leaves no timer when it is closed before it tries again', async () => {
+    const scene = await Scene.set();
+    const { world, ann, bob } = scene;
+    const exchangeOf = ({ client }: Visitor) =>
+      client.locks[LOCK_INSPECTION].exchange(
+        { reportSize: 1_000, processes: 10 },
+        'deadlocks',
+      ) as PeerReports;
+    const [asked, asking] = [exchangeOf(ann), exchangeOf(bob)];
+    const report = jest.fn<() => string>().mockImplementation(() => {
+      throw new Error('too large');
+    });
+    await world.wait(asking.ask(0)); // creates what is watched
+    asked.answer(report);
+    await world.pass(Scene.SOON);
+    await world.wait(asking.ask(0));
+    await world.until(() => report.mock.calls.length > 0, Scene.SOON);
+    await world.wait(Promise.all([asked.close(), asking.close()]));
+    await scene.end();
   });
 });

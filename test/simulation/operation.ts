@@ -50,6 +50,8 @@ export interface OperationOptions {
 export class Operation {
   abortedAt?: number;
   settledAt?: number;
+  /** Whether it was rejected to break a deadlock. */
+  isVictim = false;
   lease?: Lease;
   hold?: ObservedHold;
   /** Nodes that were made for it in the queue of its lock. */

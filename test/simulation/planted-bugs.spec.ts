@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { DeadlockExchange } from '../../lib/core/deadlocks/deadlock-exchange.js';
+import type { DeadlockReport } from '../../lib/core/deadlocks/deadlock-report.js';
 import { LeaderLatch } from '../../lib/core/election/leader-latch.js';
 import { LeaderTerm } from '../../lib/core/election/leader-term.js';
 import type { Clock } from '../../lib/core/clock.js';
@@ -46,6 +48,7 @@ import {
   semaphoreMutex,
 } from './locks.js';
 import type { Schedule } from './run-schedule.js';
+import { SCHEDULES as RANDOM_SCHEDULES } from './schedules.js';
 
 /** Schedules of what has, or may have, a bug. */
 const SCHEDULES = {
@@ -70,6 +73,7 @@ const SCHEDULES = {
     (world) => Object.values(readWriteLock(world, 'a')),
     { doWrite: true },
   ),
+  'lock inside of another': RANDOM_SCHEDULES.deadlock,
   'kept session': scheduleOfLocks((world) => [mutex(world, 'a')], { hasWorkers: true }),
   'distributed atomic long': scheduleOfCounter(64),
   'distributed atomic integer': scheduleOfCounter(32),
@@ -426,6 +430,37 @@ const BUGS: readonly PlantedBug[] = [
     violation: /is refused, and is there/,
     seeds: { 'guarded write under a mutex': 1, 'guarded write under a read/write lock': 1 },
   },
+  {
+    bug: 'takes the waits of all others for older than its own',
+    plant: () =>
+      answersOf((reports) =>
+        reports.map((report) => ({
+          ...report,
+          waits: report.waits.map((wait) => ({ ...wait, since: 0 })),
+        })),
+      ),
+    violation: /fails with LOCK_DEADLOCK/,
+    seeds: { 'lock inside of another': 30 },
+  },
+  {
+    bug: 'goes by all that others have ever reported',
+    plant: () => {
+      const past = new Map<DeadlockExchange, DeadlockReport[]>();
+      answersOf((reports, exchange) => {
+        const all = [...reports, ...(past.get(exchange) ?? [])];
+        past.set(exchange, all);
+        return all;
+      });
+    },
+    violation: /that never was/,
+    seeds: { 'lock inside of another': 16 },
+  },
+  {
+    bug: 'hears nothing of the waits of others',
+    plant: () => answersOf(() => []),
+    violation: /is not reported/,
+    seeds: { 'lock inside of another': 5 },
+  },
 ];
 
 /** The faults of a {@link SketchedMultiLock}. Default: none. */
@@ -592,6 +627,18 @@ function replace<T extends object, K extends keyof T>(
     const self = this as T;
     return (bug(real.bind(self) as T[K], self) as Method)(...args);
   });
+}
+
+/** Makes a client receive, for the reports of the others, what `bug` returns for them. */
+function answersOf(
+  bug: (reports: readonly DeadlockReport[], exchange: DeadlockExchange) => DeadlockReport[],
+): void {
+  jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  replace(
+    DeadlockExchange.prototype,
+    'ask',
+    (ask, exchange) => async (timeout) => bug(await ask(timeout), exchange),
+  );
 }
 
 /** Makes a change with a lost answer return that, whatever became of it. */

@@ -25,6 +25,8 @@ export class SimulatedProcess implements Clock {
   readonly #timers = new Set<object>();
   /** When it last began to run again. */
   thawedAt = 0;
+  /** How far its wall clock is ahead of the time of the world. */
+  skew = 0;
   /** However many messages arrive at once, all work caused by one has run before the next is read. */
   readonly #socket = new Outbox((read) => process.nextTick(read));
 
@@ -44,6 +46,10 @@ export class SimulatedProcess implements Clock {
 
   now(): number {
     return this.world.now();
+  }
+
+  wall(): number {
+    return this.now() + this.skew;
   }
 
   setTimer(fn: () => void, ms: number): Timer {

@@ -188,7 +188,7 @@ export class PartsRule extends Observer {
 
 /** No operation waits forever: undisturbed operations make progress, within a few latencies; and every maximum wait is kept. */
 export class ProgressRule extends Observer {
-  readonly #underWay = new Set<Operation>();
+  readonly underWay = new Set<Operation>();
   readonly #operations = new Map<QueuedNode, Operation>();
 
   constructor(
@@ -199,7 +199,7 @@ export class ProgressRule extends Observer {
   }
 
   began(operation: Operation): void {
-    this.#underWay.add(operation);
+    this.underWay.add(operation);
   }
 
   queued(operation: Operation, node: QueuedNode): void {
@@ -208,12 +208,12 @@ export class ProgressRule extends Observer {
 
   settled(operation: Operation): void {
     this.#checkBounds(operation);
-    this.#underWay.delete(operation);
+    this.underWay.delete(operation);
     operation.settledAt = this.now;
   }
 
   override check(): void {
-    for (const operation of this.#underWay) {
+    for (const operation of this.underWay) {
       this.#checkBounds(operation);
       if (operation.options.lock.parts) this.#checkParts(operation);
       else this.#checkQueueing(operation);

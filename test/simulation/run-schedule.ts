@@ -21,6 +21,8 @@ export interface ScheduleOptions {
   readonly mayHaveFollowers?: boolean;
   /** Whether each client has a worker thread that keeps its session. Default: no. */
   readonly hasWorkers?: boolean;
+  /** Whether users wait for one lock inside of another for as long as it takes. Default: no. */
+  readonly hasDeadlocks?: boolean;
 }
 
 /** The activities of the users of a world. */
@@ -67,7 +69,7 @@ export class Company implements Play {
 export async function runSchedule(
   seed: number,
   begin: (world: World, dice: Dice, duration: number) => Play,
-  { mayHaveFollowers = true, hasWorkers = false }: ScheduleOptions = {},
+  { mayHaveFollowers = true, hasWorkers = false, hasDeadlocks = false }: ScheduleOptions = {},
 ): ReturnType<Schedule> {
   const dice = new Dice(seed, seed % 2 === 0 ? 0 : 10); // in every other one, many things happen at the same time
   const world = new World({
@@ -77,6 +79,7 @@ export async function runSchedule(
     hasFollowers: mayHaveFollowers && dice.chance(0.7),
     errorPolicy: hasWorkers ? 'session' : dice.pick(['session', 'standard']),
     hasWorkers,
+    onDeadlock: hasDeadlocks ? dice.pick(['reject', 'reject', 'warn'] as const) : undefined,
   });
   const sessionTimeout = dice.pick([1_000, 1_000, 2_000]);
   for (let left = dice.integer(2, 5); left > 0; left--)

@@ -56,6 +56,15 @@ const OF_COUNTERS = [
   'failed with MAYBE_DONE',
   'failed with LOCK_CLIENT_CLOSED',
 ];
+const OF_DEADLOCKS = [
+  ...OF_CONNECTIONS,
+  'granted',
+  'released',
+  'circle',
+  'deadlock named',
+  'failed with LOCK_DEADLOCK',
+  'failed with LOCK_TIMEOUT',
+];
 const OF_WRITES = ['write done', 'write refused', 'write unknown'];
 const OF_A_READ_WRITE_LOCK = ['re-entered', 'downgraded', 'failed with LOCK_UPGRADE'];
 
@@ -69,6 +78,7 @@ const KINDS: [title: string, kind: Kind, events: readonly string[]][] = [
   ['A multi-lock', 'multi-lock', [...OF_LOCKS, 're-entered']],
   ['A guarded write', 'guarded-write', [...OF_LOCKS, ...OF_WRITES]],
   ['A lock whose session a worker keeps', 'kept-session', OF_LOCKS],
+  ['Locks inside of locks', 'deadlock', OF_DEADLOCKS],
   ['A leader latch', 'leader-latch', [...OF_ELECTIONS, ...OF_A_LATCH]],
   ['A leader selector', 'leader-selector', OF_ELECTIONS],
   ['A distributed atomic long', 'atomic-long', OF_COUNTERS],

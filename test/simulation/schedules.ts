@@ -1,4 +1,5 @@
 import { scheduleOfCounter } from './counters.js';
+import { scheduleOfDeadlocks } from './deadlocks.js';
 import { LatchUser, scheduleOfElection, SelectorUser } from './elections.js';
 import { scheduleOfLocks } from './guests.js';
 import {
@@ -75,6 +76,15 @@ export const SCHEDULES = {
     },
     { hasWorkers: true },
   ),
+  deadlock: scheduleOfDeadlocks((world, dice) => {
+    const [a, b] = [mutex(world, 'a'), mutex(world, 'b')];
+    const { read, write } = readWriteLock(world, 'c');
+    return dice.pick([
+      [a, b],
+      [a, b, mutex(world, 'd')],
+      [a, read, write],
+    ]);
+  }),
   'leader-latch': scheduleOfElection(LatchUser),
   'leader-selector': scheduleOfElection(SelectorUser),
   'atomic-long': scheduleOfCounter(64),

@@ -20,6 +20,9 @@ const EPHEMERAL: ReadonlySet<CreateMode> = new Set([
   CreateMode.EPHEMERAL_SEQUENTIAL,
 ]);
 
+/** Where clients exchange their waits, on behalf of no single operation. */
+const EXCHANGE = '/nestjs-interlock/';
+
 export interface WorldOptions {
   readonly dice: Dice;
   /**
@@ -34,6 +37,8 @@ export interface WorldOptions {
   readonly errorPolicy?: ErrorPolicy;
   /** Whether each client has a worker thread that keeps its session. Default: no. */
   readonly hasWorkers?: boolean;
+  /** What clients do about deadlocks. Default: they warn. */
+  readonly onDeadlock?: 'warn' | 'reject' | undefined;
 }
 
 /** A server, its clients, and a judge that observes them, in virtual time. */
@@ -68,7 +73,7 @@ export class World {
 
   addClient(sessionTimeout: number): SimulatedClient {
     const { clock, server, ensemble, options } = this;
-    const { dice, errorPolicy = 'session' } = options;
+    const { dice, errorPolicy = 'session', onDeadlock } = options;
     const servers = () => ensemble?.servers(dice) ?? embeddedServers;
     const client: SimulatedClient = new SimulatedClient({
       name: `client ${this.clients.length}`,
@@ -78,6 +83,7 @@ export class World {
       errorPolicy,
       sessionTimeout,
       dice,
+      onDeadlock,
       eavesdropper: { sent: (request) => this.#sent(client, request) },
       worker: options.hasWorkers
         ? { maxStall: sessionTimeout * dice.pick([1, 1.5, 4]), servers: servers() }
@@ -130,6 +136,10 @@ export class World {
     let isOver = false;
     this.clock.setTimer(() => (isOver = true), ms);
     await this.until(() => isOver);
+  }
+
+  get onDeadlock(): 'warn' | 'reject' {
+    return this.options.onDeadlock ?? 'warn';
   }
 
   get errorPolicy(): ErrorPolicy {
@@ -199,7 +209,8 @@ export class World {
   }
 
   #sent(client: SimulatedClient, request: Request): (rc: number) => void {
-    const operation = currentOperation.getStore();
+    const isOfLock = !('path' in request && request.path.startsWith(EXCHANGE));
+    const operation = isOfLock ? currentOperation.getStore() : undefined;
     const queue = request.op === 'create' && this.queues.get(parentPath(request.path));
     if (operation && queue && EPHEMERAL.has(request.mode))
       queue.announce(request.path, (node) => this.judge.queued(operation, queue, node));

@@ -40,7 +40,7 @@ export class Deadlocks {
   /** Those of this process. */
   static readonly shared = new Deadlocks();
   /** The locks inside of which acquires wait, by client and key. */
-  readonly #locks = new Map<object, Map<string, ClientLock>>();
+  readonly #locks = new WeakMap<object, Map<string, ClientLock>>();
 
   /** Records that it begins to wait, and looks for a circle; the returned function ends that. */
   enter(wait: WaitInside): () => void {

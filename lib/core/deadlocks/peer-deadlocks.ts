@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock, Timer } from '../clock.js';
+import { type Clock, type Timer, wallNow } from '../clock.js';
 import { OrderedSet } from '../collections/ordered-set.js';
 import { LockDeadlockError } from '../errors/index.js';
 import { LeaseScope } from '../internal/lease-scope.js';
@@ -92,7 +92,8 @@ export class PeerDeadlocks {
     this.#count += 1;
     const id = `${this.#id}:${this.#count}`;
     const startedAt = clock.now();
-    const leave = this.#waits.add({ id, startedAt, since: Date.now(), wait, isReported: false });
+    const since = wallNow(clock);
+    const leave = this.#waits.add({ id, startedAt, since, wait, isReported: false });
     const isLong = () => this.#isLong();
     const timer = LeaseScope.runOutside(() => clock.setTimer(isLong, ASKS_AFTER, true));
     return () => {

@@ -126,7 +126,7 @@ export class ZooKeeperReports implements PeerReports {
   }
 
   async #answerOn(report: (maxBytes: number) => string): Promise<void> {
-    const { connection, clock } = this.context;
+    const { connection } = this.context;
     let seen: number | undefined;
     while (!this.#isClosed)
       try {
@@ -145,9 +145,21 @@ export class ZooKeeperReports implements PeerReports {
       } catch {
         // A question that could not be read, or answered, is left to the others; this process waits for the next one.
         this.#stop?.();
-        if (connection.isConnected) await sleep(clock, TRY_AGAIN_AFTER);
+        if (this.#isClosed) return;
+        if (connection.isConnected) await this.#pause();
         else await this.#untilStateChange();
       }
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.context.clock.setTimer(resolve, TRY_AGAIN_AFTER, true);
+      const stop = () => {
+        timer.cancel();
+        resolve();
+      };
+      this.#stop = stop;
+    });
   }
 
   async #write(report: string): Promise<void> {
