@@ -1,3 +1,4 @@
+import type { ZnodeTree } from '../../lib/embedded/znode-tree.js';
 import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import { Accidents } from './accidents.js';
 import type { SimulatedClient } from './client.js';
@@ -128,17 +129,29 @@ export async function closeDown(world: World): Promise<void> {
   const watchCount = server.tree.watchCount + (world.ensemble?.watchCount ?? 0);
   if (watchCount > 0) history.accuse(`${watchCount} watches are left on the server`);
   await clock.runUntil(() => clock.isIdle, 10 * 60_000); // except for containers, there is nothing left to do
-  const directories = new Set(queues.flatMap(({ directory }) => upwards(directory)));
-  for (const path of EXCHANGE.filter((each) => server.tree.get(each)))
-    for (const each of upwards(path)) directories.add(each);
+  const isThere = (path: string) => server.tree.get(path) !== undefined;
+  const exchange = EXCHANGE.flatMap(upwards).filter(isThere);
+  const directories = new Set([
+    ...queues.flatMap(({ directory }) => upwards(directory)),
+    ...exchange,
+  ]);
   const lasting = observers.reduce((sum, observer) => sum + observer.lasting, 0);
-  if (server.tree.size > directories.size + lasting)
-    history.accuse('there is more than directories left');
+  if (server.tree.size > directories.size + lasting) {
+    const left = pathsUnder('/', server.tree).filter((path) => !directories.has(path));
+    history.accuse(`there is more than directories left: ${left.join()}`);
+  }
   judge.check();
 }
 
-/** Where clients ask each other for deadlocks: those that never hear an answer leave both. */
+/** Where clients ask each other for deadlocks: those that never hear an answer leave both, or what is above them. */
 const EXCHANGE = ['ask', 'processes'].map((name) => `/nestjs-interlock/deadlocks/%2Flocks/${name}`);
+
+function pathsUnder(path: string, tree: ZnodeTree): string[] {
+  const children = [...tree.get(path)!.children].map(
+    (name) => `${path === '/' ? '' : path}/${name}`,
+  );
+  return [path, ...children.flatMap((child) => pathsUnder(child, tree))];
+}
 
 function upwards(directory: string): string[] {
   return directory === '/' ? ['/'] : [directory, ...upwards(parentPath(directory))];
