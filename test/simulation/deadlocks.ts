@@ -117,11 +117,13 @@ export class DeadlockJudge extends Observer {
     });
   }
 
-  /** Of a failure: at most one operation of each circle is rejected. */
+  /** Of a failure: one operation of each circle is rejected. Where two circles meet, that may be two of one of them. */
   reasons(operation: Operation): string[] {
     if (this.world.onDeadlock !== 'reject') return [];
+    const isElsewhere = (victim: Operation) =>
+      this.#circlesOf(victim).some(({ operations }) => !operations.includes(operation));
     const isAlone = ({ operations }: Circle) =>
-      operations.every((it) => it === operation || !it.isVictim);
+      operations.every((it) => it === operation || !it.isVictim || isElsewhere(it));
     return this.#circlesOf(operation).some(isAlone) ? ['LOCK_DEADLOCK'] : [];
   }
 
