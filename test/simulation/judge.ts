@@ -8,6 +8,7 @@ import type { SimulatedLock } from './locks.js';
 import { Observer } from './observer.js';
 import { type ObservedHold, Operation, type Visit } from './operation.js';
 import { ExclusionRule, PartsRule, ProgressRule } from './rules.js';
+import { WarningRule } from './warnings.js';
 import type { World } from './world.js';
 
 export interface Asked {
@@ -32,6 +33,7 @@ export class Judge extends Observer {
   readonly #exclusion: ExclusionRule;
   readonly #progress: ProgressRule;
   readonly #parts: PartsRule;
+  readonly warnings: WarningRule;
   /** Leases that were released or lost: they stay so. */
   readonly #over = new Set<Lease>();
 
@@ -39,6 +41,7 @@ export class Judge extends Observer {
     super(world);
     this.#exclusion = new ExclusionRule(world);
     this.#parts = new PartsRule(world);
+    this.warnings = new WarningRule(world);
     this.#progress = new ProgressRule(world, this.#exclusion);
   }
 
@@ -220,12 +223,14 @@ export class Judge extends Observer {
 
   /** The signal of a released lease is silent, so every lease of the hold is listened to. */
   #listen(hold: ObservedHold, { signal }: Lease): void {
-    if (signal.aborted) this.#lost(hold);
-    else signal.addEventListener('abort', () => this.#lost(hold));
+    const lost = () => this.#lost(hold, signal.reason);
+    if (signal.aborted) lost();
+    else signal.addEventListener('abort', lost);
   }
 
-  #lost(hold: ObservedHold): void {
+  #lost(hold: ObservedHold, reason: unknown): void {
     if (hold.lostAt !== undefined) return;
+    this.warnings.lost(hold, reason);
     hold.lostAt = this.now;
     hold.endedAt ??= this.now;
     for (const lease of hold.leases) this.#over.add(lease);

@@ -431,6 +431,12 @@ const BUGS: readonly PlantedBug[] = [
     seeds: { 'guarded write under a mutex': 1, 'guarded write under a read/write lock': 1 },
   },
   {
+    bug: 'does not warn when the servers are silent',
+    plant: () => replace(SessionConnection.prototype, 'onDoubt', () => () => {}),
+    violation: /lost without a warning/,
+    seeds: { mutex: 45, 'kept session': 7 },
+  },
+  {
     bug: 'takes the waits of all others for older than its own',
     plant: () =>
       answersOf((reports) =>

@@ -21,6 +21,7 @@ const OF_LOCKS = [
   'released',
   'fenced',
   'lost',
+  'endangered',
   'queued again',
   'taken',
   'failed with LOCK_TIMEOUT',

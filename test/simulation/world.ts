@@ -90,6 +90,7 @@ export class World {
         : undefined,
     });
     client.connection.onStateChange((state) => this.history.note(state, client.name));
+    this.judge.warnings.joined(client);
     this.clients.push(client);
     return client;
   }
