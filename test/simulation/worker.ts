@@ -41,6 +41,7 @@ export class SimulatedWorker {
       servers,
       tickTime: Timing.tick,
       confirm: (proof) => this.#proofs.push(proof),
+      failed: () => {},
     });
   }
 

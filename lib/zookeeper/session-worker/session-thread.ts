@@ -14,6 +14,8 @@ const sign = new SignOfLife(memory);
 const clock = clockOf(time, sign);
 const { servers } = parseConnectString(connect, client);
 
+const news = (what: ThreadNews): void => parentPort!.postMessage(what);
+
 const session = new StandbySession({
   clock,
   sign,
@@ -23,6 +25,7 @@ const session = new StandbySession({
   tickTime,
   auth,
   confirm: (proof) => (port as MessagePort).postMessage(proof),
+  failed: (reason) => news({ trouble: `could not connect to ZooKeeper (${reason})` }),
 });
 (port as MessagePort).on('message', (message: SessionMessage) => session.receive(message));
-parentPort!.postMessage('ready' satisfies ThreadNews);
+news('ready');

@@ -20,6 +20,8 @@ export interface StandbySessionSettings {
   readonly auth?: readonly AuthInfo[] | undefined;
   /** Receives what the leader is known to have learned. */
   readonly confirm: (proof: SessionProof) => void;
+  /** Called after a stall at whose end it could not connect. */
+  readonly failed: (reason: string) => void;
 }
 
 /**
@@ -40,6 +42,8 @@ export class StandbySession {
   #session?: SessionCredentials | undefined;
   #connection?: SessionConnection | undefined;
   #reported = -Infinity;
+  /** Why it could not connect, while it is not connected. */
+  #failure?: string | undefined;
   #looking?: Timer | undefined;
 
   constructor(private readonly settings: StandbySessionSettings) {}
@@ -88,10 +92,14 @@ export class StandbySession {
       ...{ clock, tickTime, auth, sessionTimeout: session.timeout },
       transport: leaving(transport),
       servers: { size: servers.size, next },
+      onAttemptFailed: (reason) => {
+        if (this.#isWanted(session)) this.#failure = reason;
+      },
     });
     this.#connection = connection;
     this.#reported = sign.at; // no proof: it only bounds the attempts
     connection.onStateChange((state) => {
+      if (connection.isConnected) this.#failure = undefined;
       if (state === 'LOST') void connection.close(); // or it would open another session
     });
     connection.takeOver(session, sign.at);
@@ -107,6 +115,8 @@ export class StandbySession {
   #standBy(): void {
     void this.#connection?.close();
     this.#connection = undefined;
+    if (this.#failure !== undefined) this.settings.failed(this.#failure);
+    this.#failure = undefined;
   }
 }
 

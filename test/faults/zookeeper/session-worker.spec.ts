@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ZooKeeperLockOptions } from '../../../lib/zookeeper/zookeeper-options.js';
 import { useCleanup, useZooKeeperEnsemble } from '../../support/fixtures.js';
+import { freePorts } from '../../support/processes.js';
+import { MovingAddress } from '../../support/proxies.js';
 import { byTier } from '../../support/tier.js';
 import { Program } from '../support/program.js';
 import { useZooKeeperStage } from '../support/zookeeper-stage.js';
@@ -114,6 +116,24 @@ describe('A process that blocks its event loop for longer than its session', () 
     expect(code).toBe(0);
     expect(errors.match(/Warning: /g)).toHaveLength(1);
     expect(errors).toMatch(/thread that keeps the locks of client "blocker" .* has ended/);
+  }, 120_000);
+
+  it('loses them when its worker cannot connect, of which one warning is given', async () => {
+    const address = cleanup(await MovingAddress.of(stage.server), (each) => each.stop());
+    const holder = await start({ ...PATIENT, connect: `${address.host}:${address.port}` });
+    const { taken } = await queue();
+    const [port = 0] = await freePorts(1, address.host);
+    address.moveTo({ host: address.host, port });
+    holder.tell(`block ${BLOCK}`);
+    const report = holder.next();
+    expect(await Promise.race([report, taken])).toBe('taken');
+    expect(await report).toMatchObject({ lost: 3 });
+    address.moveTo(stage.server);
+    holder.tell('close');
+    const { code, errors } = await holder.exited;
+    expect(code).toBe(0);
+    expect(errors.match(/Warning: /g)).toHaveLength(1);
+    expect(errors).toMatch(/client "blocker" .* could not connect to ZooKeeper \(.*\)\. Only/);
   }, 120_000);
 
   it('loses them within a session when it is killed', async () => {

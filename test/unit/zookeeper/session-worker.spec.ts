@@ -57,6 +57,7 @@ describe('The worker that keeps a session', () => {
   let servers: Servers;
   let sign: SignOfLife;
   let proofs: SessionProof[];
+  let failures: string[];
   let standby: StandbySession;
 
   beforeEach(() => {
@@ -64,10 +65,12 @@ describe('The worker that keeps a session', () => {
     servers = new Servers(clock);
     sign = new SignOfLife();
     proofs = [];
+    failures = [];
     standby = new StandbySession({
       ...{ clock, sign, maxStall: MAX_STALL, transport: servers, tickTime: TICK },
       servers: { size: 1, next: async () => ({ host: 'played', port: 0 }) },
       confirm: (proof) => proofs.push(proof),
+      failed: (reason) => failures.push(reason),
     });
     standby.receive(SESSION);
   });
@@ -141,7 +144,29 @@ describe('The worker that keeps a session', () => {
     sign.give(clock);
     servers.listener!.onDisconnected('hung up');
     await live(2 * TIMEOUT);
-    expect(opened()).toBe(1);
+    expect([opened(), failures]).toEqual([1, []]);
+  });
+
+  it('says why it could not connect, after a stall at whose end it could not', async () => {
+    servers.isSilent = true;
+    await live(1_000);
+    await clock.runUntil(() => servers.log.length > 0);
+    servers.listener!.onDisconnected('hung up');
+    await clock.advance(TIMEOUT);
+    expect(failures).toEqual([]);
+    await live(1_000);
+    expect(failures).toEqual([expect.stringContaining('played:0: ')]);
+  });
+
+  it('says nothing of attempts before one that succeeded', async () => {
+    servers.isSilent = true;
+    await live(1_000);
+    await clock.runUntil(() => servers.log.length > 0);
+    servers.isSilent = false;
+    servers.listener!.onDisconnected('hung up');
+    await clock.runUntil(() => proofs.length > 0);
+    await live(1_000);
+    expect(failures).toEqual([]);
   });
 });
 
