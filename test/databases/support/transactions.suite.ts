@@ -68,13 +68,15 @@ export function describeTransactions(
 
     it('commits before the lock is released', async () => {
       gate.resolve();
-      const order: number[] = [];
+      let returned = 0;
       const calls = Array.from({ length: 10 }, async (_, i) => {
         await reserve((i % 2) as 0 | 1);
-        order.push((await replicas[0].row()).left);
+        // Counted before the row is read: reads on several connections may be answered in any order.
+        returned += 1;
+        const mostLeft = 10 - returned;
+        expect((await replicas[0].row()).left).toBeLessThanOrEqual(mostLeft);
       });
       await Promise.all(calls);
-      expect(order.every((left, i) => left <= 9 - i)).toBe(true);
       expect((await replicas[0].row()).left).toBe(0);
     });
 
