@@ -17,8 +17,12 @@ import {
 import { lockHoldersSuite, lockKindsSuite, ownershipSuite } from './mutex.suite.js';
 import { fencedLockSuite, lockLayoutSuite, lockScriptsSuite } from './mutex-layout.suite.js';
 import { lockLeaseSuite, renewalSuite } from './mutex-lease.suite.js';
-import { mutexWakeUpsSuite } from './mutex-wake-ups.suite.js';
 import { multiLockSuite, mutexWaitingSuite, spinLockSpinningSuite } from './mutex-waiting.suite.js';
+import {
+  multiLockWakeUpsSuite,
+  permitWakeUpsSuite,
+  writerWakeUpsSuite,
+} from './passed-wake-ups.suite.js';
 import {
   semaphoreLayoutSuite,
   semaphorePermitsSuite,
@@ -55,6 +59,7 @@ import {
   permitExpirableSemaphoreWaitingSuite,
 } from './semaphore-waiting.suite.js';
 import { type OnRedis, removePermits } from './support/redis-stage.js';
+import { WOKEN, wakeUpCommandsSuite, wakeUpsSuite } from './wake-ups.suite.js';
 
 /**
  * Everything that locks promise on Redis beyond what they promise anywhere (`test/contract`). Contains the cases of Redisson's
@@ -64,7 +69,8 @@ export function locksSuite(on: OnRedis): void {
   describe(`A mutex on Redis, ${on.kind}`, () => {
     describe('ownership', () => ownershipSuite(on));
     describe('waiting', () => mutexWaitingSuite(on));
-    describe('a release', () => mutexWakeUpsSuite(on));
+    describe('a release', () => wakeUpsSuite(on, WOKEN.mutex));
+    describe('a release among late commands', () => wakeUpCommandsSuite(on, WOKEN.mutex));
     describe('spinning', () => spinLockSpinningSuite(on));
     describe('the lease', () => lockLeaseSuite(on));
     describe('renewal', () => renewalSuite(on));
@@ -75,6 +81,8 @@ export function locksSuite(on: OnRedis): void {
     describe('kinds', () => lockKindsSuite(on));
   });
   describe(`A multi-lock on Redis, ${on.kind},`, () => multiLockSuite(on));
+  describe(`A multi-lock on Redis, ${on.kind}: a release`, () => wakeUpsSuite(on, WOKEN.multiLock));
+  describe(`A multi-lock on Redis, ${on.kind}: a wake-up`, () => multiLockWakeUpsSuite(on));
   describe(`A fair mutex on Redis, ${on.kind}`, () => {
     describe('order', () => fairLockOrderSuite(on));
     describe('the arithmetic of the queue', () => fairLockArithmeticSuite(on));
@@ -90,6 +98,9 @@ export function locksSuite(on: OnRedis): void {
     describe('many readers', () => readWriteLockManyReadersSuite(on));
     describe('leases', () => readWriteLockLeasesSuite(on));
     describe('waking', () => readWriteLockWakingSuite(on));
+    describe('a release', () => wakeUpsSuite(on, WOKEN.writeLock));
+    describe('a release among late commands', () => wakeUpCommandsSuite(on, WOKEN.writeLock));
+    describe('a release among readers', () => writerWakeUpsSuite(on));
     describe('with writers preferred', () => preferWritersSuite(on));
   });
 }
@@ -102,6 +113,9 @@ export function permitsSuite(on: OnRedis): void {
     describe('many permits', () => permitExpirableSemaphoreManySuite(on));
     describe('the leases', () => permitExpirableSemaphoreLeasesSuite(on));
     describe('waiting', () => permitExpirableSemaphoreWaitingSuite(on));
+    describe('a release', () => wakeUpsSuite(on, WOKEN.permit));
+    describe('a release among late commands', () => wakeUpCommandsSuite(on, WOKEN.permit));
+    describe('a release among several permits', () => permitWakeUpsSuite(on));
     describe('how many there should be', () => permitExpirableSemaphoreDeclaredSuite(on));
     describe('fair', () => permitExpirableSemaphoreFairSuite(on));
     describe('the queue of fair waiters', () => permitExpirableSemaphoreQueueSuite(on));

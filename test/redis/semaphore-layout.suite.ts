@@ -348,7 +348,7 @@ export function permitExpirableSemaphoreLayoutSuite({ it, test, stage }: OnRedis
     const holder = holderOf(permits);
     const text = holder.toString('hex');
     const { gone } = ofHolder(text);
-    const args = [lease, holder, text, '', stage().publish, 0, 0, 30_000, channel, gone, 0];
+    const args = [lease, holder, text, '', stage().publish, 0, 0, 30_000, channel, gone, 0, '', 0];
     return run(permitAcquire, [free, timeouts, wanted, queue, alive], args);
   }
 
@@ -357,7 +357,7 @@ export function permitExpirableSemaphoreLayoutSuite({ it, test, stage }: OnRedis
     const holder = holderOf(permits);
     const text = holder.toString('hex');
     const { extended } = ofHolder(text);
-    const args = [holder, text, stage().publish, channel, '', ''];
+    const args = [holder, text, stage().publish, channel, '', '', ''];
     return run(permitRelease, [free, timeouts, queue, alive, extended, wanted], args);
   }
 

@@ -50,6 +50,7 @@ export class AcquireLoop {
   #failure?: unknown; // why the last command was not carried out
   #channel?: Channel;
   #channelName = ''; // to listen to, by the last answer
+  #taken = -1; // which of several locks was taken, by the last answer
 
   constructor(
     private readonly context: RecipeContext,
@@ -182,6 +183,7 @@ export class AcquireLoop {
       this.commands.answered?.(isGranted === 1);
       if (isGranted !== 1) {
         this.#wasAnswered = true;
+        this.#taken = taken;
         this.#isOnServer = this.commands.leavesQueueEntry && this.request.mayWait;
         this.#channelName = this.commands.channelOf(this.request.holder, taken, isRegistered === 1);
         return value;
@@ -197,7 +199,8 @@ export class AcquireLoop {
     const { connection, replicas } = this.context;
     this.#isOnServer = true;
     this.#interruptions ??= connection.interruptions.count;
-    const command = this.commands.acquire(this.request, Math.round(this.wait.elapsed));
+    const { commands, request, wait } = this;
+    const command = commands.acquire(request, Math.round(wait.elapsed), this.#taken);
     const sent = replicas
       ? this.#sendToReplicas(command, replicas)
       : (connection.run(command.script, command.keys, command.args) as Promise<Answer>);

@@ -1,5 +1,7 @@
 import type { RedisArgument } from '../connection/ioredis.js';
+import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';
+import type { RecipeContext } from '../recipe-context.js';
 import type { BackOff } from './back-off.js';
 
 /** One command of a lock. */
@@ -53,8 +55,9 @@ export interface AcquireCommands {
    * Its answer is an `Answer`, in which -1 for the time means: when woken.
    *
    * @param waited how long the acquire has waited so far, in ms
+   * @param taken for several locks, the index of the one that was taken by the last answer; -1 before that
    */
-  acquire(request: LockRequest, waited: number): LockCommand;
+  acquire(request: LockRequest, waited: number, taken: number): LockCommand;
   /** Called with each answer, if the next request must not count as a repetition of the same one. */
   answered?(isGranted: boolean): void;
 }
@@ -83,4 +86,23 @@ export interface LockCommands extends AcquireCommands {
   release(holder: string, tombstone: string): LockCommand;
   /** Answers the next fencing token, or nothing if the holder does not hold the lock. */
   token(holder: string): LockCommand;
+}
+
+/**
+ * Key of the waiters of a lock; '' where none are registered: a release counts the receivers of a message, and in a cluster
+ * without sharded channels some may be subscribed at other nodes. Known once the client is connected.
+ */
+export function waitersOf({ connection }: RecipeContext, name: LockName): string {
+  const counts = !connection.isCluster || connection.publishCommand === 'spublish';
+  return counts ? name.waiters : '';
+}
+
+/** What an acquire that waits says of it: for how long so far, its longest sleep (ms), and the key of the waiters of each lock. */
+export function waitTerms(
+  context: RecipeContext,
+  names: readonly LockName[],
+  waited: number,
+): RedisArgument[] {
+  const waiters = names.map((name) => waitersOf(context, name));
+  return waiters[0] === '' ? [] : [waited, context.watchdogTimeout, ...waiters];
 }

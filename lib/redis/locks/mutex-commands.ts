@@ -9,16 +9,13 @@ import {
   lockToken,
 } from '../scripts/index.js';
 import { type BackOff, ExponentialBackOff } from './back-off.js';
-import type { LockCommand, LockCommands, LockRequest } from './lock-commands.js';
-
-/**
- * Key of the waiters of a plain lock; '' where none are registered: a release counts the receivers of a message, and in a
- * cluster without sharded channels some may be subscribed at other nodes. Known once the client is connected.
- */
-export function waitersOf({ connection }: RecipeContext, name: LockName): string {
-  const counts = !connection.isCluster || connection.publishCommand === 'spublish';
-  return counts ? name.waiters : '';
-}
+import {
+  type LockCommand,
+  type LockCommands,
+  type LockRequest,
+  waitersOf,
+  waitTerms,
+} from './lock-commands.js';
 
 /** Commands of Redisson's `RLock`, or of its `RFencedLock`, where the token comes with the grant. */
 export function reentrantCommands(
@@ -65,8 +62,7 @@ class ReentrantCommands implements LockCommands {
 
   acquire({ lease, holder, about, mayWait }: LockRequest, waited: number): LockCommand {
     const { context, name, redisKey } = this;
-    const waiters = waitersOf(context, name);
-    const queues = mayWait && waiters !== '' ? [waiters, waited, context.watchdogTimeout] : [];
+    const queues = mayWait ? waitTerms(context, [name], waited) : [];
     return {
       script: lockAcquire,
       keys: this.isFenced ? [redisKey, name.token] : [redisKey],

@@ -7,7 +7,7 @@ import {
   writeLockAcquire,
   writeLockRelease,
 } from '../scripts/index.js';
-import type { LockCommands } from './lock-commands.js';
+import { type LockCommands, waitersOf, waitTerms } from './lock-commands.js';
 
 /**
  * Commands of the shared half of Redisson's `RReadWriteLock`.
@@ -39,7 +39,14 @@ export function readCommands(
     release: (holder, tombstone) => ({
       script: readLockRelease,
       keys: [redisKey, name.hold(holder), readers],
-      args: [holder, context.connection.publishCommand, tagged, readWriteChannel, tombstone],
+      args: [
+        holder,
+        context.connection.publishCommand,
+        tagged,
+        readWriteChannel,
+        tombstone,
+        waitersOf(context, name),
+      ],
     }),
     token: (holder) => ({ script: lockToken, keys: [redisKey, name.token], args: [holder] }),
   };
@@ -58,13 +65,14 @@ export function writeCommands(
     redisKey,
     kind: 'write',
     localQueue: 'exclusive',
-    leavesQueueEntry: preferWriters,
+    leavesQueueEntry: true,
     maxSleep: preferWriters ? watchdogTimeout / 3 : watchdogTimeout,
-    channelOf: () => readWriteChannel,
+    channelOf: (holder, _, isRegistered) =>
+      isRegistered ? `${readWriteChannel}:${fieldOf(holder)}` : readWriteChannel,
     fieldOf,
     renewalKeys: (holder) => [redisKey, name.hold(fieldOf(holder))],
     tombstoneOf: (holder) => name.gone(holder),
-    acquire: ({ lease, holder, about, mayWait }) => ({
+    acquire: ({ lease, holder, about, mayWait }, waited) => ({
       script: writeLockAcquire,
       keys: [redisKey, name.hold(fieldOf(holder)), writers],
       args: [
@@ -74,6 +82,7 @@ export function writeCommands(
         watchdogTimeout,
         preferWriters && mayWait ? 1 : 0,
         name.gone(holder),
+        ...(mayWait ? waitTerms(context, [name], waited) : []),
       ],
     }),
     release: (holder, tombstone) => ({
@@ -85,6 +94,7 @@ export function writeCommands(
         tagged,
         readWriteChannel,
         tombstone,
+        waitersOf(context, name),
       ],
     }),
     token: (holder) => ({

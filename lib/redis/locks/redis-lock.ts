@@ -8,7 +8,7 @@ import { lockForceUnlock } from '../scripts/index.js';
 import type { BaseLock } from './base-lock.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { readHolders } from './lock-holders.js';
-import { waitersOf } from './mutex-commands.js';
+import { waitersOf } from './lock-commands.js';
 import type { RedisAcquireOptions, RedisLease } from './redis-lease.js';
 
 /**
@@ -24,7 +24,8 @@ export class RedisLock implements Mutex {
    */
   constructor(
     private readonly context: RecipeContext,
-    private readonly name: LockName,
+    /** @internal */
+    readonly name: LockName,
     /** @internal */
     readonly base: BaseLock,
     private readonly isReentrant: boolean,

@@ -3,11 +3,17 @@ import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Lock } from '../../core/lock.js';
 import type { AcquireAll } from '../../core/multi-lock.js';
 import { slotOf } from '../connection/cluster-slots.js';
+import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockAcquire, lockRelease } from '../scripts/index.js';
 import { takeBack } from './base-lock.js';
 import { contend } from './contend.js';
-import type { AcquireCommands, LockCommand, LockCommands } from './lock-commands.js';
+import {
+  type AcquireCommands,
+  type LockCommand,
+  type LockCommands,
+  waitTerms,
+} from './lock-commands.js';
 import { holderInfo, newHolder } from './lock-holders.js';
 import { type RedisAcquireOptions, RedisLease } from './redis-lease.js';
 import { RedisLock } from './redis-lock.js';
@@ -100,7 +106,11 @@ function contendForAll(
     context,
     {
       key: locks.map(({ key }) => key).join(' + '),
-      commands: multiCommands(context, each),
+      commands: multiCommands(
+        context,
+        locks.map(({ name }) => name),
+        each,
+      ),
       request: { holder, lease, about: holderInfo(method), mayWait },
       lines: each,
       granted: (grant, places) => {
@@ -119,18 +129,35 @@ function contendForAll(
 }
 
 /** Commands that acquire several plain mutexes at once; each is released by its own commands. */
-function multiCommands(context: RecipeContext, locks: readonly LockCommands[]): AcquireCommands {
+function multiCommands(
+  context: RecipeContext,
+  names: readonly LockName[],
+  locks: readonly LockCommands[],
+): AcquireCommands {
   const keys = locks.map(({ redisKey }) => redisKey);
+  /** The lock among whose waiters it stands, by the last answer. */
+  const placeOf = (taken: number) => {
+    const { publishCommand } = context.connection;
+    return taken < 0 ? [] : [taken + 1, publishCommand, names[taken]!.channel];
+  };
+  const waitOf = (waited: number, taken: number) => {
+    const terms = waitTerms(context, names, waited);
+    return terms.length > 0 ? [...terms, ...placeOf(taken)] : [];
+  };
   return {
     redisKey: keys.join(' '),
-    leavesQueueEntry: false,
+    leavesQueueEntry: true,
     maxSleep: context.watchdogTimeout,
-    channelOf: (holder, taken) => locks[taken]!.channelOf(holder, 0, false),
-    acquire: ({ lease, holder, about }) => ({
-      script: lockAcquire,
-      keys,
-      args: [lease, holder, about, keys.length, ...locks.map((lock) => lock.tombstoneOf(holder))],
-    }),
+    channelOf: (holder, taken, isRegistered) => locks[taken]!.channelOf(holder, 0, isRegistered),
+    acquire: ({ lease, holder, about, mayWait }, waited, taken) => {
+      const tombstones = locks.map((lock) => lock.tombstoneOf(holder));
+      const wait = mayWait ? waitOf(waited, taken) : [];
+      return {
+        script: lockAcquire,
+        keys,
+        args: [lease, holder, about, keys.length, ...tombstones, ...wait],
+      };
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import { readWriteForceUnlock } from '../scripts/index.js';
 import { BaseLock } from './base-lock.js';
 import { IdempotentRequests } from './idempotent-requests.js';
-import type { LockCommands } from './lock-commands.js';
+import { type LockCommands, waitersOf } from './lock-commands.js';
 import { readHolders } from './lock-holders.js';
 import { readCommands, writeCommands } from './read-write-commands.js';
 import type { SharedFencingToken } from './redis-grant.js';
@@ -147,7 +147,7 @@ export class RedisReadWriteLock implements ReadWriteLock {
     const { publishCommand } = this.context.connection;
     const { redisKey, readers, readWriteChannel } = this.name;
     const requests = new IdempotentRequests(this.context, this.name, this.#reader.about);
-    const args = [publishCommand, readWriteChannel, mode];
+    const args = [publishCommand, readWriteChannel, mode, waitersOf(this.context, this.name)];
     const found = await requests.run(readWriteForceUnlock, [redisKey, readers], args);
     if (found === 1)
       (mode === 'write' ? this.#writer : this.#reader).loseHold('it was unlocked by force');

@@ -1,6 +1,6 @@
 import type { LockName } from '../connection/lock-name.js';
 import type { IdempotentRequests } from '../locks/idempotent-requests.js';
-import type { LockCommands } from '../locks/lock-commands.js';
+import { type LockCommands, waitersOf } from '../locks/lock-commands.js';
 import { permitIdsOf } from './permit-holder.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { permitAcquire, permitRelease, permitReleaseIds, permitToken } from '../scripts/index.js';
@@ -25,13 +25,14 @@ export function permitCommands(
     redisKey,
     kind: 'permits',
     localQueue: isFair ? 'queue' : 'waiters',
-    leavesQueueEntry: isFair,
+    leavesQueueEntry: true,
     maxSleep: isFair ? watchdogTimeout / 3 : watchdogTimeout,
-    channelOf: (holder) => (isFair ? `${semaphoreChannel}:${holder}` : semaphoreChannel),
+    channelOf: (holder, _, isRegistered) =>
+      isFair || isRegistered ? `${semaphoreChannel}:${holder}` : semaphoreChannel,
     fieldOf,
     renewalKeys: (holder) => [permitTimeouts, name.extended(holder)],
     tombstoneOf: (holder) => name.gone(holder),
-    acquire: ({ lease, holder, mayWait }) => ({
+    acquire: ({ lease, holder, mayWait }, waited) => ({
       script: permitAcquire,
       keys: [redisKey, permitTimeouts, wantedPermits, permitQueue, alive],
       args: [
@@ -46,6 +47,8 @@ export function permitCommands(
         semaphoreChannel,
         name.gone(holder),
         timeToLive === '' ? 0 : 1,
+        waitersOf(context, name),
+        waited,
       ],
     }),
     release: (holder, tombstone) => ({
@@ -58,6 +61,7 @@ export function permitCommands(
         semaphoreChannel,
         tombstone,
         timeToLive,
+        waitersOf(context, name),
       ],
     }),
     token: (holder) => ({
@@ -74,7 +78,7 @@ export function permitCommands(
  * @param timeToLive in ms, of a semaphore of which no permit is held then; '': none
  */
 export async function releasePermitIds(
-  { connection }: RecipeContext,
+  context: RecipeContext,
   name: LockName,
   requests: IdempotentRequests,
   ids: readonly string[],
@@ -83,6 +87,8 @@ export async function releasePermitIds(
   const { redisKey, permitTimeouts, permitQueue, wantedPermits, semaphoreChannel } = name;
   const keys = [redisKey, permitTimeouts, permitQueue, wantedPermits];
   const permits = ids.map((id) => Buffer.from(id, 'hex'));
-  const args = [connection.publishCommand, semaphoreChannel, timeToLive, ...permits];
+  const { publishCommand } = context.connection;
+  const waiters = waitersOf(context, name);
+  const args = [publishCommand, semaphoreChannel, timeToLive, waiters, ...permits];
   return (await requests.run(permitReleaseIds, keys, args)) === 1;
 }

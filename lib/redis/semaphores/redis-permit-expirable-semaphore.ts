@@ -11,6 +11,7 @@ import type { RedisArgument } from '../connection/ioredis.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';
 import type { BaseLock } from '../locks/base-lock.js';
+import { waitersOf } from '../locks/lock-commands.js';
 import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import { newPermitHolder, validatePermitsAtOnce } from './permit-holder.js';
 import { type RedisAcquireOptions, type RedisLease, validateLease } from '../locks/redis-lease.js';
@@ -160,7 +161,8 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     const { redisKey, permitTimeouts, semaphoreChannel, permitQueue } = this.name;
     const { publishCommand } = this.context.connection;
     const keys = [redisKey, permitTimeouts, permitQueue];
-    return this.#requests.run(script, keys, [publishCommand, semaphoreChannel, ...args]);
+    const common = [publishCommand, semaphoreChannel, waitersOf(this.context, this.name)];
+    return this.#requests.run(script, keys, [...common, ...args]);
   }
 
   #holder(options: RedisPermitOptions): string {

@@ -29,7 +29,7 @@ export class BareLocks {
     const [channel, waiters] = [channelOf(key), waitersOf(key)];
     return async () => {
       const holder = this.#newHolder();
-      const terms = [LEASE, holder, aboutUs(), 1, tombstoneOf(key, holder), waiters, 0, LEASE];
+      const terms = [LEASE, holder, aboutUs(), 1, tombstoneOf(key, holder), 0, LEASE, waiters];
       await this.send('EVALSHA', lockAcquire.sha1, 1, key, ...terms);
       return () =>
         this.send('EVALSHA', lockRelease.sha1, 1, key, holder, 'publish', channel, '', waiters);

@@ -154,13 +154,22 @@ export class RedisSemaphoreStage implements SemaphoreStage {
   /** What the servers report, and how many of the test wait. */
   async #state(): Promise<Readonly<Record<string, number>>> {
     const { observer, key } = this.stage();
-    const { permitTimeouts, permitQueue, semaphoreChannel } = new LockName(key);
+    const { permitTimeouts, permitQueue } = new LockName(key);
     const [held, queued, listening] = await Promise.all([
       observer.zcount(permitTimeouts, Date.now(), '+inf'),
       observer.llen(permitQueue),
-      this.stage().listening([semaphoreChannel]),
+      this.#standing(),
     ]);
-    return { held, queued, listening: listening.length, waiting: this.#waiters().length };
+    return { held, queued, listening, waiting: this.#waiters().length };
+  }
+
+  /** How many clients would be woken: one listens to the channel of Redisson, each other one to a channel of its own. */
+  async #standing(): Promise<number> {
+    const { observer, key } = this.stage();
+    const { waiters, semaphoreChannel } = new LockName(key);
+    const ids = await observer.zrange(waiters, '0', '-1');
+    const channels = ids.map((id) => `${semaphoreChannel}:${id}`);
+    return (await this.stage().listening([semaphoreChannel, ...channels])).length;
   }
 
   /** What the state looks like: there is one queue for all, or each client with waiters listens. */

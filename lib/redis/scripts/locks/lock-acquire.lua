@@ -4,29 +4,33 @@
 -- nothing is taken.
 -- KEYS lock..., [token: of one lock]
 -- ARGV lease (ms), holder, about, how many locks, the tombstone of the holder at each lock;
---      if it waits as one of the waiters of one lock: their key, how long it has waited (ms), its longest sleep (ms)
+--      if it waits as one of the waiters of the lock that is taken: how long it has waited (ms), its longest sleep (ms), the key
+--      of the waiters of each lock; if it may stand among those of another lock: which one, PUBLISH or SPUBLISH, its channel
 -- -> {1, token or 0} or {0, ms, which of them is taken, 1: it is woken on a channel of its own, field and text of its holder}
 -- include gone
 -- include raise
 -- include holder
 -- include waiters
 local lease, holder, count = ARGV[1], ARGV[2], tonumber(ARGV[4])
-local waiters, waited, longest = ARGV[5 + count], ARGV[6 + count], ARGV[7 + count]
+local waited, longest = ARGV[5 + count], ARGV[6 + count]
+local before, publish, channel = tonumber(ARGV[7 + 2 * count]), ARGV[8 + 2 * count], ARGV[9 + 2 * count]
 
--- A registered waiter looks three times as often as the listener: so no two that were woken and are frozen keep the others
--- waiting for longer than a third of the longest sleep.
+local function waitersOf(i)
+  return ARGV[6 + count + i]
+end
+
 local function wait(left, i)
-  if not waiters then
+  if not waited then
     return { 0, left, i - 1, 0, holderOf(KEYS[i]) }
   end
-  if isGone(ARGV[5]) then
+  if isGone(ARGV[4 + i]) then
     return redis.error_reply('GONE the holder has given up')
   end
-  if register(waiters, holder, waited, longest) == 0 then
-    return { 0, left, i - 1, 0, holderOf(KEYS[i]) }
+  if before and before ~= i then
+    leaveWaiters(waitersOf(before), holder, KEYS[before], publish, channel)
   end
-  local look = math.ceil(longest / 3)
-  return { 0, left < 0 and look or math.min(left, look), i - 1, 1, holderOf(KEYS[i]) }
+  local registered, sleep = register(waitersOf(i), holder, waited, longest, left)
+  return { 0, sleep, i - 1, registered, holderOf(KEYS[i]) }
 end
 
 local isFree = {}
@@ -60,7 +64,7 @@ for i = 1, count do
     raise(KEYS[i], lease)
   end
 end
-if waiters then
-  redis.pcall('zrem', waiters, holder)
+if waited then
+  redis.pcall('zrem', waitersOf(before or 1), holder)
 end
 return { 1, grant }

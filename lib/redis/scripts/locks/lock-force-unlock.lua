@@ -13,7 +13,7 @@ if found == 1 and redis.call('hexists', KEYS[1], 'mode') == 1 then
   return redis.error_reply('LOCKKIND a read/write lock')
 end
 redis.call('del', KEYS[1])
-wakeWaiters(ARGV[6], ARGV[4], ARGV[5])
+wakeNext(ARGV[6], ARGV[4], ARGV[5], redis.call(ARGV[4], ARGV[5], '0'))
 local head = redis.call('lindex', KEYS[2], 0)
 if head then
   redis.call(ARGV[4], ARGV[5] .. ':' .. head, '0')

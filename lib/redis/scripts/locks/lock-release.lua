@@ -13,14 +13,10 @@ for i, lock in ipairs(KEYS) do
     redis.call('del', lock)
     listening = math.max(listening, 0)
     if ARGV[2] ~= '' then
-      listening = listening + wakeWaiters(waiters, ARGV[2], channel)
+      listening = listening + wakeNext(waiters, ARGV[2], channel, redis.call(ARGV[2], channel, '0'))
     end
-  elseif waiters ~= '' then
-    local place = tonumber(redis.pcall('zscore', waiters, ARGV[1])) or 0
-    redis.pcall('zrem', waiters, ARGV[1])
-    if place < 0 or redis.call('exists', lock) == 0 then
-      wakeFirst(waiters, ARGV[2], channel) -- which listens in its place, or takes what this one was woken to take
-    end
+  else
+    leaveWaiters(waiters, ARGV[1], lock, ARGV[2], channel)
   end
 end
 return listening

@@ -1,12 +1,14 @@
--- Ends one hold of a reader; the last one wakes the waiters. The hash lives as long as the longest hold that is left; expired
+-- Ends one hold of a reader; the last one wakes a writer. The hash lives as long as the longest hold that is left; expired
 -- holds are removed from it.
 -- KEYS lock, hold, readers
--- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
+-- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or '',
+--      key of the waiters or ''
 -- -> how many listen; -1: it was not held
 -- include clock
 -- include gone
 -- include longest-hold
 -- include readers
+-- include waiters
 local lock, readers = KEYS[1], KEYS[3]
 bury(ARGV[5])
 local told = redis.call('pttl', lock)
@@ -72,4 +74,5 @@ local left = redis.call('pttl', lock)
 if left ~= -2 and left > told - 1000 then
   return 0 -- else who waits would sleep over the end of it, for as long as it was told
 end
-return redis.call(ARGV[2], ARGV[4], '0')
+local heard = redis.call(ARGV[2], ARGV[4], '0')
+return left == -2 and wakeNext(ARGV[6], ARGV[2], ARGV[4], heard) or heard

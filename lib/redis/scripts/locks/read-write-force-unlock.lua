@@ -1,6 +1,9 @@
 -- Takes the lock from all its holders in that mode, and wakes the waiters, as the releases do.
--- KEYS lock, readers, requests  ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel, mode  -> 1: it was held so
+-- KEYS lock, readers, requests
+-- ARGV number, first, life (ms), PUBLISH or SPUBLISH, channel, mode, key of the waiters or ''
+-- -> 1: it was held so
 -- include requests
+-- include waiters
 local answered = earlier(KEYS[3])
 if answered then
   return answered
@@ -12,5 +15,5 @@ redis.call('del', KEYS[1], KEYS[2])
 if ARGV[6] == 'write' then
   redis.call(ARGV[4], ARGV[5], '1')
 end
-redis.call(ARGV[4], ARGV[5], '0')
+wakeNext(ARGV[7], ARGV[4], ARGV[5], redis.call(ARGV[4], ARGV[5], '0'))
 return remember(KEYS[3], 1)

@@ -1,12 +1,14 @@
--- Ends the hold of the writer and wakes all waiters; a writer that reads too stays as a reader.
+-- Ends the hold of the writer, or its wait, and wakes the readers and a writer; a writer that reads too stays as a reader.
 -- KEYS lock, hold, writers, readers
--- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or ''
+-- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or '',
+--      key of the waiters or ''
 -- -> how many listen; -1: it neither held nor waited
 -- include clock
 -- include gone
 -- include longest-hold
 -- include readers
-local lock, readers = KEYS[1], KEYS[4]
+-- include waiters
+local lock, readers, waiters = KEYS[1], KEYS[4], ARGV[6]
 bury(ARGV[5])
 
 -- '1' wakes all threads of a Redisson that sleep, '0' one that is about to: that message waits for it.
@@ -18,6 +20,7 @@ end
 local waited = redis.call('zrem', KEYS[3], ARGV[1])
 redis.call('del', KEYS[2])
 if redis.call('hdel', lock, ARGV[1]) == 0 then
+  leaveWaiters(waiters, ARGV[1], lock, ARGV[2], ARGV[4])
   return waited == 0 and -1 or wake() -- readers may have waited for this writer
 end
 local longest = 0
@@ -37,4 +40,4 @@ if longest > 0 then
 else
   redis.call('del', lock, readers)
 end
-return wake()
+return wakeNext(waiters, ARGV[2], ARGV[4], wake()) -- which listens, if it is a reader now

@@ -6,13 +6,16 @@
 -- KEYS free, timeouts, wanted, queue, alive
 -- ARGV lease (ms), holder (12 bytes, and how many permits in 4), holder as text, wanted or '', PUBLISH or SPUBLISH,
 --      1: it waits, 1: in the order of coming, life of a waiter (ms), channel, tombstone, 1: it has a
---      time to live while no permit is held
--- -> {1, 0} or {0, ms until there is a reason to look again; -1: when it is woken}
+--      time to live while no permit is held, key of the waiters or '', how long it has waited (ms)
+-- -> {1, 0} or {0, ms until there is a reason to look again; -1: when it is woken, 0, 1: it is woken on a channel of its own}
 -- include gone
 -- include permits
+-- include waiters
+-- include wake
 local free, timeouts, wanted, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local lease, waiter, publish = tonumber(ARGV[1]), ARGV[3], ARGV[5]
 local waits, isFair, life, channel = ARGV[6] == '1', ARGV[7] == '1', tonumber(ARGV[8]), ARGV[9]
+local waiters = ARGV[12]
 local holder, count = ARGV[2], struct.unpack('>I4', ARGV[2], 13)
 local DEAD_AT_ONCE = 1000
 -- include clock
@@ -22,7 +25,7 @@ local function leave()
   redis.call('zrem', alive, waiter)
 end
 
-local function wake(first)
+local function wakeFair(first)
   redis.call(publish, channel .. ':' .. first, '1')
 end
 
@@ -108,19 +111,30 @@ if available >= count and (not first or first == waiter) then
     leave()
     local second = redis.call('lindex', queue, 0)
     if second and available > count then
-      wake(second)
+      wakeFair(second)
     end
+  end
+  if redis.pcall('exists', waiters) == 1 then
+    if stopWaiting(waiters, waiter) then
+      wakeRegistered(waiters, publish, channel, 1) -- others hold permits too, and Redisson may release theirs
+    end
+    wakeRegistered(waiters, publish, channel, available - count, wantedBy)
   end
   return { 1, 0 }
 end
+wakeRegistered(waiters, publish, channel, available, wantedBy)
 
 local earliest = redis.call('zrange', timeouts, 0, 0, 'withscores')
 local ms = -1
 if earliest[2] and tonumber(earliest[2]) < 922337203685477 then
   ms = math.max(1, tonumber(earliest[2]) - now)
 end
-if not (isFair and waits) then
+if not waits or not isFair and waiters == '' then
   return { 0, ms }
+end
+if not isFair then
+  local registered, sleep = register(waiters, waiter, ARGV[13], life, ms)
+  return { 0, sleep, 0, registered }
 end
 if not redis.call('lpos', queue, waiter) then
   redis.call('rpush', queue, waiter)
@@ -135,7 +149,7 @@ if not first or first == waiter then
   return { 0, ms < 0 and 1000 or math.min(ms, 1000) } -- Redisson's releases do not wake it
 end
 if available > 0 then
-  wake(first)
+  wakeFair(first)
 end
 local due = math.max(1, tonumber(redis.call('zscore', alive, first) or now) - now)
 return { 0, ms < 0 and due or math.min(ms, due) }
