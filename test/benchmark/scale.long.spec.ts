@@ -6,15 +6,9 @@ import { isOn, scenarios, sizesOf } from './growth/scenarios.js';
 
 /**
  * Rows that grow too fast, as `it.failing` demands. On ZooKeeper, only a listing shows a client the nodes of others, and each has to
- * look at its entry and at its turn; its requests grow in a straight line. On Redis, a release of these locks wakes all processes
- * that wait, as in Redisson; that of a plain mutex wakes two.
+ * look at its entry and at its turn; its requests grow in a straight line.
  */
-const TOO_FAST: readonly string[] = [
-  'clients that wait for one key on zookeeper',
-  'clients that wait for one write lock on redis',
-  'clients that wait for one permit on redis',
-  'clients that wait for a multi-lock on redis',
-];
+const TOO_FAST: readonly string[] = ['clients that wait for one key on zookeeper'];
 
 /** Only counts are compared, so neither the machine nor its load makes a difference. */
 describe.each(Object.entries(scaleBackends))('Ten times as many on %s', (name, start) => {

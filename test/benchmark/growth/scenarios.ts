@@ -85,7 +85,7 @@ export const scenarios: readonly Scenario[] = [
     on: ['redis'],
     run: async (n, stage) =>
       queueing(stage, n, await stage.clients(n), (client, key) =>
-        client.multiLock([client.mutex(key), client.mutex(`${key}:other`)]),
+        client.multiLock([client.mutex(`${key}:left`), client.mutex(`${key}:right`)]),
       ),
   },
   {
