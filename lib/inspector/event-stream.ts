@@ -22,6 +22,18 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 
+const rawOf = (response: PageResponse): ServerResponse =>
+  response.raw ?? (response as unknown as ServerResponse);
+
+/**
+ * Whether the end of its connection is still to come, and will be reported. It is not if the client has left already, or if the
+ * response waits for another one of its connection (pipelining).
+ */
+export function isConnected(response: PageResponse): boolean {
+  const { socket, destroyed } = rawOf(response);
+  return Boolean(socket) && !destroyed;
+}
+
 /**
  * The stream of server-sent events to one watcher, written without Nest, as interceptors may change what handlers return.
  *
@@ -34,11 +46,14 @@ export class EventStream {
   #isBlocked = false;
   #stalled?: NodeJS.Timeout;
 
-  /** @param closed called once, when the connection is closed */
+  /**
+   * @param response one that is connected
+   * @param closed called once, when the connection is closed
+   */
   constructor(response: PageResponse, closed: () => void) {
     const headers = { ...response.getHeaders(), ...HEADERS };
     response.hijack?.();
-    const raw = (this.#raw = response.raw ?? (response as unknown as ServerResponse));
+    const raw = (this.#raw = rawOf(response));
     raw.on('close', () => {
       clearInterval(this.#pings);
       clearTimeout(this.#stalled);

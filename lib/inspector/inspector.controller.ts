@@ -17,7 +17,7 @@ import {
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { map, ReplaySubject, share } from 'rxjs';
-import { EventStream, type PageResponse } from './event-stream.js';
+import { EventStream, isConnected, type PageResponse } from './event-stream.js';
 import {
   LOCK_INSPECTOR_SETTINGS,
   type LockInspectorOptions,
@@ -110,6 +110,9 @@ export function inspectorController({
     @Get('events')
     events(@Headers() headers: RequestHeaders, @Res() response: PageResponse): void {
       origin.expectReader(headers);
+      // Otherwise its place would not become free again.
+      if (!isConnected(response))
+        throw new BadRequestException('Open a connection for the events alone, and keep it open.');
       const { watchers } = this.settings;
       if (this.#watchers.size >= watchers)
         throw new ServiceUnavailableException(

@@ -1,4 +1,6 @@
-import { request, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { request, type IncomingMessage, type Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -199,6 +201,39 @@ describe.each(ADAPTERS)('Requests to the inspector on $name', ({ adapter }) => {
       return again === 200;
     });
     open[1].destroy();
+  });
+
+  it('that end before a guard has let them in take no place', async () => {
+    const asked: ((isIn: boolean) => void)[] = [];
+    const canActivate = () => new Promise<boolean>((resolve) => asked.push(resolve));
+    await serve({ watchers: 1, guards: [{ canActivate }] });
+    const accepted = once(app.getHttpServer() as Server, 'connection') as Promise<[Socket]>;
+    const left = request({ hostname: '127.0.0.1', port, path: '/locks/events' });
+    left.on('error', () => {}).end();
+    const [socket] = await accepted;
+    await eventually('the guard is asked', () => asked.length === 1);
+    const closed = once(socket, 'close');
+    left.destroy();
+    await closed;
+    asked[0]!(true);
+    const next = watch('/locks/events');
+    await eventually('the guard is asked again', () => asked.length === 2);
+    asked[1]!(true);
+    expect((await next)[0]).toBe(200);
+  });
+
+  it('that are queued behind a stream of their connection take no place', async () => {
+    await serve({ watchers: 2 });
+    const socket = connect(Number(port), '127.0.0.1');
+    const one = `GET /locks/events HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+    socket.write(one.repeat(3));
+    await once(socket, 'data');
+    socket.destroy();
+    await eventually('both places are free', async () => {
+      const open = await Promise.all([send('/locks/events'), send('/locks/events')]);
+      open.forEach((each) => each.destroy());
+      return open.every(({ statusCode }) => statusCode === 200);
+    });
   });
 
   it('for the headers of the stream alone are answered at once', async () => {
