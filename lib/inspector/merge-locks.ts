@@ -16,20 +16,44 @@ interface Draft {
   readonly queue: InspectedParty[];
 }
 
-/** Maximum number of reported acquires in a snapshot. */
-const MOST_REPORTED = 5_000;
+/** Places for reported acquires in a snapshot. Most acquires take one. */
+const ROOM = 5_000;
+
+/** Number of ids, and of characters of texts, for which an acquire takes another place: merging and showing it costs more. */
+const MANY_IDS = 10;
+const MUCH_TEXT = 500;
+
+function placesOf({ name, key, ids }: ReportedActivity): number {
+  const length = ids.reduce((sum, id) => sum + id.length, name.length + key.length);
+  return 1 + Math.floor(ids.length / MANY_IDS) + Math.floor(length / MUCH_TEXT);
+}
+
+/** In each turn, the next acquire of the report; or nothing, as one that takes several places waits for as many turns. */
+function* turnsOf(process: ProcessReport): Generator<Reported | undefined, void> {
+  for (const activity of process.activity) {
+    for (let missing = placesOf(activity) - 1; missing > 0; missing--) yield undefined;
+    yield { activity, process };
+  }
+}
 
 /**
- * The acquires of all reports up to a maximum, in turn: the first of each report, then the second of each, and so on. So a
- * process with many acquires, or one that makes them up, does not crowd out the others.
+ * The acquires of all reports as far as there is room, in turn: the first of each report, then the second of each, and so on. So a
+ * process with many acquires or large ones, or one that makes them up, does not crowd out the others.
  */
-export function inTurn(reports: readonly ProcessReport[], most = MOST_REPORTED): Reported[] {
+export function inTurn(reports: readonly ProcessReport[], room = ROOM): Reported[] {
   const reported: Reported[] = [];
-  const longest = Math.max(0, ...reports.map(({ activity }) => activity.length));
-  for (let i = 0; i < longest && reported.length < most; i++)
-    for (const process of reports) {
-      const activity = process.activity[i];
-      if (activity !== undefined && reported.length < most) reported.push({ activity, process });
+  const queues = new Set(reports.map(turnsOf));
+  let places = room;
+  while (queues.size > 0)
+    for (const queue of queues) {
+      const { done, value } = queue.next();
+      const taken = value === undefined ? 0 : placesOf(value.activity);
+      if (done || taken > places) {
+        queues.delete(queue);
+        continue;
+      }
+      places -= taken;
+      if (value !== undefined) reported.push(value);
     }
   return reported;
 }

@@ -242,6 +242,33 @@ describe('What servers and processes report, together', () => {
         ...['A.a', 'Evil.e', 'B.b', 'Evil.e'],
       ]);
     });
+
+    it.each([
+      ['ids', { ids: Array.from({ length: 30 }, () => 'A') }],
+      ['text', { name: 'n'.repeat(1_000), key: 'k'.repeat(500) }],
+    ])('waits for as many turns as its acquires have %s', (_, large) => {
+      const many = evil(...Array.from({ length: 9 }, () => ({ ...large, method: 'E.e' })));
+      const small = Array.from({ length: 9 }, (__, i) => ({ method: `B.${i}` }));
+      const told = inTurn([many, report(2, ...small)], 16);
+      expect(told.map(({ activity: { method } }) => method).join(' ')).toBe(
+        'B.0 B.1 B.2 E.e B.3 B.4 B.5 B.6 E.e B.7',
+      );
+    });
+
+    it('shows some of its large acquires where all are large', () => {
+      const large = { ids: Array.from({ length: 1_000 }, (_, i) => `${i}`) };
+      const reports = Array.from({ length: 100 }, (_, pid) => report(pid, large, large));
+      expect(inTurn(reports).length).toBeGreaterThan(40);
+    });
+
+    it('is a part of what is merged, however much there is of it', () => {
+      const ids = Array.from({ length: 1_000 }, (_, i) => `${i}`);
+      const many = Array.from({ length: 1_000 }, () => ({ ids, state: 'waiting' as const }));
+      const [lock] = merge([report(0), evil(...many), evil(...many)], [held], keyOf);
+      const shown = lock!.queue.flatMap((party) => party.ids);
+      expect(shown.length).toBeGreaterThan(25_000);
+      expect(shown.length).toBeLessThanOrEqual(50_000);
+    });
   });
 
   it('adds up what processes have counted, also of keys such as __proto__', () => {
