@@ -40,9 +40,6 @@ if ttl ~= -2 and not found[2] then
   end
   return { 0, ttl, 0, registered, holderOf(lock, holdOf) }
 end
-if waiters then
-  redis.pcall('zrem', waiters, ARGV[2])
-end
 if ttl == -2 then
   redis.call('hset', lock, 'mode', 'write', ARGV[2], 1)
 end
@@ -51,4 +48,7 @@ if goesFirst then
 end
 redis.call('set', hold, ARGV[3], 'px', lease)
 redis.call('pexpire', lock, math.max(ttl, tonumber(lease)))
+if waiters then -- last: a script that has removed something is no longer refused for lack of memory
+  redis.pcall('zrem', waiters, ARGV[2])
+end
 return { 1, 0 }
