@@ -93,10 +93,14 @@ export class Accidents {
     const follower = this.#holder()?.follower ?? dice.pick(ensemble.followers);
     const kinds = {
       'follower cut off': () => {
+        let isCutOff = true;
         follower.cutOff();
         if (dice.chance(0.3))
-          world.clock.setTimer(() => this.#isOver || follower.stop(), dice.time(2 * period));
-        this.#hinderFor(period, () => follower.recover());
+          world.clock.setTimer(() => isCutOff && follower.stop(), dice.time(2 * period));
+        this.#hinderFor(period, () => {
+          isCutOff = false;
+          follower.recover();
+        });
       },
       'follower killed': () => {
         follower.stop();
