@@ -20,7 +20,7 @@ export interface StandbySessionSettings {
   readonly auth?: readonly AuthInfo[] | undefined;
   /** Receives what the leader is known to have learned. */
   readonly confirm: (proof: SessionProof) => void;
-  /** Called after a stall at whose end it could not connect. */
+  /** Called when the session is lost in a stall, or at its end, because it could not connect. */
   readonly failed: (reason: string) => void;
 }
 
@@ -42,7 +42,7 @@ export class StandbySession {
   #session?: SessionCredentials | undefined;
   #connection?: SessionConnection | undefined;
   #reported = -Infinity;
-  /** Why it could not connect, while it is not connected. */
+  /** Why it could not connect, until it does, or the session turns out to have survived. */
   #failure?: string | undefined;
   #looking?: Timer | undefined;
 
@@ -50,6 +50,7 @@ export class StandbySession {
 
   /** The session that the main thread has from now on; it lives. */
   receive(session: SessionMessage): void {
+    if (session?.id !== this.#session?.id) this.#lost(); // the main thread may have trusted the old one for less time
     this.#standBy();
     this.#session = session ?? undefined;
     this.#looking?.cancel();
@@ -74,8 +75,11 @@ export class StandbySession {
 
   #look(session: SessionCredentials): void {
     this.#report(session);
-    if (!this.#isWanted(session)) this.#standBy();
-    else if (this.#connection === undefined) this.#takeOver(session);
+    const hasTakenOver = this.#connection !== undefined;
+    if (this.#isWanted(session)) {
+      if (!hasTakenOver) this.#takeOver(session);
+    } else if (hasTakenOver) this.#standBy();
+    else this.#failure = undefined; // a beat after the stall, a loss in it would be known
   }
 
   #isWanted({ timeout }: SessionCredentials): boolean {
@@ -100,7 +104,9 @@ export class StandbySession {
     this.#reported = sign.at; // no proof: it only bounds the attempts
     connection.onStateChange((state) => {
       if (connection.isConnected) this.#failure = undefined;
-      if (state === 'LOST') void connection.close(); // or it would open another session
+      if (state !== 'LOST') return;
+      void connection.close(); // or it would open another session
+      this.#lost();
     });
     connection.takeOver(session, sign.at);
   }
@@ -115,6 +121,9 @@ export class StandbySession {
   #standBy(): void {
     void this.#connection?.close();
     this.#connection = undefined;
+  }
+
+  #lost(): void {
     if (this.#failure !== undefined) this.settings.failed(this.#failure);
     this.#failure = undefined;
   }

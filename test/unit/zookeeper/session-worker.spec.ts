@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { SignOfLife } from '../../../lib/core/worker/sign-of-life.js';
+import { beatOf, SignOfLife } from '../../../lib/core/worker/sign-of-life.js';
 import { Session } from '../../../lib/zookeeper/connection/session.js';
 import type {
   LinkListener,
@@ -11,7 +11,10 @@ import type {
 } from '../../../lib/zookeeper/connection/transport.js';
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import { createZooKeeperLockClient } from '../../../lib/zookeeper/create-zookeeper-lock-client.js';
-import type { SessionProof } from '../../../lib/zookeeper/session-worker/messages.js';
+import type {
+  SessionMessage,
+  SessionProof,
+} from '../../../lib/zookeeper/session-worker/messages.js';
 import { StandbySession } from '../../../lib/zookeeper/session-worker/standby-session.js';
 import { VirtualClock } from '../../support/time.js';
 
@@ -144,28 +147,71 @@ describe('The worker that keeps a session', () => {
     sign.give(clock);
     servers.listener!.onDisconnected('hung up');
     await live(2 * TIMEOUT);
-    expect([opened(), failures]).toEqual([1, []]);
+    expect(opened()).toBe(1);
   });
 
-  it('says why it could not connect, after a stall at whose end it could not', async () => {
+  /** A stall in which the worker has tried once to connect, and will not get through. */
+  async function failOnce(): Promise<void> {
     servers.isSilent = true;
     await live(1_000);
     await clock.runUntil(() => servers.log.length > 0);
     servers.listener!.onDisconnected('hung up');
-    await clock.advance(TIMEOUT);
+  }
+
+  it('says why it could not connect when the session is lost in the stall, once', async () => {
+    await failOnce();
+    await clock.advance(TIMEOUT / 2);
     expect(failures).toEqual([]);
-    await live(1_000);
+    await clock.advance(TIMEOUT / 2);
     expect(failures).toEqual([expect.stringContaining('played:0: ')]);
+    await live(1_000);
+    standby.receive(null);
+    expect(failures).toHaveLength(1);
+  });
+
+  it.each<[string, SessionMessage]>([
+    ['none', null],
+    ['another', { ...SESSION, id: 'b2' }],
+  ])(
+    'says why it could not connect when the main thread has %s after the stall',
+    async (_, next) => {
+      await failOnce();
+      await clock.advance(TIMEOUT / 3);
+      sign.give(clock);
+      await clock.advance(beatOf(TIMEOUT)); // it has noticed the sign
+      expect(failures).toEqual([]);
+      standby.receive(next);
+      expect(failures).toEqual([expect.stringContaining('played:0: ')]);
+    },
+  );
+
+  it('says nothing where it could not connect, but the session survived', async () => {
+    await failOnce();
+    await clock.advance(TIMEOUT / 3);
+    sign.give(clock);
+    standby.receive(SESSION); // its connection was interrupted
+    await live(1_000);
+    standby.receive(null);
+    expect(failures).toEqual([]);
   });
 
   it('says nothing of attempts before one that succeeded', async () => {
+    await failOnce();
+    servers.isSilent = false;
+    await clock.runUntil(() => proofs.length > 0);
+    sign.give(clock);
+    standby.receive(null);
+    expect(failures).toEqual([]);
+  });
+
+  it('says nothing of an attempt that failed when the main thread lived again', async () => {
     servers.isSilent = true;
     await live(1_000);
     await clock.runUntil(() => servers.log.length > 0);
-    servers.isSilent = false;
+    sign.give(clock);
     servers.listener!.onDisconnected('hung up');
-    await clock.runUntil(() => proofs.length > 0);
-    await live(1_000);
+    await clock.advance(beatOf(TIMEOUT));
+    standby.receive(null);
     expect(failures).toEqual([]);
   });
 });
