@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import type { ErrorPolicy } from '../core/election/election-backend.js';
 import type { PeerDeadlocks } from '../core/deadlocks/peer-deadlocks.js';
@@ -25,6 +26,8 @@ export interface ZooKeeperLockClientSettings extends LockPathSettings, LockScope
   readonly connection: ZooKeeperConnection;
   readonly events: LockEventEmitter;
   readonly clock: Clock;
+  /** Makes the unique part of the name of each lock node. Default: a random UUID. */
+  readonly newId?: () => string;
   /** Prefix of every path, without a trailing slash; created with the parents of a lock if missing. Default: none. */
   readonly chroot?: string;
   readonly connectTimeout: number;
@@ -51,6 +54,7 @@ export interface RecipeContext extends LockScope {
   readonly chroot: string;
   readonly acl?: readonly AclEntry[] | undefined;
   readonly clock: Clock;
+  readonly newId: () => string;
   readonly events: LockEventEmitter;
   readonly retryPolicy: RetryPolicy;
   readonly parents: ContainerParents;
@@ -81,7 +85,7 @@ export interface RecipeContext extends LockScope {
 /** Creates the state that the recipes of a client share. */
 export function makeRecipeContext(settings: ZooKeeperLockClientSettings): RecipeContext {
   const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
-  const { watchAfter = 100, serverIds, chroot = '' } = settings;
+  const { watchAfter = 100, newId = randomUUID, serverIds, chroot = '' } = settings;
   const holds = new OrderedSet<ClientHold>();
   connection.onDoubt(() => emitEndangered(events, holds));
   return {
@@ -91,6 +95,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     acl,
     serverIds,
     clock,
+    newId,
     events,
     retryPolicy,
     wait,

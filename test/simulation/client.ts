@@ -72,6 +72,7 @@ export class SimulatedClient {
       connection: this.connection,
       events: this.events,
       clock: this.process,
+      newId: () => dice.id(),
       basePath: '/locks',
       literalPaths: true,
       connectTimeout: 3_000,

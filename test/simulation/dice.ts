@@ -1,8 +1,12 @@
 import { seededRandom } from '../support/seeded-random.js';
 
+const UUID = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
+
 /** Random choices that are the same for the same seed. */
 export class Dice {
   readonly random: () => number;
+  /** Apart: however many ids are made, all else is the same. */
+  readonly #bits: () => number;
 
   /** @param grain times are multiples of it, in milliseconds: so that things happen at the same time. 0: any number */
   constructor(
@@ -10,6 +14,7 @@ export class Dice {
     private readonly grain = 0,
   ) {
     this.random = seededRandom(seed);
+    this.#bits = seededRandom(~seed);
   }
 
   /** A time of up to `ms`. */
@@ -34,5 +39,14 @@ export class Dice {
   /** One of the items, each as likely as it is often there. */
   pick<T>(items: readonly T[]): T {
     return items[this.integer(0, items.length - 1)]!;
+  }
+
+  /** 128 random bits in the form of a UUID. */
+  id(): string {
+    const word = () =>
+      Math.floor(this.#bits() * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0');
+    return `${word()}${word()}${word()}${word()}`.replace(UUID, '$1-$2-$3-$4-$5');
   }
 }

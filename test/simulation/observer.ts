@@ -13,6 +13,10 @@ export class History {
     return this.#counts;
   }
 
+  get lines(): readonly string[] {
+    return this.#lines;
+  }
+
   note(kind: string, details = ''): void {
     this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
     this.#lines.push(`${this.now().toFixed(1).padStart(9)}  ${kind} ${details}`);

@@ -3,6 +3,7 @@ import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import { Accidents } from './accidents.js';
 import type { SimulatedClient } from './client.js';
 import { Dice } from './dice.js';
+import type { History } from './observer.js';
 import { Timing } from './timing.js';
 import { World } from './world.js';
 
@@ -12,10 +13,9 @@ const LONGEST = 600_000;
 /**
  * Runs the random schedule of a seed: the same seed, the same schedule.
  *
- * @returns how often each kind of event happened
  * @throws when a promise is broken
  */
-export type Schedule = (seed: number) => Promise<ReadonlyMap<string, number>>;
+export type Schedule = (seed: number) => Promise<History>;
 
 export interface ScheduleOptions {
   /** Whether the server may be one of an ensemble: not where an observer assumes that it is the only one. Default: yes. */
@@ -104,7 +104,7 @@ export async function runSchedule(
   const isFree = () => [...world.queues.values()].every(({ first }) => first === undefined);
   await world.until(isFree, 2 * sessionTimeout + 2 * Timing.tick); // the judge is stricter with connected clients
   await closeDown(world);
-  return world.history.counts;
+  return world.history;
 }
 
 /** Closes all clients of a world without faults, and looks for what they leave behind. @throws if there is anything */

@@ -60,7 +60,7 @@ export class LockAttempt {
   ) {
     this.#driver = driver;
     this.#wait = acquisition.wait;
-    this.node = new ProtectedNode(context.connection, directory, driver.lockName, data, digits);
+    this.node = new ProtectedNode(context, directory, driver.lockName, data, digits);
     this.#queue = context.queues.of(directory, driver);
     this.#queue.joined();
   }

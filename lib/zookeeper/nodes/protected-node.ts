@@ -1,11 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Session } from '../connection/session.js';
-import {
-  type Created,
-  CreateMode,
-  type WatchEvent,
-  type ZooKeeperConnection,
-} from '../connection/zookeeper-connection.js';
+import { type Created, CreateMode, type WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { afterTransient, listChildren } from './node-requests.js';
@@ -30,7 +24,7 @@ export class ProtectedNode {
   czxid: number | undefined;
   /** True if it is not known whether the last create was carried out. */
   isUncertain = false;
-  readonly #prefix = `_c_${randomUUID()}-`;
+  readonly #prefix: string;
   #session?: Session;
   #creating?: Promise<string>;
 
@@ -39,12 +33,14 @@ export class ProtectedNode {
    * @param digits its sequence number, in the ten digits of the name; default: the next of the directory
    */
   constructor(
-    private readonly connection: ZooKeeperConnection,
+    private readonly context: Pick<RecipeContext, 'connection' | 'newId'>,
     private readonly directory: string,
     private readonly lockName: string,
     private readonly data: Buffer,
     readonly digits?: string,
-  ) {}
+  ) {
+    this.#prefix = `_c_${context.newId()}-`;
+  }
 
   /**
    * Whether the sequence number gives the order of creation. The servers count up to 2^31 - 1. From there on, newer servers
@@ -69,12 +65,12 @@ export class ProtectedNode {
 
   /** Sends the create. */
   create(): Promise<string> {
-    this.#session = this.connection.session;
+    this.#session = this.context.connection.session;
     this.isUncertain = true;
     const path = `${this.directory}/${this.#prefix}${this.lockName}${this.digits ?? ''}`;
     const isSequential = this.digits === undefined;
     const mode = isSequential ? CreateMode.EPHEMERAL_SEQUENTIAL : CreateMode.EPHEMERAL;
-    this.#creating = this.connection.create(path, this.data, mode).then(
+    this.#creating = this.context.connection.create(path, this.data, mode).then(
       (made) => {
         this.isUncertain = false;
         return this.#found(made);
@@ -94,7 +90,7 @@ export class ProtectedNode {
    * No answer comes after a later create: one link answers in order, and rejects all that is under way when it breaks.
    */
   async locate(): Promise<string[]> {
-    const children = await listChildren(this.connection, this.directory);
+    const children = await listChildren(this.context.connection, this.directory);
     const mine = children.find((name) => name.startsWith(this.#prefix));
     this.isUncertain = false;
     if (mine !== undefined) this.#found({ path: `${this.directory}/${mine}` });

@@ -81,7 +81,7 @@ export class LeaseAttempt {
     this.#wait = acquisition.wait;
     this.nodes = Array.from(
       { length: quantity },
-      () => new ProtectedNode(context.connection, directory, LEASE_NAME, data),
+      () => new ProtectedNode(context, directory, LEASE_NAME, data),
     );
   }
 
