@@ -185,7 +185,7 @@ export class Guest {
 }
 
 /** Whether all that is held around a call in the scope of that visit belongs to one queue. */
-function isAllOf(queue: LockQueue | undefined, visit: Visit | undefined): boolean {
+export function isAllOf(queue: LockQueue | undefined, visit: Visit | undefined): boolean {
   if (visit === undefined) return true;
   return visit.hold.queue === queue && isAllOf(queue, visit.outer);
 }

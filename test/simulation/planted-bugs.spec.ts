@@ -73,6 +73,7 @@ const SCHEDULES = {
     (world) => Object.values(readWriteLock(world, 'a')),
     { doWrite: true },
   ),
+  'lock with several callers in a client': RANDOM_SCHEDULES.crowd,
   'lock inside of another': RANDOM_SCHEDULES.deadlock,
   'kept session': scheduleOfLocks((world) => [mutex(world, 'a')], { hasWorkers: true }),
   'distributed atomic long': scheduleOfCounter(64),
@@ -263,6 +264,17 @@ const BUGS: readonly PlantedBug[] = [
       }),
     violation: /./,
     seeds: { 'read/write lock': 1 },
+  },
+  {
+    bug: 'forgets the writer beside which a reader inside of it is served',
+    plant: () =>
+      replace(
+        KnownQueue.prototype,
+        'served',
+        (served) => (own, driver) => served(own, { ...driver, turnOf: undefined }),
+      ),
+    violation: NEVER_IN_TURN,
+    seeds: { 'lock with several callers in a client': 127 },
   },
 
   {

@@ -24,6 +24,8 @@ export interface ScheduleOptions {
   readonly hasWorkers?: boolean;
   /** Whether users wait for one lock inside of another for as long as it takes. Default: no. */
   readonly hasDeadlocks?: boolean;
+  /** The fewest and the most clients. Default: 2 to 5. */
+  readonly clients?: readonly [fewest: number, most: number];
 }
 
 /** The activities of the users of a world. */
@@ -70,8 +72,10 @@ export class Company implements Play {
 export async function runSchedule(
   seed: number,
   begin: (world: World, dice: Dice, duration: number) => Play,
-  { mayHaveFollowers = true, hasWorkers = false, hasDeadlocks = false }: ScheduleOptions = {},
+  options: ScheduleOptions = {},
 ): ReturnType<Schedule> {
+  const { mayHaveFollowers = true, hasWorkers = false, hasDeadlocks = false } = options;
+  const [fewest, most] = options.clients ?? [2, 5];
   const dice = new Dice(seed, seed % 2 === 0 ? 0 : 10); // in every other one, many things happen at the same time
   const world = new World({
     dice,
@@ -83,7 +87,7 @@ export async function runSchedule(
     onDeadlock: hasDeadlocks ? dice.pick(['reject', 'reject', 'warn'] as const) : undefined,
   });
   const sessionTimeout = dice.pick([1_000, 1_000, 2_000]);
-  for (let left = dice.integer(2, 5); left > 0; left--)
+  for (let left = dice.integer(fewest, most); left > 0; left--)
     world.addClient(sessionTimeout * dice.pick([1, 1, 2]));
   const duration = 5 * sessionTimeout;
   const play = begin(world, dice, duration);

@@ -57,6 +57,17 @@ const OF_COUNTERS = [
   'failed with MAYBE_DONE',
   'failed with LOCK_CLIENT_CLOSED',
 ];
+const OF_CROWDS = [
+  ...OF_CONNECTIONS,
+  'granted',
+  'released',
+  'lost',
+  'queued again',
+  'taken',
+  're-entered',
+  'failed with LOCK_TIMEOUT',
+  'failed with LOCK_ABORTED',
+];
 const OF_DEADLOCKS = [
   ...OF_CONNECTIONS,
   'granted',
@@ -79,6 +90,7 @@ const KINDS: [title: string, kind: Kind, events: readonly string[]][] = [
   ['A multi-lock', 'multi-lock', [...OF_LOCKS, 're-entered']],
   ['A guarded write', 'guarded-write', [...OF_LOCKS, ...OF_WRITES]],
   ['A lock whose session a worker keeps', 'kept-session', OF_LOCKS],
+  ['A lock with several callers in a client', 'crowd', [...OF_CROWDS, ...OF_A_READ_WRITE_LOCK]],
   ['Locks inside of locks', 'deadlock', OF_DEADLOCKS],
   ['A leader latch', 'leader-latch', [...OF_ELECTIONS, ...OF_A_LATCH]],
   ['A leader selector', 'leader-selector', OF_ELECTIONS],

@@ -1,4 +1,5 @@
 import { scheduleOfCounter } from './counters.js';
+import { scheduleOfCrowds } from './crowds.js';
 import { scheduleOfDeadlocks } from './deadlocks.js';
 import { LatchUser, scheduleOfElection, SelectorUser } from './elections.js';
 import { scheduleOfLocks } from './guests.js';
@@ -76,6 +77,15 @@ export const SCHEDULES = {
     },
     { hasWorkers: true },
   ),
+  crowd: scheduleOfCrowds((world, dice) => {
+    const { read, write } = readWriteLock(world, 'a');
+    const b = mutex(world, 'b');
+    return dice.pick([
+      [read, write],
+      [read, write],
+      [read, write, b, multiLock(world, [write, b]), multiLock(world, [read, b])],
+    ]);
+  }),
   deadlock: scheduleOfDeadlocks((world, dice) => {
     const [a, b] = [mutex(world, 'a'), mutex(world, 'b')];
     const { read, write } = readWriteLock(world, 'c');
