@@ -15,6 +15,8 @@ import type { Lease } from '../../lib/core/lease.js';
 import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import { AtomicNode } from '../../lib/zookeeper/atomic/atomic-node.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
+import { WatchRegistry } from '../../lib/zookeeper/connection/watch-registry.js';
+import type { Watcher, WatchEvent } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
 import { KnownQueue } from '../../lib/zookeeper/locks/known-queues.js';
 import {
@@ -26,6 +28,7 @@ import type { PlanOf } from '../../lib/zookeeper/locks/lock-attempt.js';
 import { LockHold } from '../../lib/zookeeper/locks/lock-hold.js';
 import { LockInternals } from '../../lib/zookeeper/locks/lock-internals.js';
 import { ZooKeeperElection } from '../../lib/zookeeper/locks/zookeeper-election.js';
+import { ContainerParents } from '../../lib/zookeeper/nodes/container-parents.js';
 import { GuaranteedDelete } from '../../lib/zookeeper/nodes/guaranteed-delete.js';
 import { OwnedNode, ProtectedNode } from '../../lib/zookeeper/nodes/protected-node.js';
 import { SharedListings } from '../../lib/zookeeper/nodes/shared-listings.js';
@@ -190,7 +193,7 @@ const BUGS: readonly PlantedBug[] = [
       });
     },
     violation: NEVER_IN_TURN,
-    seeds: { mutex: 32 },
+    seeds: { mutex: 32, 'lock with several callers in a client': 5 },
   },
   {
     bug: 'takes any number for the next one',
@@ -275,6 +278,59 @@ const BUGS: readonly PlantedBug[] = [
       ),
     violation: NEVER_IN_TURN,
     seeds: { 'lock with several callers in a client': 127 },
+  },
+  {
+    bug: 'takes the readers ahead of one that is served for gone',
+    plant: () =>
+      replace(
+        KnownQueue.prototype,
+        'served',
+        (served) => (own) => served(own, standardLockInternalsDriver),
+      ),
+    violation: NEVER_IN_TURN,
+    seeds: { 'read/write lock': 20 },
+  },
+  {
+    bug: 'does not hear that the directory is removed of which it knows all nodes',
+    plant: () => hearOfDirectories((event) => event.type !== 'deleted'),
+    violation: NEVER_IN_TURN,
+    seeds: { 'lock with several callers in a client': 4 },
+  },
+  {
+    bug: 'still counts as complete what it knew before the connection was lost',
+    plant: () => hearOfDirectories((event) => event.type !== 'disconnected'),
+    violation: NEVER_IN_TURN,
+    seeds: { 'lock with several callers in a client': 64 },
+  },
+  {
+    bug: 'takes the watch on a node from all its callers when one of them leaves',
+    plant: () => {
+      const watchers = new Map<string, Set<Watcher>>();
+      replace(WatchRegistry.prototype, 'add', (add) => (kind, path, watcher) => {
+        watchers.set(path, (watchers.get(path) ?? new Set()).add(watcher));
+        add(kind, path, watcher);
+      });
+      replace(WatchRegistry.prototype, 'unwatch', (unwatch) => (path) => {
+        for (const watcher of watchers.get(path) ?? []) unwatch(path, watcher);
+      });
+    },
+    violation: /stands in the way/,
+    seeds: { 'lock with several callers in a client': 1 },
+  },
+  {
+    bug: 'considers a directory that it has made as there for ever',
+    plant: () => {
+      const made = new WeakMap<ContainerParents, Map<string, Promise<void>>>();
+      replace(ContainerParents.prototype, 'make', (make, parents) => (directory) => {
+        const mine = made.get(parents) ?? new Map<string, Promise<void>>();
+        made.set(parents, mine);
+        const making = mine.get(directory) ?? make(directory);
+        mine.set(directory, making);
+        return making;
+      });
+    },
+    violation: /does not get on|asks again and again/,
+    seeds: { 'lock with several callers in a client': 1 },
   },
 
   {
@@ -644,6 +700,14 @@ function replace<T extends object, K extends keyof T>(
   spy.mockImplementation(function (this: unknown, ...args) {
     const self = this as T;
     return (bug(real.bind(self) as T[K], self) as Method)(...args);
+  });
+}
+
+/** Makes a client hear only of some of what happens to the directories of its queues. */
+function hearOfDirectories(isHeard: (event: WatchEvent) => boolean): void {
+  replace(SessionConnection.prototype, 'exists', (exists) => (path, watcher) => {
+    const partial: Watcher = (event) => void (isHeard(event) && watcher!(event));
+    return exists(path, watcher && partial);
   });
 }
 
