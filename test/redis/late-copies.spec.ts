@@ -245,6 +245,28 @@ describe('A late copy does not shorten the lease', () => {
       expect(lease.isHeld).toBe(true);
     });
 
+    it('when it is a copy of an extend that was refused, as was a longer one that renewals have replaced since', async () => {
+      const { mine, key, server, proxy } = stage();
+      await warm(of, mine);
+      const lease = await of(mine, key).acquire();
+      const copy = proxy.strand(stage().isScript);
+      const shorter = extend(lease, SHORT);
+      shorter.catch(() => {}); // awaited below
+      await eventually('it is under way', () => copy.count);
+      await server.command('CONFIG', 'SET', 'min-replicas-to-write', 1);
+      copy.giveUp();
+      await expect(shorter).rejects.toThrow('NOREPLICAS');
+      await expect(extend(lease, LONG)).rejects.toThrow('NOREPLICAS');
+      await server.command('CONFIG', 'SET', 'min-replicas-to-write', 0);
+      proxy.cut((command) => command.includes(String(LONG)));
+      const renewed = async () => (await stage().leaseLeft()) > LONG / 2;
+      await eventually('it is renewed', renewed);
+      await stage().arrive(copy);
+
+      expect(await renewed()).toBe(true);
+      expect(lease.isHeld).toBe(true);
+    });
+
     it.each([
       ['shorter one after a longer one', SHORT, LONGER, LONG, LONGER],
       ['longer one after a shorter one', LONGER, SHORT, 0, SHORT],

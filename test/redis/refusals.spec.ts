@@ -135,6 +135,26 @@ describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin,
   });
 });
 
+describe('While a server has no memory left', () => {
+  const { begin, end } = REFUSALS['has no memory left']!;
+  afterEach(() => end(server()));
+
+  it.each(['mutex', 'read lock', 'write lock'])(
+    'a %s is renewed for as long as the extend that was refused',
+    async (name) => {
+      const client = await refused.connected({ connect: server().url, watchdogTimeout: 1_000 });
+      const key = `refused ${name}`;
+      const lease = await RECIPES[name]!(client, key).acquire();
+      await begin(server());
+      await expect(lease.extend(10_000)).rejects.toThrow('OOM');
+      const left = async () => Number(await server().command('PTTL', key));
+      await eventually('it is renewed', async () => (await left()) > 1_000);
+      expect(lease.isHeld).toBe(true);
+      await lease.release();
+    },
+  );
+});
+
 describe('A client without requests while a server refuses', () => {
   it('recovers after a while: traffic may be kept away until then', async () => {
     await connected();

@@ -1,6 +1,7 @@
 -- Makes the leases of many holds last longer, or sets the lease of a hold that is extended.
 -- Safe to arrive twice and late: a renewal never makes a lease shorter, and what is older than the last extension that was
--- seen changes nothing. The number of that one stands at the end of what the hold says about its holder.
+-- seen changes nothing. The number of that one stands at the end of what the hold says about its holder. A renewal stands for the
+-- extensions before it, which may have been refused: a copy of one of them may still arrive.
 -- KEYS lock and key of the hold, for each; the lock twice where the hold has none; of permits the sorted set with their
 --      deadlines, and a key for the number of the last extension
 -- ARGV field of the holder, lease (ms; 0: only asks), kind of hold, number of the last extension,
@@ -28,11 +29,14 @@ local function renewPermits(timeouts, latest, holder, lease, number, sets)
   if arePermitsHeld(timeouts, holder) == 0 then
     return 0
   end
-  if lease == 0 or isStale(tonumber(redis.call('get', latest) or 0), number, sets) then
+  local last = tonumber(redis.call('get', latest) or 0)
+  if lease == 0 or isStale(last, number, sets) then
     return 1
   end
-  if sets then
+  if number > last then
     redis.call('set', latest, number, 'px', 960000)
+  end
+  if sets then
     setDeadlines(timeouts, holder, now + lease, 'xx')
   else
     setDeadlines(timeouts, holder, now + lease, 'xx', 'gt')
@@ -40,16 +44,28 @@ local function renewPermits(timeouts, latest, holder, lease, number, sets)
   return 1
 end
 
+-- A server without memory refuses only the first write of a script; an extension may be refused, a renewal must not be.
+local function needNoMemory(lock, sets)
+  if not sets then
+    redis.call('hdel', lock, '')
+  end
+end
+
 local function renewAlone(lock, lease, number, sets)
   local about = redis.call('hget', lock, 'nestjs-interlock') or '{"since":0}'
-  if isStale(lastOf(about), number, sets) then
+  local last = lastOf(about)
+  if isStale(last, number, sets) then
     return
   end
-  if not sets then
-    return raise(lock, lease)
+  if number > last then
+    needNoMemory(lock, sets)
+    redis.call('hset', lock, 'nestjs-interlock', withNumber(about, number))
   end
-  redis.call('hset', lock, 'nestjs-interlock', withNumber(about, number))
-  redis.call('pexpire', lock, lease)
+  if sets then
+    redis.call('pexpire', lock, lease)
+  else
+    raise(lock, lease)
+  end
 end
 
 -- The key belongs to those that the renewal gets, but only readers have it.
@@ -59,11 +75,16 @@ end
 
 local function renewHold(lock, hold, lease, number, sets)
   local about = redis.call('get', hold)
-  if isStale(lastOf(about), number, sets) then
+  local last = lastOf(about)
+  if isStale(last, number, sets) then
     return
   end
+  if number > last then
+    needNoMemory(lock, sets)
+    redis.call('set', hold, withNumber(about, number), 'keepttl')
+  end
   if sets then
-    redis.call('set', hold, withNumber(about, number), 'px', lease)
+    redis.call('pexpire', hold, lease)
   else
     raise(hold, lease)
   end
