@@ -153,6 +153,19 @@ describe('While a server has no memory left', () => {
       await lease.release();
     },
   );
+
+  it('permits are renewed, and so are locks of the same process', async () => {
+    const client = await refused.connected({ connect: server().url, watchdogTimeout: 1_000 });
+    const permits = await client
+      .semaphore('refused permits', { permits: 3 })
+      .acquire({ permits: 2 });
+    const lease = await client.mutex('beside permits').acquire();
+    await begin(server());
+    const since = performance.now();
+    await eventually('two leases would be over', () => performance.now() - since > 2_000);
+    expect([permits.isHeld, lease.isHeld]).toEqual([true, true]);
+    await Promise.all([permits.release(), lease.release()]);
+  });
 });
 
 describe('A client without requests while a server refuses', () => {

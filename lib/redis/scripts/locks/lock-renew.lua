@@ -25,6 +25,14 @@ local function isStale(last, number, sets)
   return number < last or sets and number == last
 end
 
+-- A server without memory refuses only the first write of a script. An extension may be refused; a renewal must not be, for those
+-- of other locks are in the same script.
+local function needNoMemory(remove, key, sets)
+  if not sets then
+    redis.call(remove, key, '')
+  end
+end
+
 local function renewPermits(timeouts, latest, holder, lease, number, sets)
   if arePermitsHeld(timeouts, holder) == 0 then
     return 0
@@ -33,6 +41,7 @@ local function renewPermits(timeouts, latest, holder, lease, number, sets)
   if lease == 0 or isStale(last, number, sets) then
     return 1
   end
+  needNoMemory('zrem', timeouts, sets)
   if number > last then
     redis.call('set', latest, number, 'px', 960000)
   end
@@ -44,13 +53,6 @@ local function renewPermits(timeouts, latest, holder, lease, number, sets)
   return 1
 end
 
--- A server without memory refuses only the first write of a script; an extension may be refused, a renewal must not be.
-local function needNoMemory(lock, sets)
-  if not sets then
-    redis.call('hdel', lock, '')
-  end
-end
-
 local function renewAlone(lock, lease, number, sets)
   local about = redis.call('hget', lock, 'nestjs-interlock') or '{"since":0}'
   local last = lastOf(about)
@@ -58,7 +60,7 @@ local function renewAlone(lock, lease, number, sets)
     return
   end
   if number > last then
-    needNoMemory(lock, sets)
+    needNoMemory('hdel', lock, sets)
     redis.call('hset', lock, 'nestjs-interlock', withNumber(about, number))
   end
   if sets then
@@ -80,7 +82,7 @@ local function renewHold(lock, hold, lease, number, sets)
     return
   end
   if number > last then
-    needNoMemory(lock, sets)
+    needNoMemory('hdel', lock, sets)
     redis.call('set', hold, withNumber(about, number), 'keepttl')
   end
   if sets then
@@ -104,6 +106,7 @@ local function renewLock(lock, hold, field, lease, kind, number, sets)
   local isComplete = readers and hasAllReaders(lock, readers)
   renewHold(lock, hold, lease, number, sets)
   if isComplete then
+    needNoMemory('hdel', lock, sets)
     noteReader(lock, readers, field, hold)
   end
   return held
