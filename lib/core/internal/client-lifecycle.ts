@@ -171,7 +171,8 @@ export class ClientLifecycle {
     const freeSome = async () => {
       while (next < others.length) await others[next++]!.free();
     };
-    await Promise.all(Array.from({ length: FREED_AT_ONCE }, freeSome));
+    const lines = Math.min(FREED_AT_ONCE, others.length);
+    await Promise.all(Array.from({ length: lines }, freeSome));
     await closed;
     await Promise.all([...waits].map((wait) => wait.ended()));
     await this.backend.drained();
