@@ -17,6 +17,8 @@ export interface SimulatedClientOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly transport: Transport;
+  /** Its way to the server. Default: one that the methods obstruct. */
+  readonly network?: Transport | undefined;
   readonly servers: Servers | ClientServers;
   readonly errorPolicy: ErrorPolicy;
   readonly eavesdropper: Eavesdropper;
@@ -56,7 +58,7 @@ export class SimulatedClient {
     if (options.worker) this.worker = this.#hire(options.worker);
     const { worker } = this;
     this.connection = new SessionConnection({
-      transport: new ProcessTransport(this.network, this.process, eavesdropper),
+      transport: new ProcessTransport(options.network ?? this.network, this.process, eavesdropper),
       servers,
       sessionTimeout,
       tickTime: Timing.tick,

@@ -195,6 +195,8 @@ export interface Wish {
   readonly wait?: number;
   /** Number of milliseconds after which its signal aborts; 0: before the call. */
   readonly abortAfter?: number;
+  /** Receives the function that aborts its signal. */
+  readonly onSignal?: (abort: () => void) => void;
   /** Permits of a semaphore. Default: one. */
   readonly permits?: number;
 }
@@ -283,17 +285,23 @@ export class Visitor {
     return undefined;
   }
 
-  #begin({ wait, abortAfter, permits = 1 }: Wish, outer: Visit | undefined, isTry: boolean) {
+  #begin(
+    { wait, abortAfter, onSignal, permits = 1 }: Wish,
+    outer: Visit | undefined,
+    isTry: boolean,
+  ) {
     const { client, judge } = this;
     const operation = judge.began(client, this.lock, { wait, isTry, permits, outer });
     const asked = permits > 1 ? { wait, permits } : { wait };
-    if (abortAfter === undefined) return { operation, options: asked, stop: () => {} };
+    if (abortAfter === undefined && onSignal === undefined)
+      return { operation, options: asked, stop: () => {} };
     const controller = new AbortController();
     const abort = () => {
       operation.abortedAt = client.process.now();
       controller.abort();
     };
-    const stop = abortAfter > 0 ? client.userTimer(abort, abortAfter) : () => {};
+    onSignal?.(abort);
+    const stop = abortAfter ? client.userTimer(abort, abortAfter) : () => {};
     if (abortAfter === 0) abort();
     return { operation, options: { ...asked, signal: controller.signal }, stop };
   }

@@ -1,7 +1,7 @@
 import type { ErrorPolicy } from '../../lib/core/election/election-backend.js';
 import { EmbeddedServer } from '../../lib/embedded/embedded-server.js';
 import { embeddedServers, EmbeddedTransport } from '../../lib/embedded/embedded-transport.js';
-import type { Request } from '../../lib/zookeeper/connection/transport.js';
+import type { Request, Transport } from '../../lib/zookeeper/connection/transport.js';
 import { parentPath } from '../../lib/zookeeper/connection/znode-path.js';
 import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { VirtualClock } from '../support/time.js';
@@ -71,14 +71,17 @@ export class World {
     return this.options.isAsking;
   }
 
-  addClient(sessionTimeout: number): SimulatedClient {
+  /** @param network its way to the server; default: one that accidents disturb */
+  addClient(sessionTimeout: number, network?: Transport): SimulatedClient {
     const { clock, server, ensemble, options } = this;
     const { dice, errorPolicy = 'session', onDeadlock } = options;
     const servers = () => ensemble?.servers(dice) ?? embeddedServers;
     const client: SimulatedClient = new SimulatedClient({
       name: `client ${this.clients.length}`,
       clock,
-      transport: ensemble ?? new EmbeddedTransport(server, (flush) => clock.setTimer(flush, 0)),
+      network,
+      transport:
+        network ?? ensemble ?? new EmbeddedTransport(server, (flush) => clock.setTimer(flush, 0)),
       servers: servers(),
       errorPolicy,
       sessionTimeout,

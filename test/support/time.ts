@@ -133,6 +133,11 @@ export class VirtualClock implements Clock {
     return this.#next() === undefined;
   }
 
+  /** When the next timer fires; none if there is no timer left. */
+  get nextAt(): number | undefined {
+    return this.#next()?.at;
+  }
+
   /** Lets `ms` pass. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;

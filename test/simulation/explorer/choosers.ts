@@ -1,0 +1,130 @@
+import { seededRandom } from '../../support/seeded-random.js';
+import type { Footprint } from './footprint.js';
+
+/** The run is not worth its end: the same one was explored in another order. */
+export const COVERED = Symbol('covered');
+/** No more steps: what is under way comes to its end. */
+export const DONE = Symbol('done');
+
+/** Chooses the steps of a run, in place of dice. */
+export interface Chooser {
+  /** Whether the last step that was chosen was taken in an earlier run too, and judged there. */
+  readonly isRepeating: boolean;
+  /** @param steps names of the possible steps, of which there is at least one; the usual one first */
+  choose(steps: readonly string[]): string | typeof COVERED | typeof DONE;
+  /** Called after each step that was chosen. */
+  took(footprint: Footprint): void;
+}
+
+/** A state of the world, and what was explored from it. */
+interface Place {
+  readonly steps: readonly string[];
+  /** Steps that need not be taken here, because the runs with them were explored from an earlier place, in another order. */
+  readonly asleep: ReadonlyMap<string, Footprint>;
+  /** The steps from which all runs were explored. */
+  readonly explored: Map<string, Footprint>;
+  step: string;
+  footprint?: Footprint;
+}
+
+/**
+ * All runs, depth first. There is no way back in a world that runs: each run repeats the steps of the one before it up to the last
+ * place where there is something else to do.
+ *
+ * Of runs that differ only in the order of independent steps, one is explored (sleep sets: Godefroid, Partial-Order Methods for the
+ * Verification of Concurrent Systems, 1996): a step that was explored from a place need not be taken later from there, until a step was
+ * taken that it depends on.
+ */
+export class DepthFirst implements Chooser {
+  readonly #way: Place[] = [];
+  #depth = 0;
+  #isNew = true;
+
+  get isRepeating(): boolean {
+    return this.#depth < this.#way.length || !this.#isNew;
+  }
+
+  choose(steps: readonly string[]): string | typeof COVERED {
+    const known = this.#way[this.#depth];
+    if (known) {
+      if (known.steps.join() !== steps.join())
+        throw new Error(
+          `A run differs from its repetition: ${steps.join()}, not ${known.steps.join()}`,
+        );
+      this.#depth += 1;
+      this.#isNew = known.footprint === undefined;
+      return known.step;
+    }
+    const asleep = this.#asleep();
+    const step = steps.find((one) => !asleep.has(one));
+    if (step === undefined) return COVERED;
+    this.#way.push({ steps, asleep, explored: new Map(), step });
+    this.#depth += 1;
+    this.#isNew = true;
+    return step;
+  }
+
+  took(footprint: Footprint): void {
+    this.#way[this.#depth - 1]!.footprint ??= footprint;
+  }
+
+  /** Call it before each run but the first. False: all have been explored. */
+  next(): boolean {
+    this.#depth = 0;
+    for (let place = this.#way.at(-1); place; place = this.#way.at(-1)) {
+      const { steps, asleep, explored } = place;
+      explored.set(place.step, place.footprint!);
+      const next = steps.find((one) => !explored.has(one) && !asleep.has(one));
+      if (next !== undefined) {
+        place.step = next;
+        place.footprint = undefined;
+        return true;
+      }
+      this.#way.pop();
+    }
+    return false;
+  }
+
+  #asleep(): ReadonlyMap<string, Footprint> {
+    const before = this.#way.at(-1);
+    if (before === undefined) return new Map();
+    const candidates = [...before.asleep, ...before.explored];
+    return new Map(
+      candidates.filter(([, footprint]) => footprint.isIndependentOf(before.footprint!)),
+    );
+  }
+}
+
+/** One run at random. */
+export class RandomWalk implements Chooser {
+  readonly isRepeating = false;
+  readonly #random: () => number;
+
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+  }
+
+  choose(steps: readonly string[]): string {
+    return steps[Math.floor(this.#random() * steps.length)]!;
+  }
+
+  took(): void {}
+}
+
+/** Those steps, in that order, as far as they are possible. */
+export class Script implements Chooser {
+  readonly isRepeating = false;
+  readonly #left: string[];
+
+  constructor(steps: readonly string[]) {
+    this.#left = [...steps];
+  }
+
+  choose(steps: readonly string[]): string | typeof DONE {
+    for (let step = this.#left.shift(); step !== undefined; step = this.#left.shift())
+      if (steps.includes(step)) return step;
+    return DONE;
+  }
+
+  took(): void {}
+}

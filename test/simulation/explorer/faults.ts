@@ -1,0 +1,159 @@
+import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
+import type { SimulatedClient } from '../client.js';
+import type { World } from '../world.js';
+import { Timing } from '../timing.js';
+import type { Wire } from './network.js';
+
+/** One step that may be chosen. */
+export interface Step {
+  readonly name: string;
+  /** Whether time passes, so that everything depends on it. */
+  readonly isLong?: boolean;
+  take(): void | Promise<void>;
+}
+
+/** One kind of trouble: each costs one of the faults that a run may have. */
+export const FAULTS = [
+  'cut',
+  'deafen',
+  'throttle',
+  'take',
+  'expire',
+  'silence',
+  'lose the leader',
+  'freeze',
+  'kill',
+  'shorten',
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** What may go wrong with one client, and what may happen then. */
+export class Troubles {
+  /** What ends the trouble that lasts; by itself in the end. */
+  readonly #repairs = new Map<string, () => void>();
+
+  constructor(
+    private readonly world: World,
+    private readonly client: SimulatedClient,
+    private readonly wire: Wire,
+    private readonly kinds: readonly Fault[],
+  ) {}
+
+  /** Whether its session may end before the trouble does. */
+  get isLasting(): boolean {
+    const isDeaf = this.wire.current?.isDeaf === true; // it hears as little of that as by a silent network
+    return (this.#repairs.size > 0 && !isDeaf) || this.client.process.isDead;
+  }
+
+  get repairs(): Step[] {
+    return [...this.#repairs].map(([name, take]) => ({ name, take }));
+  }
+
+  get faults(): Step[] {
+    const { client } = this;
+    if (client.process.isDead || this.#repairs.size > 0) return [];
+    return this.kinds.flatMap((kind) => this.#fault[kind]());
+  }
+
+  end(): void {
+    const [repair] = this.#repairs.values();
+    repair?.();
+  }
+
+  readonly #fault: Readonly<Record<Fault, () => Step[]>> = {
+    cut: () => this.#ifLinked('the connection is lost', () => this.#cut()),
+    deafen: () =>
+      this.#ifLinked('all answers are lost from now on', () => {
+        this.wire.current!.isDeaf = true;
+        this.#lasts({ 'the connection is lost': () => this.#cut() });
+      }),
+    throttle: () => {
+      const request = this.wire.current?.next?.request;
+      if (request === undefined || this.wire.current!.isDeaf) return [];
+      return this.#one(`a busy server refuses ${request.op}`, () => {
+        this.wire.current!.refuse(ReturnCode.THROTTLEDOP);
+        this.client.disturb();
+      });
+    },
+    take: () => {
+      const session = this.client.connection.session?.id;
+      const nodes = [...this.world.queues.values()].flatMap((queue) => queue.nodes);
+      return nodes
+        .filter(({ owner }) => owner === session)
+        .flatMap((node) =>
+          this.#one(`an operator deletes ${node.path.replace(/\/_c_.{36}-/, '/')}`, () =>
+            this.world.take(node),
+          ),
+        );
+    },
+    expire: () =>
+      this.client.connection.session === undefined
+        ? []
+        : this.#one('an operator ends the session', () => this.world.expire(this.client)),
+    silence: () =>
+      this.#ifLinked('the network carries nothing', () => {
+        this.wire.silence();
+        this.#lasts({ 'the network works again': () => this.wire.heal() });
+      }),
+    'lose the leader': () =>
+      this.#ifConnected('its server is cut off from the leader', () => {
+        this.wire.current!.loseLeader();
+        this.#lasts({ 'its server stops': () => this.#cut() });
+      }),
+    freeze: () =>
+      this.#one('the process stands still', () => {
+        const { process } = this.client;
+        process.freeze();
+        this.#lasts({
+          'the process goes on, timers first': () => process.thaw('timer'),
+          'the process goes on, messages first': () => process.thaw('message'),
+        });
+      }),
+    kill: () =>
+      this.#one('the process is killed', () => {
+        this.client.process.kill();
+        this.wire.current?.die();
+      }),
+    shorten: () =>
+      this.#ifConnected(
+        'the connection is lost, and the next server grants half of the timeout',
+        () => {
+          this.wire.share = 0.5;
+          this.#cut();
+        },
+      ),
+  };
+
+  #named(what: string): string {
+    return `${this.client.name}: ${what}`;
+  }
+
+  #one(what: string, take: () => void): Step[] {
+    return [{ name: this.#named(what), take }];
+  }
+
+  #ifLinked(what: string, take: () => void): Step[] {
+    const link = this.wire.current;
+    return link && !link.isDeaf ? this.#one(what, take) : [];
+  }
+
+  #ifConnected(what: string, take: () => void): Step[] {
+    return this.client.connection.isConnected ? this.#ifLinked(what, take) : [];
+  }
+
+  #cut(): void {
+    this.client.disturb(this.world.clock.now() + Timing.latency);
+    this.wire.current?.cut();
+  }
+
+  /** @param ends one of them happens later */
+  #lasts(ends: Readonly<Record<string, () => void>>): void {
+    const relieve = this.client.hinder();
+    for (const [what, repair] of Object.entries(ends))
+      this.#repairs.set(this.#named(what), () => {
+        this.#repairs.clear();
+        relieve();
+        repair();
+      });
+  }
+}

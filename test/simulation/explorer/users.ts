@@ -1,0 +1,100 @@
+import { LockLostError } from '../../../lib/core/errors/index.js';
+import type { SimulatedClient } from '../client.js';
+import { Visitor } from '../guests.js';
+import type { SimulatedLock } from '../locks.js';
+import type { Visit } from '../operation.js';
+import type { World } from '../world.js';
+
+/** Something that a user may do now. */
+interface Act {
+  readonly user: User;
+  readonly run: () => void;
+}
+
+/** What the users of all clients may do: each act waits until it is chosen. */
+export class Acts {
+  /** By their names, which say who does what. */
+  readonly #possible = new Map<string, Act>();
+
+  /** The names of those of processes that run. */
+  get names(): string[] {
+    const acts = [...this.#possible].filter(([, { user }]) => user.client.process.isRunning);
+    return acts.map(([name]) => name);
+  }
+
+  clientOf(name: string): SimulatedClient {
+    return this.#possible.get(name)!.user.client;
+  }
+
+  do(name: string): void {
+    const { run } = this.#possible.get(name)!;
+    this.#possible.delete(name);
+    run();
+  }
+
+  /** From now on the user may do that; the returned function takes that back. */
+  offer(user: User, what: string, run: () => void): () => void {
+    const name = `${user.name} ${what}`;
+    this.#possible.set(name, { user, run });
+    return () => void this.#possible.delete(name);
+  }
+}
+
+/** How a user comes to a lock, and what it does there. */
+export interface Stay {
+  /** Default: it waits as long as it takes. */
+  readonly how?: 'tries' | 'may give up';
+  readonly permits?: number;
+  /** What it does while it holds the lock, in the scope of its lease. */
+  readonly inside?: (visit: Visit) => Promise<void>;
+  /** In the scope of which it is called. */
+  readonly outer?: Visit;
+}
+
+/** Somebody who uses the locks of one client, one step after the other. */
+export class User {
+  constructor(
+    readonly name: string,
+    readonly world: World,
+    readonly client: SimulatedClient,
+    private readonly acts: Acts,
+  ) {}
+
+  /** Asks for the lock; if it is granted, holds it for a while, and releases it. */
+  async visit(lock: SimulatedLock, stay: Stay = {}): Promise<void> {
+    const { how, permits, inside, outer } = stay;
+    const visitor = new Visitor(this.world.judge, this.client, lock);
+    const name = nameOf(lock);
+    await this.#turn(`${how === 'tries' ? 'tries' : 'asks for'} ${name}`);
+    let stop = () => {};
+    const onSignal = (abort: () => void) =>
+      void (stop = this.acts.offer(this, `gives up ${name}`, abort));
+    const wish = { permits, ...(how === 'may give up' ? { onSignal } : {}) };
+    const visit = await (how === 'tries'
+      ? visitor.tryAcquire(wish, outer)
+      : visitor.acquire(wish, outer));
+    stop();
+    if (visit === undefined) return;
+    if (inside) await this.#stay(visit, inside);
+    await this.#turn(`releases ${name}`);
+    await visitor.release(visit);
+  }
+
+  /** Unless it is lost already. */
+  async #stay(visit: Visit, inside: (visit: Visit) => Promise<void>): Promise<void> {
+    try {
+      await visit.lease.run(() => inside(visit));
+    } catch (error) {
+      if (!(error instanceof LockLostError)) throw error;
+    }
+  }
+
+  #turn(what: string): Promise<void> {
+    return new Promise((resolve) => void this.acts.offer(this, what, resolve));
+  }
+}
+
+function nameOf({ key, of }: SimulatedLock): string {
+  const half = /\.(read|write)Lock\(/.exec(of.toString())?.[1];
+  return half ? `${half} lock ${key}` : key;
+}
