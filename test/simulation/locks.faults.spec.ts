@@ -46,6 +46,19 @@ describe('A read/write lock in an accident', () => {
     await scene.leave(bob, await scene.soon(next.visit));
   });
 
+  it('has a reader queue like any other, once the node of its writer was not found', async () => {
+    const writing = await scene.take(ann);
+    let creates = 0;
+    world.onSent = ({ name }, { op }) =>
+      void (creates += Number(name === ann.client.name && op === 'create'));
+    const asked = downgrade(writing);
+    world.take(scene.queue.first!);
+    const reading = await scene.soon(asked);
+    expect(creates).toBe(2);
+    await scene.leave(annReads, reading);
+    await scene.leave(ann, writing);
+  });
+
   it('makes a reader wait like any other if its writer is released before its create arrives', async () => {
     const writing = await scene.take(ann);
     const next = await scene.wait(bob);

@@ -62,7 +62,14 @@ export class InterProcessReadLock implements Lock {
 
   #planOf(): PlanOf | undefined {
     const writer = this.writer.held();
-    return writer && ((wait) => this.#planInside(writer, wait));
+    if (writer === undefined) return undefined;
+    let isFirst = true;
+    return async (wait) => {
+      // The node of the writer was not found beside ours, which may be news of its loss that is not here yet.
+      if (!isFirst) await wait.until(writer.backend.confirm());
+      isFirst = false;
+      return await this.#planInside(writer, wait);
+    };
   }
 
   /**
