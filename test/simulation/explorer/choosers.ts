@@ -10,8 +10,11 @@ export const DONE = Symbol('done');
 export interface Chooser {
   /** Whether the last step that was chosen was taken in an earlier run too, and judged there. */
   readonly isRepeating: boolean;
-  /** @param steps names of the possible steps, of which there is at least one; the usual one first */
-  choose(steps: readonly string[]): string | typeof COVERED | typeof DONE;
+  /**
+   * @param steps names of the possible steps, of which there is at least one; the usual one first
+   * @param faults how many of the last ones are faults
+   */
+  choose(steps: readonly string[], faults: number): string | typeof COVERED | typeof DONE;
   /** Called after each step that was chosen. */
   took(footprint: Footprint): void;
 }
@@ -95,6 +98,9 @@ export class DepthFirst implements Chooser {
   }
 }
 
+/** Of a fault at each step of a run at random, so that they are early in some runs and late in others. */
+const RISK = 0.1;
+
 /** One run at random. */
 export class RandomWalk implements Chooser {
   readonly isRepeating = false;
@@ -104,8 +110,11 @@ export class RandomWalk implements Chooser {
     this.#random = seededRandom(seed);
   }
 
-  choose(steps: readonly string[]): string {
-    return steps[Math.floor(this.#random() * steps.length)]!;
+  choose(steps: readonly string[], faults: number): string {
+    const isFault = this.#random() < RISK;
+    const choice =
+      isFault && faults > 0 ? steps.slice(-faults) : steps.slice(0, steps.length - faults);
+    return choice[Math.floor(this.#random() * choice.length)]!;
   }
 
   took(): void {}

@@ -27,6 +27,9 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
+/** How long a server that has refused a request is busy, in ms: a client pauses for 100 ms before it asks again. */
+const BUSY = 150;
+
 /** What may go wrong with one client, and what may happen then. */
 export class Troubles {
   /** What ends the trouble that lasts; by itself in the end. */
@@ -72,7 +75,8 @@ export class Troubles {
       if (request === undefined || this.wire.current!.isDeaf) return [];
       return this.#one(`a busy server refuses ${request.op}`, () => {
         this.wire.current!.refuse(ReturnCode.THROTTLEDOP);
-        this.client.disturb();
+        const relieve = this.client.hinder();
+        this.world.clock.setTimer(relieve, BUSY);
       });
     },
     take: () => {

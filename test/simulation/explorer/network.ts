@@ -61,6 +61,9 @@ export class Network {
   }
 }
 
+/** Of a request when nothing waits any more, in ms: so time passes for a client that asks again and again. */
+const LATENCY = 1;
+
 /** The way of one client to the server, over one link after the other. */
 export class Wire implements Transport {
   readonly createsWithAcl = true;
@@ -267,7 +270,7 @@ export class WireLink implements TransportLink {
     if (this.#isBroken) return;
     this.#up.push(message);
     const { network } = this.wire;
-    if (network.isFlowing && this.#up.length === 1) network.clock.setTimer(() => this.flow(), 0);
+    if (network.isFlowing && this.#up.length === 1) network.clock.setTimer(() => this.flow(), LATENCY);
   }
 
   #sendClose(): void {

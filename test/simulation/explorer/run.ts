@@ -51,6 +51,9 @@ const STEP = 0.01;
 /** The longest that users wait for each other when nothing else happens, in ms: the judge does not wait so long. */
 const LONGEST = 10_000;
 
+/** Far more than any run has where no client asks again and again. */
+const MOST_STEPS = 200;
+
 /** In the story: what follows is not chosen. */
 export const AFTERWARDS = 'afterwards all works again';
 
@@ -107,7 +110,7 @@ class Run {
       this.#wires.push(wire);
       this.#troubles.push(new Troubles(world, client, wire, kinds));
     }
-    await world.clock.advance(1);
+    await world.clock.advance(10);
     this.#network.isFlowing = false;
     const { tree } = world.server;
     for (const path of there)
@@ -135,10 +138,13 @@ class Run {
     for (;;) {
       const { usual, optional } = this.#possible();
       if (usual.length === 0) return true;
-      const possible = [...usual, ...optional, ...this.#faults()];
-      const name = chooser.choose(possible.map((step) => step.name));
+      const faults = this.#faults();
+      const possible = [...usual, ...optional, ...faults];
+      const names = possible.map((step) => step.name);
+      const name = chooser.choose(names, faults.length);
       if (name === DONE) return true;
       if (name === COVERED) return false;
+      if (this.steps.length === MOST_STEPS) this.#world.history.accuse('the steps come to no end');
       const step = possible.find((one) => one.name === name)!;
       const footprint = await this.#take(step);
       const { isRepeating } = chooser;
