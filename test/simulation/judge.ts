@@ -83,7 +83,10 @@ export class Judge extends Observer {
     if (prospect.kind === 're-enter' || prospect.kind === 'refuse')
       this.accuse(`operation ${id} queues although it is to ${prospect.kind}`);
     const current = isGate ? nodes : operation.currentNodes;
-    const standing = current.filter((it) => it.goneAt === undefined && it.owner === node.owner);
+    // One that a busy server did not remove may be left for a while, and stands in the way no longer than any other.
+    const standing = current.filter(
+      (it) => it.goneAt === undefined && it.owner === node.owner && !it.wasKept,
+    );
     if (standing.length >= (isGate ? 1 : permits))
       this.accuse(`operation ${id} has ${standing.length + 1} nodes in one session`);
     if (lock.gate && !isGate && !isTry && !operation.hasGate)

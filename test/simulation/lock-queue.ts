@@ -25,6 +25,8 @@ export interface QueuedNode {
   /** When another client last wrote to it, which uses up a watch. */
   writtenAt?: number;
   goneAt?: number;
+  /** Whether a busy server has refused to remove it: its client goes on, and removes it a little later. */
+  wasKept?: boolean;
   /** How and when it was removed without its owner: another client deleted it, or an operator ended its session. */
   taken?: { readonly by: 'stranger' | 'operator'; readonly at: number };
 }
