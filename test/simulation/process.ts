@@ -74,6 +74,11 @@ export class SimulatedProcess implements Clock {
     if (this.#state === 'running') this.#state = 'frozen';
   }
 
+  /** Whether it matters what is processed first when it goes on. */
+  get hasBoth(): boolean {
+    return new Set(this.#backlog.map(({ kind }) => kind)).size > 1;
+  }
+
   /** Ends `freeze`: what came meanwhile is processed, each thing in a turn of its own, that kind first. */
   thaw(first: Work['kind']): void {
     if (this.#state !== 'frozen') return;

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../support/seeded-random.js';
-import type { Footprint } from './footprint.js';
+import { Footprint } from './footprint.js';
 
 /** The run is not worth its end: the same one was explored in another order. */
 export const COVERED = Symbol('covered');
@@ -43,6 +43,9 @@ export class DepthFirst implements Chooser {
   #depth = 0;
   #isNew = true;
 
+  /** @param isReduced false: explores every order, also those of independent steps */
+  constructor(private readonly isReduced = true) {}
+
   get isRepeating(): boolean {
     return this.#depth < this.#way.length || !this.#isNew;
   }
@@ -68,7 +71,7 @@ export class DepthFirst implements Chooser {
   }
 
   took(footprint: Footprint): void {
-    this.#way[this.#depth - 1]!.footprint ??= footprint;
+    this.#way[this.#depth - 1]!.footprint ??= this.isReduced ? footprint : Footprint.ofAll;
   }
 
   /** Call it before each run but the first. False: all have been explored. */

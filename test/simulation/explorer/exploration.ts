@@ -1,30 +1,38 @@
-import { DepthFirst, RandomWalk, Script } from './choosers.js';
-import { explore, type RunReport, type Scenario } from './run.js';
+import { type Chooser, DepthFirst, RandomWalk, Script } from './choosers.js';
+import { explore, type RunReport } from './run.js';
+import type { Scenario } from './scenarios.js';
 
 export interface ExplorationReport {
   /** Runs that came to their end. */
   readonly runs: number;
   /** Runs that were left, because the same was explored in another order of independent steps. */
   readonly covered: number;
+  /** How many of them differ in what the locks did. */
+  readonly outcomes: number;
+  /** The most steps of a run. */
+  readonly longest: number;
   /** Whether there is no other run. */
   readonly isExhausted: boolean;
-  readonly longest: number;
   readonly failure?: RunReport;
 }
 
-/** Explores all runs of a scenario, one after the other, up to that many; ends at the first that breaks a promise. */
-export async function exploreAll(scenario: Scenario, limit = Infinity): Promise<ExplorationReport> {
-  const chooser = new DepthFirst();
-  let [runs, covered, longest] = [0, 0, 0];
+/**
+ * Explores all runs of a scenario, one after the other, up to that many; ends at the first that breaks a promise.
+ *
+ * @param isReduced whether one order of independent steps is enough
+ */
+export async function exploreAll(
+  scenario: Scenario,
+  limit = Infinity,
+  isReduced = true,
+): Promise<ExplorationReport> {
+  const chooser = new DepthFirst(isReduced);
+  const tally = new Tally(scenario);
   for (;;) {
-    const report = await explore(scenario, chooser);
-    if (report.isComplete) runs += 1;
-    else covered += 1;
-    longest = Math.max(longest, report.steps.length);
-    const counts = { runs, covered, longest };
-    if (report.accusation !== undefined) return { ...counts, isExhausted: false, failure: report };
-    if (!chooser.next()) return { ...counts, isExhausted: true };
-    if (runs >= limit) return { ...counts, isExhausted: false };
+    const failure = await tally.explore(chooser);
+    if (failure) return tally.report({ isExhausted: false, failure });
+    if (!chooser.next()) return tally.report({ isExhausted: true });
+    if (tally.runs >= limit) return tally.report({ isExhausted: false });
   }
 }
 
@@ -34,17 +42,42 @@ export async function exploreSome(
   seed: number,
   runs: number,
 ): Promise<ExplorationReport> {
-  let longest = 0;
-  for (let run = 1; run <= runs; run++) {
-    const report = await explore(scenario, new RandomWalk(seed + run));
-    longest = Math.max(longest, report.steps.length);
-    const counts = { runs: run, covered: 0, longest, isExhausted: false };
-    if (report.accusation !== undefined) return { ...counts, failure: report };
+  const tally = new Tally(scenario);
+  while (tally.runs < runs) {
+    const failure = await tally.explore(new RandomWalk(seed + tally.runs + 1));
+    if (failure) return tally.report({ isExhausted: false, failure });
   }
-  return { runs, covered: 0, longest, isExhausted: false };
+  return tally.report({ isExhausted: false });
 }
 
 /** Takes those steps again. */
 export function replay(scenario: Scenario, steps: readonly string[]): Promise<RunReport> {
   return explore(scenario, new Script(steps));
+}
+
+/** Counts what was explored. */
+class Tally {
+  runs = 0;
+  #covered = 0;
+  #longest = 0;
+  readonly #outcomes = new Set<string>();
+
+  constructor(private readonly scenario: Scenario) {}
+
+  /** Resolves to the report of a run that breaks a promise. */
+  async explore(chooser: Chooser): Promise<RunReport | undefined> {
+    const report = await explore(this.scenario, chooser);
+    const { isComplete, steps, outcome, accusation } = report;
+    if (isComplete) this.runs += 1;
+    else this.#covered += 1;
+    if (isComplete) this.#outcomes.add(outcome.toString());
+    this.#longest = Math.max(this.#longest, steps.length);
+    return accusation === undefined ? undefined : report;
+  }
+
+  report(end: Pick<ExplorationReport, 'isExhausted' | 'failure'>): ExplorationReport {
+    const { runs } = this;
+    const [covered, outcomes, longest] = [this.#covered, this.#outcomes.size, this.#longest];
+    return { runs, covered, outcomes, longest, ...end };
+  }
 }

@@ -4,7 +4,6 @@
 import { replay } from './exploration.js';
 import { plant } from './planted.js';
 import { SCENARIOS } from './scenarios.js';
-import { story } from './shrink.js';
 import { perform, type Task } from './tasks.js';
 
 Error.stackTraceLimit = 0; // errors of requests are made by the million, and read by their codes
@@ -34,6 +33,6 @@ async function tell(
   steps: string[],
 ): Promise<string> {
   if (bug) plant(bug);
-  const report = await replay(SCENARIOS[scenario](clients, faults, kinds), steps);
-  return story(report, 'as you did');
+  const { accusation, story } = await replay(SCENARIOS[scenario](clients, faults, kinds), steps);
+  return `${accusation ?? 'All promises are kept.'}\n\n${story.toString()}`;
 }

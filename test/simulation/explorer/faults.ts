@@ -3,14 +3,7 @@ import type { SimulatedClient } from '../client.js';
 import type { World } from '../world.js';
 import { Timing } from '../timing.js';
 import type { Wire } from './network.js';
-
-/** One step that may be chosen. */
-export interface Step {
-  readonly name: string;
-  /** Whether time passes, so that everything depends on it. */
-  readonly isLong?: boolean;
-  take(): void | Promise<void>;
-}
+import type { Step } from './steps.js';
 
 /** One kind of trouble: each costs one of the faults that a run may have. */
 export const FAULTS = [
@@ -24,6 +17,7 @@ export const FAULTS = [
   'freeze',
   'kill',
   'shorten',
+  'delay',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -32,12 +26,13 @@ const BUSY = 150;
 
 /** What may go wrong with one client, and what may happen then. */
 export class Troubles {
-  /** What ends the trouble that lasts; by itself in the end. */
-  readonly #repairs = new Map<string, () => void>();
+  /** What ends the trouble that lasts, one way or another. */
+  #repairs?: () => Readonly<Record<string, () => void>>;
+  #relieve = () => {};
 
   constructor(
     private readonly world: World,
-    private readonly client: SimulatedClient,
+    readonly client: SimulatedClient,
     private readonly wire: Wire,
     private readonly kinds: readonly Fault[],
   ) {}
@@ -45,36 +40,45 @@ export class Troubles {
   /** Whether its session may end before the trouble does. */
   get isLasting(): boolean {
     const isDeaf = this.wire.current?.isDeaf === true; // it hears as little of that as by a silent network
-    return (this.#repairs.size > 0 && !isDeaf) || this.client.process.isDead;
+    return (this.#repairs !== undefined && !isDeaf) || this.client.process.isDead;
   }
 
   get repairs(): Step[] {
-    return [...this.#repairs].map(([name, take]) => ({ name, take }));
+    const repairs = Object.entries(this.#repairs?.() ?? {});
+    return repairs.map(([what, repair]) => ({
+      name: this.#named(what),
+      take: () => {
+        this.#repairs = undefined;
+        this.#relieve();
+        repair();
+      },
+    }));
   }
 
   get faults(): Step[] {
     const { client } = this;
-    if (client.process.isDead || this.#repairs.size > 0) return [];
+    if (client.process.isDead || this.#repairs) return [];
     return this.kinds.flatMap((kind) => this.#fault[kind]());
   }
 
   end(): void {
-    const [repair] = this.#repairs.values();
-    repair?.();
+    void this.repairs[0]?.take();
   }
 
   readonly #fault: Readonly<Record<Fault, () => Step[]>> = {
+    delay: () => [], // of all clients together: see `Steps`
     cut: () => this.#ifLinked('the connection is lost', () => this.#cut()),
     deafen: () =>
       this.#ifLinked('all answers are lost from now on', () => {
         this.wire.current!.isDeaf = true;
-        this.#lasts({ 'the connection is lost': () => this.#cut() });
+        this.#lasts(() => ({ 'the connection is lost': () => this.#cut() }));
       }),
     throttle: () => {
       const request = this.wire.current?.next?.request;
       if (request === undefined || this.wire.current!.isDeaf) return [];
       return this.#one(`a busy server refuses ${request.op}`, () => {
         this.wire.current!.refuse(ReturnCode.THROTTLEDOP);
+        if (request.op === 'delete') this.#keep(request.path);
         const relieve = this.client.hinder();
         this.world.clock.setTimer(relieve, BUSY);
       });
@@ -97,21 +101,23 @@ export class Troubles {
     silence: () =>
       this.#ifLinked('the network carries nothing', () => {
         this.wire.silence();
-        this.#lasts({ 'the network works again': () => this.wire.heal() });
+        this.#lasts(() => ({ 'the network works again': () => this.wire.heal() }));
       }),
     'lose the leader': () =>
       this.#ifConnected('its server is cut off from the leader', () => {
         this.wire.current!.loseLeader();
-        this.#lasts({ 'its server stops': () => this.#cut() });
+        this.#lasts(() => ({ 'its server stops': () => this.#cut() }));
       }),
     freeze: () =>
       this.#one('the process stands still', () => {
         const { process } = this.client;
         process.freeze();
-        this.#lasts({
+        const goOn = { 'the process goes on': () => process.thaw('timer') };
+        const goOnEither = {
           'the process goes on, timers first': () => process.thaw('timer'),
           'the process goes on, messages first': () => process.thaw('message'),
-        });
+        };
+        this.#lasts(() => (process.hasBoth ? goOnEither : goOn));
       }),
     kill: () =>
       this.#one('the process is killed', () => {
@@ -145,19 +151,20 @@ export class Troubles {
     return this.client.connection.isConnected ? this.#ifLinked(what, take) : [];
   }
 
+  #keep(path: string): void {
+    const queues = [...this.world.queues.values()];
+    const node = queues.flatMap(({ nodes }) => nodes).find((one) => one.path === path);
+    if (node) node.wasKept = true;
+  }
+
   #cut(): void {
     this.client.disturb(this.world.clock.now() + Timing.latency);
     this.wire.current?.cut();
   }
 
-  /** @param ends one of them happens later */
-  #lasts(ends: Readonly<Record<string, () => void>>): void {
-    const relieve = this.client.hinder();
-    for (const [what, repair] of Object.entries(ends))
-      this.#repairs.set(this.#named(what), () => {
-        this.#repairs.clear();
-        relieve();
-        repair();
-      });
+  /** @param repairs one of them happens later */
+  #lasts(repairs: () => Readonly<Record<string, () => void>>): void {
+    this.#relieve = this.client.hinder();
+    this.#repairs = repairs;
   }
 }

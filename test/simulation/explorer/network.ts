@@ -1,20 +1,14 @@
 import type { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { type Caller, RequestProcessor } from '../../../lib/embedded/request-processor.js';
-import { ZnodeTree } from '../../../lib/embedded/znode-tree.js';
 import { parentPath } from '../../../lib/zookeeper/connection/znode-path.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
-import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
-import type { Session } from '../../../lib/zookeeper/connection/session.js';
 import type {
   LinkListener,
   OpenOptions,
-  Reply,
-  Request,
   Transport,
   TransportLink,
 } from '../../../lib/zookeeper/connection/transport.js';
 import type { Clock } from '../../../lib/core/clock.js';
 import { Footprint } from './footprint.js';
+import { WireLink } from './wire-link.js';
 
 /**
  * The ways of all clients to the server. What a client sends waits until it is chosen; what the server sends arrives at once.
@@ -61,17 +55,13 @@ export class Network {
   }
 }
 
-/** Of a request when nothing waits any more, in ms: so time passes for a client that asks again and again. */
-const LATENCY = 1;
-
-/** The way of one client to the server, over one link after the other. */
+/** The way of one client to the server, over one link after the other. The network may be silent: then nothing arrives on either side. */
 export class Wire implements Transport {
   readonly createsWithAcl = true;
   /** All links with requests that the server may still handle; the current one last. */
   readonly links: WireLink[] = [];
   /** The share of a requested session timeout that the server grants. */
   share = 1;
-  /** Nothing arrives in either direction. */
   #isSilent = false;
   #held: (() => void)[] = [];
 
@@ -95,10 +85,6 @@ export class Wire implements Transport {
     return last?.isOpen ? last : undefined;
   }
 
-  get isSilent(): boolean {
-    return this.#isSilent;
-  }
-
   silence(): void {
     this.#isSilent = true;
   }
@@ -111,10 +97,11 @@ export class Wire implements Transport {
     this.flow();
   }
 
+  /** Brings a message to the client. */
   down(message: () => void): void {
-    if (this.#isSilent) return void this.#held.push(message);
     this.network.footprint.writes(this.client);
-    message();
+    if (this.#isSilent) this.#held.push(message);
+    else message();
   }
 
   /** The links of which the next message can be handled. */
@@ -134,209 +121,4 @@ export class Wire implements Transport {
       link.drop();
     }
   }
-}
-
-interface Message {
-  readonly what: string;
-  readonly request?: Request;
-  readonly reply?: Reply;
-  handle(): void;
-}
-
-const READS = new Set<Request['op']>(['exists', 'getData', 'getChildren', 'removeWatches']);
-
-/** One link, and what the server has not read of it. After its end, the server may still handle that, or never. */
-export class WireLink implements TransportLink {
-  readonly #up: Message[] = [];
-  readonly #unanswered = new Set<Reply>();
-  #caller?: Caller;
-  /** The client has not left it, nor been notified of its end. */
-  isOpen = true;
-  /** What the server sends is lost. */
-  isDeaf = false;
-  /** The connection is broken: what the client sends is lost. */
-  #isBroken = false;
-  /** What a server that is cut off from the leader answers from. */
-  #stale?: RequestProcessor;
-  readonly #toClient: LinkListener;
-
-  constructor(
-    private readonly wire: Wire,
-    private readonly options: OpenOptions,
-    private readonly listener: LinkListener,
-  ) {
-    const down = (message: () => void) => this.#down(message);
-    this.#toClient = {
-      onConnected: (credentials) => down(() => listener.onConnected(credentials)),
-      onDisconnected: (reason) => down(() => this.#lost(() => listener.onDisconnected(reason))),
-      onExpired: (reason) => down(() => this.#lost(() => listener.onExpired(reason))),
-      onWatch: (type, path) => down(() => listener.onWatch(type, path)),
-    };
-  }
-
-  begin(): void {
-    this.#send({ what: 'connect', handle: () => this.#connect() });
-  }
-
-  request(request: Request, reply: Reply): void {
-    if (!this.isOpen) return reply(ReturnCode.CONNECTIONLOSS); // the process reads it later
-    this.#unanswered.add(reply);
-    const what = `${request.op} ${request.path}`;
-    this.#send({ what, request, reply, handle: () => this.#process(request, reply) });
-  }
-
-  detach(session: Session | undefined): void {
-    this.#leave();
-    session?.onEnd(() => this.#sendClose());
-  }
-
-  close(): void {
-    this.#leave();
-    this.#sendClose();
-  }
-
-  /** The first message that the server has not read. */
-  get next(): Message | undefined {
-    return this.#up[0];
-  }
-
-  get isStale(): boolean {
-    return this.#stale !== undefined;
-  }
-
-  get isReady(): boolean {
-    const { next } = this;
-    if (next === undefined) return false;
-    if (!this.isOpen && !this.#isAttached) return false;
-    return !this.#stale || (next.request !== undefined && READS.has(next.request.op));
-  }
-
-  /** Whether the server still listens to it. */
-  get #isAttached(): boolean {
-    const caller = this.#caller;
-    return caller !== undefined && caller.session.listener === caller.listener;
-  }
-
-  /** The server handles the next message. */
-  serve(): void {
-    const { footprint } = this.wire.network;
-    const { request, handle } = this.#up.shift()!;
-    footprint.writes(this.wire.client);
-    if (request) footprint.reads(request.path);
-    if (request) footprint.reads(`${request.path}/*`);
-    else footprint.writes('sessions');
-    handle();
-  }
-
-  /** The server answers the next message with an error, and does not carry it out. */
-  refuse(rc: number): void {
-    const { reply } = this.#up.shift()!;
-    this.wire.network.footprint.writes(this.wire.client);
-    this.#answer(reply!, rc);
-  }
-
-  /** The connection breaks. The server may still handle what is under way. */
-  cut(): void {
-    this.#isBroken = true;
-    this.wire.network.footprint.writes(this.wire.client);
-    if (this.isOpen) this.#lost(() => this.listener.onDisconnected('the connection was cut'));
-  }
-
-  /** The connected server loses the leader: it answers reads from what it knows, and notifies of nothing. */
-  loseLeader(): void {
-    this.#stale = new RequestProcessor(copyOf(this.wire.network.server.tree));
-    this.wire.network.footprint.writes(this.wire.client);
-  }
-
-  /** The process is gone. */
-  die(): void {
-    this.isOpen = false;
-    this.#isBroken = true;
-  }
-
-  flow(): void {
-    const { wire } = this;
-    if (!wire.network.isFlowing || wire.isSilent || !this.isReady) return;
-    this.serve();
-    this.flow();
-  }
-
-  drop(): void {
-    this.#up.length = 0;
-    if (this.#caller) this.wire.network.server.disconnect(this.#caller);
-  }
-
-  #send(message: Message): void {
-    if (this.#isBroken) return;
-    this.#up.push(message);
-    const { network } = this.wire;
-    if (network.isFlowing && this.#up.length === 1) network.clock.setTimer(() => this.flow(), LATENCY);
-  }
-
-  #sendClose(): void {
-    const handle = () => {
-      const session = this.#caller?.session;
-      if (session) this.wire.network.server.endSession(session.id, 'closed by its owner');
-    };
-    this.#send({ what: 'close the session', handle });
-  }
-
-  #connect(): void {
-    const { options, wire } = this;
-    const sessionTimeout = options.sessionTimeout * wire.share;
-    this.#caller = wire.network.server.connect({ ...options, sessionTimeout }, this.#toClient);
-  }
-
-  #process(request: Request, reply: Reply): void {
-    const caller = this.#caller;
-    if (!caller) return;
-    const { server } = this.wire.network;
-    const outcome = this.#stale
-      ? this.#stale.process(request, caller)
-      : server.process(request, caller);
-    if (outcome) this.#answer(reply, outcome.rc, outcome.answer);
-  }
-
-  #answer(reply: Reply, ...[rc, answer]: Parameters<Reply>): void {
-    const isStale = this.isStale;
-    this.#down(() => {
-      if (this.#unanswered.delete(reply)) reply(rc, answer);
-    }, isStale);
-  }
-
-  #down(message: () => void, isStale = false): void {
-    this.wire.down(() => {
-      if (this.isOpen && !this.isDeaf && this.isStale === isStale) message();
-    });
-  }
-
-  #lost(tell: () => void): void {
-    tell();
-    this.#leave();
-  }
-
-  /** The owner receives nothing more except that its requests are lost. */
-  #leave(): void {
-    this.isOpen = false;
-    for (const reply of this.#unanswered) reply(ReturnCode.CONNECTIONLOSS);
-    this.#unanswered.clear();
-  }
-}
-
-/** The tree as it is now, without watches. */
-function copyOf(tree: ZnodeTree): ZnodeTree {
-  const copy = new ZnodeTree(() => {});
-  const add = (directory: string) => {
-    for (const name of tree.get(directory)!.children) {
-      const path = `${directory === '/' ? '' : directory}/${name}`;
-      const { data, owner: sessionId, isEphemeral, isContainer, acl, ...node } = tree.get(path)!;
-      void node;
-      const lasting = isContainer ? CreateMode.CONTAINER : CreateMode.PERSISTENT;
-      const mode = isEphemeral ? CreateMode.EPHEMERAL : lasting;
-      copy.insert(path, { data, mode, zxid: tree.get(path)!.stat().czxid, sessionId, acl });
-      add(path);
-    }
-  };
-  add('/');
-  return copy;
 }

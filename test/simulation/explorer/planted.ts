@@ -4,7 +4,7 @@ import { Session } from '../../../lib/zookeeper/connection/session.js';
 import { ReturnCode, ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import { KnownQueue } from '../../../lib/zookeeper/locks/known-queues.js';
-import { WireLink } from './network.js';
+import { WireLink } from './wire-link.js';
 
 /** Bugs that this library had, planted in the code of today. */
 const PLANTED = {

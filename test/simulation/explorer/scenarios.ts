@@ -1,6 +1,29 @@
 import { multiLock, mutex, readWriteLock, semaphore, semaphoreMutex } from '../locks.js';
 import type { Fault } from './faults.js';
-import type { Scenario, Stage } from './run.js';
+import type { World } from '../world.js';
+import type { User } from './users.js';
+
+/** A small world, in which every order of steps is explored. */
+export interface Scenario {
+  readonly clients: number;
+  /** How many faults a run may have. */
+  readonly faults: number;
+  /** Of which kinds. Default: all. */
+  readonly kinds?: readonly Fault[] | undefined;
+  /** Directories that are there already. */
+  readonly there: readonly string[];
+  /** The order of nodes with one number. Default: that of their creation. */
+  readonly ids?: 'rising' | 'falling';
+  /** Creates the locks, and starts the users. */
+  begin(stage: Stage): void;
+}
+
+/** Where the users of a scenario appear. */
+interface Stage {
+  readonly world: World;
+  /** Starts a user of that client. */
+  user(client: number, life: (user: User) => Promise<void>): void;
+}
 
 type Begin = (stage: Stage, clients: number) => void;
 
@@ -8,7 +31,7 @@ type Begin = (stage: Stage, clients: number) => void;
 type Make = (clients: number, faults: number, kinds?: readonly Fault[]) => Scenario;
 
 const scenario =
-  (begin: Begin, more: Pick<Scenario, 'ids' | 'there'> = {}): Make =>
+  (begin: Begin, more: Partial<Pick<Scenario, 'ids' | 'there'>> = {}): Make =>
   (clients, faults, kinds) => ({
     there: ['/locks', '/locks/a'],
     ...more,

@@ -1,5 +1,6 @@
 import { replay } from './exploration.js';
-import { AFTERWARDS, type RunReport, type Scenario } from './run.js';
+import type { RunReport } from './run.js';
+import type { Scenario } from './scenarios.js';
 
 /** What is said of a broken promise, without what differs from run to run. */
 export const kindOf = (accusation: string): string =>
@@ -30,19 +31,4 @@ export async function shrink(scenario: Scenario, failure: RunReport): Promise<Ru
     }
   }
   return best;
-}
-
-/**
- * The run as a story: who did what, and what came of it.
- *
- * @param again the command that takes these steps again
- */
-export function story({ story: lines, accusation }: RunReport, again: string): string {
-  let step = 0;
-  const told = lines.map((line) => {
-    const short = line.replace(/_c_[-0-9a-f]{36}-/g, '');
-    if (line.startsWith(' ')) return `      ${short}`;
-    return line === AFTERWARDS ? `      ${short}` : `${String(++step).padStart(4)}. ${short}`;
-  });
-  return [accusation, '', ...told, '', `To take these steps again: ${again}`].join('\n');
 }

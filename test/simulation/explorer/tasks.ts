@@ -2,7 +2,7 @@ import { type ExplorationReport, exploreAll, exploreSome } from './exploration.j
 import type { Fault } from './faults.js';
 import { plant, type PlantedBug } from './planted.js';
 import { SCENARIOS, type ScenarioName } from './scenarios.js';
-import { shrink, story } from './shrink.js';
+import { shrink } from './shrink.js';
 
 /** What to explore. */
 export interface Task {
@@ -16,6 +16,8 @@ export interface Task {
   readonly runs?: number;
   /** Explores runs at random from that seed on, and not one after the other. */
   readonly seed?: number;
+  /** Default: true. */
+  readonly isReduced?: boolean;
   readonly bug?: PlantedBug;
 }
 
@@ -31,22 +33,19 @@ export interface TaskReport extends Omit<ExplorationReport, 'failure'> {
 
 /** Explores, and shrinks what it finds. */
 export async function perform(task: Task): Promise<TaskReport> {
-  const { scenario: name, clients, faults, kinds, runs, seed, bug } = task;
+  const { scenario: name, clients, faults, kinds, runs, seed, isReduced, bug } = task;
   const scenario = SCENARIOS[name](clients, faults, kinds);
   const remove = bug === undefined ? () => {} : plant(bug);
   try {
     const { failure, ...counts } =
       seed === undefined
-        ? await exploreAll(scenario, runs)
+        ? await exploreAll(scenario, runs, isReduced)
         : await exploreSome(scenario, seed, runs ?? 1);
     if (failure === undefined) return counts;
-    const { accusation = '', steps, ...rest } = await shrink(scenario, failure);
-    const again = { scenario: name, clients, faults, bug, steps };
-    const command = `npm run explore -- '${JSON.stringify(again)}'`;
-    return {
-      ...counts,
-      failure: { accusation, steps, story: story({ ...rest, steps, accusation }, command) },
-    };
+    const { accusation = '', steps, story } = await shrink(scenario, failure);
+    const again = JSON.stringify({ scenario: name, clients, faults, kinds, bug, steps });
+    const told = `${accusation}\n\n${story.toString()}\n\nAgain: npm run explore -- '${again}'`;
+    return { ...counts, failure: { accusation, steps, story: told } };
   } finally {
     remove();
   }
