@@ -1,38 +1,50 @@
 // Explores in a process of its own, as in the context of a Jest test file every use of a global is slow: for
-// `exploration.spec.ts`, and by hand with the task as argument: `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'`.
-// With `steps` in the task, it takes those steps and prints the story.
+// `exploration.spec.ts`, and by hand. `npm run explore` explores all that is known to end, in some minutes;
+// `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'` performs one task. With `steps` in the task, it takes those steps.
 import { replay } from './exploration.js';
+import { EXPLORED, titleOf } from './explored.js';
 import { plant } from './planted.js';
 import { SCENARIOS } from './scenarios.js';
-import { perform, type Task } from './tasks.js';
+import { perform, type Task, type TaskReport } from './tasks.js';
 
 Error.stackTraceLimit = 0; // errors of requests are made by the million, and read by their codes
 process.removeAllListeners('warning'); // each deadlock is one
 
-process.on('message', (told: string) => {
-  void perform(JSON.parse(told) as Task).then((report) => process.send!(report));
-});
-
 const [asked] = process.argv.slice(2);
-if (asked !== undefined) {
-  const { steps, ...task } = JSON.parse(asked) as Task & { steps?: string[] };
-  process.stdout.write(`${await (steps ? tell(task, steps) : explored(task))}\n`);
+if (process.send)
+  process.on('message', (told: string) => {
+    void perform(JSON.parse(told) as Task).then((report) => process.send!(report));
+  });
+else if (asked === undefined) await exploreEach();
+else await exploreOne(JSON.parse(asked) as Task & { steps?: string[] });
+
+async function exploreEach(): Promise<void> {
+  for (const { task, ...known } of EXPLORED) {
+    const { runs, outcomes } = await explored(task);
+    if (runs === known.runs && outcomes === known.outcomes) continue;
+    process.exitCode = 1;
+    process.stdout.write(`There were ${known.runs} runs and ${known.outcomes} outcomes before.\n`);
+  }
 }
 
-async function explored(task: Task): Promise<string> {
-  const startedAt = performance.now();
-  const { failure, ...counts } = await perform(task);
-  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  const line = `${JSON.stringify(task)}: ${JSON.stringify(counts)} in ${seconds} s`;
-  if (failure) process.exitCode = 1;
-  return failure ? `${line}\n\n${failure.story}` : line;
-}
-
-async function tell(
-  { scenario, clients, faults, kinds, bug }: Task,
-  steps: string[],
-): Promise<string> {
+async function exploreOne({ steps, ...task }: Task & { steps?: string[] }): Promise<void> {
+  if (steps === undefined) return void (await explored(task));
+  const { scenario, clients, faults, kinds, bug } = task;
   if (bug) plant(bug);
   const { accusation, story } = await replay(SCENARIOS[scenario](clients, faults, kinds), steps);
-  return `${accusation ?? 'All promises are kept.'}\n\n${story.toString()}`;
+  const verdict = accusation ?? 'All promises are kept.';
+  process.stdout.write(`${verdict}\n\n${story.toString()}\n`);
+}
+
+async function explored(task: Task): Promise<TaskReport> {
+  const startedAt = performance.now();
+  const report = await perform(task);
+  const { failure, ...counts } = report;
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  process.stdout.write(`${titleOf(task)}: ${JSON.stringify(counts)} in ${seconds} s\n`);
+  if (failure) {
+    process.exitCode = 1;
+    process.stdout.write(`\n${failure.story}\n\n`);
+  }
+  return report;
 }
