@@ -14,6 +14,7 @@ export interface Explored {
 const TWO = { clients: 2, faults: 0 } as const;
 const THREE = { clients: 3, faults: 0 } as const;
 const DISTURBED = { clients: 2, faults: 1 } as const;
+const PARTLY = { ...DISTURBED, kinds: ['cut', 'throttle', 'take'] } as const;
 
 export const EXPLORED: readonly Explored[] = [
   { task: { scenario: 'mutex', ...TWO }, runs: 14, outcomes: 2 },
@@ -43,6 +44,25 @@ export const EXPLORED: readonly Explored[] = [
     isLong: true,
   },
   { task: { scenario: 'read/write lock', ...DISTURBED }, runs: 11_264, outcomes: 32, isLong: true },
+  {
+    task: { scenario: 'mutex of the impatient', ...PARTLY },
+    runs: 4_812,
+    outcomes: 16,
+    isLong: true,
+  },
+  { task: { scenario: 'multi-lock', ...PARTLY }, runs: 2_859, outcomes: 26, isLong: true },
+  {
+    task: { scenario: 'reader inside of a writer', ...PARTLY },
+    runs: 12_729,
+    outcomes: 68,
+    isLong: true,
+  },
+  {
+    task: { scenario: 'reader inside of a writer, ahead of it', ...PARTLY },
+    runs: 12_729,
+    outcomes: 68,
+    isLong: true,
+  },
 ];
 
 export function titleOf({ scenario, clients, faults, kinds }: Task): string {
