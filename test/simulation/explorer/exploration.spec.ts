@@ -60,7 +60,7 @@ describe('Exploration of every order in which the server may handle what clients
     expect(failure!.steps.length).toBeLessThanOrEqual(12);
   });
 
-  it('tells who did what, when, and how to do it again', async () => {
+  it('says who did what, when, and how to do it again', async () => {
     const bug = 'does not try a refused deletion again';
     const { failure } = await perform({ scenario: 'mutex', clients: 2, faults: 1, bug });
     const { accusation, steps, story } = failure!;
