@@ -44,7 +44,7 @@ beforeEach(async () => {
 const sent = ({ sha1 }: { sha1: string }) => node.sent.filter(({ args }) => args[0] === sha1);
 const lastSent = (script: { sha1: string }): SentCommand => sent(script).at(-1)!;
 /** The arguments, but for the time that the acquire has waited so far. */
-const termsOf = ({ args }: SentCommand) => args.filter((_, i) => i !== args.length - 2);
+const termsOf = ({ args }: SentCommand) => args.filter((_, i) => i !== args.length - 3);
 const settle = () => clock.advance(0);
 
 async function answer(script: { sha1: string }, value: unknown): Promise<void> {
