@@ -1,0 +1,48 @@
+import type { Reply } from './reply.js';
+
+/** A connection as the server has it. */
+export class Session {
+  readonly channels = new Set<string>();
+  readonly shardChannels = new Set<string>();
+  /** How much was written to the replicas when it last wrote. */
+  writtenTo = 0;
+
+  /** @param push sends a message of a subscription: its kind, its channel and its text */
+  constructor(readonly push: (message: readonly string[]) => void = () => {}) {}
+}
+
+/** Who listens to which channel. */
+export class Channels {
+  readonly #sessions = new Set<Session>();
+
+  add(session: Session): void {
+    this.#sessions.add(session);
+  }
+
+  delete(session: Session): void {
+    this.#sessions.delete(session);
+  }
+
+  /** Returns how many have received it. */
+  publish(channel: string, text: string, isSharded: boolean): number {
+    let received = 0;
+    for (const session of this.#sessions) {
+      if (!(isSharded ? session.shardChannels : session.channels).has(channel)) continue;
+      received += 1;
+      session.push([isSharded ? 'smessage' : 'message', channel, text]);
+    }
+    return received;
+  }
+
+  subscribe(session: Session, channels: readonly string[], isSharded: boolean): Reply {
+    const all = isSharded ? session.shardChannels : session.channels;
+    for (const channel of channels) all.add(channel);
+    return all.size;
+  }
+
+  unsubscribe(session: Session, channels: readonly string[], isSharded: boolean): Reply {
+    const all = isSharded ? session.shardChannels : session.channels;
+    for (const channel of channels) all.delete(channel);
+    return all.size;
+  }
+}
