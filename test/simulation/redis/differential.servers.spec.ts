@@ -8,7 +8,7 @@ import type { DifferentialReport } from './differential/differential.js';
 /** `SIMULATION_SEED=7` makes the calls of seed 7; `SIMULATION_CALLS` says how many. */
 const SEED = Number(process.env.SIMULATION_SEED ?? 1);
 const CALLS = Number(
-  process.env.SIMULATION_CALLS ?? byTier({ quick: 1_000, standard: 6_000, long: 1_000_000 }),
+  process.env.SIMULATION_CALLS ?? byTier({ quick: 1_000, standard: 4_000, long: 1_000_000 }),
 );
 
 let server: RedisServer;

@@ -16,7 +16,11 @@ const KEYS = [
     ...[name.requests('c1'), name.gone('h1'), name.hold('h1'), name.hold('h2:write')],
   ]),
 ];
-export const CHANNELS = NAMES.map(({ channel }) => channel);
+/** Of the locks, and of some of their registered waiters: a release asks whether one listens. */
+export const CHANNELS = NAMES.flatMap(({ channel, readWriteChannel, semaphoreChannel }) => [
+  ...[channel, readWriteChannel, semaphoreChannel, `${channel}:h1`],
+  ...[`${readWriteChannel}:h2:write`, `${semaphoreChannel}:${ALL_HOLDERS.at(-1)}`],
+]);
 
 /** Single commands: all that scripts and the library use, on keys of all types. */
 export class RandomCommands {

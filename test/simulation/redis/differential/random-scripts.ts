@@ -88,13 +88,15 @@ export class RandomScripts {
       const names = this.#chance(0.3) ? ['lock', 'lock 2'].map((it) => new LockName(it)) : [name];
       const keys = names.map(({ redisKey }) => redisKey);
       const isFenced = names.length === 1 && this.#chance(0.5);
-      const waits = names.length === 1 && this.#chance(0.6);
+      const terms = [lease, holder, about(), names.length, ...names.map((it) => it.gone(holder))];
+      const waiters = names.map((it) => it.waiters);
+      const waits = this.#chance(0.6) ? [this.#integer(0, 9), this.#lease(), ...waiters] : [];
+      const before = this.#integer(1, names.length);
+      const other = [before, this.#publish(), names[before - 1]!.channel];
+      const moves = waits.length > 0 && names.length > 1 && this.#chance(0.7);
       return {
         keys: isFenced ? [...keys, name.token] : keys,
-        args: [
-          ...[lease, holder, about(), names.length, ...names.map((it) => it.gone(holder))],
-          ...(waits ? [name.waiters, this.#integer(0, 9), this.#lease()] : []),
-        ],
+        args: [...terms, ...waits, ...(moves ? other : [])],
       };
     },
     lockBury: () => {
@@ -103,10 +105,9 @@ export class RandomScripts {
     },
     lockForceUnlock: () => {
       const { name } = this.#some('lock', 'fair');
-      const waiters = this.#chance(0.7) ? name.waiters : '';
       return {
         keys: [name.redisKey, name.queue, name.requests('c1')],
-        args: [...this.#terms(), this.#publish(), name.channel, waiters],
+        args: [...this.#terms(), this.#publish(), name.channel, this.#waiters(name)],
       };
     },
     lockRelease: () => {
@@ -115,7 +116,7 @@ export class RandomScripts {
       const each = names.flatMap((it) => [
         it.channel,
         this.#tombstone(it, holder),
-        this.#chance(0.7) ? it.waiters : '',
+        this.#waiters(it),
       ]);
       return { keys: names.map((it) => it.redisKey), args: [holder, this.#publish(), ...each] };
     },
@@ -153,7 +154,10 @@ export class RandomScripts {
       const tombstone = this.#tombstone(name, holder);
       return {
         keys: [name.redisKey, name.hold(holder), name.readers],
-        args: [holder, this.#publish(), name.tagged, name.readWriteChannel, tombstone],
+        args: [
+          ...[holder, this.#publish(), name.tagged, name.readWriteChannel, tombstone],
+          this.#waiters(name),
+        ],
       };
     },
     readWriteForceUnlock: () => {
@@ -162,7 +166,7 @@ export class RandomScripts {
       const mode = this.#pick(['read', 'write']);
       return {
         keys: [redisKey, readers, name.requests('c1')],
-        args: [...this.#terms(), this.#publish(), readWriteChannel, mode],
+        args: [...this.#terms(), this.#publish(), readWriteChannel, mode, this.#waiters(name)],
       };
     },
     tokenRaise: () => {
@@ -174,7 +178,10 @@ export class RandomScripts {
       const field = `${holder}:write`;
       return {
         keys: [name.redisKey, name.hold(field), name.writers],
-        args: [lease, field, about(), this.#lease(), this.#flag(), name.gone(field)],
+        args: [
+          ...[lease, field, about(), this.#lease(), this.#flag(), name.gone(field)],
+          ...(this.#chance(0.6) ? [this.#integer(0, 9), this.#lease(), name.waiters] : []),
+        ],
       };
     },
     writeLockRelease: () => {
@@ -183,7 +190,10 @@ export class RandomScripts {
       const tombstone = this.#tombstone(name, field);
       return {
         keys: [name.redisKey, name.hold(field), name.writers, name.readers],
-        args: [field, this.#publish(), name.tagged, name.readWriteChannel, tombstone],
+        args: [
+          ...[field, this.#publish(), name.tagged, name.readWriteChannel, tombstone],
+          this.#waiters(name),
+        ],
       };
     },
     latchAwait: () => ({ keys: [this.#some('latch').name.redisKey], args: [] }),
@@ -201,6 +211,7 @@ export class RandomScripts {
         args: [
           ...[lease, holder, textOf(holder), wanted, this.#publish(), waits, isFair],
           ...[this.#lease(), name.semaphoreChannel, name.gone(textOf(holder)), timeToLive],
+          ...[this.#waiters(name), this.#integer(0, 9)],
         ],
       };
     },
@@ -223,7 +234,7 @@ export class RandomScripts {
         keys: [redisKey, permitTimeouts, permitQueue, alive, name.extended(text), wantedPermits],
         args: [
           ...[holder, text, this.#publish(), name.semaphoreChannel],
-          ...[this.#tombstone(name, text), this.#pick(['', '50', '30000'])],
+          ...[this.#tombstone(name, text), this.#pick(['', '50', '30000']), this.#waiters(name)],
         ],
       };
     },
@@ -234,7 +245,10 @@ export class RandomScripts {
       const timeToLive = this.#pick(['', '50', '30000']);
       return {
         keys: [redisKey, permitTimeouts, permitQueue, wantedPermits, name.requests('c1')],
-        args: [...this.#terms(), this.#publish(), name.semaphoreChannel, timeToLive, ...ids],
+        args: [
+          ...[...this.#terms(), this.#publish(), name.semaphoreChannel, timeToLive],
+          ...[this.#waiters(name), ...ids],
+        ],
       };
     },
     permitResize: () => {
@@ -244,11 +258,8 @@ export class RandomScripts {
       return {
         keys: [redisKey, permitTimeouts, permitQueue, name.requests('c1')],
         args: [
-          ...this.#terms(),
-          this.#publish(),
-          name.semaphoreChannel,
-          mode,
-          this.#integer(-2, 4),
+          ...[...this.#terms(), this.#publish(), name.semaphoreChannel, this.#waiters(name)],
+          ...[mode, this.#integer(-2, 4)],
         ],
       };
     },
@@ -340,6 +351,10 @@ export class RandomScripts {
   #permit(): string {
     const holder = this.#pick(PERMIT_HOLDERS);
     return `${holder.slice(0, 12)}\0\0\0${this.#pick(['\0', '\x01', '\x02'])}`;
+  }
+
+  #waiters(name: LockName): string {
+    return this.#chance(0.7) ? name.waiters : '';
   }
 
   #tombstone(name: LockName, holder: string): string {

@@ -38,10 +38,19 @@ const NO_NUMBER = /^\s*([+-]?)(inf|infinity|nan)\s*$/i;
 function tonumber(state: LuaState): number {
   const type = lua.lua_type(state, 1);
   if (type === lua.LUA_TNUMBER) return pushed(state, lua.lua_tonumber(state, 1));
-  const value = type === lua.LUA_TSTRING ? valueOf(textAt(state, 1)) : undefined;
+  const value = type === lua.LUA_TSTRING ? valueIn(baseAt(state), textAt(state, 1)) : undefined;
   if (value !== undefined) return pushed(state, value);
   lua.lua_pushnil(state);
   return 1;
+}
+
+function baseAt(state: LuaState): number {
+  return lua.lua_gettop(state) > 1 ? numberAt(state, 2) : 10;
+}
+
+function valueIn(base: number, text: string): number | undefined {
+  if (base === 10) return valueOf(text);
+  return base === 16 && /^[\da-f]+$/i.test(text) ? parseInt(text, 16) : undefined;
 }
 
 function valueOf(text: string): number | undefined {
