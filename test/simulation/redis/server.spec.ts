@@ -90,6 +90,7 @@ describe('As Redis does, the simulated server', () => {
 
   it('has doubles only, which scripts write without a fraction where they are whole', () => {
     expect(script('return 2000000000 + tonumber("2000000000") .. ""')).toBe('4000000000');
+    expect(script('return -ARGV[1] > 1', '-inf')).toBe(1);
     expect(script('return 7 / 2 .. " " .. 6 / 2 .. " " .. math.floor(6.5)')).toBe('3.5 3 6');
   });
 

@@ -25,6 +25,18 @@ setmetatable(_G, {
   end,
 })`;
 
+/** Texts become numbers in arithmetic as `tonumber` reads them: also the infinities of scores. */
+const ARITHMETIC = `
+local function number(value)
+  return tonumber(value) or error('attempt to perform arithmetic on a string value', 3)
+end
+local ofStrings = getmetatable('')
+ofStrings.__unm = function(a) return -number(a) end
+ofStrings.__add = function(a, b) return number(a) + number(b) end
+ofStrings.__sub = function(a, b) return number(a) - number(b) end
+ofStrings.__mul = function(a, b) return number(a) * number(b) end
+ofStrings.__div = function(a, b) return number(a) / number(b) end`;
+
 /** Runs scripts as Redis does. A script that it has run before is not compiled again. */
 export class LuaMachine {
   readonly #state: LuaState;
@@ -45,8 +57,10 @@ export class LuaMachine {
         return 1;
       },
     });
-    this.#load(PROTECTION);
-    lua.lua_pcall(state, 0, 0, 0);
+    for (const prelude of [ARITHMETIC, PROTECTION]) {
+      this.#load(prelude);
+      lua.lua_pcall(state, 0, 0, 0);
+    }
   }
 
   /** @throws CommandError if the script does, or cannot be compiled */

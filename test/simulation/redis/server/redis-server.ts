@@ -47,10 +47,12 @@ export class SimulatedServer {
   readonly keyspace: Keyspace;
   readonly channels = new Channels();
   role: 'primary' | 'replica' = 'primary';
-  /** `full`: it refuses what needs memory; `busy` and `loading`: nearly everything. */
+  /** `full`: it refuses what needs memory; `busy`: everything; `loading`: all but `INFO`. */
   trouble: 'none' | 'full' | 'busy' | 'loading' = 'none';
   /** Called with the keys that a command has changed. */
   onChange: (session: Session, keys: ReadonlySet<string>) => void = () => {};
+  /** Called with each message: replicas get them too. */
+  onPublish: (channel: string, text: string, isSharded: boolean) => void = () => {};
   /** Answers `WAIT`. */
   acknowledged: (session: Session) => number = () => 0;
   #scripts = new Map<string, string>();
@@ -58,7 +60,7 @@ export class SimulatedServer {
 
   /** @param now milliseconds since 1970 */
   constructor(
-    private readonly machine: LuaMachine,
+    private readonly machine: Pick<LuaMachine, 'run'>,
     now: () => number,
     private readonly runId = '0'.repeat(40),
   ) {
@@ -74,8 +76,8 @@ export class SimulatedServer {
       },
       script: (_, [command, source]) => this.#script(command!.toLowerCase(), source),
       config: (_, [, , value]) => this.#limitMemory(Number(value)),
-      publish: (_, [channel, text]) => this.channels.publish(channel!, text!, false),
-      spublish: (_, [channel, text]) => this.channels.publish(channel!, text!, true),
+      publish: (_, [channel, text]) => this.#publish(channel!, text!, false),
+      spublish: (_, [channel, text]) => this.#publish(channel!, text!, true),
       subscribe: (session, channels) => this.channels.subscribe(session, channels, false),
       ssubscribe: (session, channels) => this.channels.subscribe(session, channels, true),
       unsubscribe: (session, channels) => this.channels.unsubscribe(session, channels, false),
@@ -104,7 +106,7 @@ export class SimulatedServer {
 
   #execute(session: Session, name: string, args: readonly string[]): Reply {
     if (this.trouble === 'busy') fail(Errors.busy);
-    if (this.trouble === 'loading') fail(Errors.loading);
+    if (this.trouble === 'loading' && name !== 'info') fail(Errors.loading);
     const own = this.#own[name];
     if (own) countWords(name, ARITIES[name] ?? -1, args, false);
     if (own) return own(session, args);
@@ -168,7 +170,13 @@ export class SimulatedServer {
   #info(): Reply {
     const role = this.role === 'primary' ? 'master' : 'slave';
     const lines = ['redis_version:7.0.15', 'redis_mode:standalone', `run_id:${this.runId}`];
-    return [...lines, 'loading:0', `role:${role}`, 'cluster_enabled:0', ''].join('\r\n');
+    const loading = `loading:${this.trouble === 'loading' ? 1 : 0}`;
+    return [...lines, loading, `role:${role}`, 'cluster_enabled:0', ''].join('\r\n');
+  }
+
+  #publish(channel: string, text: string, isSharded: boolean): number {
+    this.onPublish(channel, text, isSharded);
+    return this.channels.publish(channel, text, isSharded);
   }
 
   #tellChanges(session: Session): void {

@@ -1,0 +1,53 @@
+import type { Clock } from '../../../../lib/core/clock.js';
+import { type Fate, Link, type LinkListener } from './link.js';
+import type { ServerPort } from './server-port.js';
+
+/** The network between one client and the address of the servers. */
+export class ClientNetwork {
+  /** Additional time that a packet may take, in ms. */
+  delay = 0;
+  /** Called when a command is sent. */
+  onSent: () => void = () => {};
+  readonly #links: Link[] = [];
+  #partitions = 0;
+  #releases: (() => void)[] = [];
+
+  /**
+   * @param latency of the next packet, in ms
+   * @param port the server that the address leads to now
+   */
+  constructor(
+    private readonly clock: Clock,
+    private readonly latency: (delay: number) => number,
+    private readonly port: () => ServerPort,
+  ) {}
+
+  get isPartitioned(): boolean {
+    return this.#partitions > 0;
+  }
+
+  open(listener: LinkListener): Link {
+    const { clock, port } = this;
+    const latency = () => this.latency(this.delay);
+    const link = new Link({ clock, latency, port, listener, onSent: () => this.onSent() });
+    this.#links.push(link);
+    if (this.isPartitioned) this.#releases.push(link.block());
+    return link;
+  }
+
+  /** Its connections break. */
+  cut(fate: () => Fate): void {
+    for (const link of this.#links) link.break(fate());
+  }
+
+  /** Nothing arrives any more, and neither side notices; the returned function ends that, and what was written arrives. */
+  partition(): () => void {
+    this.#partitions += 1;
+    if (this.#partitions === 1) this.#releases = this.#links.map((link) => link.block());
+    return () => {
+      this.#partitions -= 1;
+      if (this.#partitions > 0) return;
+      for (const release of this.#releases.splice(0)) release();
+    };
+  }
+}

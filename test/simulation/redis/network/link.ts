@@ -1,0 +1,113 @@
+import type { Clock } from '../../../../lib/core/clock.js';
+import type { Reply } from '../server/reply.js';
+import { Session } from '../server/session.js';
+import type { ServerPort } from './server-port.js';
+import { Wire } from './wire.js';
+
+/** The client's end of a connection. Nothing is called after `onClose`. */
+export interface LinkListener {
+  onConnect(): void;
+  onReply(reply: Reply): void;
+  /** A message of a subscription: its channel and its text, as bytes. */
+  onMessage(channel: string, text: string): void;
+  onClose(reason?: string): void;
+}
+
+/** What becomes of the commands that are under way when a connection breaks; `late`: they arrive after that many ms. */
+export type Fate = 'lost' | 'processed' | { readonly late: number };
+
+interface LinkOptions {
+  readonly clock: Clock;
+  /** Of the next packet, in ms. */
+  readonly latency: () => number;
+  /** The server that the address leads to by the time that it is asked. */
+  readonly port: () => ServerPort;
+  readonly listener: LinkListener;
+  readonly onSent: () => void;
+}
+
+/**
+ * A TCP connection. As with TCP, what a client has written still arrives after it has given the connection up, and the server
+ * carries it out.
+ */
+export class Link {
+  /** What the server knows of it. */
+  readonly session: Session;
+  readonly #up: Wire;
+  readonly #down: Wire;
+  #server?: ServerPort | undefined;
+  #isOpen = true;
+
+  constructor(private readonly options: LinkOptions) {
+    const { clock, latency, listener } = options;
+    this.#up = new Wire(clock, latency);
+    this.#down = new Wire(clock, latency);
+    this.session = new Session(([, channel, text]) =>
+      this.#tell(() => listener.onMessage(channel!, text!)),
+    );
+    this.#up.send(() => this.#knock());
+  }
+
+  send(words: readonly string[]): void {
+    this.#up.send(() => this.#server?.receive(this, words));
+    this.options.onSent();
+  }
+
+  /** The client writes nothing more; `onClose` follows when the server has noticed. */
+  end(): void {
+    this.#up.send(() => this.#server?.leave(this));
+  }
+
+  /** The client writes and reads nothing more. */
+  destroy(reason?: string): void {
+    if (!this.#isOpen) return;
+    this.end();
+    this.#close(reason);
+  }
+
+  /** The connection breaks, and the client notices it at once. */
+  break(fate: Fate): void {
+    if (!this.#isOpen) return;
+    if (fate === 'lost') this.#up.drop();
+    if (typeof fate === 'object') this.options.clock.setTimer(this.#up.block(), fate.late);
+    this.destroy('read ECONNRESET');
+  }
+
+  /** Nothing arrives on either side; the returned function ends that. */
+  block(): () => void {
+    const releases = [this.#up.block(), this.#down.block()];
+    return () => {
+      for (const release of releases) release();
+    };
+  }
+
+  /** The server answers the next command. */
+  answer(reply: Reply): void {
+    this.#tell(() => this.options.listener.onReply(reply));
+  }
+
+  /** The server reads and writes nothing more. */
+  hangUp(): void {
+    this.#server = undefined;
+    this.#tell(() => this.#close());
+  }
+
+  #knock(): void {
+    const port = this.options.port();
+    if (!port.isListening) return this.#tell(() => this.#close('connect ECONNREFUSED'));
+    this.#server = port;
+    port.accept(this);
+    this.#tell(() => this.options.listener.onConnect());
+  }
+
+  #tell(news: () => void): void {
+    this.#down.send(() => {
+      if (this.#isOpen) news();
+    });
+  }
+
+  #close(reason?: string): void {
+    this.#isOpen = false;
+    this.options.listener.onClose(reason);
+  }
+}

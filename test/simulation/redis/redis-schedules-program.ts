@@ -1,0 +1,48 @@
+// Runs random schedules for the specs beside it: those of a plot from SEED on, as many as requested.
+import { PLANTED, type PlantedBug } from './world/planted.js';
+import { type PlotName, runRedisSchedule } from './world/redis-schedules.js';
+
+/** How often each kind of event happened; or the first broken promise, with the seed of its schedule. */
+export interface RedisSchedulesReport {
+  readonly counts: readonly (readonly [event: string, count: number])[];
+  readonly failure?: { readonly seed: number; readonly accusation: string };
+}
+
+interface Order {
+  readonly plot: PlotName;
+  readonly seed: number;
+  readonly runs: number;
+  /** Name of a planted bug. */
+  readonly bug?: PlantedBug;
+}
+
+async function report({ plot, seed: from, runs, bug }: Order): Promise<RedisSchedulesReport> {
+  const total = new Map<string, number>();
+  const corrupt = bug === undefined ? undefined : PLANTED[bug];
+  for (let seed = from; seed < from + runs; seed++)
+    try {
+      const counts = await runRedisSchedule(plot, seed, corrupt);
+      for (const [event, count] of counts) total.set(event, (total.get(event) ?? 0) + count);
+    } catch (error) {
+      return { counts: [], failure: { seed, accusation: (error as Error).message } };
+    }
+  return { counts: [...total] };
+}
+
+process.removeAllListeners('warning');
+
+if (process.send)
+  process.on('message', (told: string) => {
+    void report(JSON.parse(told) as Order).then((message) => process.send!(message));
+  });
+else {
+  const [plot, seed, runs, bug] = process.argv.slice(2);
+  const order = {
+    plot: plot as PlotName,
+    seed: Number(seed),
+    runs: Number(runs),
+    bug: bug as PlantedBug,
+  };
+  const { counts, failure } = await report(order);
+  console.log(failure ? `Seed ${failure.seed}: ${failure.accusation}` : Object.fromEntries(counts));
+}

@@ -1,0 +1,26 @@
+import type { Keyspace } from '../server/keyspace.js';
+import type { ObservedLock } from './observed-locks.js';
+
+/**
+ * The keys that should not be there when all clients have closed.
+ *
+ * @param when `later`: everything that ends by itself has ended
+ */
+export function leftovers(
+  keyspace: Keyspace,
+  locks: readonly ObservedLock[],
+  when: 'now' | 'later',
+): string[] {
+  const lasting = locks.flatMap(({ name, title }) => [
+    name.token,
+    ...(title.includes('permit') ? [name.redisKey, name.wantedPermits] : []),
+  ]);
+  const ends = locks.flatMap(({ name }) => [
+    name.prefixed('interlock_gone'),
+    name.prefixed('interlock_requests'),
+    name.prefixed('interlock_extended'),
+  ]);
+  const isAllowed = (key: string) =>
+    lasting.includes(key) || (when === 'now' && ends.some((start) => key.startsWith(start)));
+  return keyspace.keys.filter((key) => !isAllowed(key));
+}

@@ -1,0 +1,99 @@
+import type { Lock } from '../../../../lib/core/lock.js';
+import { LockName } from '../../../../lib/redis/connection/lock-name.js';
+import type { RedisLease } from '../../../../lib/redis/locks/redis-lease.js';
+import type { RedisLockClient } from '../../../../lib/redis/redis-lock-client.js';
+import type { Keyspace } from '../server/keyspace.js';
+
+/** A lock of the world, as users ask for it, and as it stands on the server. */
+export interface ObservedLock {
+  readonly title: string;
+  /** Locks of one name exclude each other, as far as their shares say. */
+  readonly name: LockName;
+  readonly isFenced: boolean;
+  /** How much of the lock one hold takes, of 1. */
+  readonly share: number;
+  of(client: RedisLockClient): Lock;
+  /** Until when the server keeps the hold, in ms since 1970; `undefined`: it does not know it. */
+  endOf(keyspace: Keyspace, lease: RedisLease): number | undefined;
+  /** Whether an acquire would be granted, whatever it is. */
+  isFree(keyspace: Keyspace): boolean;
+}
+
+/** Until when the hash of a lock lives, if it has that field. */
+function endOfField(keyspace: Keyspace, key: string, field: string): number | undefined {
+  const entry = keyspace.entry(key);
+  return entry?.type === 'hash' && entry.value.has(field) ? entry.expiresAt : undefined;
+}
+
+export function mutex(
+  key: string,
+  kind: 'plain' | 'fair' | 'semaphore' | 'spin' = 'plain',
+): ObservedLock {
+  const options = { fair: kind === 'fair', fenced: true };
+  return {
+    title: `${kind} mutex ${key}`,
+    name: new LockName(key),
+    isFenced: kind !== 'spin',
+    share: 1,
+    of(client) {
+      if (kind === 'spin') return client.spinLock(key);
+      return kind === 'semaphore'
+        ? client.semaphoreMutex(key, options)
+        : client.mutex(key, options);
+    },
+    endOf: (keyspace, { holder }) => endOfField(keyspace, key, holder),
+    isFree: (keyspace) => keyspace.entry(key) === undefined,
+  };
+}
+
+/** Any number of readers have less than all. */
+const SHARE_OF_READER = 1e-3;
+
+/** The halves of a read/write lock. */
+export function readWriteLock(
+  key: string,
+  preferWriters = false,
+): [read: ObservedLock, write: ObservedLock] {
+  const name = new LockName(key);
+  const half = (mode: 'read' | 'write'): ObservedLock => ({
+    title: `${mode} lock ${key}`,
+    name,
+    isFenced: mode === 'write',
+    share: mode === 'write' ? 1 : SHARE_OF_READER,
+    of(client) {
+      const lock = client.readWriteLock(key, { preferWriters });
+      return mode === 'write' ? lock.writeLock() : lock.readLock();
+    },
+    endOf(keyspace, { holder }) {
+      const field = mode === 'write' ? `${holder}:write` : holder;
+      const end = endOfField(keyspace, key, field);
+      const hold = keyspace.entry(name.hold(field));
+      return end === undefined || hold === undefined ? undefined : Math.min(end, hold.expiresAt);
+    },
+    isFree: (keyspace) => keyspace.entry(key) === undefined,
+  });
+  return [half('read'), half('write')];
+}
+
+export function semaphore(key: string, permits: number, fair: boolean): ObservedLock {
+  const name = new LockName(key);
+  const deadlines = (keyspace: Keyspace) => keyspace.read(name.permitTimeouts, 'zset');
+  return {
+    title: `${fair ? 'fair ' : ''}permit of ${key}`,
+    name,
+    isFenced: false,
+    share: 1 / permits,
+    of: (client) => client.semaphore(key, { permits, fair }),
+    endOf(keyspace, { permitIds }) {
+      const ends = permitIds.map((id) =>
+        deadlines(keyspace)?.score(Buffer.from(id, 'hex').toString('latin1')),
+      );
+      return ends.includes(undefined) ? undefined : Math.min(...(ends as number[]));
+    },
+    isFree(keyspace) {
+      const now = { score: keyspace.now(), isExclusive: true };
+      const held = deadlines(keyspace)?.between(now, { score: Infinity, isExclusive: false });
+      return (held?.length ?? 0) < permits;
+    },
+  };
+}

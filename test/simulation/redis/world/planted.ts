@@ -1,0 +1,51 @@
+/** A bug: what has become of a script. Every script has to have what is replaced, or be none of those that are meant. */
+function replacing(...pairs: readonly (readonly [text: string, by: string])[]) {
+  return (source: string): string =>
+    pairs.reduce((changed, [text, by]) => changed.replaceAll(text, by), source);
+}
+
+/** Bugs of the scripts, by their names. */
+export const PLANTED = {
+  'renews what another one holds': replacing([
+    'local held = isHeld(lock, hold, field, kind)',
+    "local held = redis.call('exists', lock)",
+  ]),
+  'lets a late renewal undo an extension': replacing([
+    'if isStale(lastOf(about), number, sets) then',
+    'if false then',
+  ]),
+  'shortens a lease by a renewal': replacing([
+    'raise(lock, lease)',
+    "redis.call('pexpire', lock, lease)",
+  ]),
+  'releases what another one holds': replacing([
+    "redis.pcall('hexists', lock, ARGV[1]) == 1",
+    "redis.call('exists', lock) == 1",
+  ]),
+  'wakes none of the registered waiters': replacing([
+    "wakeNext(waiters, ARGV[2], channel, redis.call(ARGV[2], channel, '0'))",
+    "redis.call(ARGV[2], channel, '0')",
+  ]),
+  'wakes none in the place of a waiter that leaves': replacing([
+    "if stopWaiting(waiters, waiter) or redis.call('exists', lock) == 0 then",
+    'if stopWaiting(waiters, waiter) and false then',
+  ]),
+  'grants to holders that have gone': replacing([
+    "return redis.pcall('exists', tombstone) == 1",
+    'return false',
+  ]),
+  'gives a token twice': replacing([
+    "isFree[1] and redis.call('incr', token) or tonumber(redis.call('get', token) or 0)",
+    "tonumber(redis.call('get', token) or 0)",
+  ]),
+  'takes the last reader out without a word': replacing([
+    "local heard = redis.call(ARGV[2], ARGV[4], '0')",
+    'local heard = 0',
+  ]),
+  'keeps expired permits': replacing([
+    "local expired = redis.call('zremrangebyscore', timeouts, 0, now)",
+    'local expired = 0',
+  ]),
+} satisfies Record<string, (source: string) => string>;
+
+export type PlantedBug = keyof typeof PLANTED;

@@ -1,0 +1,143 @@
+import type { Dice } from '../../dice.js';
+import { Timing } from '../../timing.js';
+import type { Fate } from '../network/link.js';
+import type { RedisProcess } from './redis-process.js';
+import type { RedisWorld } from './redis-world.js';
+
+/** Which accidents there may be beside those of the network and of the clients. */
+export interface AccidentOptions {
+  /** Failovers that may forget what was answered, and operators that take locks away. */
+  readonly mayForget: boolean;
+  /** Takes a lock from its holders, as an operator. */
+  readonly takeAway: (client: RedisProcess) => void;
+}
+
+/** Everything that can go wrong, at random times, until it is ended. */
+export class RedisAccidents {
+  #isOver = false;
+  readonly #repairs = new Set<() => void>();
+
+  constructor(
+    private readonly world: RedisWorld,
+    private readonly dice: Dice,
+    private readonly options: AccidentOptions,
+  ) {}
+
+  /**
+   * Causes `count` accidents within `duration`, and some at single commands.
+   *
+   * @param risk of each command that its connection breaks while it is under way, in [0, 1)
+   */
+  begin(count: number, duration: number, risk: number): void {
+    for (const client of this.world.clients) client.network.onSent = () => this.#sent(client, risk);
+    for (let left = count; left > 0; left--)
+      this.world.clock.setTimer(() => this.#happen(), this.dice.time(duration));
+  }
+
+  /** Everything works again. */
+  end(): void {
+    this.#isOver = true;
+    for (const repair of this.#repairs) repair();
+  }
+
+  #sent(client: RedisProcess, risk: number): void {
+    const { dice, world } = this;
+    if (this.#isOver || !dice.chance(risk)) return;
+    const late = dice.time(dice.pick([50, 500, 2_000]));
+    const cut = () => this.#isOver || client.cut(() => dice.pick(['processed', { late }]));
+    world.clock.setTimer(cut, dice.time(2 * Timing.latency));
+    world.history.note('cut at a command', client.name);
+  }
+
+  #happen(): void {
+    if (this.#isOver) return;
+    const { world, dice } = this;
+    const { open } = world;
+    if (open.length === 0) return;
+    const client = dice.pick(open);
+    const period =
+      client.watchdogTimeout * dice.pick([0.05, 0.3, 0.7, 1.1, 2]) * dice.between(0.8, 1.2);
+    const kinds = {
+      cut: () => client.cut(() => this.#fate(period)),
+      partition: () => this.#for(period, client.partition()),
+      'partition of all': () => {
+        for (const one of open) this.#for(period, one.partition());
+      },
+      'slow network': () =>
+        this.#for(period, client.slowDown(dice.pick([50, 500, client.watchdogTimeout / 2]))),
+      'frozen process': () => {
+        const thaw = client.freeze();
+        this.#for(period, () => thaw(dice.pick(['timer', 'message'])));
+      },
+      'killed process': () => void (open.length > 1 && client.kill()),
+      'closed client': () => void (open.length > 1 && client.process.isRunning && client.close()),
+      'frozen server': () => this.#server(period, () => world.servers.port.stall()),
+      'server without memory': () => this.#refuse(period, 'full'),
+      'busy server': () => this.#refuse(period, 'busy'),
+      'restarted server': () => this.#restart(period),
+      ...(this.options.mayForget && this.#forgetful(client)),
+    };
+    const kind = dice.pick([
+      ...(Object.keys(kinds) as (keyof typeof kinds)[]),
+      ...(this.options.mayForget ? (['lock taken away', 'lock taken away'] as const) : []),
+      ...(['cut', 'cut', 'partition', 'slow network', 'frozen process'] as const),
+    ]);
+    world.history.note(kind, `${client.name} ${period.toFixed(0)}`);
+    kinds[kind]!();
+  }
+
+  #forgetful(client: RedisProcess) {
+    const { world } = this;
+    const failOver = (isAbrupt: boolean) => {
+      for (const it of world.clients) it.disturb();
+      world.servers.failOver(isAbrupt);
+      world.judge.lostData();
+    };
+    return {
+      failover: () => failOver(true),
+      demotion: () => failOver(false),
+      'lock taken away': () => this.options.takeAway(client),
+    };
+  }
+
+  #fate(period: number): Fate {
+    return this.dice.pick(['lost', 'processed', { late: period }, { late: period / 10 }]);
+  }
+
+  #refuse(period: number, trouble: 'full' | 'busy'): void {
+    const { server } = this.world.servers.port;
+    this.#server(period, () => {
+      server.trouble = trouble;
+      return () => (server.trouble = 'none');
+    });
+  }
+
+  /** Its data are safe. */
+  #restart(period: number): void {
+    const { port } = this.world.servers;
+    this.#server(this.dice.pick([0, period]), () => {
+      port.isListening = false;
+      port.hangUpAll();
+      return () => {
+        port.server.restart(true);
+        port.isListening = true;
+      };
+    });
+  }
+
+  /** Something is the matter with the server. */
+  #server(period: number, begin: () => () => void): void {
+    const repairs = [begin(), ...this.world.clients.map((it) => it.hinder())];
+    this.#for(period, () => {
+      for (const repair of repairs) repair();
+    });
+  }
+
+  #for(period: number, repair: () => void): void {
+    const once = () => {
+      if (this.#repairs.delete(once)) repair();
+    };
+    this.#repairs.add(once);
+    this.world.clock.setTimer(once, period);
+  }
+}

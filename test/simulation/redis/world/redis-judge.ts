@@ -1,0 +1,217 @@
+import { LockError } from '../../../../lib/core/errors/index.js';
+import type { Lease } from '../../../../lib/core/lease.js';
+import type { RedisLease } from '../../../../lib/redis/locks/redis-lease.js';
+import { Timing } from '../../timing.js';
+import type { ObservedLock } from './observed-locks.js';
+import type { RedisProcess } from './redis-process.js';
+import type { RedisWorld } from './redis-world.js';
+import { ReturnRule } from './return-rule.js';
+
+/** One call of `acquire` or `tryAcquire`, as its caller sees it. */
+export interface Request {
+  readonly id: number;
+  readonly client: RedisProcess;
+  readonly lock: ObservedLock;
+  readonly isTry: boolean;
+  readonly wait: number | undefined;
+  readonly startedAt: number;
+  abortedAt?: number;
+}
+
+/** A grant, as its caller sees it. */
+export interface ObservedHold {
+  readonly id: number;
+  readonly client: RedisProcess;
+  readonly lock: ObservedLock;
+  readonly lease: RedisLease;
+  readonly isRenewed: boolean;
+  /** When an operator or a failover has taken it from the server: until it is lost, it excludes nobody. */
+  takenAt?: number | undefined;
+}
+
+/** Asking again after a message, and the subscription before, take a few round trips, and the sleep after a failure. */
+const PATIENCE = Timing.retry + 16 * Timing.latency;
+/** The longest that a client takes to notice that the server does not know its hold, beside a third of the lease, in ms. */
+const NOTICE = 2_000;
+
+/** Compares what the users of the locks see with what is promised, and with what the server has. */
+export class RedisJudge {
+  readonly requests = new Set<Request>();
+  readonly holds = new Set<ObservedHold>();
+  /** Since when a free lock is taken at once if it is wanted: nothing that faults have left is in the way. */
+  strictSince = Infinity;
+  /** When the servers last forgot what they had answered. */
+  lostDataAt = -Infinity;
+  #lastId = 0;
+  /** By the names of the locks. */
+  readonly #tokens = new Map<string, bigint>();
+  readonly #freeSince = new Map<string, number>();
+  /** Names of the locks that operators are about to take away. */
+  readonly #takings: string[] = [];
+
+  readonly #returns: ReturnRule;
+
+  constructor(private readonly world: RedisWorld) {
+    this.#returns = new ReturnRule(world, (key) => this.#takings.includes(key));
+    world.servers.onChange = (keys) => this.#returns.changed(keys);
+  }
+
+  began(client: RedisProcess, lock: ObservedLock, isTry: boolean, wait?: number): Request {
+    const id = ++this.#lastId;
+    const request: Request = { id, client, lock, isTry, wait, startedAt: this.#now };
+    this.requests.add(request);
+    this.#note(isTry ? 'tried' : 'asked', `${id}: ${lock.title} by ${client.name}`);
+    return request;
+  }
+
+  granted(request: Request, lease: Lease, isRenewed: boolean): ObservedHold {
+    this.requests.delete(request);
+    const { id, client, lock } = request;
+    const hold: ObservedHold = { id, client, lock, lease: lease as RedisLease, isRenewed };
+    this.#note('granted', `${id} as ${hold.lease.holder}`);
+    if (lease.signal.aborted) {
+      this.#note('lost on arrival', `${id}`);
+      return hold;
+    }
+    this.holds.add(hold);
+    lease.signal.addEventListener('abort', () => {
+      this.holds.delete(hold);
+      this.#note('lost', `${id}: ${String((lease.signal.reason as Error).message)}`);
+    });
+    this.check();
+    return hold;
+  }
+
+  refused(request: Request): void {
+    this.requests.delete(request);
+    this.#note('refused', `${request.id}`);
+  }
+
+  failed(request: Request, error: unknown): void {
+    this.requests.delete(request);
+    const { id, client, wait, isTry, abortedAt, startedAt } = request;
+    const code = error instanceof LockError ? error.code : String(error);
+    const reasons = [
+      ...(wait !== undefined || isTry ? ['LOCK_TIMEOUT'] : []),
+      ...(abortedAt !== undefined ? ['LOCK_ABORTED'] : []),
+      ...(client.closedAt !== undefined ? ['LOCK_CLIENT_CLOSED'] : []),
+      ...(startedAt < this.strictSince ? ['LOCK_CONNECTION'] : []),
+    ];
+    if (!reasons.includes(code)) this.accuse(`request ${id} fails with ${code}: ${String(error)}`);
+    this.#note(`failed with ${code}`, `${id}`);
+  }
+
+  releasing(hold: ObservedHold): void {
+    if (this.holds.delete(hold)) this.#note('released', `${hold.id}`);
+  }
+
+  fenced({ id, lock, takenAt, lease }: ObservedHold, token: bigint): void {
+    const last = this.#tokens.get(lock.name.redisKey) ?? 0n;
+    if (takenAt !== undefined || !lease.isHeld) return;
+    if (token <= last) this.accuse(`hold ${id} has the token ${token} after ${last}`);
+    this.#tokens.set(lock.name.redisKey, token);
+    this.#note('fenced', `${id}: ${token}`);
+  }
+
+  /** An operator takes the lock from its holders, from now on until the returned function is called. */
+  taking(name: string): () => void {
+    this.#takings.push(name);
+    return () => {
+      for (const hold of this.holds) this.#mayBeTaken(hold);
+      this.#takings.splice(this.#takings.indexOf(name), 1);
+    };
+  }
+
+  /** The servers have forgotten the last changes. */
+  lostData(): void {
+    this.lostDataAt = this.#now;
+    this.#tokens.clear();
+    this.#returns.lostData();
+    for (const hold of this.holds) this.#mayBeTaken(hold);
+  }
+
+  /** Call it after every event. @throws when a promise is broken */
+  check(): void {
+    const taken = new Map<string, number>();
+    for (const hold of [...this.holds]) {
+      if (!this.#speaks(hold)) continue;
+      if (this.world.isAsking && !hold.lease.isHeld) continue; // its signal aborts now
+      this.#checkHold(hold);
+      if (hold.takenAt !== undefined) continue;
+      const { share, name } = hold.lock;
+      const sum = (taken.get(name.redisKey) ?? 0) + share;
+      taken.set(name.redisKey, sum);
+      if (sum > 1 + 1e-9) this.accuse(`${name.redisKey} has too many holders, ${hold.id} is one`);
+    }
+    if (this.#now >= this.strictSince) this.#checkProgress();
+    this.world.history.throwIfAccused();
+  }
+
+  accuse(what: string): void {
+    this.world.history.accuse(what);
+  }
+
+  #checkHold(hold: ObservedHold): void {
+    const { id, client, isRenewed } = hold;
+    if (!this.#mayBeTaken(hold))
+      this.accuse(`hold ${id} believes that it is held for longer than the server keeps it`);
+    if (hold.takenAt === undefined || !isRenewed) return;
+    const noticed = Math.max(hold.takenAt, client.calmSince) + client.watchdogTimeout / 3 + NOTICE;
+    if (this.#now > noticed) this.accuse(`hold ${id} does not notice that it was taken`);
+  }
+
+  /** Whether the server has the hold, or may have had a reason to drop it; that is noted. */
+  #mayBeTaken(hold: ObservedHold): boolean {
+    if (this.#isKept(hold)) {
+      hold.takenAt = undefined; // what was forgotten is its renewal, not the hold
+      return true;
+    }
+    if (hold.takenAt !== undefined) return true;
+    const { client, lock } = hold;
+    const isForgotten = this.#now - this.lostDataAt < client.watchdogTimeout; // an answer from before may have come later
+    if (!isForgotten && !this.#takings.includes(lock.name.redisKey)) return false;
+    hold.takenAt = this.#now;
+    this.#note('taken', `hold ${hold.id}`);
+    return true;
+  }
+
+  /** Whether the server keeps the hold for as long as the client relies on it. */
+  #isKept({ lock, lease }: ObservedHold): boolean {
+    const { servers } = this.world;
+    const end = lock.endOf(servers.keyspace, lease);
+    return end !== undefined && servers.timeAt(this.#now + lease.remaining()) <= end + 1;
+  }
+
+  /** A frozen process reports nothing; one that is not asked needs a turn of its own first. */
+  #speaks({ client: { process } }: ObservedHold): boolean {
+    return process.isRunning && (this.world.isAsking || process.thawedAt < this.#now);
+  }
+
+  #checkProgress(): void {
+    const { keyspace } = this.world.servers;
+    // After a demotion, some may be subscribed at the replica.
+    const patience = PATIENCE + (this.lostDataAt > 0 ? this.world.lag : 0);
+    const wanted = new Set<string>();
+    for (const { lock, isTry, client, abortedAt } of this.requests) {
+      const { redisKey } = lock.name;
+      if (isTry || abortedAt !== undefined || client.process.isDead) continue;
+      if (!lock.isFree(keyspace)) continue;
+      wanted.add(redisKey);
+      const since = this.#freeSince.get(redisKey) ?? this.#now;
+      this.#freeSince.set(redisKey, since);
+      if (this.#now - since > patience)
+        this.accuse(
+          `${lock.title} is free since ${since.toFixed(1)}, and its waiters are forgotten`,
+        );
+    }
+    for (const name of this.#freeSince.keys()) if (!wanted.has(name)) this.#freeSince.delete(name);
+  }
+
+  get #now(): number {
+    return this.world.clock.now();
+  }
+
+  #note(kind: string, details: string): void {
+    this.world.history.note(kind, details);
+  }
+}

@@ -1,0 +1,94 @@
+import { VirtualClock } from '../../../support/time.js';
+import type { Dice } from '../../dice.js';
+import { History } from '../../observer.js';
+import type { LuaMachine } from '../lua/lua-machine.js';
+import { ReplicatedServer } from '../network/replicated-server.js';
+import { RedisJudge } from './redis-judge.js';
+import { RedisProcess } from './redis-process.js';
+
+interface RedisWorldOptions {
+  readonly dice: Dice;
+  readonly machine: Pick<LuaMachine, 'run'>;
+  /**
+   * True: leases are asked all the time, so that they find their loss by the clock. False: they are only listened to, so they
+   * have to report it by themselves.
+   */
+  readonly isAsking: boolean;
+  /** How many ms pass on the servers while one passes for the clients. */
+  readonly rate: number;
+  /** How far the replica is behind, in ms. */
+  readonly lag: number;
+}
+
+/** A Redis with a replica, its clients, and a judge, in virtual time. */
+export class RedisWorld {
+  readonly clock = new VirtualClock();
+  readonly history = new History(() => this.clock.now());
+  readonly servers: ReplicatedServer;
+  readonly judge: RedisJudge;
+  readonly clients: RedisProcess[] = [];
+
+  constructor(private readonly options: RedisWorldOptions) {
+    const { machine, rate, lag } = options;
+    this.servers = new ReplicatedServer({ clock: this.clock, machine, rate, lag });
+    this.judge = new RedisJudge(this);
+  }
+
+  get isAsking(): boolean {
+    return this.options.isAsking;
+  }
+
+  get lag(): number {
+    return this.options.lag;
+  }
+
+  /** Those with live processes that are not closed. */
+  get open(): RedisProcess[] {
+    return this.clients.filter((it) => it.closedAt === undefined && !it.process.isDead);
+  }
+
+  async addClient(watchdogTimeout: number): Promise<void> {
+    const { clock, servers, options } = this;
+    const name = `client ${this.clients.length}`;
+    const client = await RedisProcess.start({
+      name,
+      clock,
+      dice: options.dice,
+      port: () => servers.port,
+      watchdogTimeout,
+      onStateChange: (state) => this.history.note(state, name),
+    });
+    this.clients.push(client);
+    await this.wait(client.locks.connect());
+  }
+
+  /** Lets time pass until the condition is true, with the judge checking. */
+  async until(isOver: () => boolean, limit?: number): Promise<void> {
+    const look = () => {
+      this.judge.check();
+      return isOver();
+    };
+    try {
+      await this.clock.runUntil(look, limit);
+    } catch (error) {
+      this.history.throwIfAccused();
+      this.judge.accuse((error as Error).message);
+      this.history.throwIfAccused();
+    }
+  }
+
+  /** Lets time pass until the promise is resolved, with the judge checking. */
+  async wait<T>(promise: Promise<T>, limit?: number): Promise<T> {
+    let isOver = false;
+    promise.finally(() => (isOver = true)).catch(() => {});
+    await this.until(() => isOver, limit);
+    return promise;
+  }
+
+  /** Lets `ms` pass, with the judge checking. */
+  async pass(ms: number): Promise<void> {
+    let isOver = false;
+    this.clock.setTimer(() => (isOver = true), ms);
+    await this.until(() => isOver);
+  }
+}
