@@ -8,7 +8,7 @@ export interface RedisSchedulesReport {
   readonly failure?: { readonly seed: number; readonly accusation: string };
 }
 
-interface Order {
+export interface RedisOrder {
   readonly plot: PlotName;
   readonly seed: number;
   readonly runs: number;
@@ -16,7 +16,7 @@ interface Order {
   readonly bug?: PlantedBug;
 }
 
-async function report({ plot, seed: from, runs, bug }: Order): Promise<RedisSchedulesReport> {
+async function report({ plot, seed: from, runs, bug }: RedisOrder): Promise<RedisSchedulesReport> {
   const total = new Map<string, number>();
   const corrupt = bug === undefined ? undefined : PLANTED[bug];
   for (let seed = from; seed < from + runs; seed++)
@@ -33,7 +33,7 @@ process.removeAllListeners('warning');
 
 if (process.send)
   process.on('message', (told: string) => {
-    void report(JSON.parse(told) as Order).then((message) => process.send!(message));
+    void report(JSON.parse(told) as RedisOrder).then((message) => process.send!(message));
   });
 else {
   const [plot, seed, runs, bug] = process.argv.slice(2);

@@ -47,6 +47,7 @@ export class RealServer {
   }
 
   async open(scripts: readonly string[], channels: readonly string[]): Promise<void> {
+    await this.#redis.config('SET', 'maxmemory', '0'); // a run before may have ended in between
     await this.#redis.flushall();
     for (const source of scripts) await this.#redis.script('LOAD', source);
     await this.#subscriber.subscribe('marker', ...channels);

@@ -1,4 +1,4 @@
-/** A bug: what has become of a script. Every script has to have what is replaced, or be none of those that are meant. */
+/** A bug: what has become of the scripts that have that text. */
 function replacing(...pairs: readonly (readonly [text: string, by: string])[]) {
   return (source: string): string =>
     pairs.reduce((changed, [text, by]) => changed.replaceAll(text, by), source);
@@ -10,13 +10,9 @@ export const PLANTED = {
     'local held = isHeld(lock, hold, field, kind)',
     "local held = redis.call('exists', lock)",
   ]),
-  'lets a late renewal undo an extension': replacing([
+  'lets a late copy undo an extension': replacing([
     'if isStale(lastOf(about), number, sets) then',
     'if false then',
-  ]),
-  'shortens a lease by a renewal': replacing([
-    'raise(lock, lease)',
-    "redis.call('pexpire', lock, lease)",
   ]),
   'releases what another one holds': replacing([
     "redis.pcall('hexists', lock, ARGV[1]) == 1",
@@ -25,10 +21,6 @@ export const PLANTED = {
   'wakes none of the registered waiters': replacing([
     "wakeNext(waiters, ARGV[2], channel, redis.call(ARGV[2], channel, '0'))",
     "redis.call(ARGV[2], channel, '0')",
-  ]),
-  'wakes none in the place of a waiter that leaves': replacing([
-    "if stopWaiting(waiters, waiter) or redis.call('exists', lock) == 0 then",
-    'if stopWaiting(waiters, waiter) and false then',
   ]),
   'grants to holders that have gone': replacing([
     "return redis.pcall('exists', tombstone) == 1",

@@ -1,8 +1,8 @@
 import { LockError } from '../../../../lib/core/errors/index.js';
 import type { Lease } from '../../../../lib/core/lease.js';
 import type { RedisLease } from '../../../../lib/redis/locks/redis-lease.js';
-import { Timing } from '../../timing.js';
 import type { ObservedLock } from './observed-locks.js';
+import { ProgressRule } from './progress-rule.js';
 import type { RedisProcess } from './redis-process.js';
 import type { RedisWorld } from './redis-world.js';
 import { ReturnRule } from './return-rule.js';
@@ -29,8 +29,6 @@ export interface ObservedHold {
   takenAt?: number | undefined;
 }
 
-/** Asking again after a message, and the subscription before, take a few round trips, and the sleep after a failure. */
-const PATIENCE = Timing.retry + 16 * Timing.latency;
 /** The longest that a client takes to notice that the server does not know its hold, beside a third of the lease, in ms. */
 const NOTICE = 2_000;
 
@@ -45,15 +43,19 @@ export class RedisJudge {
   #lastId = 0;
   /** By the names of the locks. */
   readonly #tokens = new Map<string, bigint>();
-  readonly #freeSince = new Map<string, number>();
   /** Names of the locks that operators are about to take away. */
   readonly #takings: string[] = [];
 
   readonly #returns: ReturnRule;
+  readonly #progress: ProgressRule;
 
   constructor(private readonly world: RedisWorld) {
     this.#returns = new ReturnRule(world, (key) => this.#takings.includes(key));
-    world.servers.onChange = (keys) => this.#returns.changed(keys);
+    this.#progress = new ProgressRule(world);
+    world.servers.onChange = (keys) => {
+      this.#returns.changed(keys);
+      this.#progress.changed(keys, this.requests);
+    };
   }
 
   began(client: RedisProcess, lock: ObservedLock, isTry: boolean, wait?: number): Request {
@@ -143,7 +145,7 @@ export class RedisJudge {
       taken.set(name.redisKey, sum);
       if (sum > 1 + 1e-9) this.accuse(`${name.redisKey} has too many holders, ${hold.id} is one`);
     }
-    if (this.#now >= this.strictSince) this.#checkProgress();
+    this.#progress.check(this.requests);
     this.world.history.throwIfAccused();
   }
 
@@ -185,26 +187,6 @@ export class RedisJudge {
   /** A frozen process reports nothing; one that is not asked needs a turn of its own first. */
   #speaks({ client: { process } }: ObservedHold): boolean {
     return process.isRunning && (this.world.isAsking || process.thawedAt < this.#now);
-  }
-
-  #checkProgress(): void {
-    const { keyspace } = this.world.servers;
-    // After a demotion, some may be subscribed at the replica.
-    const patience = PATIENCE + (this.lostDataAt > 0 ? this.world.lag : 0);
-    const wanted = new Set<string>();
-    for (const { lock, isTry, client, abortedAt } of this.requests) {
-      const { redisKey } = lock.name;
-      if (isTry || abortedAt !== undefined || client.process.isDead) continue;
-      if (!lock.isFree(keyspace)) continue;
-      wanted.add(redisKey);
-      const since = this.#freeSince.get(redisKey) ?? this.#now;
-      this.#freeSince.set(redisKey, since);
-      if (this.#now - since > patience)
-        this.accuse(
-          `${lock.title} is free since ${since.toFixed(1)}, and its waiters are forgotten`,
-        );
-    }
-    for (const name of this.#freeSince.keys()) if (!wanted.has(name)) this.#freeSince.delete(name);
   }
 
   get #now(): number {

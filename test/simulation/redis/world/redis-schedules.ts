@@ -12,11 +12,16 @@ import { seedIds } from './seeded-ids.js';
 /** The longest that users may go on after the last fault, in ms: only a bound, the judge is stricter. */
 const LONGEST = 600_000;
 
+/** Of a command, that its connection breaks while it is under way. */
+const RISKS = [0, 0.005, 0.02, 0.05];
+
 /** Compiled scripts are kept. */
 const machine = new LuaMachine();
 
 /** What one schedule is about. */
 interface Plot {
+  /** How likely a holder is to set its lease anew, again and again, in [0, 1); default: 0.3. */
+  readonly restlessness?: number;
   readonly locks: (dice: Dice) => readonly ObservedLock[];
   /** Takes a lock from its holders, as an operator. */
   readonly takeAway?: (client: RedisProcess, lock: ObservedLock) => Promise<unknown>;
@@ -36,6 +41,7 @@ export const PLOTS = {
     locks: (dice) => some(dice).map((key) => mutex(key, 'fair')),
     takeAway: (client, lock) => force(client, lock, true),
   },
+  'extended mutex': { locks: () => [mutex('a')], restlessness: 0.9 },
   'spin lock': { locks: () => [mutex('a', 'spin')] },
   'read/write lock': {
     locks(dice) {
@@ -79,7 +85,10 @@ export async function runRedisSchedule(
   for (let left = dice.integer(2, 4); left > 0; left--) await world.addClient(watchdogTimeout);
   const locks = plot.locks(dice);
   const users = world.clients.flatMap((client) =>
-    Array.from({ length: dice.integer(1, 2) }, () => new RedisUser(world, client, locks, dice)),
+    Array.from(
+      { length: dice.integer(1, 2) },
+      () => new RedisUser(world, client, locks, dice, plot.restlessness ?? 0.3),
+    ),
   );
   for (const user of users)
     user.live().catch((error: Error) => world.judge.accuse(`a user fails: ${error.stack}`));
@@ -96,7 +105,7 @@ export async function runRedisSchedule(
   });
   const count = dice.pick([0, 0, 2, 4, 8]);
   if (count === 0) world.judge.strictSince = 0;
-  else accidents.begin(count, duration, dice.pick([0, 0.005, 0.02, 0.05]));
+  else accidents.begin(count, duration, dice.pick(plot.restlessness ? [0.05, 0.1] : RISKS));
   await world.pass(duration);
   accidents.end();
   world.history.note('calm');

@@ -16,6 +16,8 @@ export class RedisUser {
     readonly client: RedisProcess,
     private readonly locks: readonly ObservedLock[],
     private readonly dice: Dice,
+    /** How likely a holder is to set its lease anew, again and again, in [0, 1). */
+    private readonly restlessness: number,
   ) {}
 
   stop(): void {
@@ -81,7 +83,7 @@ export class RedisUser {
         () => {},
       );
     await client.sleep(dice.time(stay));
-    while (dice.chance(0.3)) {
+    while (!this.#isToStop && dice.chance(this.restlessness)) {
       await this.#extend(lease as RedisLease);
       await client.sleep(dice.time(stay));
     }

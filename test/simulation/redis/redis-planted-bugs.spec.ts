@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Program } from '../../faults/support/program.js';
+import type { RedisOrder, RedisSchedulesReport } from './redis-schedules-program.js';
+import type { PlantedBug } from './world/planted.js';
+import type { PlotName } from './world/redis-schedules.js';
+
+interface Planted {
+  readonly bug: PlantedBug;
+  /** The first schedule of each plot that is known to catch it. */
+  readonly seeds: Readonly<Partial<Record<PlotName, number>>>;
+  /** What the judge says of it. */
+  readonly violation: RegExp;
+}
+
+const BUGS: readonly Planted[] = [
+  {
+    bug: 'renews what another one holds',
+    seeds: { mutex: 4 },
+    violation: /believes that it is held for longer than the server keeps it/,
+  },
+  {
+    bug: 'lets a late copy undo an extension',
+    seeds: { 'extended mutex': 23 },
+    violation: /believes that it is held for longer than the server keeps it/,
+  },
+  {
+    bug: 'releases what another one holds',
+    seeds: { mutex: 1 },
+    violation: /believes that it is held for longer than the server keeps it/,
+  },
+  {
+    bug: 'wakes none of the registered waiters',
+    seeds: { mutex: 1 },
+    violation: /is free since .* and its waiters are forgotten/,
+  },
+  {
+    bug: 'takes the last reader out without a word',
+    seeds: { 'read/write lock': 4 },
+    violation: /is free since .* and its waiters are forgotten/,
+  },
+  {
+    bug: 'grants to holders that have gone',
+    seeds: { mutex: 33, 'read/write lock': 23 },
+    violation: /is back after its release/,
+  },
+  { bug: 'gives a token twice', seeds: { mutex: 1 }, violation: /has the token 0 after 0/ },
+  {
+    bug: 'keeps expired permits',
+    seeds: { semaphore: 1 },
+    violation: /is free since .* and its waiters are forgotten/,
+  },
+];
+
+const CASES = BUGS.flatMap(({ bug, seeds, violation }) =>
+  Object.entries(seeds).map(([plot, seed]) => ({ bug, plot: plot as PlotName, seed, violation })),
+);
+
+let program: Program;
+beforeAll(() => {
+  program = new Program(new URL('./redis-schedules-program.ts', import.meta.url));
+});
+afterAll(() => program.stop());
+
+async function accusationOf(order: RedisOrder): Promise<string | undefined> {
+  program.tell(JSON.stringify(order));
+  return (await program.next<RedisSchedulesReport>()).failure?.accusation;
+}
+
+describe('A lock on Redis with a planted bug', () => {
+  it.each(CASES)(
+    'is caught if its script $bug, in schedule $seed of the $plot',
+    async ({ bug, plot, seed, violation }) => {
+      expect(await accusationOf({ plot, seed, runs: 1, bug })).toMatch(violation);
+    },
+    60_000,
+  );
+
+  it('is as it should be without the bug', async () => {
+    for (const { plot, seed } of CASES)
+      expect(await accusationOf({ plot, seed, runs: 1 })).toBeUndefined();
+  }, 60_000);
+});

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Program } from '../../faults/support/program.js';
+import { byTier } from '../../support/tier.js';
+import type { RedisOrder, RedisSchedulesReport } from './redis-schedules-program.js';
+import type { PlotName } from './world/redis-schedules.js';
+
+/** `SIMULATION_SEED=7 SIMULATION_RUNS=1` runs the schedule of seed 7 alone. */
+const SEED = Number(process.env.SIMULATION_SEED ?? 1);
+const RUNS = Number(process.env.SIMULATION_RUNS ?? byTier({ quick: 2, standard: 5, long: 1_000 }));
+/** Far more than a schedule takes, in ms. */
+const LONGEST = 2_000;
+
+const KINDS: readonly (readonly [title: string, plot: PlotName])[] = [
+  ['A mutex on Redis', 'mutex'],
+  ['A fair mutex on Redis', 'fair mutex'],
+  ['A mutex on Redis that is extended', 'extended mutex'],
+  ['A spin lock', 'spin lock'],
+  ['A read/write lock on Redis', 'read/write lock'],
+  ['A semaphore on Redis', 'semaphore'],
+  ['A fair semaphore on Redis', 'fair semaphore'],
+];
+
+let program: Program;
+beforeAll(() => {
+  program = new Program(new URL('./redis-schedules-program.ts', import.meta.url));
+});
+afterAll(() => program.stop());
+
+function run(order: RedisOrder): Promise<RedisSchedulesReport> {
+  program.tell(JSON.stringify(order));
+  return program.next<RedisSchedulesReport>();
+}
+
+describe.each(KINDS)('%s in random accidents', (title, plot) => {
+  it(
+    `keeps its promises in ${RUNS} schedules from seed ${SEED}`,
+    async () => {
+      const { failure, counts } = await run({ plot, seed: SEED, runs: RUNS });
+      if (failure)
+        throw new Error(
+          `To replay it: SIMULATION_SEED=${failure.seed} SIMULATION_RUNS=1 npm test -- test/simulation/redis/redis-schedules -t '${title} in'\n\n${failure.accusation}`,
+        );
+      expect(Object.fromEntries(counts)).toMatchObject({
+        granted: expect.any(Number),
+        lost: expect.any(Number),
+        RECONNECTED: expect.any(Number),
+      });
+    },
+    60_000 + RUNS * LONGEST,
+  );
+});
+
+describe('A schedule on the simulated server', () => {
+  it('goes the same way whenever it is run again', async () => {
+    const order = { plot: 'mutex', seed: SEED + 4, runs: 1 } as const;
+    expect(await run(order)).toEqual(await run(order));
+  });
+});

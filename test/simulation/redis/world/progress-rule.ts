@@ -1,0 +1,58 @@
+import { Timing } from '../../timing.js';
+import type { ObservedLock } from './observed-locks.js';
+import type { Request } from './redis-judge.js';
+import type { RedisWorld } from './redis-world.js';
+
+/** Asking again after a message, and the subscription before, take a few round trips, and the sleep after a failure. */
+const PATIENCE = Timing.retry + 16 * Timing.latency;
+
+/**
+ * A lock that was released is taken at once if someone waits for it. Of a lease that runs out nothing is said: waiters look again
+ * when that would happen by what they were told last, which an extension or another holder may have changed since.
+ */
+export class ProgressRule {
+  /** Since when a lock is free that someone waits for, by its title. */
+  readonly #freeSince = new Map<string, number>();
+  /** Those that a command has made free. */
+  readonly #released = new Set<string>();
+
+  constructor(private readonly world: RedisWorld) {}
+
+  /** A command has changed these keys. */
+  changed(keys: ReadonlySet<string>, requests: Iterable<Request>): void {
+    for (const { lock } of requests) {
+      const { redisKey, permitTimeouts } = lock.name;
+      const isMeant = keys.has(redisKey) || keys.has(permitTimeouts);
+      if (isMeant && this.#isFree(lock)) this.#released.add(lock.title);
+    }
+  }
+
+  check(requests: Iterable<Request>): void {
+    const wanted = new Set<string>();
+    for (const { lock, isTry, client, abortedAt } of requests) {
+      if (isTry || abortedAt !== undefined || client.process.isDead || !this.#isFree(lock))
+        continue;
+      wanted.add(lock.title);
+      this.#lookAt(lock, 2 * client.watchdogTimeout);
+    }
+    for (const titles of [this.#released, this.#freeSince])
+      for (const title of titles.keys()) if (!wanted.has(title)) titles.delete(title);
+  }
+
+  /** @param longest a lease lasts no longer, in ms */
+  #lookAt({ title }: ObservedLock, longest: number): void {
+    const { clock, judge, lag } = this.world;
+    const now = clock.now();
+    const since = this.#freeSince.get(title) ?? now;
+    this.#freeSince.set(title, since);
+    // After a demotion, some may be subscribed at the replica.
+    const patience = PATIENCE + (judge.lostDataAt > 0 ? lag : 0);
+    const most = patience + (this.#released.has(title) ? 0 : longest);
+    if (now - since > most && judge.strictSince < since)
+      judge.accuse(`${title} is free since ${since.toFixed(1)}, and its waiters are forgotten`);
+  }
+
+  #isFree(lock: ObservedLock): boolean {
+    return lock.isFree(this.world.servers.keyspace);
+  }
+}
