@@ -5,6 +5,8 @@ import { type PlotName, runRedisSchedule } from './world/redis-schedules.js';
 /** How often each kind of event happened; or the first broken promise, with the seed of its schedule. */
 export interface RedisSchedulesReport {
   readonly counts: readonly (readonly [event: string, count: number])[];
+  /** The history of the last schedule. */
+  readonly lines: readonly string[];
   readonly failure?: { readonly seed: number; readonly accusation: string };
 }
 
@@ -18,15 +20,18 @@ export interface RedisOrder {
 
 async function report({ plot, seed: from, runs, bug }: RedisOrder): Promise<RedisSchedulesReport> {
   const total = new Map<string, number>();
+  let lines: readonly string[] = [];
   const corrupt = bug === undefined ? undefined : PLANTED[bug];
   for (let seed = from; seed < from + runs; seed++)
     try {
-      const counts = await runRedisSchedule(plot, seed, corrupt);
-      for (const [event, count] of counts) total.set(event, (total.get(event) ?? 0) + count);
+      const history = await runRedisSchedule(plot, seed, corrupt);
+      lines = history.lines;
+      for (const [event, count] of history.counts)
+        total.set(event, (total.get(event) ?? 0) + count);
     } catch (error) {
-      return { counts: [], failure: { seed, accusation: (error as Error).message } };
+      return { counts: [], lines, failure: { seed, accusation: (error as Error).message } };
     }
-  return { counts: [...total] };
+  return { counts: [...total], lines };
 }
 
 process.removeAllListeners('warning');

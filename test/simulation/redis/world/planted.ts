@@ -11,7 +11,7 @@ export const PLANTED = {
     "local held = redis.call('exists', lock)",
   ]),
   'lets a late copy undo an extension': replacing([
-    'if isStale(lastOf(about), number, sets) then',
+    'if isStale(last, number, sets) then',
     'if false then',
   ]),
   'releases what another one holds': replacing([

@@ -1,4 +1,5 @@
 import { Dice } from '../../dice.js';
+import type { History } from '../../observer.js';
 import { Timing } from '../../timing.js';
 import { LuaMachine } from '../lua/lua-machine.js';
 import { leftovers } from './leftovers.js';
@@ -63,14 +64,13 @@ export type PlotName = keyof typeof PLOTS;
  * the users go on for a while; then all is closed, and nothing is left.
  *
  * @param corrupt what has become of a script
- * @returns how often each kind of event happened
  * @throws when a promise is broken
  */
 export async function runRedisSchedule(
   plotName: PlotName,
   seed: number,
   corrupt?: (source: string) => string,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<History> {
   seedIds(seed);
   const plot: Plot = PLOTS[plotName];
   const dice = new Dice(seed, seed % 2 === 0 ? 0 : 10); // in every other one, many things happen at the same time
@@ -119,7 +119,7 @@ export async function runRedisSchedule(
   const isOver = () => users.every(({ isDone, client }) => isDone || client.process.isDead);
   await world.until(isOver, LONGEST);
   await closeDown(world, locks);
-  return world.history.counts;
+  return world.history;
 }
 
 function corrupted(corrupt: (source: string) => string): Pick<LuaMachine, 'run'> {
