@@ -43,12 +43,6 @@ export class ServerPort {
     for (const link of this.#links) this.#hangUp(link);
   }
 
-  /** Number of connections with a subscription. */
-  get subscribers(): number {
-    const isSubscribed = ({ session }: Link) => session.channels.size > 0;
-    return [...this.#links].filter(isSubscribed).length;
-  }
-
   #hangUp(link: Link): void {
     if (!this.#links.delete(link)) return;
     this.server.channels.delete(link.session);

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Clock, Timer } from '../../../../lib/core/clock.js';
 import type { RedisArgument, RedisNode } from '../../../../lib/redis/connection/ioredis.js';
-import { ErrorReply, fromBytes, type Reply, StatusReply, toBytes } from '../server/reply.js';
+import { ErrorReply, fromBytes, type Reply, toBytes } from '../server/reply.js';
+import { DEFAULTS, type NodeOptions, valueOf } from './ioredis-ways.js';
 import type { Link, LinkListener } from './link.js';
 
 /** What a client of `ioredis` needs from its process. */
@@ -12,30 +13,12 @@ export interface NodeHost {
   receive(message: () => void): void;
 }
 
-interface NodeOptions {
-  readonly host?: string;
-  readonly port?: number;
-  readonly lazyConnect?: boolean;
-  readonly connectTimeout?: number;
-  readonly socketTimeout?: number;
-  readonly maxRetriesPerRequest?: number | null;
-  readonly retryStrategy?: ((attempt: number) => unknown) | null;
-}
-
 interface Command {
   readonly words: readonly string[];
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
 
-/** The defaults of ioredis. */
-const DEFAULTS = {
-  host: 'localhost',
-  port: 6379,
-  connectTimeout: 10_000,
-  maxRetriesPerRequest: 20,
-  retryStrategy: (attempt: number) => Math.min(attempt * 50, 2_000),
-} satisfies NodeOptions;
 /** How long it waits for the other side when it has ended a connection, in ms. */
 const DISCONNECT_TIMEOUT = 2_000;
 /** How long it waits before it looks again whether a server has loaded its data, in ms. */
@@ -102,8 +85,7 @@ export class SimulatedNode implements RedisNode {
 
   disconnect(reconnect = false): void {
     if (!reconnect) this.#isClosing = true;
-    const waits = this.#reconnect !== undefined;
-    if (waits && !reconnect) this.#reconnect?.cancel();
+    if (!reconnect) this.#reconnect?.cancel();
     if (this.status === 'wait') this.#closed();
     else if (this.#link) this.#end(this.#link);
   }
@@ -265,10 +247,4 @@ export class SimulatedNode implements RedisNode {
   #tellError(error: Error): void {
     if (this.#events.listenerCount('error') > 0) this.#events.emit('error', error);
   }
-}
-
-function valueOf(reply: Reply): unknown {
-  if (reply instanceof StatusReply) return reply.text;
-  if (typeof reply === 'string') return fromBytes(reply);
-  return Array.isArray(reply) ? reply.map(valueOf) : reply;
 }
