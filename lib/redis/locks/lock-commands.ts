@@ -1,7 +1,7 @@
 import type { RedisArgument } from '../connection/ioredis.js';
 import type { LockName } from '../connection/lock-name.js';
+import type { RedisConnection } from '../connection/redis-connection.js';
 import type { Script } from '../connection/script.js';
-import type { RecipeContext } from '../recipe-context.js';
 import type { BackOff } from './back-off.js';
 
 /** One command of a lock. */
@@ -88,18 +88,26 @@ export interface LockCommands extends AcquireCommands {
   token(holder: string): LockCommand;
 }
 
+interface ClientOfWaiters {
+  readonly connection: Pick<RedisConnection, 'isCluster' | 'publishCommand'>;
+  readonly watchdogTimeout: number;
+}
+
 /**
  * Key of the waiters of a lock; '' where none are registered: a release counts the receivers of a message, and in a cluster
  * without sharded channels some may be subscribed at other nodes. Known once the client is connected.
  */
-export function waitersOf({ connection }: RecipeContext, name: LockName): string {
+export function waitersOf(
+  { connection }: Pick<ClientOfWaiters, 'connection'>,
+  name: LockName,
+): string {
   const counts = !connection.isCluster || connection.publishCommand === 'spublish';
   return counts ? name.waiters : '';
 }
 
 /** What an acquire that waits says of it: for how long so far, its longest sleep (ms), and the key of the waiters of each lock. */
 export function waitTerms(
-  context: RecipeContext,
+  context: ClientOfWaiters,
   names: readonly LockName[],
   waited: number,
 ): RedisArgument[] {
