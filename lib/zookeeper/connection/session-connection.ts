@@ -87,7 +87,7 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   #link?: PipelinedLink;
   /** Counts the attempts to connect, so that a name that resolves too late opens no link. */
   #attempt = 0;
-  /** Attempts that have failed since the last steady link. The first one ever follows no link, so it counts. */
+  /** Attempts that have failed since the last steady link, or the first one. The first attempt follows no link, so it counts. */
   #failures = 1;
   #upSince = Infinity;
   #wasConnected = false;
@@ -358,6 +358,7 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     this.#timer?.cancel();
     this.#upSince = this.options.clock.now();
     const state = this.#wasConnected ? 'RECONNECTED' : 'CONNECTED';
+    if (!this.#wasConnected) this.#failures = 0;
     this.#wasConnected = true;
     link.watch(session.patience);
     const { driver } = this.options.transport;

@@ -5,7 +5,7 @@ import { World } from '../world.js';
 import { type Chooser, COVERED, DONE } from './choosers.js';
 import { FAULTS, Troubles } from './faults.js';
 import { Footprint } from './footprint.js';
-import { numberIds } from './ids.js';
+import { numberedIds } from './ids.js';
 import { Network } from './network.js';
 import type { Scenario } from './scenarios.js';
 import { Outcome } from './outcome.js';
@@ -34,7 +34,6 @@ const MOST_STEPS = 200;
 
 /** Carries out one run of a scenario, step by step, as the chooser says. */
 export async function explore(scenario: Scenario, chooser: Chooser): Promise<RunReport> {
-  numberIds(scenario.ids ?? 'rising');
   const run = new Run(scenario);
   try {
     await run.begin();
@@ -62,7 +61,8 @@ class Run {
   readonly #steps: Steps;
 
   constructor(private readonly scenario: Scenario) {
-    const dice = Object.assign(new Dice(1), { random: () => 0.5 });
+    // A reconnect is not put off: then it could only come when nothing else can happen.
+    const dice = Object.assign(new Dice(1), { random: () => 0, id: numberedIds(scenario.ids) });
     const world = (this.#world = new World({ dice, isAsking: false, containerInterval: 60_000 }));
     const { clock } = world;
     const story = (this.#story = new Story(() => clock.now()));
