@@ -88,22 +88,35 @@ describe('A lock that is endangered', () => {
     },
   );
 
+  /** What is reported while the servers are silent, until the lock is lost. */
+  async function silenced(name: string, options: () => LockClientOptions) {
+    await using client = await createLockClient(options());
+    const order: string[] = [];
+    let stall: LockLostError['stall'];
+    client.on('endangered', () => order.push('endangered'));
+    client.on('lost', ({ error }) => {
+      order.push('lost');
+      stall = error.stall;
+    });
+    await using _lease = await client.mutex('endangered').acquire();
+    const servers = { Redis: [redis()], ZooKeeper: [zookeeper()], RedLock: redLock().all }[name]!;
+    try {
+      for (const server of servers) server.freeze();
+      await eventually('it is lost', () => order.includes('lost'), { within: 20_000 });
+    } finally {
+      for (const server of servers) server.thaw();
+    }
+    return { order, stall };
+  }
+
   it.each(DEPLOYMENTS)(
     'on %s as its server is silent is reported before it is lost',
     async (name, _, options) => {
-      await using client = await createLockClient(options());
-      const order: string[] = [];
-      client.on('endangered', () => order.push('endangered'));
-      client.on('lost', () => order.push('lost'));
-      await using _lease = await client.mutex('endangered').acquire();
-      const servers = { Redis: [redis()], ZooKeeper: [zookeeper()], RedLock: redLock().all }[name]!;
-      try {
-        for (const server of servers) server.freeze();
-        await eventually('it is lost', () => order.includes('lost'), { within: 20_000 });
-        expect(order).toEqual(['endangered', 'lost']);
-      } finally {
-        for (const server of servers) server.thaw();
-      }
+      let seen = await silenced(name, options);
+      // A process that itself stood still, where the machine is busy, learns of both at once.
+      while (seen.stall !== undefined) seen = await silenced(name, options);
+      expect(seen.order).toEqual(['endangered', 'lost']);
     },
+    60_000,
   );
 });
