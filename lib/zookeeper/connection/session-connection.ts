@@ -50,20 +50,15 @@ const STEADY = 1_000;
 const SHORTEST_DELAY = 20;
 const LONGEST_DELAY = 1_000;
 
-/** Bound of the delay before the first attempt after a link, in ms; ZooKeeper's Java client waits for up to a second. */
-const SPREAD = 500;
-
 /**
- * Delay before the next attempt to connect, in ms. After a link it is random, so that the clients of a server that has stopped
- * do not all come to the next one at once; then none for a round over the servers; then from 20 ms up to 1 s, half of it random.
- *
- * @param failures how many attempts have failed since the last steady link
+ * Delay before attempt number `failures`, in ms: none in the first round over the servers (a negative number), then
+ * from 20 ms up to 1 s. Half of it is random, so that the clients of a failed server reconnect one by one.
  */
-export function reconnectDelay(failures: number, servers: number, random: () => number): number {
-  if (failures === 0) return random() * SPREAD;
-  if (failures < servers) return 0;
-  const doubled = SHORTEST_DELAY * 2 ** Math.min(failures - servers, 10);
-  return Math.min(LONGEST_DELAY, doubled) * (0.5 + random() / 2);
+export function reconnectDelay(failures: number, random: () => number): number {
+  if (failures < 0) return 0;
+  return (
+    Math.min(LONGEST_DELAY, SHORTEST_DELAY * 2 ** Math.min(failures, 10)) * (0.5 + random() / 2)
+  );
 }
 
 type RequestOf<O extends Request['op']> = Request & { readonly op: O };
@@ -87,8 +82,7 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   #link?: PipelinedLink;
   /** Counts the attempts to connect, so that a name that resolves too late opens no link. */
   #attempt = 0;
-  /** Attempts that have failed since the last steady link, or the first one. The first attempt follows no link, so it counts. */
-  #failures = 1;
+  #failures = 0;
   #upSince = Infinity;
   #wasConnected = false;
   /** Bounds the attempt under way, or runs until the next one. */
@@ -358,7 +352,6 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     this.#timer?.cancel();
     this.#upSince = this.options.clock.now();
     const state = this.#wasConnected ? 'RECONNECTED' : 'CONNECTED';
-    if (!this.#wasConnected) this.#failures = 0;
     this.#wasConnected = true;
     link.watch(session.patience);
     const { driver } = this.options.transport;
@@ -405,7 +398,7 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     if (this.state === 'CLOSED') return;
     const { servers, sessionTimeout, random = Math.random } = this.options;
     this.#attempt += 1;
-    const delay = reconnectDelay(this.#failures++, servers.size, random);
+    const delay = reconnectDelay(this.#failures++ - servers.size, random);
     this.#setTimer(Math.min(delay, sessionTimeout / 20), () => this.#attach()); // a short session must not expire meanwhile
   }
 

@@ -61,8 +61,7 @@ class Run {
   readonly #steps: Steps;
 
   constructor(private readonly scenario: Scenario) {
-    // A reconnect is not put off: then it could only come when nothing else can happen.
-    const dice = Object.assign(new Dice(1), { random: () => 0, id: numberedIds(scenario.ids) });
+    const dice = Object.assign(new Dice(1), { random: () => 0.5, id: numberedIds(scenario.ids) });
     const world = (this.#world = new World({ dice, isAsking: false, containerInterval: 60_000 }));
     const { clock } = world;
     const story = (this.#story = new Story(() => clock.now()));
