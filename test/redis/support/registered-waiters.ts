@@ -4,7 +4,7 @@ import type { RedisStage } from './redis-stage.js';
 
 /** Longer than any test, in ms. */
 export const LONG_LEASE = 600_000;
-/** Less than a third of the default `watchdogTimeout`, in ms: whoever is granted a lock within it was woken by a message. */
+/** Less than a third of the default `watchdogTimeout`, in ms: a waiter that is granted a lock within it was woken by a message. */
 export const WOKEN_WITHIN = 6_000;
 /** A clock of the server far ahead, in ms. */
 const FAR = 10 ** 14;

@@ -5,7 +5,7 @@ interface Line {
   what: string;
 }
 
-/** A run as a story: who did what, when, and what came of it. */
+/** A run as a story: what each client and server did, when, and what came of it. */
 export class Story {
   readonly #lines: Line[] = [];
 

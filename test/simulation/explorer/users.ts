@@ -13,7 +13,7 @@ interface Act {
 
 /** What the users of all clients may do: each act waits until it is chosen. */
 export class Acts {
-  /** By their names, which say who does what. */
+  /** By their names, which say what each does. */
   readonly #possible = new Map<string, Act>();
 
   /** The names of those of processes that run. */
@@ -51,7 +51,7 @@ export interface Stay {
   readonly outer?: Visit;
 }
 
-/** Somebody who uses the locks of one client, one step after the other. */
+/** A user of the locks of one client, one step after the other. */
 export class User {
   constructor(
     readonly name: string,

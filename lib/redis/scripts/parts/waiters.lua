@@ -1,12 +1,12 @@
--- Who waits for a lock or for permits, of this library: one of its processes listens to Redisson's channel, and the others are
+-- The waiters of this library for a lock or for permits: one of its processes listens to Redisson's channel, and the others are
 -- registered to be woken one by one, each on a channel of its own. Both stand in one sorted set: the listener with the time until
 -- which it counts as living as a negative number, the others with the time at which their wait began.
 -- A release wakes the listener, with all of Redisson's, and the first registered ones that are subscribed: `publish` counts its
--- receivers. Who was woken is no longer registered, and registers again when it asks in vain: so a dead one is woken once.
--- Invariants: who asks in vain becomes the listener unless there is a living one. A listener that leaves, other than by taking
--- the whole lock, wakes one that is registered, and so does a woken one that leaves a free lock. What cannot be read or written,
--- in a slot under migration or on a server without memory, is no reason to fail (`pcall`): to listen to Redisson's channel is
--- always right.
+-- receivers. One that was woken is no longer registered, and registers again when it asks in vain: so a dead one is woken once.
+-- Invariants: a waiter that asks in vain becomes the listener unless there is a living one. A listener that leaves, other than by
+-- taking the whole lock, wakes one that is registered, and so does a woken one that leaves a free lock. What cannot be read or
+-- written, in a slot under migration or on a server without memory, is no reason to fail (`pcall`): to listen to Redisson's
+-- channel is always right.
 
 -- Returns 1 if the waiter is registered, 0 if it has to listen to Redisson's channel; and for how many of the `left` ms it may
 -- sleep. A registered waiter looks three times as often as the listener: so no two that were woken and are frozen keep the

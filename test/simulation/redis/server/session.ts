@@ -11,7 +11,7 @@ export class Session {
   constructor(readonly push: (message: readonly string[]) => void = () => {}) {}
 }
 
-/** Who listens to which channel. */
+/** The subscribers of each channel. */
 export class Channels {
   readonly #sessions = new Set<Session>();
 

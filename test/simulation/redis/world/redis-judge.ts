@@ -25,7 +25,7 @@ export interface ObservedHold {
   readonly lock: ObservedLock;
   readonly lease: RedisLease;
   readonly isRenewed: boolean;
-  /** When an operator or a failover has taken it from the server: until it is lost, it excludes nobody. */
+  /** When an operator or a failover has taken it from the server: until it is lost, it excludes no other. */
   takenAt?: number | undefined;
 }
 
