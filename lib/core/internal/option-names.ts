@@ -18,8 +18,10 @@ export function validateOptionNames(
 ): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new LockOptionsError('options', options, objectWith(names), context);
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || names.includes(name)) continue;
+  // In each acquire: `Object.entries` makes an array of an array for each option.
+  for (const name in options) {
+    const isSet = (options as Record<string, unknown>)[name] !== undefined;
+    if (!isSet || names.includes(name) || !Object.hasOwn(options, name)) continue;
     if (!IS_NAME.test(name))
       throw new LockOptionsError('options', options, objectWith(names), context);
     const expected = instead[name] ?? nearestAmong(name, names) ?? `one of ${listOf(names)}`;

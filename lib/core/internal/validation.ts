@@ -69,7 +69,7 @@ export const isSignal = (signal: unknown): signal is AbortSignal =>
   typeof (signal as Partial<AbortSignal> | null)?.aborted === 'boolean';
 
 /** Options of every acquire; `minLease` is internal. */
-const OF_ACQUIRES = ['wait', 'signal', 'method', 'minLease'];
+const OF_ACQUIRES: readonly string[] = ['wait', 'signal', 'method', 'minLease'];
 
 const NO_LEASE =
   'none: on this backend the session is the lease, and `sessionTimeout` is its length';
@@ -91,7 +91,8 @@ export function validateAcquireOptions(
   context?: LockErrorContext,
   further: readonly string[] = [],
 ): void {
-  validateOptionNames(options, [...OF_ACQUIRES, ...further], context, INSTEAD);
+  const names = further.length === 0 ? OF_ACQUIRES : [...OF_ACQUIRES, ...further];
+  validateOptionNames(options, names, context, INSTEAD);
   const { wait, signal, method } = options;
   if (wait !== undefined && wait !== 'forever' && !(Number.isFinite(wait) && wait > 0))
     throw new LockOptionsError(
