@@ -1,6 +1,6 @@
 import { LockName } from '../../../../lib/redis/connection/lock-name.js';
 import type { Dice } from '../../dice.js';
-import { ALL_HOLDERS, HOLDERS } from './random-scripts.js';
+import { ALL_HOLDERS, HOLDERS } from './random-operands.js';
 
 const NAMES = ['lock', 'fair', 'read/write', 'permits', 'semaphore', 'latch'].map(
   (key) => new LockName(key),
