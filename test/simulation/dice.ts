@@ -2,6 +2,13 @@ import { seededRandom } from '../support/seeded-random.js';
 
 const UUID = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 
+/** 32 bits (FNV-1a). */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash;
+}
+
 /** Random choices that are the same for the same seed. */
 export class Dice {
   readonly random: () => number;
@@ -10,11 +17,16 @@ export class Dice {
 
   /** @param grain times are multiples of it, in milliseconds: so that things happen at the same time. 0: any number */
   constructor(
-    seed: number,
+    private readonly seed: number,
     private readonly grain = 0,
   ) {
     this.random = seededRandom(seed);
     this.#bits = seededRandom(~seed);
+  }
+
+  /** Dice for a part of the whole: what is drawn there changes nothing elsewhere. */
+  fork(part: string): Dice {
+    return new Dice(hashOf(`${this.seed} ${part}`), this.grain);
   }
 
   /** A time of up to `ms`. */

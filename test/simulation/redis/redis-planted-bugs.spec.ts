@@ -15,12 +15,12 @@ interface Planted {
 const BUGS: readonly Planted[] = [
   {
     bug: 'renews what another one holds',
-    seeds: { mutex: 4 },
+    seeds: { mutex: 93 },
     violation: /believes that it is held for longer than the server keeps it/,
   },
   {
     bug: 'lets a late copy undo an extension',
-    seeds: { 'extended mutex': 23 },
+    seeds: { 'extended mutex': 53 },
     violation: /believes that it is held for longer than the server keeps it/,
   },
   {
@@ -35,19 +35,44 @@ const BUGS: readonly Planted[] = [
   },
   {
     bug: 'takes the last reader out without a word',
-    seeds: { 'read/write lock': 4 },
+    seeds: { 'read/write lock': 1 },
     violation: /is free since .* and its waiters are forgotten/,
   },
   {
+    bug: 'wakes no other when a woken waiter leaves',
+    seeds: { 'mutex of the impatient': 1 },
+    violation: /is free since .* and its waiters are forgotten/,
+  },
+  {
+    bug: 'leaves permits without a word that it was woken to take',
+    seeds: { 'semaphore of the impatient': 9 },
+    violation: /is free since .* and its waiters are forgotten/,
+  },
+  {
+    bug: 'shortens leases by copies',
+    seeds: { 'extended mutex': 48 },
+    violation: /believes that it is held for longer than the server keeps it/,
+  },
+  {
+    bug: 'lets the renewal of one reader shorten the lock of all',
+    seeds: { 'read/write lock': 1 },
+    violation: /believes that it is held for longer than the server keeps it/,
+  },
+  {
+    bug: 'forgets which extension a renewal stands for',
+    seeds: { 'extended mutex': 53 },
+    violation: /believes that it is held for longer than the server keeps it/,
+  },
+  {
     bug: 'grants to holders that have gone',
-    seeds: { mutex: 33, 'read/write lock': 23 },
+    seeds: { mutex: 17, 'read/write lock': 49 },
     violation: /is back after its release/,
   },
   { bug: 'gives a token twice', seeds: { mutex: 1 }, violation: /has the token 0 after 0/ },
   {
     bug: 'keeps expired permits',
-    seeds: { semaphore: 1 },
-    violation: /is free since .* and its waiters are forgotten/,
+    seeds: { semaphore: 10 },
+    violation: /is left on the server/,
   },
 ];
 

@@ -14,9 +14,11 @@ const KINDS: readonly (readonly [title: string, plot: PlotName])[] = [
   ['A mutex on Redis', 'mutex'],
   ['A fair mutex on Redis', 'fair mutex'],
   ['A mutex on Redis that is extended', 'extended mutex'],
+  ['A mutex on Redis with impatient waiters', 'mutex of the impatient'],
   ['A spin lock', 'spin lock'],
   ['A read/write lock on Redis', 'read/write lock'],
   ['A semaphore on Redis', 'semaphore'],
+  ['A semaphore on Redis with impatient waiters', 'semaphore of the impatient'],
   ['A fair semaphore on Redis', 'fair semaphore'],
 ];
 

@@ -6,8 +6,8 @@ import type { ServerPort } from './server-port.js';
 export class ClientNetwork {
   /** Additional time that a packet may take, in ms. */
   delay = 0;
-  /** Called when a command is sent. */
-  onSent: () => void = () => {};
+  /** Called with each command that is sent. */
+  onSent: (words: readonly string[]) => void = () => {};
   readonly #links: Link[] = [];
   #partitions = 0;
   #releases: (() => void)[] = [];
@@ -29,7 +29,13 @@ export class ClientNetwork {
   open(listener: LinkListener): Link {
     const { clock, port } = this;
     const latency = () => this.latency(this.delay);
-    const link = new Link({ clock, latency, port, listener, onSent: () => this.onSent() });
+    const link = new Link({
+      clock,
+      latency,
+      port,
+      listener,
+      onSent: (words) => this.onSent(words),
+    });
     this.#links.push(link);
     if (this.isPartitioned) this.#releases.push(link.block());
     return link;

@@ -23,7 +23,7 @@ interface LinkOptions {
   /** The server that the address leads to by the time that it is asked. */
   readonly port: () => ServerPort;
   readonly listener: LinkListener;
-  readonly onSent: () => void;
+  readonly onSent: (words: readonly string[]) => void;
 }
 
 /**
@@ -50,7 +50,7 @@ export class Link {
 
   send(words: readonly string[]): void {
     this.#up.send(() => this.#server?.receive(this, words));
-    this.options.onSent();
+    this.options.onSent(words);
   }
 
   /** The client writes nothing more; `onClose` follows when the server has noticed. */

@@ -21,6 +21,8 @@ const START = 1_700_000_000_000;
 /** A primary with a replica that lags, behind one address. */
 export class ReplicatedServer {
   port: ServerPort;
+  /** Called before each command on the primary. */
+  onCommand: () => void = () => {};
   /** Called after each command with the keys that it has changed on the primary. */
   onChange: (keys: ReadonlySet<string>) => void = () => {};
   #replica: ServerPort;
@@ -70,7 +72,8 @@ export class ReplicatedServer {
     const replica = this.#replica.server;
     primary.role = 'primary';
     replica.role = 'replica';
-    Object.assign(replica, { onChange: () => {}, onPublish: () => {} });
+    Object.assign(replica, { onCommand: () => {}, onChange: () => {}, onPublish: () => {} });
+    primary.onCommand = () => this.onCommand();
     primary.onChange = (_, keys) => {
       this.onChange(keys);
       const { keyspace } = primary;

@@ -49,6 +49,8 @@ export class SimulatedServer {
   role: 'primary' | 'replica' = 'primary';
   /** `full`: it refuses what needs memory; `busy`: everything; `loading`: all but `INFO`. */
   trouble: 'none' | 'full' | 'busy' | 'loading' = 'none';
+  /** Called before each command. */
+  onCommand: () => void = () => {};
   /** Called with the keys that a command has changed. */
   onChange: (session: Session, keys: ReadonlySet<string>) => void = () => {};
   /** Called with each message: replicas get them too. */
@@ -94,6 +96,7 @@ export class SimulatedServer {
   }
 
   execute(session: Session, [name, ...args]: readonly string[]): Reply {
+    this.onCommand();
     try {
       return this.#execute(session, name!.toLowerCase(), args);
     } catch (error) {

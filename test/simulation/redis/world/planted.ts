@@ -22,6 +22,36 @@ export const PLANTED = {
     "wakeNext(waiters, ARGV[2], channel, redis.call(ARGV[2], channel, '0'))",
     "redis.call(ARGV[2], channel, '0')",
   ]),
+  'wakes no other when a woken waiter leaves': replacing([
+    "if stopWaiting(waiters, waiter) or redis.call('exists', lock) == 0 then",
+    'if stopWaiting(waiters, waiter) then',
+  ]),
+  'leaves permits without a word that it was woken to take': replacing([
+    'wakeSome(queue, waiters, publish, channel, available) -- it may have been woken to take them',
+    '',
+  ]),
+  'lets the renewal of one reader shorten the lock of all': replacing([
+    'raise(lock, lease) -- it lives as long as any of its holds',
+    "redis.call('pexpire', lock, lease)",
+  ]),
+  'shortens leases by copies': replacing([
+    'if left >= 0 and left < tonumber(lease) then',
+    'if left >= 0 then',
+  ]),
+  'forgets which extension a renewal stands for': replacing(
+    [
+      "  if number > last then\n    needNoMemory('hdel', lock, sets)\n    redis.call('hset', lock",
+      "  if sets then\n    redis.call('hset', lock",
+    ],
+    [
+      "  if number > last then\n    needNoMemory('hdel', lock, sets)\n    redis.call('set', hold",
+      "  if sets then\n    redis.call('set', hold",
+    ],
+    [
+      "  if number > last then\n    redis.call('set', latest",
+      "  if sets then\n    redis.call('set', latest",
+    ],
+  ),
   'grants to holders that have gone': replacing([
     "return redis.pcall('exists', tombstone) == 1",
     'return false',

@@ -16,14 +16,24 @@ export class ProgressRule {
   /** Those that a command has made free. */
   readonly #released = new Set<string>();
 
+  /** Those that were free before the present command. */
+  #free = new Set<string>();
+
   constructor(private readonly world: RedisWorld) {}
 
-  /** A command has changed these keys. */
+  /** A command follows. */
+  expected(requests: Iterable<Request>): void {
+    const free = [...requests].filter(({ lock }) => this.#isFree(lock));
+    this.#free = new Set(free.map(({ lock }) => lock.title));
+  }
+
+  /** The command has changed these keys. */
   changed(keys: ReadonlySet<string>, requests: Iterable<Request>): void {
     for (const { lock } of requests) {
       const { redisKey, permitTimeouts } = lock.name;
       const isMeant = keys.has(redisKey) || keys.has(permitTimeouts);
-      if (isMeant && this.#isFree(lock)) this.#released.add(lock.title);
+      const wasHeld = !this.#free.has(lock.title);
+      if (isMeant && wasHeld && this.#isFree(lock)) this.#released.add(lock.title);
     }
   }
 
@@ -33,7 +43,7 @@ export class ProgressRule {
       if (isTry || abortedAt !== undefined || client.process.isDead || !this.#isFree(lock))
         continue;
       wanted.add(lock.title);
-      this.#lookAt(lock, 2 * client.watchdogTimeout);
+      this.#lookAt(lock, 4 * client.watchdogTimeout);
     }
     for (const titles of [this.#released, this.#freeSince])
       for (const title of titles.keys()) if (!wanted.has(title)) titles.delete(title);

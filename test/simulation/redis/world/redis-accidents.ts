@@ -1,6 +1,8 @@
+import * as scripts from '../../../../lib/redis/scripts/index.js';
 import type { Dice } from '../../dice.js';
 import { Timing } from '../../timing.js';
 import type { Fate } from '../network/link.js';
+import type { Plan } from './plan.js';
 import type { RedisProcess } from './redis-process.js';
 import type { RedisWorld } from './redis-world.js';
 
@@ -9,7 +11,8 @@ export interface AccidentOptions {
   /** Failovers that may forget what was answered, and operators that take locks away. */
   readonly mayForget: boolean;
   /** Takes a lock from its holders, as an operator. */
-  readonly takeAway: (client: RedisProcess) => void;
+  readonly takeAway: (client: RedisProcess, dice: Dice) => void;
+  readonly plan: Plan;
 }
 
 /** Everything that can go wrong, at random times, until it is ended. */
@@ -29,9 +32,17 @@ export class RedisAccidents {
    * @param risk of each command that its connection breaks while it is under way, in [0, 1)
    */
   begin(count: number, duration: number, risk: number): void {
-    for (const client of this.world.clients) client.network.onSent = () => this.#sent(client, risk);
-    for (let left = count; left > 0; left--)
-      this.world.clock.setTimer(() => this.#happen(), this.dice.time(duration));
+    for (const client of this.world.clients) {
+      const dice = this.dice.fork(`cuts of ${client.name}`);
+      client.network.onSent = (words) =>
+        this.#sent(client, nameOf(words), (command) => dice.chance(risk * weightOf(command)));
+    }
+    for (let number = 1; number <= count; number++) {
+      const name = `accident ${number}`;
+      const dice = this.dice.fork(name);
+      const happen = () => this.#happen(name, dice);
+      if (this.options.plan.has(name)) this.world.clock.setTimer(happen, dice.time(duration));
+    }
   }
 
   /** Everything works again. */
@@ -40,25 +51,38 @@ export class RedisAccidents {
     for (const repair of this.#repairs) repair();
   }
 
-  #sent(client: RedisProcess, risk: number): void {
-    const { dice, world } = this;
-    if (this.#isOver || !dice.chance(risk)) return;
-    const late = dice.time(dice.pick([50, 500, 2_000]));
-    const cut = () => this.#isOver || client.cut(() => dice.pick(['processed', { late }]));
-    world.clock.setTimer(cut, dice.time(2 * Timing.latency));
+  #sent(client: RedisProcess, command: string, isCut: (command: string) => boolean): void {
+    const { world } = this;
+    if (this.#isOver) return;
+    const now = world.clock.now();
+    const { plan } = this.options;
+    const name = plan.cutAt(client.name, command, now, () => isCut(command));
+    if (name === undefined) return;
+    plan.happens(name, now);
     world.history.note('cut at a command', client.name);
+    const dice = this.dice.fork(name);
+    const late = dice.time(dice.pick([50, 500, 2_000, client.watchdogTimeout]));
+    const { trouble } = world.servers.port.server;
+    const isRefused = command === 'lock-renew' && trouble === 'none' && dice.chance(0.5);
+    // Then a copy arrives late, and until shortly before that all that is sent again is refused.
+    if (isRefused) this.#refuse(late * dice.between(0.9, 1), dice.pick(['full', 'busy']));
+    const fates: readonly Fate[] = isRefused ? [{ late }] : ['processed', { late }];
+    const cut = () => this.#isOver || client.cut(() => dice.pick(fates));
+    const delay = dice.pick([0, dice.time(2 * Timing.latency)]);
+    world.clock.setTimer(cut, isRefused ? 0 : delay);
   }
 
-  #happen(): void {
+  #happen(name: string, dice: Dice): void {
     if (this.#isOver) return;
-    const { world, dice } = this;
+    const { world } = this;
     const { open } = world;
     if (open.length === 0) return;
+    this.options.plan.happens(name, world.clock.now());
     const client = dice.pick(open);
     const period =
       client.watchdogTimeout * dice.pick([0.05, 0.3, 0.7, 1.1, 2]) * dice.between(0.8, 1.2);
     const kinds = {
-      cut: () => client.cut(() => this.#fate(period)),
+      cut: () => client.cut(() => fate(dice, period)),
       partition: () => this.#for(period, client.partition()),
       'partition of all': () => {
         for (const one of open) this.#for(period, one.partition());
@@ -74,8 +98,8 @@ export class RedisAccidents {
       'frozen server': () => this.#server(period, () => world.servers.port.stall()),
       'server without memory': () => this.#refuse(period, 'full'),
       'busy server': () => this.#refuse(period, 'busy'),
-      'restarted server': () => this.#restart(period),
-      ...(this.options.mayForget && this.#forgetful(client)),
+      'restarted server': () => this.#restart(dice.pick([0, period])),
+      ...(this.options.mayForget && this.#forgetful(client, dice)),
     };
     const kind = dice.pick([
       ...(Object.keys(kinds) as (keyof typeof kinds)[]),
@@ -86,7 +110,7 @@ export class RedisAccidents {
     kinds[kind]!();
   }
 
-  #forgetful(client: RedisProcess) {
+  #forgetful(client: RedisProcess, dice: Dice) {
     const { world } = this;
     const failOver = (isAbrupt: boolean) => {
       for (const it of world.clients) it.disturb();
@@ -96,12 +120,8 @@ export class RedisAccidents {
     return {
       failover: () => failOver(true),
       demotion: () => failOver(false),
-      'lock taken away': () => this.options.takeAway(client),
+      'lock taken away': () => this.options.takeAway(client, dice),
     };
-  }
-
-  #fate(period: number): Fate {
-    return this.dice.pick(['lost', 'processed', { late: period }, { late: period / 10 }]);
   }
 
   #refuse(period: number, trouble: 'full' | 'busy'): void {
@@ -115,7 +135,7 @@ export class RedisAccidents {
   /** Its data are safe. */
   #restart(period: number): void {
     const { port } = this.world.servers;
-    this.#server(this.dice.pick([0, period]), () => {
+    this.#server(period, () => {
       port.isListening = false;
       port.hangUpAll();
       return () => {
@@ -140,4 +160,18 @@ export class RedisAccidents {
     this.#repairs.add(once);
     this.world.clock.setTimer(once, period);
   }
+}
+
+function fate(dice: Dice, period: number): Fate {
+  return dice.pick(['lost', 'processed', { late: period }, { late: period / 10 }]);
+}
+
+const SCRIPTS = new Map(Object.values(scripts).map(({ sha1, name }) => [sha1, name]));
+
+/** Renewals are many, and acquires that are granted few. */
+const weightOf = (command: string) => (command.endsWith('-acquire') ? 3 : 1);
+
+/** Name of the command, or of the script that it calls. */
+function nameOf([command, script]: readonly string[]): string {
+  return SCRIPTS.get(script ?? '') ?? command!;
 }

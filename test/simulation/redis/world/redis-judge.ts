@@ -25,6 +25,8 @@ export interface ObservedHold {
   readonly lock: ObservedLock;
   readonly lease: RedisLease;
   readonly isRenewed: boolean;
+  /** The longest lease that it may have, in ms. */
+  longest: number;
   /** When an operator or a failover has taken it from the server: until it is lost, it excludes no other. */
   takenAt?: number | undefined;
 }
@@ -52,6 +54,7 @@ export class RedisJudge {
   constructor(private readonly world: RedisWorld) {
     this.#returns = new ReturnRule(world, (key) => this.#takings.includes(key));
     this.#progress = new ProgressRule(world);
+    world.servers.onCommand = () => this.#progress.expected(this.requests);
     world.servers.onChange = (keys) => {
       this.#returns.changed(keys);
       this.#progress.changed(keys, this.requests);
@@ -69,7 +72,8 @@ export class RedisJudge {
   granted(request: Request, lease: Lease, isRenewed: boolean): ObservedHold {
     this.requests.delete(request);
     const { id, client, lock } = request;
-    const hold: ObservedHold = { id, client, lock, lease: lease as RedisLease, isRenewed };
+    const longest = client.watchdogTimeout;
+    const hold: ObservedHold = { id, client, lock, lease: lease as RedisLease, isRenewed, longest };
     this.#note('granted', `${id} as ${hold.lease.holder}`);
     if (lease.signal.aborted) {
       this.#note('lost on arrival', `${id}`);
@@ -101,6 +105,11 @@ export class RedisJudge {
     ];
     if (!reasons.includes(code)) this.accuse(`request ${id} fails with ${code}: ${String(error)}`);
     this.#note(`failed with ${code}`, `${id}`);
+  }
+
+  extending(hold: ObservedHold, length: number): void {
+    hold.longest = Math.max(hold.longest, length);
+    this.#note('extended', `${hold.id}: ${length}`);
   }
 
   releasing(hold: ObservedHold): void {
@@ -154,11 +163,11 @@ export class RedisJudge {
   }
 
   #checkHold(hold: ObservedHold): void {
-    const { id, client, isRenewed } = hold;
+    const { id, client, isRenewed, longest } = hold;
     if (!this.#mayBeTaken(hold))
       this.accuse(`hold ${id} believes that it is held for longer than the server keeps it`);
     if (hold.takenAt === undefined || !isRenewed) return;
-    const noticed = Math.max(hold.takenAt, client.calmSince) + client.watchdogTimeout / 3 + NOTICE;
+    const noticed = Math.max(hold.takenAt, client.calmSince) + longest / 3 + NOTICE;
     if (this.#now > noticed) this.accuse(`hold ${id} does not notice that it was taken`);
   }
 

@@ -37,7 +37,8 @@ export class RedisProcess {
   private constructor(private readonly options: RedisProcessOptions) {
     const { clock, dice, port } = options;
     this.process = new SimulatedProcess(clock);
-    const latency = (delay: number) => dice.time(Timing.latency + delay);
+    const packets = dice.fork(options.name);
+    const latency = (delay: number) => packets.time(Timing.latency + delay);
     this.network = new ClientNetwork(clock, latency, port);
   }
 

@@ -4,9 +4,10 @@ import { Timing } from '../../timing.js';
 import { LuaMachine } from '../lua/lua-machine.js';
 import { leftovers } from './leftovers.js';
 import { mutex, type ObservedLock, readWriteLock, semaphore } from './observed-locks.js';
+import { Plan } from './plan.js';
 import { RedisAccidents } from './redis-accidents.js';
 import type { RedisProcess } from './redis-process.js';
-import { RedisUser } from './redis-user.js';
+import { type Nature, RedisUser } from './redis-user.js';
 import { RedisWorld } from './redis-world.js';
 import { seedIds } from './seeded-ids.js';
 
@@ -21,12 +22,17 @@ const machine = new LuaMachine();
 
 /** What one schedule is about. */
 interface Plot {
-  /** How likely a holder is to set its lease anew, again and again, in [0, 1); default: 0.3. */
-  readonly restlessness?: number;
+  readonly nature?: Partial<Nature>;
+  /** Whether there are many clients, with one user each. Default: few, with one or two users. */
+  readonly isCrowd?: boolean;
   readonly locks: (dice: Dice) => readonly ObservedLock[];
   /** Takes a lock from its holders, as an operator. */
   readonly takeAway?: (client: RedisProcess, lock: ObservedLock) => Promise<unknown>;
 }
+
+const USUAL: Nature = { restlessness: 0.3, impatience: 0, pauses: [0, 20, 200, 2_000] };
+/** Those that give up stay away: they do not take what others should be woken for. */
+const IMPATIENT: Partial<Nature> = { impatience: 0.4, pauses: [3_000] };
 
 const some = (dice: Dice) => dice.pick([['a'], ['a'], ['a', 'b']]);
 const force = ({ locks }: RedisProcess, { name }: ObservedLock, fair: boolean) =>
@@ -42,7 +48,12 @@ export const PLOTS = {
     locks: (dice) => some(dice).map((key) => mutex(key, 'fair')),
     takeAway: (client, lock) => force(client, lock, true),
   },
-  'extended mutex': { locks: () => [mutex('a')], restlessness: 0.9 },
+  'extended mutex': { locks: () => [mutex('a')], nature: { restlessness: 0.9 } },
+  'mutex of the impatient': {
+    locks: () => [mutex('a')],
+    nature: IMPATIENT,
+    isCrowd: true,
+  },
   'spin lock': { locks: () => [mutex('a', 'spin')] },
   'read/write lock': {
     locks(dice) {
@@ -54,6 +65,11 @@ export const PLOTS = {
     },
   },
   semaphore: { locks: (dice) => [semaphore('a', dice.integer(1, 3), false)] },
+  'semaphore of the impatient': {
+    locks: (dice) => [semaphore('a', dice.integer(1, 2), dice.chance(0.3))],
+    nature: IMPATIENT,
+    isCrowd: true,
+  },
   'fair semaphore': { locks: (dice) => [semaphore('a', dice.integer(1, 3), true)] },
 } satisfies Record<string, Plot>;
 
@@ -70,6 +86,7 @@ export async function runRedisSchedule(
   plotName: PlotName,
   seed: number,
   corrupt?: (source: string) => string,
+  plan = new Plan(),
 ): Promise<History> {
   seedIds(seed);
   const plot: Plot = PLOTS[plotName];
@@ -82,22 +99,25 @@ export async function runRedisSchedule(
     lag: dice.pick([0, 30, 1_000]),
   });
   const watchdogTimeout = dice.pick([2_000, 2_000, 18_000]);
-  for (let left = dice.integer(2, 4); left > 0; left--) await world.addClient(watchdogTimeout);
+  const [clients, most] = plot.isCrowd ? [dice.integer(5, 8), 1] : [dice.integer(2, 4), 2];
+  for (let left = clients; left > 0; left--) await world.addClient(watchdogTimeout);
   const locks = plot.locks(dice);
+  const nature = { ...USUAL, ...plot.nature };
   const users = world.clients.flatMap((client) =>
-    Array.from(
-      { length: dice.integer(1, 2) },
-      () => new RedisUser(world, client, locks, dice, plot.restlessness ?? 0.3),
-    ),
+    Array.from({ length: dice.integer(1, most) }, (_, i) => {
+      const name = `user ${i} of ${client.name}`;
+      return new RedisUser(name, world, client, locks, nature, plan);
+    }),
   );
   for (const user of users)
-    user.live().catch((error: Error) => world.judge.accuse(`a user fails: ${error.stack}`));
+    user.live(dice).catch((error: Error) => world.judge.accuse(`a user fails: ${error.stack}`));
 
   const duration = 4 * watchdogTimeout;
   const accidents = new RedisAccidents(world, dice, {
     mayForget: dice.chance(0.3),
-    takeAway(client) {
-      const lock = dice.pick(locks);
+    plan,
+    takeAway(client, drawn) {
+      const lock = drawn.pick(locks);
       if (!plot.takeAway) return;
       const done = world.judge.taking(lock.name.redisKey);
       plot.takeAway(client, lock).then(done, () => {}); // without an answer it may still come
@@ -105,7 +125,7 @@ export async function runRedisSchedule(
   });
   const count = dice.pick([0, 0, 2, 4, 8]);
   if (count === 0) world.judge.strictSince = 0;
-  else accidents.begin(count, duration, dice.pick(plot.restlessness ? [0.05, 0.1] : RISKS));
+  else accidents.begin(count, duration, dice.pick(plot.nature?.restlessness ? [0.05, 0.1] : RISKS));
   await world.pass(duration);
   accidents.end();
   world.history.note('calm');

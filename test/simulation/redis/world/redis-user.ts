@@ -1,10 +1,21 @@
 import type { Lease } from '../../../../lib/core/lease.js';
-import type { RedisAcquireOptions, RedisLease } from '../../../../lib/redis/locks/redis-lease.js';
+import type { RedisAcquireOptions } from '../../../../lib/redis/locks/redis-lease.js';
 import type { Dice } from '../../dice.js';
+import { Timing } from '../../timing.js';
 import type { ObservedLock } from './observed-locks.js';
-import type { ObservedHold } from './redis-judge.js';
+import type { Plan } from './plan.js';
+import type { ObservedHold, Request } from './redis-judge.js';
 import type { RedisProcess } from './redis-process.js';
 import type { RedisWorld } from './redis-world.js';
+
+export interface Nature {
+  /** How likely a holder is to set its lease anew, again and again, in [0, 1). */
+  readonly restlessness: number;
+  /** How likely one that waits is to give up just when the lock is released, so that it may be woken meanwhile, in [0, 1). */
+  readonly impatience: number;
+  /** How long they stay away at most, in ms. */
+  readonly pauses: readonly number[];
+}
 
 /** Someone who asks for locks again and again, until the user is to stop. */
 export class RedisUser {
@@ -12,59 +23,79 @@ export class RedisUser {
   isDone = false;
 
   constructor(
+    private readonly name: string,
     private readonly world: RedisWorld,
     readonly client: RedisProcess,
     private readonly locks: readonly ObservedLock[],
-    private readonly dice: Dice,
-    /** How likely a holder is to set its lease anew, again and again, in [0, 1). */
-    private readonly restlessness: number,
+    private readonly nature: Nature,
+    private readonly plan: Plan,
   ) {}
 
   stop(): void {
     this.#isToStop = true;
   }
 
-  async live(): Promise<void> {
-    const { dice, client } = this;
-    while (!this.#isToStop && client.closedAt === undefined) {
-      await client.sleep(dice.time(dice.pick([0, 20, 200, 2_000])));
-      await this.#visit(dice.pick(this.locks));
+  async live(dice: Dice): Promise<void> {
+    const { client, nature, plan, world } = this;
+    for (const { name, at } of plan.visitsOf(this.name)) {
+      const drawn = dice.fork(name);
+      const pause = drawn.time(drawn.pick(nature.pauses));
+      await client.sleep(at === undefined ? pause : Math.max(0, at - world.clock.now()));
+      if (this.#isToStop || client.closedAt !== undefined) break;
+      plan.happens(name, world.clock.now());
+      await this.#visit(drawn.pick(this.locks), drawn);
     }
     this.isDone = true;
   }
 
-  async #visit(lock: ObservedLock): Promise<void> {
-    const { dice, client, world } = this;
+  async #visit(lock: ObservedLock, dice: Dice): Promise<void> {
+    const { client, world } = this;
     const { judge } = world;
     const isTry = dice.chance(0.2);
     const wait = dice.chance(0.3) ? dice.pick([5, 30, 300, 3_000]) : undefined;
-    const options = this.#options(wait);
-    const abort = new AbortController();
+    const options = this.#options(wait, dice);
     const request = judge.began(client, lock, isTry, wait);
-    let stopAbort = () => {};
-    if (dice.chance(0.25)) {
-      const onTime = () => {
-        request.abortedAt = world.clock.now();
-        abort.abort();
-      };
-      const timer = client.process.setTimer(onTime, dice.time(2_000));
-      stopAbort = () => timer.cancel();
-    }
+    const [signal, stopAbort] = this.#mayGiveUp(request, dice);
     try {
-      const asked = { ...options, signal: abort.signal };
+      const asked = { ...options, signal };
       const target = lock.of(client.locks);
       const lease = await (isTry ? target.tryAcquire(asked) : target.acquire(asked));
       stopAbort();
       if (lease === undefined) judge.refused(request);
-      else await this.#hold(judge.granted(request, lease, options.lease === undefined), lease);
+      else
+        await this.#hold(judge.granted(request, lease, options.lease === undefined), lease, dice);
     } catch (error) {
       stopAbort();
       judge.failed(request, error);
     }
   }
 
-  #options(wait: number | undefined): RedisAcquireOptions {
-    const { dice } = this;
+  /** Returns a signal that may abort the request, and a function after which it does not. */
+  #mayGiveUp(request: Request, dice: Dice): [AbortSignal, () => void] {
+    const { client, world, nature } = this;
+    const abort = new AbortController();
+    const stops: (() => void)[] = [];
+    const giveUpAfter = (ms: number) => {
+      const onTime = () => {
+        request.abortedAt = world.clock.now();
+        abort.abort();
+      };
+      const timer = client.process.setTimer(onTime, ms);
+      stops.push(() => timer.cancel());
+    };
+    if (dice.chance(0.25)) giveUpAfter(dice.time(2_000));
+    if (nature.impatience > 0) {
+      const hear = (lock: ObservedLock) => {
+        if (lock.name.redisKey === request.lock.name.redisKey && dice.chance(nature.impatience))
+          giveUpAfter(dice.time(2 * Timing.latency));
+      };
+      world.releaseListeners.add(hear);
+      stops.push(() => world.releaseListeners.delete(hear));
+    }
+    return [abort.signal, () => stops.forEach((stop) => stop())];
+  }
+
+  #options(wait: number | undefined, dice: Dice): RedisAcquireOptions {
     const { watchdogTimeout } = this.client;
     const lease = dice.chance(0.25)
       ? Math.round(dice.between(0.2, 2) * watchdogTimeout)
@@ -74,8 +105,8 @@ export class RedisUser {
   }
 
   /** Never rejects: what fails while it is held is the fault of the network. */
-  async #hold(hold: ObservedHold, lease: Lease): Promise<void> {
-    const { dice, client, world } = this;
+  async #hold(hold: ObservedHold, lease: Lease, dice: Dice): Promise<void> {
+    const { client, world } = this;
     const stay = dice.pick([0, 0, 0.02, 0.05, 0.5, 1.5]) * client.watchdogTimeout;
     if (hold.lock.isFenced)
       await lease.fencingToken().then(
@@ -83,18 +114,21 @@ export class RedisUser {
         () => {},
       );
     await client.sleep(dice.time(stay));
-    while (!this.#isToStop && dice.chance(this.restlessness)) {
-      await this.#extend(lease as RedisLease);
-      await client.sleep(dice.time(stay));
+    while (!this.#isToStop && dice.chance(this.nature.restlessness)) {
+      await this.#extend(hold, dice);
+      if (dice.chance(0.5)) await client.sleep(dice.time(stay)); // else again at once
     }
     world.judge.releasing(hold);
+    for (const hear of world.releaseListeners) hear(hold.lock);
     await lease.release();
   }
 
-  async #extend(lease: RedisLease): Promise<void> {
-    const { dice, client, world } = this;
-    const length = Math.round(dice.between(0.1, 2) * client.watchdogTimeout);
-    world.history.note('extended', `${lease.holder} ${length}`);
-    await lease.extend(length).catch(() => {});
+  async #extend(hold: ObservedHold, dice: Dice): Promise<void> {
+    const { client, world } = this;
+    const length = Math.round(
+      dice.pick([0.2, 1, 4]) * dice.between(0.5, 1) * client.watchdogTimeout,
+    );
+    world.judge.extending(hold, length);
+    await hold.lease.extend(length).catch(() => {});
   }
 }

@@ -3,6 +3,7 @@ import type { Dice } from '../../dice.js';
 import { History } from '../../observer.js';
 import type { LuaMachine } from '../lua/lua-machine.js';
 import { ReplicatedServer } from '../network/replicated-server.js';
+import type { ObservedLock } from './observed-locks.js';
 import { RedisJudge } from './redis-judge.js';
 import { RedisProcess } from './redis-process.js';
 
@@ -27,6 +28,8 @@ export class RedisWorld {
   readonly servers: ReplicatedServer;
   readonly judge: RedisJudge;
   readonly clients: RedisProcess[] = [];
+  /** Called with each lock that a user is about to release. */
+  readonly releaseListeners = new Set<(lock: ObservedLock) => void>();
 
   constructor(private readonly options: RedisWorldOptions) {
     const { machine, rate, lag } = options;
