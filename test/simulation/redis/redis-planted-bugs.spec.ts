@@ -65,8 +65,23 @@ const BUGS: readonly Planted[] = [
   },
   {
     bug: 'grants to holders that have gone',
-    seeds: { mutex: 17, 'read/write lock': 49 },
+    seeds: { mutex: 17, 'read/write lock': 49, 'fair semaphore': 4 },
     violation: /is back after its release/,
+  },
+  {
+    bug: 'leaves no tombstones',
+    seeds: { mutex: 17, 'fair mutex': 4, semaphore: 4 },
+    violation: /is back after its release/,
+  },
+  {
+    bug: 'serves who asks first when the lock is free',
+    seeds: { 'fair mutex': 1, 'fair semaphore': 1 },
+    violation: /is served before .*, which came first/,
+  },
+  {
+    bug: 'serves the last of the queue first',
+    seeds: { 'fair mutex': 1 },
+    violation: /is served before .*, which came first/,
   },
   { bug: 'gives a token twice', seeds: { mutex: 1 }, violation: /has the token 0 after 0/ },
   {

@@ -10,6 +10,8 @@ export interface ObservedLock {
   /** Locks of one name exclude each other, as far as their shares say. */
   readonly name: LockName;
   readonly isFenced: boolean;
+  /** Whether it serves its waiters in their order. */
+  readonly isFair: boolean;
   /** How much of the lock one hold takes, of 1. */
   readonly share: number;
   of(client: RedisLockClient): Lock;
@@ -34,6 +36,7 @@ export function mutex(
     title: `${kind} mutex ${key}`,
     name: new LockName(key),
     isFenced: kind !== 'spin',
+    isFair: kind === 'fair',
     share: 1,
     of(client) {
       if (kind === 'spin') return client.spinLock(key);
@@ -59,6 +62,7 @@ export function readWriteLock(
     title: `${mode} lock ${key}`,
     name,
     isFenced: mode === 'write',
+    isFair: false,
     share: mode === 'write' ? 1 : SHARE_OF_READER,
     of(client) {
       const lock = client.readWriteLock(key, { preferWriters });
@@ -82,6 +86,7 @@ export function semaphore(key: string, permits: number, fair: boolean): Observed
     title: `${fair ? 'fair ' : ''}permit of ${key}`,
     name,
     isFenced: false,
+    isFair: fair,
     share: 1 / permits,
     of: (client) => client.semaphore(key, { permits, fair }),
     endOf(keyspace, { permitIds }) {

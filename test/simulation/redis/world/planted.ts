@@ -56,6 +56,15 @@ export const PLANTED = {
     "return redis.pcall('exists', tombstone) == 1",
     'return false',
   ]),
+  'leaves no tombstones': replacing(["if tombstone ~= '' then", 'if false then']),
+  'serves who asks first when the lock is free': replacing(
+    ['local isNext = found == 0 and (not head or head == holder)', 'local isNext = found == 0'],
+    ['if available >= count and (not first or first == waiter) then', 'if available >= count then'],
+  ),
+  'serves the last of the queue first': replacing([
+    "return redis.call('lindex', queue, 0), more",
+    "return redis.call('lindex', queue, -1), more",
+  ]),
   'gives a token twice': replacing([
     "isFree[1] and redis.call('incr', token) or tonumber(redis.call('get', token) or 0)",
     "tonumber(redis.call('get', token) or 0)",

@@ -2,10 +2,12 @@ import { LockError } from '../../../../lib/core/errors/index.js';
 import type { Lease } from '../../../../lib/core/lease.js';
 import type { RedisLease } from '../../../../lib/redis/locks/redis-lease.js';
 import type { ObservedLock } from './observed-locks.js';
+import { OrderRule } from './order-rule.js';
 import { ProgressRule } from './progress-rule.js';
 import type { RedisProcess } from './redis-process.js';
 import type { RedisWorld } from './redis-world.js';
 import { ReturnRule } from './return-rule.js';
+import { Standings } from './standings.js';
 
 /** One call of `acquire` or `tryAcquire`, as its caller sees it. */
 export interface Request {
@@ -34,6 +36,9 @@ export interface ObservedHold {
 /** The longest that a client takes to notice that the server does not know its hold, beside a third of the lease, in ms. */
 const NOTICE = 2_000;
 
+/** A client that finds out late that its primary was demoted takes that for the reason of what fails then, for so long, in ms. */
+const REMEMBERED = 2_000;
+
 /** Compares what the users of the locks see with what is promised, and with what the server has. */
 export class RedisJudge {
   readonly requests = new Set<Request>();
@@ -47,18 +52,36 @@ export class RedisJudge {
   readonly #tokens = new Map<string, bigint>();
   /** Names of the locks that operators are about to take away. */
   readonly #takings: string[] = [];
+  /** Holders that have gone from the server meanwhile; some do not know yet that they were granted it. */
+  readonly #taken = new Set<string>();
 
   readonly #returns: ReturnRule;
+  readonly #order: OrderRule;
   readonly #progress: ProgressRule;
+  #standings?: Standings;
 
   constructor(private readonly world: RedisWorld) {
-    this.#returns = new ReturnRule(world, (key) => this.#takings.includes(key));
+    this.#returns = new ReturnRule(world);
+    this.#order = new OrderRule(world);
     this.#progress = new ProgressRule(world);
     world.servers.onCommand = () => this.#progress.expected(this.requests);
     world.servers.onChange = (keys) => {
-      this.#returns.changed(keys);
+      this.#standings?.changed(keys, world.servers.keyspace);
       this.#progress.changed(keys, this.requests);
     };
+  }
+
+  /** These locks are used from now on. */
+  watch(locks: readonly ObservedLock[]): void {
+    const byName = new Map(locks.map((lock) => [lock.name.redisKey, lock]));
+    this.#standings = new Standings([...byName.values()], (lock, before, after) => {
+      const { redisKey } = lock.name;
+      const isTaken = this.#takings.includes(redisKey);
+      if (isTaken) for (const holder of before.holders.keys()) this.#taken.add(holder);
+      for (const holder of after.holders.keys()) this.#taken.delete(holder);
+      this.#returns.changed(before, after, isTaken);
+      if (lock.isFair) this.#order.changed(redisKey, before, after);
+    });
   }
 
   began(client: RedisProcess, lock: ObservedLock, isTry: boolean, wait?: number): Request {
@@ -101,7 +124,9 @@ export class RedisJudge {
       ...(wait !== undefined || isTry ? ['LOCK_TIMEOUT'] : []),
       ...(abortedAt !== undefined ? ['LOCK_ABORTED'] : []),
       ...(client.closedAt !== undefined ? ['LOCK_CLIENT_CLOSED'] : []),
-      ...(startedAt < this.strictSince ? ['LOCK_CONNECTION'] : []),
+      ...(startedAt < Math.max(this.strictSince, client.connectedAt + REMEMBERED)
+        ? ['LOCK_CONNECTION']
+        : []),
     ];
     if (!reasons.includes(code)) this.accuse(`request ${id} fails with ${code}: ${String(error)}`);
     this.#note(`failed with ${code}`, `${id}`);
@@ -137,7 +162,8 @@ export class RedisJudge {
   lostData(): void {
     this.lostDataAt = this.#now;
     this.#tokens.clear();
-    this.#returns.lostData();
+    this.#standings?.lostData(this.world.servers.keyspace);
+    for (const rule of [this.#returns, this.#order]) rule.lostData();
     for (const hold of this.holds) this.#mayBeTaken(hold);
   }
 
@@ -178,9 +204,9 @@ export class RedisJudge {
       return true;
     }
     if (hold.takenAt !== undefined) return true;
-    const { client, lock } = hold;
+    const { client, lease } = hold;
     const isForgotten = this.#now - this.lostDataAt < client.watchdogTimeout; // an answer from before may have come later
-    if (!isForgotten && !this.#takings.includes(lock.name.redisKey)) return false;
+    if (!isForgotten && !this.#taken.has(lease.holder)) return false;
     hold.takenAt = this.#now;
     this.#note('taken', `hold ${hold.id}`);
     return true;

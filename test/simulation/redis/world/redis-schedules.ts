@@ -102,6 +102,7 @@ export async function runRedisSchedule(
   const [clients, most] = plot.isCrowd ? [dice.integer(5, 8), 1] : [dice.integer(2, 4), 2];
   for (let left = clients; left > 0; left--) await world.addClient(watchdogTimeout);
   const locks = plot.locks(dice);
+  world.judge.watch(locks);
   const nature = { ...USUAL, ...plot.nature };
   const users = world.clients.flatMap((client) =>
     Array.from({ length: dice.integer(1, most) }, (_, i) => {
