@@ -1,4 +1,4 @@
-import { type ExplorationReport, exploreAll, exploreSome } from './exploration.js';
+import { type ExplorationReport, exploreAll, exploreSome, replay } from './exploration.js';
 import type { Fault } from './faults.js';
 import { plant, type PlantedBug } from './planted.js';
 import { SCENARIOS, type ScenarioName } from './scenarios.js';
@@ -42,7 +42,11 @@ export async function perform(task: Task): Promise<TaskReport> {
         ? await exploreAll(scenario, runs, isReduced)
         : await exploreSome(scenario, seed, runs ?? 1);
     if (failure === undefined) return counts;
-    const { accusation = '', steps, story } = await shrink(scenario, failure);
+    const {
+      accusation = '',
+      steps,
+      story,
+    } = await shrink((some: readonly string[]) => replay(scenario, some), failure);
     const again = JSON.stringify({ scenario: name, clients, faults, kinds, bug, steps });
     const told = `${accusation}\n\n${story.toString()}\n\nAgain: npm run explore -- '${again}'`;
     return { ...counts, failure: { accusation, steps, story: told } };

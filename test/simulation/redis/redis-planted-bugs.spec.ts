@@ -101,10 +101,12 @@ beforeAll(() => {
 });
 afterAll(() => program.stop());
 
-async function accusationOf(order: RedisOrder): Promise<string | undefined> {
+async function failureOf(order: RedisOrder): Promise<RedisSchedulesReport['failure']> {
   program.tell(JSON.stringify(order));
-  return (await program.next<RedisSchedulesReport>()).failure?.accusation;
+  return (await program.next<RedisSchedulesReport>()).failure;
 }
+
+const accusationOf = async (order: RedisOrder) => (await failureOf(order))?.accusation;
 
 describe('A lock on Redis with a planted bug', () => {
   it.each(CASES)(
@@ -114,6 +116,15 @@ describe('A lock on Redis with a planted bug', () => {
     },
     60_000,
   );
+
+  it('is caught in a story of the few visits that matter', async () => {
+    const bug = 'serves who asks first when the lock is free';
+    const failure = await failureOf({ plot: 'fair mutex', seed: 1, runs: 1, bug, isShrunk: true });
+    expect(failure!.steps).toBeLessThanOrEqual(5);
+    expect(failure!.story).toMatch(/is served before .*, which came first\n\n/);
+    expect(failure!.story).toMatch(/^ +\d+\.\d\d ms +1\. user 0 of client 3 comes, 1$/m);
+    expect(failure!.story).toMatch(/^ +\d+\.\d\d ms +VIOLATION /m);
+  }, 60_000);
 
   it('is as it should be without the bug', async () => {
     for (const { plot, seed } of CASES)

@@ -1,24 +1,39 @@
 // Runs random schedules for the specs beside it: those of a plot from SEED on, as many as requested.
 import { PLANTED, type PlantedBug } from './world/planted.js';
 import { type PlotName, runRedisSchedule } from './world/redis-schedules.js';
+import { shrunkSchedule } from './world/shrunk-schedule.js';
 
 /** How often each kind of event happened; or the first broken promise, with the seed of its schedule. */
 export interface RedisSchedulesReport {
   readonly counts: readonly (readonly [event: string, count: number])[];
   /** The history of the last schedule. */
   readonly lines: readonly string[];
-  readonly failure?: { readonly seed: number; readonly accusation: string };
+  readonly failure?: {
+    readonly seed: number;
+    readonly accusation: string;
+    /** Of what is left of the schedule without all that does not matter. */
+    readonly story?: string;
+    readonly steps?: number;
+  };
 }
 
 export interface RedisOrder {
   readonly plot: PlotName;
   readonly seed: number;
   readonly runs: number;
+  /** Whether a failure is to be told as a story of what matters. */
+  readonly isShrunk?: boolean;
   /** Name of a planted bug. */
   readonly bug?: PlantedBug;
 }
 
-async function report({ plot, seed: from, runs, bug }: RedisOrder): Promise<RedisSchedulesReport> {
+async function report({
+  plot,
+  seed: from,
+  runs,
+  bug,
+  isShrunk,
+}: RedisOrder): Promise<RedisSchedulesReport> {
   const total = new Map<string, number>();
   let lines: readonly string[] = [];
   const corrupt = bug === undefined ? undefined : PLANTED[bug];
@@ -29,7 +44,10 @@ async function report({ plot, seed: from, runs, bug }: RedisOrder): Promise<Redi
       for (const [event, count] of history.counts)
         total.set(event, (total.get(event) ?? 0) + count);
     } catch (error) {
-      return { counts: [], lines, failure: { seed, accusation: (error as Error).message } };
+      const failure = { seed, accusation: (error as Error).message };
+      if (!isShrunk) return { counts: [], lines, failure };
+      const { story, steps } = await shrunkSchedule(plot, seed, corrupt);
+      return { counts: [], lines, failure: { ...failure, story, steps: steps.length } };
     }
   return { counts: [...total], lines };
 }
@@ -47,7 +65,8 @@ else {
     seed: Number(seed),
     runs: Number(runs),
     bug: bug as PlantedBug,
+    isShrunk: true,
   };
   const { counts, failure } = await report(order);
-  console.log(failure ? `Seed ${failure.seed}: ${failure.accusation}` : Object.fromEntries(counts));
+  console.log(failure ? `Seed ${failure.seed}: ${failure.story}` : Object.fromEntries(counts));
 }

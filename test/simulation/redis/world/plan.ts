@@ -1,3 +1,6 @@
+import { Story } from '../../explorer/story.js';
+import type { RedisWorld } from './redis-world.js';
+
 /** Something that happens by itself, and not because of something else. */
 export interface Happening {
   readonly what: string;
@@ -16,8 +19,8 @@ export interface Visit {
 export class Plan {
   /** What has happened. */
   readonly happened: Happening[] = [];
-  /** Called with the name of each. */
-  onHappened: (what: string) => void = () => {};
+  /** What happened, and what came of it. */
+  story?: Story;
   readonly #cuts: Happening[];
 
   /** @param kept all that is to happen again; by default it is random what happens */
@@ -27,7 +30,17 @@ export class Plan {
 
   happens(what: string, at: number): void {
     this.happened.push({ what, at });
-    this.onHappened(what);
+    this.story?.step(what);
+  }
+
+  /** Keeps the story of what happens from now on. */
+  follow({ clock, history }: Pick<RedisWorld, 'clock' | 'history'>): void {
+    const story = (this.story = new Story(() => clock.now()));
+    const note = history.note.bind(history);
+    history.note = (kind, details = '') => {
+      story.news(`${kind} ${details}`);
+      note(kind, details);
+    };
   }
 
   has(what: string): boolean {

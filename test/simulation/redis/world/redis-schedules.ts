@@ -99,6 +99,7 @@ export async function runRedisSchedule(
     lag: dice.pick([0, 30, 1_000]),
   });
   const watchdogTimeout = dice.pick([2_000, 2_000, 18_000]);
+  plan.follow(world);
   const [clients, most] = plot.isCrowd ? [dice.integer(5, 8), 1] : [dice.integer(2, 4), 2];
   for (let left = clients; left > 0; left--) await world.addClient(watchdogTimeout);
   const locks = plot.locks(dice);
