@@ -83,6 +83,11 @@ const BUGS: readonly Planted[] = [
     seeds: { 'fair mutex': 1 },
     violation: /is served before .*, which came first/,
   },
+  {
+    bug: 'counts the copies of a guarded write',
+    seeds: { 'mutex with guarded writes': 2 },
+    violation: /guarded writes under a have counted/,
+  },
   { bug: 'gives a token twice', seeds: { mutex: 1 }, violation: /has the token 0 after 0/ },
   {
     bug: 'keeps expired permits',

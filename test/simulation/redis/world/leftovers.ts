@@ -1,4 +1,5 @@
 import type { Keyspace } from '../server/keyspace.js';
+import { writtenKey } from './redis-user.js';
 import type { ObservedLock } from './observed-locks.js';
 
 /**
@@ -13,6 +14,7 @@ export function leftovers(
 ): string[] {
   const lasting = locks.flatMap(({ name, title }) => [
     name.token,
+    writtenKey(name.redisKey),
     ...(title.includes('permit') ? [name.redisKey, name.wantedPermits] : []),
   ]);
   const ends = locks.flatMap(({ name }) => [

@@ -65,6 +65,10 @@ export const PLANTED = {
     "return redis.call('lindex', queue, 0), more",
     "return redis.call('lindex', queue, -1), more",
   ]),
+  'counts the copies of a guarded write': replacing([
+    "local answer, first = unpack(redis.call('hmget', requests, ARGV[1], 'first'))",
+    'local answer, first = false, false',
+  ]),
   'gives a token twice': replacing([
     "isFree[1] and redis.call('incr', token) or tonumber(redis.call('get', token) or 0)",
     "tonumber(redis.call('get', token) or 0)",

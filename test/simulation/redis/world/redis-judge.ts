@@ -50,6 +50,8 @@ export class RedisJudge {
   #lastId = 0;
   /** By the names of the locks. */
   readonly #tokens = new Map<string, bigint>();
+  /** How many guarded writes have begun, by the keys of the locks. */
+  readonly #writes = new Map<string, number>();
   /** Names of the locks that operators are about to take away. */
   readonly #takings: string[] = [];
   /** Holders that have gone from the server meanwhile; some do not know yet that they were granted it. */
@@ -130,6 +132,17 @@ export class RedisJudge {
     ];
     if (!reasons.includes(code)) this.accuse(`request ${id} fails with ${code}: ${String(error)}`);
     this.#note(`failed with ${code}`, `${id}`);
+  }
+
+  writing(key: string): void {
+    this.#writes.set(key, (this.#writes.get(key) ?? 0) + 1);
+  }
+
+  /** A guarded write has counted one more. */
+  wrote(key: string, count: number): void {
+    const begun = this.#writes.get(key)!;
+    if (count > begun) this.accuse(`${begun} guarded writes under ${key} have counted ${count}`);
+    this.#note('wrote', `${key}: ${count}`);
   }
 
   extending(hold: ObservedHold, length: number): void {

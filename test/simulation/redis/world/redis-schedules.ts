@@ -30,7 +30,12 @@ interface Plot {
   readonly takeAway?: (client: RedisProcess, lock: ObservedLock) => Promise<unknown>;
 }
 
-const USUAL: Nature = { restlessness: 0.3, impatience: 0, pauses: [0, 20, 200, 2_000] };
+const USUAL: Nature = {
+  restlessness: 0.3,
+  impatience: 0,
+  diligence: 0,
+  pauses: [0, 20, 200, 2_000],
+};
 /** Those that give up stay away: they do not take what others should be woken for. */
 const IMPATIENT: Partial<Nature> = { impatience: 0.4, pauses: [3_000] };
 
@@ -47,6 +52,10 @@ export const PLOTS = {
   'fair mutex': {
     locks: (dice) => some(dice).map((key) => mutex(key, 'fair')),
     takeAway: (client, lock) => force(client, lock, true),
+  },
+  'mutex with guarded writes': {
+    locks: () => [mutex('a')],
+    nature: { restlessness: 0.1, diligence: 0.7 },
   },
   'extended mutex': { locks: () => [mutex('a')], nature: { restlessness: 0.9 } },
   'mutex of the impatient': {

@@ -1,5 +1,6 @@
 import type { Lease } from '../../../../lib/core/lease.js';
 import type { RedisAcquireOptions } from '../../../../lib/redis/locks/redis-lease.js';
+import { redisCommands } from '../../../../lib/redis/redis-write.js';
 import type { Dice } from '../../dice.js';
 import { Timing } from '../../timing.js';
 import type { ObservedLock } from './observed-locks.js';
@@ -13,9 +14,14 @@ export interface Nature {
   readonly restlessness: number;
   /** How likely one that waits is to give up just when the lock is released, so that it may be woken meanwhile, in [0, 1). */
   readonly impatience: number;
+  /** How likely a holder is to make a guarded write, and another one, in [0, 1). */
+  readonly diligence: number;
   /** How long they stay away at most, in ms. */
   readonly pauses: readonly number[];
 }
+
+/** Key of what the holders of a lock count. */
+export const writtenKey = (redisKey: string) => `written:{${redisKey}}`;
 
 /** Someone who asks for locks again and again, until the user is to stop. */
 export class RedisUser {
@@ -113,6 +119,7 @@ export class RedisUser {
         (token) => world.judge.fenced(hold, token),
         () => {},
       );
+    while (this.nature.diligence > 0 && dice.chance(this.nature.diligence)) await this.#write(hold);
     await client.sleep(dice.time(stay));
     while (!this.#isToStop && dice.chance(this.nature.restlessness)) {
       await this.#extend(hold, dice);
@@ -121,6 +128,17 @@ export class RedisUser {
     world.judge.releasing(hold);
     for (const hear of world.releaseListeners) hear(hold.lock);
     await lease.release();
+  }
+
+  async #write({ lock, lease }: ObservedHold): Promise<void> {
+    const { judge } = this.world;
+    const { redisKey } = lock.name;
+    judge.writing(redisKey);
+    const write = redisCommands([['incr', writtenKey(redisKey)]]);
+    await lease.guard(write).then(
+      ([count]) => judge.wrote(redisKey, Number(count)),
+      () => {}, // the outcome may be unknown
+    );
   }
 
   async #extend(hold: ObservedHold, dice: Dice): Promise<void> {
