@@ -6,8 +6,16 @@ export const COVERED = Symbol('covered');
 /** No more steps: what is under way comes to its end. */
 export const DONE = Symbol('done');
 
+/**
+ * What is left out, because it comes to the same as what is explored: nothing; all orders of independent steps but one; or also steps that
+ * come to the same as others for a reason that is said where each is left out.
+ */
+export type Reduction = 'none' | 'orders' | 'all';
+
 /** Chooses the steps of a run, in place of dice. */
 export interface Chooser {
+  /** Whether steps that come to the same as others are left out. */
+  readonly isReduced: boolean;
   /** Whether the last step that was chosen was taken in an earlier run too, and judged there. */
   readonly isRepeating: boolean;
   /**
@@ -43,8 +51,11 @@ export class DepthFirst implements Chooser {
   #depth = 0;
   #isNew = true;
 
-  /** @param isReduced false: explores every order, also those of independent steps */
-  constructor(private readonly isReduced = true) {}
+  constructor(private readonly reduction: Reduction = 'all') {}
+
+  get isReduced(): boolean {
+    return this.reduction === 'all';
+  }
 
   get isRepeating(): boolean {
     return this.#depth < this.#way.length || !this.#isNew;
@@ -71,7 +82,8 @@ export class DepthFirst implements Chooser {
   }
 
   took(footprint: Footprint): void {
-    this.#way[this.#depth - 1]!.footprint ??= this.isReduced ? footprint : Footprint.ofAll;
+    this.#way[this.#depth - 1]!.footprint ??=
+      this.reduction === 'none' ? Footprint.ofAll : footprint;
   }
 
   /** Call it before each run but the first. False: all have been explored. */
@@ -106,6 +118,7 @@ const RISK = 0.1;
 
 /** One run at random. */
 export class RandomWalk implements Chooser {
+  readonly isReduced = false;
   readonly isRepeating = false;
   readonly #random: () => number;
 
@@ -125,6 +138,7 @@ export class RandomWalk implements Chooser {
 
 /** Those steps, in that order, as far as they are possible. */
 export class Script implements Chooser {
+  readonly isReduced = false;
   readonly isRepeating = false;
   readonly #left: string[];
 

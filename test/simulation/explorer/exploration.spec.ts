@@ -1,31 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Program } from '../../faults/support/program.js';
-import { EXPLORED, titleOf } from './explored.js';
-import type { PlantedBug } from './planted.js';
+import { COMPARED, EXPLORED, FOUND, titleOf } from './explored.js';
 import type { Task, TaskReport } from './tasks.js';
-
-const BUGS: readonly (readonly [PlantedBug, Task, said: RegExp])[] = [
-  [
-    'takes an answered read for a proof',
-    { scenario: 'mutex', clients: 2, faults: 1 },
-    /says that it is held without its node/,
-  ],
-  [
-    'keeps the timeout of the first server',
-    { scenario: 'mutex', clients: 1, faults: 2, kinds: ['shorten', 'silence'] },
-    /says that it is held without its node/,
-  ],
-  [
-    'does not try a refused deletion again',
-    { scenario: 'mutex', clients: 2, faults: 1 },
-    /stands in the way/,
-  ],
-  [
-    'forgets the writer of an inner reader',
-    { scenario: 'readers of one client', clients: 1, faults: 0, seed: 1, runs: 500 },
-    /never had its turn/,
-  ],
-];
 
 const perform = (task: Task): Promise<TaskReport> => {
   program.tell(JSON.stringify(task));
@@ -33,7 +9,7 @@ const perform = (task: Task): Promise<TaskReport> => {
 };
 
 describe('Exploration of every order in which the server may handle what clients send', () => {
-  const short = EXPLORED.filter(({ isLong }) => !isLong);
+  const short = EXPLORED.filter(({ size }) => size === undefined);
 
   it.each(short.map((one) => [titleOf(one.task), one] as const))(
     'finds no broken promise: %s',
@@ -48,17 +24,32 @@ describe('Exploration of every order in which the server may handle what clients
     'leaves out no run with another outcome: %s',
     async (scenario) => {
       const reduced = await perform({ scenario, clients: 2, faults: 0 });
-      const full = await perform({ scenario, clients: 2, faults: 0, isReduced: false });
+      const full = await perform({ scenario, clients: 2, faults: 0, reduction: 'none' });
       expect(full).toMatchObject({ isExhausted: true, outcomes: reduced.outcomes });
       expect(full.runs).toBeGreaterThan(10 * reduced.runs);
     },
   );
 
-  it.each(BUGS)('finds a client that %s, in at most a dozen steps', async (bug, task, said) => {
-    const { failure } = await perform({ ...task, bug });
-    expect(failure?.accusation).toMatch(said);
-    expect(failure!.steps.length).toBeLessThanOrEqual(12);
-  });
+  it.each(COMPARED.short)(
+    'leaves out no outcome with the steps that come to the same as others: %s',
+    async (kind) => {
+      const task = { scenario: 'mutex', clients: 2, faults: 1, kinds: [kind] } as const;
+      const reduced = await perform(task);
+      const all = await perform({ ...task, reduction: 'orders' });
+      expect(all).toMatchObject({ isExhausted: true, outcomes: reduced.outcomes });
+      expect(all.runs).toBeGreaterThan(2 * reduced.runs);
+    },
+  );
+
+  const found = FOUND.filter(({ isLong }) => !isLong);
+  it.each(found.map((one) => [one.bug, one] as const))(
+    'finds a client that %s, in at most a dozen steps',
+    async (bug, { task, accusation }) => {
+      const { failure } = await perform({ ...task, bug });
+      expect(failure?.accusation).toMatch(accusation);
+      expect(failure!.steps.length).toBeLessThanOrEqual(12);
+    },
+  );
 
   it('says who did what, when, and how to do it again', async () => {
     const bug = 'does not try a refused deletion again';

@@ -1,13 +1,13 @@
-import { type Chooser, DepthFirst, RandomWalk, Script } from './choosers.js';
+import { type Chooser, DepthFirst, RandomWalk, type Reduction, Script } from './choosers.js';
 import { explore, type RunReport } from './run.js';
 import type { Scenario } from './scenarios.js';
 
 export interface ExplorationReport {
   /** Runs that came to their end. */
   readonly runs: number;
-  /** Runs that were left, because the same was explored in another order of independent steps. */
+  /** Runs that were left, because the same is explored in another order of independent steps, or under other names. */
   readonly covered: number;
-  /** How many of them differ in what the locks did. */
+  /** How many of them differ in what the locks did, and not only in names of clients. */
   readonly outcomes: number;
   /** The most steps of a run. */
   readonly longest: number;
@@ -16,17 +16,13 @@ export interface ExplorationReport {
   readonly failure?: RunReport;
 }
 
-/**
- * Explores all runs of a scenario, one after the other, up to that many; ends at the first that breaks a promise.
- *
- * @param isReduced whether one order of independent steps is enough
- */
+/** Explores all runs of a scenario, one after the other, up to that many; ends at the first that breaks a promise. */
 export async function exploreAll(
   scenario: Scenario,
   limit = Infinity,
-  isReduced = true,
+  reduction?: Reduction,
 ): Promise<ExplorationReport> {
-  const chooser = new DepthFirst(isReduced);
+  const chooser = new DepthFirst(reduction);
   const tally = new Tally(scenario);
   for (;;) {
     const failure = await tally.explore(chooser);
@@ -70,7 +66,7 @@ class Tally {
     const { isComplete, steps, outcome, accusation } = report;
     if (isComplete) this.runs += 1;
     else this.#covered += 1;
-    if (isComplete) this.#outcomes.add(outcome.toString());
+    if (isComplete) this.#outcomes.add(outcome);
     this.#longest = Math.max(this.#longest, steps.length);
     return accusation === undefined ? undefined : report;
   }

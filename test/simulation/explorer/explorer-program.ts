@@ -1,8 +1,9 @@
 // Explores in a process of its own, as in the context of a Jest test file every use of a global is slow: for
-// `exploration.spec.ts`, and by hand. `npm run explore` explores all that is known to end, in some minutes;
-// `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'` performs one task. With `steps` in the task, it takes those steps.
+// `exploration.spec.ts`, and by hand. `npm run explore` explores all that takes minutes, and
+// `npm run explore -- vast` what takes longer; `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'` performs one task.
+// With `steps` in the task, it takes those steps.
 import { replay } from './exploration.js';
-import { EXPLORED, titleOf } from './explored.js';
+import { COMPARED, EXPLORED, type Explored, FOUND, titleOf } from './explored.js';
 import { plant } from './planted.js';
 import { SCENARIOS } from './scenarios.js';
 import { perform, type Task, type TaskReport } from './tasks.js';
@@ -15,23 +16,49 @@ if (process.send)
   process.on('message', (told: string) => {
     void perform(JSON.parse(told) as Task).then((report) => process.send!(report));
   });
-else if (asked === undefined) await exploreEach();
+else if (asked === undefined) {
+  await exploreEach(EXPLORED.filter(({ size }) => size !== 'vast'));
+  await compareEach();
+  await findEach();
+} else if (asked === 'vast') await exploreEach(EXPLORED.filter(({ size }) => size === 'vast'));
 else await exploreOne(JSON.parse(asked) as Task & { steps?: string[] });
 
-async function exploreEach(): Promise<void> {
-  for (const { task, ...known } of EXPLORED) {
+async function exploreEach(all: readonly Explored[]): Promise<void> {
+  for (const { task, ...known } of all) {
     const { runs, outcomes } = await explored(task);
-    if (runs === known.runs && outcomes === known.outcomes) continue;
-    process.exitCode = 1;
-    process.stdout.write(`There were ${known.runs} runs and ${known.outcomes} outcomes before.\n`);
+    if (runs !== known.runs || outcomes !== known.outcomes)
+      fail(`There were ${known.runs} runs and ${known.outcomes} outcomes before.`);
   }
+}
+
+/** The reduction leaves out no outcome. */
+async function compareEach(): Promise<void> {
+  for (const kind of COMPARED.long) {
+    const task = { scenario: 'mutex', clients: 2, faults: 1, kinds: [kind] } as const;
+    const [reduced, all] = [await explored(task), await explored({ ...task, reduction: 'orders' })];
+    if (reduced.outcomes !== all.outcomes) fail('The reduction leaves out an outcome.');
+  }
+}
+
+/** Bugs that are planted; `npm test` has the others. */
+async function findEach(): Promise<void> {
+  for (const { bug, task, accusation } of FOUND.filter(({ isLong }) => isLong)) {
+    const { failure } = await perform({ ...task, bug });
+    if (accusation.test(failure?.accusation ?? '')) process.stdout.write(`Found: it ${bug}.\n`);
+    else fail(`Not found: it ${bug}.`);
+  }
+}
+
+function fail(what: string): void {
+  process.exitCode = 1;
+  process.stdout.write(`${what}\n`);
 }
 
 async function exploreOne({ steps, ...task }: Task & { steps?: string[] }): Promise<void> {
   if (steps === undefined) return void (await explored(task));
-  const { scenario, clients, faults, kinds, bug } = task;
+  const { scenario, bug } = task;
   if (bug) plant(bug);
-  const { accusation, story } = await replay(SCENARIOS[scenario](clients, faults, kinds), steps);
+  const { accusation, story } = await replay(SCENARIOS[scenario](task), steps);
   const verdict = accusation ?? 'All promises are kept.';
   process.stdout.write(`${verdict}\n\n${story.toString()}\n`);
 }

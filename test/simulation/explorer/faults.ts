@@ -29,13 +29,30 @@ export class Troubles {
   /** What ends the trouble that lasts, one way or another. */
   #repairs?: () => Readonly<Record<string, () => void>>;
   #relieve = () => {};
+  /**
+   * Whether its end now is not the same as if it had not been: its user has done something, or it has read from a server that is behind, or
+   * time has passed. Otherwise the messages of that client have only come late, which is the same as if it had been served late; or, if
+   * its connection is lost in the end, as if that had been lost at once.
+   */
+  isFelt = true;
 
   constructor(
     private readonly world: World,
     readonly client: SimulatedClient,
-    private readonly wire: Wire,
+    readonly wire: Wire,
     private readonly kinds: readonly Fault[],
+    private readonly isReduced: boolean,
   ) {}
+
+  /** Whether the server still has a node of that client, or a request that it has not read. Otherwise that client concerns no other. */
+  get hasSomethingLeft(): boolean {
+    const session = this.client.connection.session?.id;
+    const queues = [...this.world.queues.values()];
+    return (
+      this.wire.links.some(({ next }) => next !== undefined) ||
+      queues.some(({ nodes }) => nodes.some(({ owner }) => owner === session))
+    );
+  }
 
   /** Whether its session may end before the trouble does. */
   get isLasting(): boolean {
@@ -67,9 +84,9 @@ export class Troubles {
 
   readonly #fault: Readonly<Record<Fault, () => Step[]>> = {
     delay: () => [], // of all clients together: see `Steps`
-    cut: () => this.#ifLinked('the connection is lost', () => this.#cut()),
+    cut: () => this.#ifUp('the connection is lost', () => this.#cut()),
     deafen: () =>
-      this.#ifLinked('all answers are lost from now on', () => {
+      this.#ifUp('all answers are lost from now on', () => {
         this.wire.current!.isDeaf = true;
         this.#lasts(() => ({ 'the connection is lost': () => this.#cut() }));
       }),
@@ -147,6 +164,11 @@ export class Troubles {
     return link && !link.isDeaf ? this.#one(what, take) : [];
   }
 
+  /** A link that is lost before it is up has carried nothing; the next one is the same. */
+  #ifUp(what: string, take: () => void): Step[] {
+    return this.isReduced ? this.#ifConnected(what, take) : this.#ifLinked(what, take);
+  }
+
   #ifConnected(what: string, take: () => void): Step[] {
     return this.client.connection.isConnected ? this.#ifLinked(what, take) : [];
   }
@@ -164,6 +186,7 @@ export class Troubles {
 
   /** @param repairs one of them happens later */
   #lasts(repairs: () => Readonly<Record<string, () => void>>): void {
+    this.isFelt = !this.isReduced;
     this.#relieve = this.client.hinder();
     this.#repairs = repairs;
   }

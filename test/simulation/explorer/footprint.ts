@@ -32,6 +32,12 @@ export class Footprint {
   }
 }
 
+/**
+ * The way of that client to the server, as far as the client does not feel it: a new link that attaches to its session changes nothing
+ * that its users see, until it is up.
+ */
+export const linkOf = (client: string): string => `the link of ${client}`;
+
 function areDisjoint(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
   for (const one of some) if (others.has(one)) return false;
   return true;

@@ -7,7 +7,7 @@ import type {
   TransportLink,
 } from '../../../lib/zookeeper/connection/transport.js';
 import type { Clock } from '../../../lib/core/clock.js';
-import { Footprint } from './footprint.js';
+import { Footprint, linkOf } from './footprint.js';
 import { WireLink } from './wire-link.js';
 
 /**
@@ -25,6 +25,8 @@ export class Network {
   constructor(
     readonly server: EmbeddedServer,
     readonly clock: Clock,
+    /** Whether a request without an effect is left out. */
+    readonly isReduced: boolean,
   ) {
     const { tree } = server;
     for (const change of ['insert', 'remove', 'setData'] as const) {
@@ -62,6 +64,8 @@ export class Wire implements Transport {
   readonly links: WireLink[] = [];
   /** The share of a requested session timeout that the server grants. */
   share = 1;
+  /** Called when the server handles a request of a user. */
+  onServed = () => {};
   #isSilent = false;
   #held: (() => void)[] = [];
 
@@ -97,9 +101,15 @@ export class Wire implements Transport {
     this.flow();
   }
 
-  /** Brings a message to the client. */
-  down(message: () => void): void {
-    this.network.footprint.writes(this.client);
+  /**
+   * Brings a message to the client.
+   *
+   * @param isFelt whether that changes more than its link
+   */
+  down(message: () => void, isFelt = true): void {
+    const { footprint } = this.network;
+    footprint.writes(linkOf(this.client));
+    if (isFelt) footprint.writes(this.client);
     if (this.#isSilent) this.#held.push(message);
     else message();
   }

@@ -1,12 +1,13 @@
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { PipelinedLink } from '../../../lib/zookeeper/connection/pipelined-link.js';
 import { Session } from '../../../lib/zookeeper/connection/session.js';
+import type { Operation } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import { KnownQueue } from '../../../lib/zookeeper/locks/known-queues.js';
 import { WireLink } from './wire-link.js';
 
-/** Bugs that this library had, planted in the code of today. */
+/** Bugs that this library had, or could have, planted in the code of today. */
 const PLANTED = {
   /** Any answer counted as a proof that the session lives, and a read was the sign of life: D1 of the first review. */
   'takes an answered read for a proof': () => {
@@ -48,7 +49,27 @@ const PLANTED = {
       'served',
       (served) => (own, driver) => served(own, { ...driver, turnOf: undefined }),
     ),
+  'writes without a look at its node': () =>
+    replace(
+      SessionConnection.prototype,
+      'multi',
+      (multi) => (operations) => multi(operations.map(unchecked) as never),
+    ),
+  'writes again when the answer was lost': () =>
+    replace(
+      SessionConnection.prototype,
+      'multi',
+      (multi) => (operations) =>
+        multi(operations).catch((error) => {
+          if (!(error instanceof ZooKeeperError) || !error.maybeDone) throw error;
+          throw new ZooKeeperError(error.rc, error.operation, error.path);
+        }),
+    ),
 } satisfies Record<string, () => void>;
+
+/** Looks at the root instead, which is always there. */
+const unchecked = (operation: Operation): Operation =>
+  operation.op === 'check' ? { ...operation, path: '/' } : operation;
 
 export type PlantedBug = keyof typeof PLANTED;
 

@@ -6,6 +6,7 @@ import { type Chooser, COVERED, DONE } from './choosers.js';
 import { FAULTS, Troubles } from './faults.js';
 import { Footprint } from './footprint.js';
 import { numberedIds } from './ids.js';
+import { Likeness } from './likeness.js';
 import { Network } from './network.js';
 import type { Scenario } from './scenarios.js';
 import { Outcome } from './outcome.js';
@@ -19,7 +20,8 @@ export interface RunReport {
   readonly steps: readonly string[];
   /** The promise that was broken. */
   readonly accusation?: string;
-  readonly outcome: Outcome;
+  /** What the locks have done, in the same words in every order of independent steps. */
+  readonly outcome: string;
   readonly story: Story;
 }
 
@@ -34,10 +36,10 @@ const MOST_STEPS = 200;
 
 /** Carries out one run of a scenario, step by step, as the chooser says. */
 export async function explore(scenario: Scenario, chooser: Chooser): Promise<RunReport> {
-  const run = new Run(scenario);
+  const run = new Run(scenario, chooser);
   try {
     await run.begin();
-    const isComplete = await run.play(chooser);
+    const isComplete = await run.play();
     await (isComplete ? run.end() : run.abandon());
     return { isComplete, ...run.report };
   } catch (error) {
@@ -58,28 +60,39 @@ class Run {
   readonly #acts = new Acts();
   readonly #company: Company;
   readonly #troubles: readonly Troubles[];
+  readonly #likeness: Likeness;
   readonly #steps: Steps;
 
-  constructor(private readonly scenario: Scenario) {
+  constructor(
+    private readonly scenario: Scenario,
+    private readonly chooser: Chooser,
+  ) {
     const dice = Object.assign(new Dice(1), { random: () => 0.5, id: numberedIds(scenario.ids) });
     const world = (this.#world = new World({ dice, isAsking: false, containerInterval: 60_000 }));
     const { clock } = world;
+    const { isReduced } = chooser;
     const story = (this.#story = new Story(() => clock.now()));
-    const network = (this.#network = new Network(world.server, clock));
+    const network = (this.#network = new Network(world.server, clock, isReduced));
     const company = (this.#company = new Company(world));
+    const likeness = (this.#likeness = new Likeness(world.clients));
     this.#listen();
     network.isFlowing = true;
     const { clients, faults, kinds = FAULTS } = scenario;
     const troubles = (this.#troubles = Array.from({ length: clients }, (_, index) => {
       const wire = network.addWire(`client ${index}`);
-      return new Troubles(world, world.addClient(SESSION, wire), wire, kinds);
+      const client = world.addClient(SESSION, wire);
+      client.connection.onStateChange(() => network.footprint.writes(client.name));
+      wire.onServed = () => likeness.begins(client);
+      return new Troubles(world, client, wire, kinds, isReduced);
     }));
     const acts = this.#acts;
-    this.#steps = new Steps({ world, network, acts, company, troubles, story, faults, kinds });
+    const cast = { world, network, acts, company, troubles, likeness, story, faults, kinds };
+    this.#steps = new Steps({ ...cast, isReduced });
   }
 
   get report(): Omit<RunReport, 'isComplete'> {
-    return { steps: this.#names, outcome: this.#outcome, story: this.#story };
+    const outcome = this.#likeness.renamed(this.#outcome.toString());
+    return { steps: this.#names, outcome, story: this.#story };
   }
 
   /** All clients connect, and all users are there. */
@@ -91,21 +104,26 @@ class Run {
     const acts = this.#acts;
     this.scenario.begin({
       world,
-      user: (index, life) => {
-        const client = world.clients[index]!;
+      clients: world.clients.length,
+      user: (number, kind, life) => {
+        const client = world.clients[number % world.clients.length]!;
         const letter = String.fromCharCode(97 + this.#company.clients.length);
-        this.#company.add(client, life(new User(`user ${letter}`, world, client, acts)));
+        const user = new User(`user ${letter}`, kind, world, client, acts);
+        this.#likeness.add(user);
+        this.#company.add(client, life(user));
       },
     });
     await world.clock.advance(STEP);
   }
 
   /** Resolves to false if the rest was explored in another order. */
-  async play(chooser: Chooser): Promise<boolean> {
+  async play(): Promise<boolean> {
+    const { chooser } = this;
     for (;;) {
       const { due, optional, faults } = this.#steps;
       if (due.length === 0) return true;
-      const possible = new Map([...due, ...optional, ...faults].map((step) => [step.name, step]));
+      const steps = [...due, ...optional, ...faults].filter(({ isCovered }) => !isCovered);
+      const possible = new Map(steps.map((step) => [step.name, step]));
       const name = chooser.choose([...possible.keys()], faults.length);
       if (name === DONE) return true;
       if (name === COVERED) return false;

@@ -1,6 +1,14 @@
-import { multiLock, mutex, readWriteLock, semaphore, semaphoreMutex } from '../locks.js';
+import {
+  multiLock,
+  mutex,
+  readWriteLock,
+  semaphore,
+  semaphoreMutex,
+  type SimulatedLock,
+} from '../locks.js';
 import type { Fault } from './faults.js';
 import type { World } from '../world.js';
+import { WrittenData } from '../writes.js';
 import type { User } from './users.js';
 
 /** A small world, in which every order of steps is explored. */
@@ -21,75 +29,102 @@ export interface Scenario {
 /** Where the users of a scenario appear. */
 interface Stage {
   readonly world: World;
-  /** Starts a user of that client. */
-  user(client: number, life: (user: User) => Promise<void>): void;
+  readonly clients: number;
+  /**
+   * Starts the user with that number: the clients have one after the other.
+   *
+   * @param kind users of one kind do the same
+   */
+  user(number: number, kind: string, life: (user: User) => Promise<void>): void;
 }
 
-type Begin = (stage: Stage, clients: number) => void;
+/** How large a world is. */
+export interface Size extends Pick<Scenario, 'clients' | 'faults' | 'kinds'> {
+  /** How many users there are, of the clients in turn. Default: one of each. */
+  readonly requests?: number;
+}
 
-/** Of so many clients, with so many faults in a run, of those kinds. */
-type Make = (clients: number, faults: number, kinds?: readonly Fault[]) => Scenario;
+/** @param requests how many users there are */
+type Begin = (stage: Stage, requests: number) => void;
+
+type Make = (size: Size) => Scenario;
 
 const scenario =
   (begin: Begin, more: Partial<Pick<Scenario, 'ids' | 'there'>> = {}): Make =>
-  (clients, faults, kinds) => ({
+  ({ clients, requests = clients, faults, kinds }) => ({
     there: ['/locks', '/locks/a'],
     ...more,
     clients,
     faults,
     kinds,
-    begin: (stage) => begin(stage, clients),
+    begin: (stage) => begin(stage, requests),
   });
 
 const SEMAPHORE = { there: ['/locks', '/locks/a', '/locks/a/leases', '/locks/a/locks'] };
 
-const readerInWriter: Begin = ({ world, user }, clients) => {
+const readerInWriter: Begin = ({ world, user }, requests) => {
   const { read, write } = readWriteLock(world, 'a');
-  user(0, (it) => it.visit(write, { inside: (outer) => it.visit(read, { outer }) }));
-  for (let client = 1; client < clients; client++)
-    user(client, (it) => it.visit(client % 2 === 0 ? write : read));
+  user(0, 'nests', (it) => it.visit(write, { inside: (outer) => it.visit(read, { outer }) }));
+  for (let i = 1; i < requests; i++) user(i, ...turn(i, read, write));
 };
+
+/** Writers and readers take turns. */
+function turn(
+  i: number,
+  read: SimulatedLock,
+  write: SimulatedLock,
+): [kind: string, life: (user: User) => Promise<void>] {
+  return i % 2 === 0 ? ['writes', (it) => it.visit(write)] : ['reads', (it) => it.visit(read)];
+}
+
+const mutexOfAll: Begin = ({ world, user }, requests) => {
+  const lock = mutex(world, 'a');
+  for (let i = 0; i < requests; i++) user(i, 'waits', (it) => it.visit(lock));
+};
+
+/** The first waits for the mutex; the others come in that way. */
+const mutexOfOneAnd =
+  (how: 'tries' | 'may give up'): Begin =>
+  ({ world, user }, requests) => {
+    const lock = mutex(world, 'a');
+    user(0, 'waits', (it) => it.visit(lock));
+    for (let i = 1; i < requests; i++) user(i, how, (it) => it.visit(lock, { how }));
+  };
 
 /** The small worlds to explore. */
 export const SCENARIOS = {
-  /** Each client asks once. */
-  mutex: scenario(({ world, user }, clients) => {
+  mutex: scenario(mutexOfAll),
+  /** The same, but each client has only one user, which asks again. */
+  'mutex, again': scenario(({ world, user, clients }, requests) => {
     const lock = mutex(world, 'a');
-    for (let client = 0; client < clients; client++) user(client, (it) => it.visit(lock));
+    for (let i = 0; i < clients; i++) {
+      const times = Math.ceil((requests - i) / clients);
+      user(i, `asks ${times} times`, async (it) => {
+        for (let left = times; left > 0; left--) await it.visit(lock);
+      });
+    }
   }),
   /** The same, in a directory that is not there yet. */
-  'first mutex': scenario(
-    ({ world, user }, clients) => {
-      const lock = mutex(world, 'a');
-      for (let client = 0; client < clients; client++) user(client, (it) => it.visit(lock));
-    },
-    { there: ['/locks'] },
-  ),
-  /** All but the first may give up. */
-  'mutex of the impatient': scenario(({ world, user }, clients) => {
+  'first mutex': scenario(mutexOfAll, { there: ['/locks'] }),
+  'mutex of the impatient': scenario(mutexOfOneAnd('may give up')),
+  'mutex of those who try': scenario(mutexOfOneAnd('tries')),
+  /** Each holder changes data by a guarded write. */
+  'mutex with guarded writes': scenario(({ world, user }, requests) => {
     const lock = mutex(world, 'a');
-    user(0, (it) => it.visit(lock));
-    for (let client = 1; client < clients; client++)
-      user(client, (it) => it.visit(lock, { how: 'may give up' }));
+    const data = new WrittenData(world);
+    world.observers.push(data);
+    for (let i = 0; i < requests; i++)
+      user(i, 'writes', (it) => it.visit(lock, { inside: (visit) => it.write(data, visit) }));
   }),
-  /** All but the first only try. */
-  'mutex of those who try': scenario(({ world, user }, clients) => {
+  /** The first client asks again inside, beside the requests of all. */
+  'mutex that is re-entered': scenario(({ world, user }, requests) => {
     const lock = mutex(world, 'a');
-    user(0, (it) => it.visit(lock));
-    for (let client = 1; client < clients; client++)
-      user(client, (it) => it.visit(lock, { how: 'tries' }));
+    user(0, 'nests', (it) => it.visit(lock, { inside: (outer) => it.visit(lock, { outer }) }));
+    for (let i = 0; i < requests; i++) user(i, 'waits', (it) => it.visit(lock));
   }),
-  /** The first client asks again inside, and has a second user. */
-  'mutex that is re-entered': scenario(({ world, user }, clients) => {
-    const lock = mutex(world, 'a');
-    user(0, (it) => it.visit(lock, { inside: (outer) => it.visit(lock, { outer }) }));
-    for (let client = 0; client < clients; client++) user(client, (it) => it.visit(lock));
-  }),
-  /** Writers and readers take turns. */
-  'read/write lock': scenario(({ world, user }, clients) => {
+  'read/write lock': scenario(({ world, user }, requests) => {
     const { read, write } = readWriteLock(world, 'a');
-    for (let client = 0; client < clients; client++)
-      user(client, (it) => it.visit(client % 2 === 0 ? write : read));
+    for (let i = 0; i < requests; i++) user(i, ...turn(i, read, write));
   }),
   /** The first client reads inside of its write lock; its nodes are in the order of their creation, or not. */
   'reader inside of a writer': scenario(readerInWriter, { ids: 'rising' }),
@@ -97,28 +132,30 @@ export const SCENARIOS = {
   /** All in one client: a reader inside of its writer, a writer that may give up, and a reader behind that. */
   'readers of one client': scenario(({ world, user }) => {
     const { read, write } = readWriteLock(world, 'a');
-    user(0, (it) => it.visit(write, { inside: (outer) => it.visit(read, { outer }) }));
-    user(0, (it) => it.visit(write, { how: 'may give up' }));
-    user(0, (it) => it.visit(read));
+    user(0, 'nests', (it) => it.visit(write, { inside: (outer) => it.visit(read, { outer }) }));
+    user(0, 'may give up', (it) => it.visit(write, { how: 'may give up' }));
+    user(0, 'reads', (it) => it.visit(read));
   }),
-  /** Of two permits; the first client asks for both. */
-  semaphore: scenario(({ world, user }, clients) => {
+  /** Of two permits; the first asks for both. */
+  semaphore: scenario(({ world, user }, requests) => {
     const lock = semaphore(world, 'a', 2);
-    for (let client = 0; client < clients; client++)
-      user(client, (it) => it.visit(lock, { permits: client === 0 ? 2 : 1 }));
+    user(0, 'takes both', (it) => it.visit(lock, { permits: 2 }));
+    for (let i = 1; i < requests; i++) user(i, 'takes one', (it) => it.visit(lock));
   }, SEMAPHORE),
-  'semaphore mutex': scenario(({ world, user }, clients) => {
+  'semaphore mutex': scenario(({ world, user }, requests) => {
     const lock = semaphoreMutex(world, 'a');
-    for (let client = 0; client < clients; client++) user(client, (it) => it.visit(lock));
+    for (let i = 0; i < requests; i++) user(i, 'waits', (it) => it.visit(lock));
   }, SEMAPHORE),
   /** Of two mutexes, of which the others want one each. */
   'multi-lock': scenario(
-    ({ world, user }, clients) => {
+    ({ world, user }, requests) => {
       const parts = [mutex(world, 'a'), mutex(world, 'b')];
       const whole = multiLock(world, parts);
-      user(0, (it) => it.visit(whole));
-      for (let client = 1; client < clients; client++)
-        user(client, (it) => it.visit(parts[client % 2]!));
+      user(0, 'waits for both', (it) => it.visit(whole));
+      for (let i = 1; i < requests; i++) {
+        const part = parts[i % 2]!;
+        user(i, `waits for ${part.key}`, (it) => it.visit(part));
+      }
     },
     { there: ['/locks', '/locks/a', '/locks/b'] },
   ),

@@ -3,16 +3,20 @@ import type { Company } from '../run-schedule.js';
 import { Timing } from '../timing.js';
 import type { World } from '../world.js';
 import type { Fault, Troubles } from './faults.js';
-import type { Network, Wire } from './network.js';
+import { linkOf } from './footprint.js';
+import type { Likeness } from './likeness.js';
+import type { Network } from './network.js';
 import type { Story } from './story.js';
 import type { Acts } from './users.js';
-import type { WireLink } from './wire-link.js';
+import { isOfUser, type WireLink } from './wire-link.js';
 
 /** One step that may be chosen. */
 export interface Step {
   readonly name: string;
   /** Whether time passes, so that everything depends on it. */
   readonly isLong?: boolean;
+  /** Whether it need not be taken: the run is the same as another one under other names. */
+  readonly isCovered?: boolean;
   take(): void | Promise<void>;
 }
 
@@ -28,6 +32,9 @@ interface Cast {
   /** How many faults there may be. */
   readonly faults: number;
   readonly kinds: readonly Fault[];
+  readonly likeness: Likeness;
+  /** Whether steps that come to the same as others are left out. */
+  readonly isReduced: boolean;
 }
 
 /** Timers that were set a few steps one after the other fire at the same time, in ms. */
@@ -44,34 +51,47 @@ export class Steps {
 
   /** While there are some, one of them or another step is taken. Otherwise time passes until there are. */
   get due(): Step[] {
-    const { network, acts, troubles, company } = this.cast;
-    const served = network.wires.flatMap((wire) =>
-      wire.ready.filter(({ isOpen }) => isOpen).map((link) => this.#serve(wire, link)),
+    const { acts, company, troubles } = this.cast;
+    const served = troubles.flatMap((trouble) =>
+      trouble.wire.ready.filter(({ isOpen }) => isOpen).map((link) => this.#serve(trouble, link)),
     );
-    const acted = acts.names.map((name) => ({ name, take: () => this.#act(name) }));
-    const repaired = troubles.flatMap(({ repairs, client }) =>
-      repairs.map(({ name, take }) => ({ name, take: () => this.#touching(client, take) })),
-    );
-    const due = [...served, ...acted, ...repaired];
-    return due.length > 0 || company.isOver() ? due : this.#ends;
+    const acted = acts.names.map((name) => this.#act(name));
+    const due = [...served, ...acted, ...this.#repairs(troubles.filter(({ isFelt }) => isFelt))];
+    if (due.length > 0 || company.isOver()) return due;
+    const rest = this.#repairs(troubles);
+    return rest.length > 0 ? rest : this.#ends;
   }
 
   /** Steps that may never be taken, beside those that are due. */
   get optional(): Step[] {
-    const late = this.cast.network.wires.flatMap((wire) =>
-      wire.ready.filter(({ isOpen }) => !isOpen).map((link) => this.#serve(wire, link)),
+    const late = this.cast.troubles.flatMap((trouble) =>
+      trouble.wire.ready.filter(({ isOpen }) => !isOpen).map((link) => this.#serve(trouble, link)),
     );
     return [...late, ...this.#ends];
   }
 
   get faults(): Step[] {
     if (this.#faultsLeft === 0) return [];
-    const { troubles, kinds } = this.cast;
-    const ofClients = troubles.flatMap(({ faults, client }) =>
-      faults.map(({ name, take }) => ({ name, take: () => this.#touching(client, take) })),
-    );
+    const { kinds, troubles } = this.cast;
+    const ofClients = troubles
+      .filter((trouble) => this.#concernsOthers(trouble))
+      .flatMap(({ faults, client }) =>
+        faults.map(({ name, take }) => ({ name, take: () => this.#touching(client, take) })),
+      );
     const faults = kinds.includes('delay') ? [...ofClients, ...this.#delays] : ofClients;
     return faults.map((fault) => ({ ...fault, take: () => this.#fail(fault) }));
+  }
+
+  #repairs(troubles: readonly Troubles[]): Step[] {
+    return troubles.flatMap(({ repairs, client }) =>
+      repairs.map(({ name, take }) => ({ name, take: () => this.#touching(client, take) })),
+    );
+  }
+
+  /** A client whose users are gone, and of which the server has nothing left, can neither gain nor lose a lock. */
+  #concernsOthers(trouble: Troubles): boolean {
+    const { company, isReduced } = this.cast;
+    return !isReduced || company.clients.includes(trouble.client) || trouble.hasSomethingLeft;
   }
 
   /** Of sessions, while the trouble of their clients lasts. */
@@ -89,35 +109,63 @@ export class Steps {
     const take = async () => {
       const until = nextAt + TOGETHER;
       for (const client of clients) client.disturb(until + Timing.latency);
+      this.#feel();
       await clock.advance(until - clock.now());
     };
     return [{ isLong: true, name: 'no message arrives before the next timer fires', take }];
   }
 
+  /** Only the last one makes others impossible: two before it may come in either order. */
   #fail({ take }: Step): void | Promise<void> {
+    const { footprint } = this.cast.network;
     this.#faultsLeft -= 1;
-    this.cast.network.footprint.writes('faults');
+    footprint.reads('faults');
+    if (this.#faultsLeft === 0) footprint.writes('faults');
     return take();
   }
 
-  #serve(wire: Wire, link: WireLink): Step {
-    const of = link.isOpen ? wire.client : `${wire.client}, by its old connection,`;
+  #serve(trouble: Troubles, link: WireLink): Step {
+    const { client } = trouble;
+    const { likeness, story, isReduced } = this.cast;
+    const { request, what } = link.next!;
+    const of = link.isOpen ? client.name : `${client.name}, by its old connection,`;
     return {
       name: `${of} is served`,
+      isCovered: isReduced && isOfUser(request) && !likeness.mayBeServed(client),
       take: () => {
-        this.cast.story.detail(link.next!.what);
+        story.detail(what);
+        if (link.isStale) trouble.isFelt = true;
         link.serve();
       },
     };
   }
 
-  #act(name: string): void {
-    const { acts } = this.cast;
-    void this.#touching(acts.clientOf(name), () => acts.do(name));
+  #act(name: string): Step {
+    const { acts, network, troubles, likeness, isReduced } = this.cast;
+    const user = acts.userOf(name);
+    const { client } = user;
+    return {
+      name,
+      isCovered: isReduced && !likeness.mayAct(user),
+      take: () => {
+        network.footprint.writes(client.name);
+        if (client.connection.isConnected) network.footprint.writes(linkOf(client.name)); // otherwise it sends nothing
+        likeness.begins(user);
+        for (const trouble of troubles) if (trouble.client === client) trouble.isFelt = true;
+        acts.do(name);
+      },
+    };
+  }
+
+  /** Time passes. */
+  #feel(): void {
+    for (const trouble of this.cast.troubles) trouble.isFelt = true;
   }
 
   #touching(client: SimulatedClient, take: Step['take']): void | Promise<void> {
-    this.cast.network.footprint.writes(client.name);
+    const { footprint } = this.cast.network;
+    footprint.writes(client.name);
+    footprint.writes(linkOf(client.name));
     return take();
   }
 
@@ -129,6 +177,7 @@ export class Steps {
       name: `${client.name}: time passes until its session is over`,
       take: async () => {
         this.#outlived.add(client);
+        this.#feel();
         network.isFlowing = true;
         await world.pass(client.sessionTimeout + 2 * Timing.tick);
         network.isFlowing = false;

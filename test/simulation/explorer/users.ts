@@ -4,6 +4,7 @@ import { Visitor } from '../guests.js';
 import type { SimulatedLock } from '../locks.js';
 import type { Visit } from '../operation.js';
 import type { World } from '../world.js';
+import type { WrittenData } from '../writes.js';
 
 /** Something that a user may do now. */
 interface Act {
@@ -22,8 +23,8 @@ export class Acts {
     return acts.map(([name]) => name);
   }
 
-  clientOf(name: string): SimulatedClient {
-    return this.#possible.get(name)!.user.client;
+  userOf(name: string): User {
+    return this.#possible.get(name)!.user;
   }
 
   do(name: string): void {
@@ -55,6 +56,8 @@ export interface Stay {
 export class User {
   constructor(
     readonly name: string,
+    /** Users of one kind do the same. */
+    readonly kind: string,
     readonly world: World,
     readonly client: SimulatedClient,
     private readonly acts: Acts,
@@ -78,6 +81,12 @@ export class User {
     if (inside) await this.#stay(visit, inside);
     await this.#turn(`releases ${name}`);
     await visitor.release(visit);
+  }
+
+  /** Writes by that lease, and does not wait for the answer: it may release the lock before. */
+  async write(data: WrittenData, visit: Visit): Promise<void> {
+    await this.#turn('writes');
+    void data.append(visit);
   }
 
   /** Unless it is lost already. */

@@ -9,6 +9,7 @@ import type {
 } from '../../../lib/zookeeper/connection/transport.js';
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import { parentPath } from '../../../lib/zookeeper/connection/znode-path.js';
+import { linkOf } from './footprint.js';
 import type { Wire } from './network.js';
 import { copyOf } from './stale-tree.js';
 
@@ -22,11 +23,16 @@ interface Message {
   handle(): void;
 }
 
+const WITHOUT_EFFECT = new Set<Request['op']>(['exists', 'getData', 'getChildren', 'sync']);
 const READS = new Set<Request['op']>(['exists', 'getData', 'getChildren', 'removeWatches']);
+
+/** Whether users notice what the server answers; a new link only begins with the others. */
+export const isOfUser = (request: Request | undefined): boolean =>
+  request !== undefined && request.op !== 'sync';
 
 /** One link, and what the server has not read of it. After its end, the server may still handle that, or never. */
 export class WireLink implements TransportLink {
-  readonly #up: Message[] = [];
+  #up: Message[] = [];
   readonly #unanswered = new Set<Reply>();
   #caller?: Caller;
   /** The client has not left it, nor been notified of its end. */
@@ -46,7 +52,10 @@ export class WireLink implements TransportLink {
   ) {
     const down = (message: () => void) => this.#down(message);
     this.#toClient = {
-      onConnected: (credentials) => down(() => listener.onConnected(credentials)),
+      onConnected: (credentials) => {
+        const isFelt = credentials.id !== options.credentials?.id; // otherwise it attaches to the session that it has
+        this.#down(() => listener.onConnected(credentials), { isFelt });
+      },
       onDisconnected: (reason) => down(() => this.#lost(() => listener.onDisconnected(reason))),
       onExpired: (reason) => down(() => this.#lost(() => listener.onExpired(reason))),
       onWatch: (type, path) => down(() => listener.onWatch(type, path)),
@@ -100,12 +109,16 @@ export class WireLink implements TransportLink {
   serve(): void {
     const { footprint } = this.wire.network;
     const { request, handle } = this.#up.shift()!;
-    footprint.writes(this.wire.client);
-    if (request) {
-      footprint.reads(parentPath(request.path)); // without which nothing is created
-      footprint.reads(request.path);
-      footprint.reads(`${request.path}/*`);
-    } else footprint.writes('sessions');
+    footprint.writes(linkOf(this.wire.client));
+    if (request) footprint.writes(this.wire.client);
+    if (request && isOfUser(request)) {
+      this.wire.onServed();
+      for (const { path } of request.op === 'multi' ? request.operations : [request]) {
+        footprint.reads(parentPath(path)); // without which nothing is created
+        footprint.reads(path);
+        footprint.reads(`${path}/*`);
+      }
+    }
     handle();
   }
 
@@ -180,17 +193,18 @@ export class WireLink implements TransportLink {
     if (outcome) this.#answer(reply, outcome.rc, outcome.answer);
   }
 
-  #answer(reply: Reply, ...[rc, answer]: Parameters<Reply>): void {
-    const isStale = this.isStale;
-    this.#down(() => {
-      if (this.#unanswered.delete(reply)) reply(rc, answer);
-    }, isStale);
+  #answer(reply: Reply, ...answered: Parameters<Reply>): void {
+    const { isStale } = this;
+    const answer = () => {
+      if (this.#unanswered.delete(reply)) reply(...answered);
+    };
+    this.#down(answer, { isStale });
   }
 
-  #down(message: () => void, isStale = false): void {
+  #down(message: () => void, { isStale = false, isFelt = true } = {}): void {
     this.wire.down(() => {
       if (this.isOpen && !this.isDeaf && this.isStale === isStale) message();
-    });
+    }, isFelt);
   }
 
   #lost(tell: () => void): void {
@@ -198,9 +212,14 @@ export class WireLink implements TransportLink {
     this.#leave();
   }
 
-  /** The owner receives nothing more except that its requests are lost. */
+  /**
+   * The owner receives nothing more except that its requests are lost. Whether the server handles a read that it does not hear the answer
+   * of makes no difference, except that the session lasts a little longer.
+   */
   #leave(): void {
     this.isOpen = false;
+    if (this.wire.network.isReduced)
+      this.#up = this.#up.filter(({ request }) => !request || !WITHOUT_EFFECT.has(request.op));
     for (const reply of this.#unanswered) reply(ReturnCode.CONNECTIONLOSS);
     this.#unanswered.clear();
   }
