@@ -9,6 +9,8 @@ export interface ExplorationReport {
   readonly covered: number;
   /** How many of them differ in what the locks did, and not only in names of clients. */
   readonly outcomes: number;
+  /** How many differ in that, or in what a client has seen. */
+  readonly views: number;
   /** The most steps of a run. */
   readonly longest: number;
   /** Whether there is no other run. */
@@ -57,23 +59,26 @@ class Tally {
   #covered = 0;
   #longest = 0;
   readonly #outcomes = new Set<string>();
+  readonly #views = new Set<string>();
 
   constructor(private readonly scenario: Scenario) {}
 
   /** Resolves to the report of a run that breaks a promise. */
   async explore(chooser: Chooser): Promise<RunReport | undefined> {
     const report = await explore(this.scenario, chooser);
-    const { isComplete, steps, outcome, accusation } = report;
+    const { isComplete, steps, outcome, views, accusation } = report;
     if (isComplete) this.runs += 1;
     else this.#covered += 1;
     if (isComplete) this.#outcomes.add(outcome);
+    if (isComplete) this.#views.add(views);
     this.#longest = Math.max(this.#longest, steps.length);
     return accusation === undefined ? undefined : report;
   }
 
   report(end: Pick<ExplorationReport, 'isExhausted' | 'failure'>): ExplorationReport {
     const { runs } = this;
-    const [covered, outcomes, longest] = [this.#covered, this.#outcomes.size, this.#longest];
-    return { runs, covered, outcomes, longest, ...end };
+    const [covered, longest] = [this.#covered, this.#longest];
+    const [outcomes, views] = [this.#outcomes.size, this.#views.size];
+    return { runs, covered, outcomes, views, longest, ...end };
   }
 }

@@ -88,7 +88,7 @@ export class Troubles {
     deafen: () =>
       this.#ifUp('all answers are lost from now on', () => {
         this.wire.current!.isDeaf = true;
-        this.#lasts(() => ({ 'the connection is lost': () => this.#cut() }));
+        this.#lastsUntilCut('the connection is lost');
       }),
     throttle: () => {
       const request = this.wire.current?.next?.request;
@@ -123,7 +123,7 @@ export class Troubles {
     'lose the leader': () =>
       this.#ifConnected('its server is cut off from the leader', () => {
         this.wire.current!.loseLeader();
-        this.#lasts(() => ({ 'its server stops': () => this.#cut() }));
+        this.#lastsUntilCut('its server stops');
       }),
     freeze: () =>
       this.#one('the process stands still', () => {
@@ -182,6 +182,11 @@ export class Troubles {
   #cut(): void {
     this.client.disturb(this.world.clock.now() + Timing.latency);
     this.wire.current?.cut();
+  }
+
+  #lastsUntilCut(what: string): void {
+    this.#lasts(() => ({ [what]: () => this.#cut() }));
+    if (!this.kinds.includes('cut')) this.isFelt = true; // where no connection is lost at once, that is not the same
   }
 
   /** @param repairs one of them happens later */

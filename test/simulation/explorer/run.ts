@@ -22,6 +22,8 @@ export interface RunReport {
   readonly accusation?: string;
   /** What the locks have done, in the same words in every order of independent steps. */
   readonly outcome: string;
+  /** That, and what each client has seen. */
+  readonly views: string;
   readonly story: Story;
 }
 
@@ -91,8 +93,11 @@ class Run {
   }
 
   get report(): Omit<RunReport, 'isComplete'> {
-    const outcome = this.#likeness.renamed(this.#outcome.toString());
-    return { steps: this.#names, outcome, story: this.#story };
+    const lines = [...this.#outcome.lines, ...this.#outcome.views];
+    const named = this.#likeness.renamed(lines.join('\n')).split('\n');
+    const outcome = named.splice(0, this.#outcome.lines.length).join('\n');
+    const views = [outcome, ...named.sort()].join('\n');
+    return { steps: this.#names, outcome, views, story: this.#story };
   }
 
   /** All clients connect, and all users are there. */
