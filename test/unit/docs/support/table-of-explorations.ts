@@ -7,9 +7,6 @@ import { EXPLORED, type Explored } from '../../../simulation/explorer/explored.j
 export const DOCUMENT = new URL('../../../../docs/internals/exploration.md', import.meta.url);
 const TABLE = /\| world [^]*?\n\n/;
 
-/** Where each is explored. */
-const TIERS = { short: '`npm test`', long: '`npm run explore`', vast: '`… -- vast`' } as const;
-
 /** The document as the counts of today have it. */
 export async function documentOfExplorations(): Promise<string> {
   const head = ['world', 'clients', 'requests', 'faults', 'runs', 'outcomes', 'explored by'];
@@ -20,11 +17,11 @@ export async function documentOfExplorations(): Promise<string> {
   return format(text, { ...(await resolveConfig(filepath)), filepath });
 }
 
-function cellsOf({ task, runs, outcomes, size }: Explored): string[] {
+function cellsOf({ task, runs, outcomes, isLong }: Explored): string[] {
   const { scenario, clients, requests = clients, faults, kinds = ['any kind'] } = task;
   const trouble = faults === 0 ? 'none' : `${faults}: ${kinds.join(', ')}`;
   const counts = [clients, requests, trouble, runs.toLocaleString('en'), outcomes];
-  return [scenario, ...counts.map(String), TIERS[size ?? 'short']];
+  return [scenario, ...counts.map(String), isLong ? '`npm run explore`' : '`npm test`'];
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
