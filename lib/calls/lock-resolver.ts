@@ -99,8 +99,10 @@ function createLock(client: LockClient, target: LockTarget | RunOnceTarget, key:
       return client.semaphore(key, { permits: target.permits, fair: target.fair });
     case 'semaphoreMutex':
       return client.semaphoreMutex(key);
-    default:
-      return client.mutex(key, { fair: target.fair, fenced: target.fenced });
+    default: {
+      const { fair, fenced, handOff } = target;
+      return client.mutex(key, { fair, fenced, handOff });
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 export type {
+  HandOff,
   AcquireOptions,
   CountingSemaphore,
   Lock,

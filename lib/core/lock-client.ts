@@ -59,6 +59,8 @@ export interface LockActivity extends LockSubject {
   readonly holders: readonly string[];
   /** Fencing token on Redis, if it came with the grant or was requested. */
   readonly fencingToken?: bigint | undefined;
+  /** How often the lock was handed on from caller to caller, if it was; see `MutexOptions.handOff`. */
+  readonly handOffs?: number | undefined;
 }
 
 /** The locks of one connection; injectable as `@InjectLockClient(name)`. */
@@ -75,7 +77,7 @@ export interface LockClient {
    * The mutex of this key. Reentrant along the async call tree: see `Lease.run`.
    *
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
-   * @throws LockOptionsError when the backend cannot be `fair`
+   * @throws LockOptionsError when the backend cannot be `fair`, or hand the lock on
    */
   mutex(key: string, options?: MutexOptions): Mutex;
   /**

@@ -15,7 +15,11 @@ export interface LockSubject {
 /** Events of a lock client, by name. */
 export interface LockEvents {
   /** A lock was granted after `waitedMs`. Not emitted for re-entries. */
-  acquired: LockSubject & { readonly waitedMs: number };
+  acquired: LockSubject & {
+    readonly waitedMs: number;
+    /** If another caller has handed it on (see `MutexOptions.handOff`): how often, since the servers have granted it. */
+    readonly handOffs?: number | undefined;
+  };
   /** The acquire started to wait in the queue. Emitted once per acquire. */
   contended: LockSubject;
   /** A lock was released after `heldMs`. */

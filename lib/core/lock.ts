@@ -46,6 +46,25 @@ export interface MutexOptions {
    * @default false
    */
   readonly fenced?: boolean | undefined;
+  /**
+   * Whether a release hands the lock on to the next caller of this client that waits for it, without asking the servers. Then 1,000
+   * callers of one process cost about as many requests as one; other processes wait until the bounds are reached. Not with `fair`
+   * or `fenced`, nor on several independent Redis servers. Clients of one key may choose differently.
+   *
+   * A lease whose token, extension, guarded write or revocation was asked for is released, not handed on: others may have seen
+   * it. So is one with a `lease` or `minLease` of its own. (Lock cohorting: Dice, Marathe, Shavit.)
+   *
+   * @default the `handOff` of the client
+   */
+  readonly handOff?: HandOff | false | undefined;
+}
+
+/** Bounds within which a client may hand a lock on from one of its callers to the next, since the servers have granted it. */
+export interface HandOff {
+  /** How many times: a whole number from 1 to 2^31 - 1. */
+  readonly atMost: number;
+  /** For how many ms: a whole number from 1 to 2^31 - 1. The last caller that gets it may hold it for longer. */
+  readonly for: number;
 }
 
 /** Options of a semaphore. */

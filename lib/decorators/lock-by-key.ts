@@ -31,8 +31,8 @@ export function lockByKey(
   recipe: 'mutex' | 'readLock' | 'writeLock',
 ): KeyLockDecorator {
   return (key: LockKey<never[]>, given: MutexMethodOptions = {}): AsyncMethodDecorator<never[]> => {
-    const { fair, fenced, ...options } = givenOptions(given); // checked with the rest
-    const lock = { recipe, key, fair, fenced } as LockTarget;
+    const { fair, fenced, handOff, ...options } = givenOptions(given); // checked with the rest
+    const lock = { recipe, key, fair, fenced, handOff } as LockTarget;
     const plan = { decorator, lock, options };
     return guardMethod(() => promiseMethod, plan, given);
   };

@@ -51,7 +51,7 @@ export function LockStream(
   key: LockKey<never[]>,
   given: LockStreamOptions = {},
 ): StreamMethodDecorator<never[]> {
-  const { recipe = 'mutex', permits, fair, fenced, as, ...options } = givenOptions(given);
-  const lock = { recipe, key, permits, fair, fenced } as LockTarget; // once destructured, the compiler no longer relates them
+  const { recipe = 'mutex', permits, fair, fenced, handOff, as, ...options } = givenOptions(given);
+  const lock = { recipe, key, permits, fair, fenced, handOff } as LockTarget; // once destructured, the compiler no longer relates them
   return guardMethod(streamMethod(as), { decorator: 'LockStream', lock, options }, given);
 }

@@ -72,8 +72,8 @@ export function createEmbeddedLockClient(
   options: EmbeddedLockOptions = {},
 ): ZooKeeperLockClient {
   const { wait = 'forever', basePath = '/locks', literalPaths = false } = options;
-  const { maxWaiters, maxWaitersPerKey, onDeadlock } = options;
-  const limits = { maxWaiters, maxWaitersPerKey, onDeadlock };
+  const { maxWaiters, maxWaitersPerKey, onDeadlock, handOff } = options;
+  const limits = { maxWaiters, maxWaitersPerKey, onDeadlock, handOff };
   validateEmbeddedOptions({ wait, basePath, literalPaths, ...limits }, name);
   const connection = new SessionConnection({
     transport: transportTo(name),

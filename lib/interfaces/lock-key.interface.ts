@@ -12,8 +12,13 @@ export type RecipeOptions =
       readonly permits?: undefined;
       readonly fair?: undefined;
       readonly fenced?: undefined;
+      readonly handOff?: undefined;
     }
-  | ({ readonly recipe: 'semaphore'; readonly fenced?: undefined } & SemaphoreOptions);
+  | ({
+      readonly recipe: 'semaphore';
+      readonly fenced?: undefined;
+      readonly handOff?: undefined;
+    } & SemaphoreOptions);
 
 /**
  * One lock: a key and the kind of lock.

@@ -132,6 +132,10 @@ export class LockMetrics {
     unit: '{acquire}',
     description: 'Acquires that had to queue.',
   });
+  readonly #handOffs = this.#meter.createCounter('nestjs_interlock.lock.hand_offs', {
+    unit: '{acquire}',
+    description: 'Acquires that got the lock from another caller of their client.',
+  });
   readonly #timeouts = this.#meter.createCounter('nestjs_interlock.lock.timeouts', {
     unit: '{acquire}',
     description: 'Acquires that were not granted in time.',
@@ -148,7 +152,9 @@ export class LockMetrics {
     const { name } = client;
     client.on('acquired', (event) => {
       if (isElection(event.recipe)) return; // a follower that waits for a day has not waited too long
-      measurements.record(this.#wait, event.waitedMs / 1000, attributesOf(name, event));
+      const attributes = attributesOf(name, event);
+      if (event.handOffs) this.#handOffs.add(1, attributes);
+      measurements.record(this.#wait, event.waitedMs / 1000, attributes);
     });
     client.on('failed', (event) => {
       if (isElection(event.recipe)) return;

@@ -4,21 +4,21 @@ const OF_METHODS = ['client', 'wait', 'lease', 'maxHold', 'signal', 'onBusy', 'o
 
 /** Names of the options of each decorator, and of `withLock`. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
-  WithMutex: ['fair', 'fenced', ...OF_METHODS],
+  WithMutex: ['fair', 'fenced', 'handOff', ...OF_METHODS],
   ReadLock: OF_METHODS,
   WriteLock: OF_METHODS,
   WithMultiLock: OF_METHODS,
   LockDefaults: OF_METHODS,
   Semaphore: ['permits', 'fair', ...OF_METHODS],
-  LockStream: ['recipe', 'permits', 'fair', 'fenced', 'as', ...OF_METHODS],
+  LockStream: ['recipe', 'permits', 'fair', 'fenced', 'handOff', 'as', ...OF_METHODS],
   RunOnce: ['atMost', 'atLeast', 'occurrence', 'client'],
   LeaderOnly: ['client', 'onLost'],
   OnLeadership: ['client'],
   OnLeadershipLost: ['client'],
-  withLock: ['recipe', 'permits', 'fair', 'fenced', ...OF_METHODS],
+  withLock: ['recipe', 'permits', 'fair', 'fenced', 'handOff', ...OF_METHODS],
 };
 
-const OF_MEMBERS = ['key', 'recipe', 'permits', 'fair', 'fenced', 'client'];
+const OF_MEMBERS = ['key', 'recipe', 'permits', 'fair', 'fenced', 'handOff', 'client'];
 
 /**
  * The options of a decorator as they were given, in a form that can be taken apart whatever it is; `validateDecoratorOptions`

@@ -1,4 +1,5 @@
 import { LockKeyError, LockOptionsError } from '../core/index.js';
+import { handOffOf } from '../core/internal/hand-off.js';
 import {
   isLease,
   isSignal,
@@ -94,7 +95,7 @@ function validateLockTarget(target: LockTarget): void {
   };
 
   validateMemberOptions(target);
-  const { recipe, permits, fair, fenced, client } = target;
+  const { recipe, permits, fair, fenced, handOff, client } = target;
   const recipes = "'mutex', 'readLock', 'writeLock' or 'semaphore'";
   demand(RECIPES.includes(recipe), 'recipe', recipe, recipes);
   if (recipe === 'semaphore') validatePermits(permits);
@@ -106,6 +107,8 @@ function validateLockTarget(target: LockTarget): void {
   const mayBeFenced = recipe === undefined || recipe === 'mutex';
   demand(mayBeFenced || fenced === undefined, 'fenced', fenced, 'it to a mutex only');
   demand(isFlag(fenced), 'fenced', fenced, 'true or false');
+  demand(mayBeFenced || handOff === undefined, 'handOff', handOff, 'it to a mutex only');
+  handOffOf({ handOff, fair, fenced }, undefined);
   const isName = typeof client === 'string' && client !== '';
   demand(client === undefined || isName, 'client', client, 'the name of a lock client');
 }
@@ -161,6 +164,9 @@ export function parseTargets(members: unknown): LockTarget[] {
     throw new LockOptionsError('keys', members, 'an array of at least one key');
   const targets = members.map(targetOf);
   targets.forEach(validateLockTarget);
+  for (const { handOff } of targets)
+    if (handOff)
+      throw new LockOptionsError('handOff', handOff, 'it to a mutex that is locked alone');
   return targets;
 }
 

@@ -15,7 +15,7 @@ import type { LockEvents, LockSubject } from '../core/lock-events.js';
 import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
 import { PeerDeadlocks } from '../core/deadlocks/peer-deadlocks.js';
 import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
-import { MultiLock } from '../core/multi-lock.js';
+import type { MultiLock } from '../core/multi-lock.js';
 import { validateLockKey, validatePermits } from '../core/internal/validation.js';
 import { connectToRedis } from './make-connection.js';
 import { hashTag } from './connection/cluster-slots.js';
@@ -37,7 +37,7 @@ import { RedisElection } from './locks/redis-election.js';
 import { RedisPermitExpirableSemaphore } from './semaphores/redis-permit-expirable-semaphore.js';
 import { RedisReadWriteLock } from './locks/redis-read-write-lock.js';
 import { RedisSemaphore } from './semaphores/redis-semaphore.js';
-import { acquireAll } from './locks/redis-multi-lock.js';
+import { redisMultiLock } from './locks/redis-multi-lock.js';
 import { validateLease, validateMaxHold } from './locks/redis-lease.js';
 import type {
   RedisReadWriteLockOptions,
@@ -82,12 +82,12 @@ export class RedisLockClient implements LockClient {
     this.#context.deadlocks = new PeerDeadlocks(this.#context, this[LOCK_INSPECTION]);
   }
 
-  mutex(key: string, { fair = false, fenced = false }: MutexOptions = {}): RedisLock {
-    return this.#mutex(key, 'mutex', fair, fenced);
+  mutex(key: string, options: MutexOptions = {}): RedisLock {
+    return this.#mutex(key, 'mutex', options);
   }
 
-  semaphoreMutex(key: string, { fair = false, fenced = false }: MutexOptions = {}): RedisLock {
-    return this.#mutex(key, 'semaphoreMutex', fair, fenced);
+  semaphoreMutex(key: string, options: Omit<MutexOptions, 'handOff'> = {}): RedisLock {
+    return this.#mutex(key, 'semaphoreMutex', options);
   }
 
   readWriteLock(
@@ -149,9 +149,7 @@ export class RedisLockClient implements LockClient {
 
   /** As `LockClient.multiLock`; plain mutexes of this client, in a cluster those in one slot, are acquired by one script. */
   multiLock(locks: readonly Lock[]): MultiLock {
-    const context = this.#context;
-    const { wait, clock } = context;
-    return new MultiLock(locks, { wait, clock, takeTogether: (all) => acquireAll(context, all) });
+    return redisMultiLock(this.#context, locks);
   }
 
   leaderLatch(key: string, options: LeaderOptions = {}): LeaderLatch {
@@ -213,11 +211,13 @@ export class RedisLockClient implements LockClient {
     return this.#lifecycle.close(timeout, unfinished);
   }
 
-  #mutex(key: string, recipe: 'mutex' | 'semaphoreMutex', fair: boolean, fenced: boolean) {
+  #mutex(key: string, recipe: 'mutex' | 'semaphoreMutex', options: MutexOptions) {
+    const { fair = false, fenced = false } = options;
     const kind = `${fair ? 'fair ' : ''}${recipe === 'mutex' ? '' : 'semaphore '}mutex`;
     const name = this.#name(key, kind);
     const commands = (fair ? fairCommands : reentrantCommands)(this.#context, name, fenced);
-    const base = new BaseLock(this.#context, { key, recipe, commands, isFenced: fenced });
+    const handOff = recipe === 'mutex' ? this.#context.waiters.handOffOf(key, options) : undefined;
+    const base = new BaseLock(this.#context, { key, recipe, commands, isFenced: fenced, handOff });
     return new RedisLock(this.#context, name, base, recipe === 'mutex');
   }
 

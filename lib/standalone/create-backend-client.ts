@@ -18,6 +18,7 @@ const COMMON = {
   maxWaiters: true,
   maxWaitersPerKey: true,
   onDeadlock: true,
+  handOff: true,
   namespace: true,
 } as const;
 

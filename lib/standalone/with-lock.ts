@@ -62,8 +62,8 @@ export function withLock(
   key: LockKey<never[]>,
   given: WithLockOptions,
 ): (...args: never[]) => Promise<unknown> {
-  const { client, recipe, permits, fair, fenced, ...options } = givenOptions(given);
-  const lock = { recipe, key, permits, fair, fenced } as LockTarget;
+  const { client, recipe, permits, fair, fenced, handOff, ...options } = givenOptions(given);
+  const lock = { recipe, key, permits, fair, fenced, handOff } as LockTarget;
   const plan: LockPlan = { decorator: 'withLock', method: nameOf(fn), lock, options };
   withMethodInErrors(plan, () => {
     if (typeof fn !== 'function') throw new LockOptionsError('fn', fn, 'a function');

@@ -82,9 +82,9 @@ export class TestingClient {
     private readonly clock: TestingClock,
   ) {
     const { wait = 'forever', basePath = '/locks', literalPaths = false } = options;
-    const { sessionTimeout = 30_000, errorPolicy, onDeadlock } = options;
-    const { maxWaiters, maxWaitersPerKey } = options;
-    const limits = { maxWaiters, maxWaitersPerKey, onDeadlock };
+    const { sessionTimeout = 30_000, errorPolicy } = options;
+    const { maxWaiters, maxWaitersPerKey, onDeadlock, handOff } = options;
+    const limits = { maxWaiters, maxWaitersPerKey, onDeadlock, handOff };
     validateEmbeddedOptions({ wait, basePath, literalPaths, ...limits }, name);
     const server = (this.#server = new EmbeddedServer({ clock, tickTime: TICK_TIME }));
     const outbox = { push: (message: () => void) => void clock.setTimer(message, 0) };
@@ -170,7 +170,7 @@ function leasedClient(client: LockClient, clock: Clock): LockClient {
       if (lease !== undefined) validateLease('lease', lease, { client: name });
       validateMaxHold(maxHold, { client: name });
     },
-    mutex: (key) => leasedLock(client.mutex(key), clock, name),
+    mutex: (key, options) => leasedLock(client.mutex(key, options), clock, name),
     semaphoreMutex: (key) => leasedLock(client.semaphoreMutex(key), clock, name),
     semaphore: (key, options) => leasedLock(client.semaphore(key, options), clock, name),
     readWriteLock: (key) => {

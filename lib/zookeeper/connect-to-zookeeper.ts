@@ -61,10 +61,10 @@ export async function connectToZooKeeper(
   }
 }
 
-/** Ends the session and the worker thread of a client. */
-export async function disconnectFromZooKeeper({
-  connection,
-  worker,
-}: ZooKeeperLockClientSettings): Promise<void> {
-  await Promise.all([worker?.close(), connection.close()]);
+/** Ends the session and the worker thread of a client; waits for that for `ms` at most. */
+export async function disconnectFromZooKeeper(
+  { connection, worker, clock }: ZooKeeperLockClientSettings,
+  ms: number,
+): Promise<void> {
+  await settleWithin(ms, clock, Promise.all([worker?.close(), connection.close()]));
 }

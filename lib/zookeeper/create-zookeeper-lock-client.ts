@@ -36,6 +36,7 @@ export async function createZooKeeperLockClient(
     maxWaiters,
     maxWaitersPerKey,
     onDeadlock,
+    handOff,
   } = options;
   const { servers, chroot } = parseConnectString(options.connect, name);
   const events = new LockEventEmitter(name);
@@ -71,6 +72,7 @@ export async function createZooKeeperLockClient(
     maxWaiters,
     maxWaitersPerKey,
     onDeadlock,
+    handOff,
   });
   return Object.assign(client, { [LIVENESS]: connection });
 }

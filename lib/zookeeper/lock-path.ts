@@ -1,5 +1,6 @@
 import type { ErrorPolicy } from '../core/election/election-backend.js';
 import { type LockErrorContext, LockKeyError, LockOptionsError } from '../core/errors/index.js';
+import type { HandOff } from '../core/lock.js';
 import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
 import { validateLockKey } from '../core/internal/validation.js';
 import { isCanonicalPath } from './connection/znode-path.js';
@@ -68,6 +69,8 @@ export interface LockSettings {
   readonly data?: Buffer | undefined;
   /** What ends a hold, besides the loss of the lock itself. Default: the loss of the session only. */
   readonly errorPolicy?: ErrorPolicy | undefined;
+  /** Bounds within which a caller may give the lock to the next one of its client. */
+  readonly handOff?: HandOff | undefined;
 }
 
 /** Where a client keeps its locks. */

@@ -7,6 +7,7 @@ import { emitEndangered } from '../core/internal/endangered.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { OrderedSet } from '../core/collections/ordered-set.js';
+import { WaitingLines } from '../core/collections/waiting-line.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
 import { type WaiterLimits, Waiters } from '../core/internal/waiter-limits.js';
 import type { LockScope, Wait } from '../core/lock.js';
@@ -61,6 +62,8 @@ export interface RecipeContext extends LockScope {
   readonly removals: GuaranteedDelete;
   readonly listings: SharedListings;
   readonly queues: KnownQueues;
+  /** Acquires that may hand their lock on: see `HandedNodes`. */
+  readonly lines: WaitingLines<unknown>;
   readonly delayedWatches: DelayedWatches;
   /** Bound of an acquire without a `wait`. */
   readonly wait: Wait;
@@ -108,6 +111,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     ),
     listings: new SharedListings(connection, clock),
     queues: new KnownQueues(connection),
+    lines: new WaitingLines(),
     delayedWatches: new DelayedWatches(clock, watchAfter),
     nodeData: Buffer.alloc(0),
     accepts: 'all',

@@ -15,7 +15,6 @@ import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js
 import { MultiLock } from '../core/multi-lock.js';
 import { refuseLease, validatePermits } from '../core/internal/validation.js';
 import { ClientLifecycle, measurePing } from '../core/internal/client-lifecycle.js';
-import { settleWithin } from '../core/internal/timers.js';
 import { connectToZooKeeper, disconnectFromZooKeeper } from './connect-to-zookeeper.js';
 import { ZooKeeperInspection } from './inspection/zookeeper-inspection.js';
 import { lockPath, type LockSettings, nodeData, type NodeOptions, PathUses } from './lock-path.js';
@@ -84,16 +83,17 @@ export class ZooKeeperLockClient implements LockClient {
     this.#context = makeRecipeContext(settings);
     this.#lifecycle = new ClientLifecycle(this.#context, {
       drained: () => this.#context.removals.drained(),
-      disconnect: (ms) => settleWithin(ms, clock, disconnectFromZooKeeper(settings)),
+      disconnect: (ms) => disconnectFromZooKeeper(settings, ms),
     });
     this[LOCK_INSPECTION] = new ZooKeeperInspection(this.#context, chroot, settings);
     if (!isLocal) this.#context.deadlocks = new PeerDeadlocks(this.#context, this[LOCK_INSPECTION]);
     connection.onStateChange((state, reason) => events.emit('connection', { state, reason }));
   }
 
-  /** Every mutex is fair, and every lease has a token: `MutexOptions` make no difference. */
+  /** Every mutex is fair, and every lease has a token: `fair` and `fenced` make no difference, but that they exclude `handOff`. */
   mutex(key: string, options: NodeOptions & MutexOptions = {}): InterProcessMutex {
-    return new InterProcessMutex(this.#context, this.#node(key, 'mutex', options));
+    const handOff = this.#context.waiters.handOffOf(key, options);
+    return new InterProcessMutex(this.#context, { ...this.#node(key, 'mutex', options), handOff });
   }
 
   readWriteLock(key: string, options: NodeOptions = {}): InterProcessReadWriteLock {

@@ -13,7 +13,7 @@ import { leaderLatchSuite } from './leader-latch.suite.js';
 import { leaderSelectorSuite } from './leader-selector.suite.js';
 import { lockInternalsSuite } from './lock-internals.suite.js';
 import { multiLockSuite } from './multi-lock.suite.js';
-import { mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
+import { handedOnMutexSuite, mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
 import { readWriteLockSuite } from './read-write-lock.suite.js';
 import { semaphoreSuite } from './semaphore.suite.js';
 import { sharedCountSuite } from './shared-count.suite.js';
@@ -24,6 +24,7 @@ describe('Embedded', () => {
   const on = useDeployment('the embedded tree', async () => new EmbeddedBackend());
 
   mutexSuite(on);
+  handedOnMutexSuite(on);
   semaphoreMutexSuite(on);
   readWriteLockSuite(on);
   multiLockSuite(on);

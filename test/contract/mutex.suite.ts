@@ -15,7 +15,8 @@ import {
   onStage,
   type StageClient,
 } from './backends/stage.js';
-import { type Backend, semaphoreMutexRecipe, Stage } from './backends/zookeeper.js';
+import { type Backend, handedOnRecipe, semaphoreMutexRecipe, Stage } from './backends/zookeeper.js';
+import { handOffSuite } from './hand-off.suite.js';
 import { deadlockSuite, peerDeadlockSuite } from './deadlock.suite.js';
 import { lockOptionsSuite, lockWaitSuite } from './lock-waits.suite.js';
 import {
@@ -39,6 +40,15 @@ export function mutexSuite(on: Deployment<Backend>): void {
     everyMutexSuite(on, stage);
     on.part('the znodes', 'server', () => mutexZnodesSuite(stage));
     on.part('its requests', 'server', () => mutexRequestsSuite(stage));
+  });
+}
+
+/** Everything that a mutex promises that is handed on from caller to caller, but for the order across processes. */
+export function handedOnMutexSuite(on: Deployment<Backend>): void {
+  describe(`A mutex that is handed on, on ${on.name}`, () => {
+    const stage = onStage(() => Stage.build(on.backend(), handedOnRecipe));
+    everyMutexSuite(on, stage, { isFair: false, isVariant: true, isHandedOn: true });
+    handOffSuite(on.name, stage);
   });
 }
 
@@ -79,6 +89,8 @@ export interface MutexTraits {
   readonly isMulti?: boolean;
   /** Has its client a simpler mutex too? What servers do that go away, does not depend on which of the two is held. Default false. */
   readonly isVariant?: boolean;
+  /** Is it handed on within a client? Default false. */
+  readonly isHandedOn?: boolean;
   /** What is a time-out told of a holder of another client? Default: its node. */
   readonly shown?: ShownOfOthers;
 }
@@ -90,14 +102,16 @@ export function everyMutexSuite<B>(
   traits: MutexTraits = {},
 ): void {
   const { isFair = true, isReentrant = true, isMulti = false, isVariant = false } = traits;
-  const { shown = 'its node' } = traits;
+  const { shown = 'its node', isHandedOn } = traits;
   const waitedFor = { wanted: (client: StageClient) => client.lock(stage().key) };
   on.part('exclusion', 'deployment', () => mutexExclusionSuite(stage, isFair));
   on.part('re-entry', 'client', () =>
     isReentrant ? mutexReentrySuite(stage) : mutexNonReentrantSuite(stage),
   );
   on.part('waiting', 'server', () => lockWaitSuite(stage, waitedFor));
-  on.part('a time-out', 'server', () => timeOutHolderSuite(stage, { ...waitedFor, shown }));
+  on.part('a time-out', 'server', () =>
+    timeOutHolderSuite(stage, { ...waitedFor, shown, isHandedOn }),
+  );
   on.part('bad options', 'client', () => lockOptionsSuite(stage, waitedFor));
   if (!isVariant && !isMulti) {
     on.part('in a circle', 'server', () => deadlockSuite(stage));

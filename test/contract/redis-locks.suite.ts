@@ -6,6 +6,7 @@ import { eventually } from '../support/time.js';
 import { type RedisBackend, redisRecipes, RedisStage } from './backends/redis.js';
 import { RedisSemaphoreStage } from './backends/semaphores.js';
 import { type Deployment, onStage } from './backends/stage.js';
+import { handOffSuite } from './hand-off.suite.js';
 import { everyMutexSuite } from './mutex.suite.js';
 import { everyReadWriteLockSuite } from './read-write-lock.suite.js';
 import { everySemaphoreSuite } from './semaphore.suite.js';
@@ -14,6 +15,7 @@ const REDIS_NAMES = {
   mutex: 'mutex',
   fenced: 'fenced mutex',
   fair: 'fair mutex',
+  handedOn: 'mutex that is handed on',
   spin: 'spin lock',
   semaphoreMutex: 'semaphore mutex',
 };
@@ -31,6 +33,7 @@ export function redisMutexSuite(
       isVariant: kind !== 'mutex',
       shown: 'itself',
     });
+    if (kind === 'handedOn') handOffSuite(on.name, stage);
   });
 }
 

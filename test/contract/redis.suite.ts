@@ -17,6 +17,7 @@ export function redisSuite(on: Deployment<RedisBackend>): void {
   redisMutexSuite(on);
   redisMutexSuite(on, 'fenced');
   redisMutexSuite(on, 'fair');
+  redisMutexSuite(on, 'handedOn');
   redisMutexSuite(on, 'spin');
   redisMutexSuite(on, 'semaphoreMutex');
   redisReadWriteLockSuite(on);
@@ -37,6 +38,7 @@ export function redisSuite(on: Deployment<RedisBackend>): void {
 /** All that locks on a Redis Cluster have to do. */
 export function redisClusterSuite(on: Deployment<RedisBackend>): void {
   redisMutexSuite(on);
+  redisMutexSuite(on, 'handedOn');
   redisMutexSuite(on, 'fair');
   redisMutexSuite(on, 'spin');
   redisReadWriteLockSuite(on);

@@ -5,7 +5,7 @@ import { standaloneZooKeeper } from './backends/zookeeper-servers.js';
 import { noGuardedWriteSuite } from './guarded-write.suite.js';
 import { lockInternalsSuite } from './lock-internals.suite.js';
 import { multiLockSuite } from './multi-lock.suite.js';
-import { mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
+import { handedOnMutexSuite, mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
 import { readWriteLockSuite } from './read-write-lock.suite.js';
 import { semaphoreSuite } from './semaphore.suite.js';
 
@@ -13,6 +13,7 @@ describe('ZooKeeper', () => {
   const on = useDeployment('a standalone server', standaloneZooKeeper, ['server', 'deployment']);
 
   mutexSuite(on);
+  handedOnMutexSuite(on);
   semaphoreMutexSuite(on);
   readWriteLockSuite(on);
   multiLockSuite(on);

@@ -34,6 +34,11 @@ class Orders {
     return this.room.stay('paid');
   }
 
+  @WithMutex('hot', { handOff: { atMost: 10, for: 600_000 } })
+  async handedOn(): Promise<string> {
+    return this.room.stay('paid');
+  }
+
   @WithMultiLock([{ key: 'order', fair: true }, 'other'])
   async several(): Promise<string> {
     return this.room.stay('paid');
@@ -73,6 +78,18 @@ class HangsByDefault {
   async until(): Promise<void> {
     await aborted();
   }
+}
+
+@Injectable()
+class Plain {
+  @WithMutex('order')
+  async pay(): Promise<void> {}
+}
+
+@Injectable()
+class HandedOn {
+  @WithMutex('order', { handOff: { atMost: 1, for: 1 } })
+  async pay(): Promise<void> {}
 }
 
 @Injectable()
@@ -126,6 +143,29 @@ describe('Options of the mutex on decorators', () => {
   });
 
   it.each([
+    ['Redis', () => options()],
+    ['embedded', () => ({})],
+  ])('have the next call of the process take the lock over on %s', async (_, backend) => {
+    const app = await apps.boot({ clients: [backend()], providers: [Orders] });
+    const counts: (number | undefined)[] = [];
+    clientOf(app).on('acquired', ({ handOffs }) => counts.push(handOffs));
+    const calls = [1, 2, 3].map(() => app.get(Orders).handedOn());
+    apps.room.open();
+    expect(await Promise.all(calls)).toEqual(['paid', 'paid', 'paid']);
+    expect(counts).toEqual([undefined, 1, 2]);
+  });
+
+  it('are those of the client where the decorator has none', async () => {
+    const clients = [{ ...options(), handOff: { atMost: 1, for: 600_000 } }];
+    const app = await apps.boot({ clients, providers: [Plain] });
+    const counts: (number | undefined)[] = [];
+    clientOf(app).on('acquired', ({ handOffs }) => counts.push(handOffs));
+    const calls = [1, 2, 3].map(() => app.get(Plain).pay());
+    await Promise.all(calls);
+    expect(counts).toEqual([undefined, 1, undefined]);
+  });
+
+  it.each([
     [Hangs, 'maxHold of 300 ms'],
     [HangsByDefault, 'maxHold of 300 ms'],
     [SeveralHang, 'its part "hangs" was lost'],
@@ -149,12 +189,17 @@ describe('Options of the mutex on decorators', () => {
       [{ fair: 'yes' }, 'true or false'],
       [{ fenced: 1 }, 'true or false'],
       [{ maxHold: 0 }, 'milliseconds above 0'],
+      [{ handOff: { atMost: 1 } }, '{ atMost, for }'],
+      [{ handOff: { atMost: 1, for: 1 }, fair: true }, 'none with `fair`'],
     ];
     const on = Object.create(Orders.prototype) as object;
     for (const [options, expected] of wrong)
       expect(() => WithMutex('order', options)(on, 'pay', { value: async () => {} })).toThrow(
         expected,
       );
+    const handOff = { atMost: 1, for: 1 };
+    const several = WithMultiLock([{ key: 'order', handOff }, 'other']);
+    expect(() => several(on, 'pay', { value: async () => {} })).toThrow('locked alone');
   });
 
   it('keep an app from starting whose backend does not have them', async () => {
@@ -166,5 +211,10 @@ describe('Options of the mutex on decorators', () => {
     const clients = [{ backend: 'redis' as const, nodes: nodes().all.map(({ url }) => url) }];
     const error = await apps.bootError({ clients, providers: [Fair] });
     expect(error.message).toContain('no queue in common, to @WithMutex of Fair.pay');
+    const others = await apps.bootError({ clients, providers: [HandedOn] });
+    expect(others.message).toContain('one server or cluster, to @WithMutex of HandedOn.pay');
+    const [client] = clients;
+    const own = await apps.bootError({ clients: [{ ...client!, handOff: { atMost: 1, for: 1 } }] });
+    expect(own.message).toContain('none with `nodes`');
   });
 });

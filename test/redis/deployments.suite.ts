@@ -14,6 +14,7 @@ import {
   fairLockDeadWaitersSuite,
   fairLockLateCopiesSuite,
 } from './fair-mutex-queue.suite.js';
+import { handOffSuite } from './hand-off.suite.js';
 import { lockHoldersSuite, lockKindsSuite, ownershipSuite } from './mutex.suite.js';
 import { fencedLockSuite, lockLayoutSuite, lockScriptsSuite } from './mutex-layout.suite.js';
 import { lockLeaseSuite, renewalSuite } from './mutex-lease.suite.js';
@@ -74,6 +75,7 @@ export function locksSuite(on: OnRedis): void {
     describe('spinning', () => spinLockSpinningSuite(on));
     describe('the lease', () => lockLeaseSuite(on));
     describe('renewal', () => renewalSuite(on));
+    describe('handing it on', () => handOffSuite(on));
     describe('the holders', () => lockHoldersSuite(on));
     describe('the layout', () => lockLayoutSuite(on));
     describe('fenced', () => fencedLockSuite(on));

@@ -1,7 +1,7 @@
 ------------------------------ MODULE HandOff ------------------------------
 (*
-  A hold of one process that goes from caller to caller inside of it before others get the lock. Not implemented yet: these are
-  the rules that an implementation has to keep.
+  A hold of one process that goes from caller to caller inside of it before others get the lock: the rules that `handOff` keeps. The
+  code takes no blocks of tokens: it hands on no hold whose token was asked for, so each token is that of one caller.
 
   1. A hold is handed on at most AtMost times, and then released; callers who are left queue on the servers again, behind the others.
   2. The grant takes a block of tokens, one for each caller that it may serve. Each caller gets the next; the block is never exceeded.

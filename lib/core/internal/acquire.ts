@@ -83,7 +83,7 @@ function openWait(context: WaitContext, request: WaitRequest): WaitScope {
   const { client, clock, waits, longestWait } = context;
   const { key, recipe, options, wait, isInside = LeaseScope.isInsideLock() } = request;
   refuseUnlessAccepted(context, key, isInside);
-  const about = { key, client, clock, open: waits, recipe, isInside };
+  const about = { key, client, clock, open: waits, recipe, isInside, owner: context };
   const scope = new WaitScope(about, options, wait);
   if (longestWait !== undefined) scope.bound(longestWait);
   return scope;
@@ -166,7 +166,10 @@ export async function runAcquire<T>(
     leaveQueue = enterQueue(context, request);
     const granted = await work(wait);
     if (granted !== undefined)
-      emit(events, 'acquired', request, () => ({ waitedMs: wait.elapsed }));
+      emit(events, 'acquired', request, () => ({
+        waitedMs: wait.elapsed,
+        ...(wait.handOffs && { handOffs: wait.handOffs }),
+      }));
     return granted;
   } catch (error) {
     emit(events, 'failed', request, () => ({ waitedMs: wait.elapsed, error }));

@@ -80,10 +80,11 @@ export function clientActivity({ clock, holds, waits }: Acquires): LockActivity[
 
 /** A lost hold does not count as held, even before it is released. */
 function heldActivity({ identity, subject, heldSince, backend }: ClientHold, now: number) {
-  const { holders, knownToken: fencingToken } = backend;
+  const { holders, knownToken: fencingToken, handOffs } = backend;
   const { name } = identity;
   const forMs = now - heldSince;
-  return { ...subject, state: 'held', forMs, name, holders, fencingToken } as const;
+  const own = handOffs ? { handOffs } : undefined;
+  return { ...subject, state: 'held', forMs, name, holders, fencingToken, ...own } as const;
 }
 
 /** `undefined` for a wait of another kind than for a lock. */

@@ -21,6 +21,8 @@ export interface HoldBackend {
   readonly parts?: readonly Hold[] | undefined;
   /** @default the clock of the machine */
   readonly clock?: Clock | undefined;
+  /** How often it was handed on from caller to caller; see `MutexOptions.handOff`. */
+  readonly handOffs?: number | undefined;
   /** See `LockLostError`. */
   readonly confirmedAgoMs?: number | undefined;
   /** If it is endangered, see `LockEvents`: the ms after which it is lost. */

@@ -24,6 +24,8 @@ export interface WaitScopeContext extends LockErrorContext {
    * @default false
    */
   readonly isInside?: boolean | undefined;
+  /** The client: when it accepts nothing any more, the wait is over, although it may be closed some turns later. */
+  readonly owner?: { readonly accepts: 'all' | 'nested' | 'none' } | undefined;
 }
 
 /**
@@ -38,6 +40,8 @@ export class WaitScope {
   waiterId?: () => string | undefined;
   /** Returns the holder that was last seen, without a request; called when the time is over. */
   holder?: () => LockHolder | undefined;
+  /** Set if another caller has handed the lock on to this one: how often that happened since the servers granted it. */
+  handOffs?: number;
   /** Called each time the acquire begins to wait for others. */
   contended: () => void = () => {};
   #error?: LockError;
@@ -78,6 +82,12 @@ export class WaitScope {
     return this.context.isInside === true;
   }
 
+  /** Whether it has ended without a grant. */
+  get isOver(): boolean {
+    this.#checkClient();
+    return this.#error !== undefined;
+  }
+
   /** Milliseconds since the acquire began. */
   get elapsed(): number {
     return this.context.clock.now() - this.startedAt;
@@ -105,8 +115,13 @@ export class WaitScope {
     this.cancel(new LockClientClosedError(this.context));
   }
 
+  #checkClient(): void {
+    if (this.#error === undefined && this.context.owner?.accepts === 'none') this.close();
+  }
+
   /** Settles as `event` does, or rejects as soon as the wait has ended, whichever comes first. */
   until<T>(event: Promise<T>): Promise<T> {
+    this.#checkClient();
     return new Promise<T>((resolve, reject) => {
       if (this.#error !== undefined) reject(this.#error);
       else this.#enders.add(reject);
@@ -137,6 +152,7 @@ export class WaitScope {
 
   /** Throws the error that ended the wait, if it has ended. */
   throwIfEnded(): void {
+    this.#checkClient();
     if (this.#error !== undefined) throw this.#error;
   }
 

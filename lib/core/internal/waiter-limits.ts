@@ -1,4 +1,6 @@
 import { LockOptionsError, LockQueueFullError } from '../errors/index.js';
+import type { HandOff, MutexOptions } from '../lock.js';
+import { handOffOf, validateHandOff } from './hand-off.js';
 import { LeaseScope } from './lease-scope.js';
 
 /** Options about the acquires of one client that wait at the same time, of every backend. */
@@ -31,13 +33,20 @@ export interface WaiterLimits {
    * @default 'warn'
    */
   readonly onDeadlock?: 'warn' | 'reject' | undefined;
+  /**
+   * The `handOff` of mutexes that set none: see `MutexOptions.handOff`. Mutexes that are `fair` or `fenced` ignore it.
+   *
+   * @default none
+   */
+  readonly handOff?: HandOff | false | undefined;
 }
 
 const DEFAULTS = { maxWaiters: 200_000, maxWaitersPerKey: 50_000 };
 
 /** @throws LockOptionsError */
 export function validateWaiterLimits(limits: WaiterLimits, client: string): void {
-  const { onDeadlock = 'warn' } = limits;
+  const { onDeadlock = 'warn', handOff } = limits;
+  validateHandOff(handOff, { client });
   if (onDeadlock !== 'warn' && onDeadlock !== 'reject')
     throw new LockOptionsError('onDeadlock', onDeadlock, "'warn' or 'reject'", { client });
   for (const option of ['maxWaiters', 'maxWaitersPerKey'] as const) {
@@ -61,6 +70,7 @@ const MOST_IDLE = 1_000;
 export class Waiters {
   /** See `WaiterLimits`. */
   readonly onDeadlock: 'warn' | 'reject';
+  readonly #handOff: WaiterLimits['handOff'];
   readonly #limits: typeof DEFAULTS;
   #ofKey = new Map<string, number>();
   #idle = 0;
@@ -68,13 +78,23 @@ export class Waiters {
 
   constructor(
     private readonly client: string,
-    { maxWaiters, maxWaitersPerKey, onDeadlock = 'warn' }: WaiterLimits,
+    { maxWaiters, maxWaitersPerKey, onDeadlock = 'warn', handOff }: WaiterLimits,
   ) {
     this.onDeadlock = onDeadlock;
+    this.#handOff = handOff;
     this.#limits = {
       maxWaiters: maxWaiters ?? DEFAULTS.maxWaiters,
       maxWaitersPerKey: maxWaitersPerKey ?? DEFAULTS.maxWaitersPerKey,
     };
+  }
+
+  /**
+   * Bounds within which the mutex of that key goes from caller to caller; see `MutexOptions.handOff`.
+   *
+   * @throws LockOptionsError
+   */
+  handOffOf(key: string, options: MutexOptions): HandOff | undefined {
+    return handOffOf(options, this.#handOff, { key, client: this.client });
   }
 
   /** Number of acquires. */

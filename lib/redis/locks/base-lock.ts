@@ -4,13 +4,14 @@ import type { Hold } from '../../core/internal/hold.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import { isSameLock, type LockIdentity, type LockRecipe } from '../../core/lock.js';
+import { type HandOff, isSameLock, type LockIdentity, type LockRecipe } from '../../core/lock.js';
 import { isReply } from '../connection/redis-error.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { AcquireLoop, Granted } from './acquire-loop.js';
 import { contend } from './contend.js';
 import type { LockCommand, LockCommands } from './lock-commands.js';
 import { holderInfo, newHolder } from './lock-holders.js';
+import type { HandedHold, LocalQueuePlace } from './local-queue.js';
 import type { RedisGrant, SendRelease, SharedFencingToken } from './redis-grant.js';
 import { RedisHold } from './redis-hold.js';
 import {
@@ -32,6 +33,8 @@ interface LockSettings {
   readonly commands: LockCommands;
   /** Whether the grant includes the fencing token. */
   readonly isFenced?: boolean;
+  /** Bounds within which a hold may be handed on. */
+  readonly handOff?: HandOff | undefined;
   /** Fencing token of the writer that a reader is inside of. */
   readonly token?: SharedFencingToken;
 }
@@ -140,6 +143,7 @@ export class BaseLock {
         lines: [commands],
         granted: (grant, [place]) =>
           new RedisLease(this.hold(grant, holder, lease, options, place!).hold),
+        takeOver: (handed, [place]) => this.#takeOver(handed, lease, options, place!, wait),
         takeBack: (contention) => this.takeBack(contention, holder, lease),
       },
       wait,
@@ -153,7 +157,7 @@ export class BaseLock {
    * @param release sends the release, if it is not sent for this lock alone
    */
   hold(
-    { sentAt, token, interruptions }: Granted,
+    { sentAt, token, interruptions, handOffs }: Granted & Pick<Partial<HandedHold>, 'handOffs'>,
     holder: string,
     lease: number,
     options: RedisAcquireOptions,
@@ -171,12 +175,28 @@ export class BaseLock {
       lease,
       isRenewed: options.lease === undefined,
       interruptions,
+      handOffs,
+      handOff: settings.handOff,
       maxHold: options.maxHold,
       token: isFenced ? token : undefined,
       sharedToken: settings.token,
       place,
       release,
     });
+  }
+
+  /** The lease that was handed on, if this acquire would have asked the server for the same. */
+  #takeOver(
+    handed: HandedHold,
+    lease: number,
+    options: RedisAcquireOptions,
+    place: LocalQueuePlace,
+    wait: WaitScope,
+  ): RedisLease | undefined {
+    const isAlike = options.lease === undefined && lease === handed.lease;
+    if (this.settings.handOff === undefined || !isAlike || wait.isOver) return undefined;
+    wait.handOffs = handed.handOffs?.times;
+    return new RedisLease(this.hold(handed, handed.holder, lease, options, place).hold);
   }
 
   /** As the function. */

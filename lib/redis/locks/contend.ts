@@ -3,7 +3,7 @@ import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { LockHolder } from '../../core/lock-holder.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { AcquireLoop, type Granted } from './acquire-loop.js';
-import { LocalQueuePlace } from './local-queue.js';
+import { type HandedHold, LocalQueuePlace } from './local-queue.js';
 import type { AcquireCommands, LockCommands, LockRequest } from './lock-commands.js';
 import { holderOf } from './lock-holders.js';
 
@@ -21,6 +21,8 @@ interface Contest<T> {
    * @param places the acquire's own, one per queue; those of an `exclusive` queue must be left when the lock is free or lost
    */
   granted(grant: Granted, places: readonly LocalQueuePlace[]): T;
+  /** Turns what another acquire of this client hands on into the result; `undefined`: it does not take that. */
+  takeOver?(hold: HandedHold, places: readonly LocalQueuePlace[]): T | undefined;
   /** Removes anything that an acquire without a result has left, or may still leave, on the server. */
   takeBack(contention: AcquireLoop): void;
 }
@@ -51,13 +53,19 @@ export async function contend<T>(
       if (place.isFirst) continue;
       if (!request.mayWait) return undefined;
       wait.contended();
+      place.onHandOff((hold) => {
+        result = contest.takeOver?.(hold, places);
+        return result !== undefined;
+      });
       await wait.until(place.first());
+      if (result !== undefined) return result;
     }
     const grant = await contention.run(() => firstOf(places, wait));
     wait.throwIfEnded(); // a grant that comes too late does not count
     if (grant) result = contest.granted(grant, places);
     return result;
   } catch (error) {
+    if (result !== undefined) return result; // it was handed on before the wait ended
     throw contention.explained(error);
   } finally {
     contention.end();

@@ -1,30 +1,41 @@
 import { NameMemory } from '../../core/collections/name-memory.js';
-import { ShardedMap } from '../../core/collections/sharded-map.js';
+import {
+  type LinePlace,
+  type TakeOver,
+  WaitingLines,
+} from '../../core/collections/waiting-line.js';
+import type { HandOffs } from '../../core/internal/hand-off.js';
 import type { LockCommands } from './lock-commands.js';
+
+/** What one acquire of a client hands on to the next. */
+export interface HandedHold {
+  readonly holder: string;
+  /** When the command that last set the lease was sent. */
+  readonly sentAt: number;
+  readonly lease: number;
+  /** Number of connection interruptions before the acquire was sent: a later interruption may cause a copy of it. */
+  readonly interruptions: number;
+  /** Default: the server grants it now. */
+  readonly handOffs?: HandOffs | undefined;
+}
 
 /** Number of waiters of one process in the queue of one key on the server; the others wait behind them, locally. */
 export const WAITERS_ON_SERVER = 16;
 
 type Kind = LockCommands['localQueue'];
 
-/** Number of acquires of a local queue that ask the server. */
-const WIDTH = { exclusive: 1, waiters: 1, queue: WAITERS_ON_SERVER };
-
 /** Local queues of one client, by lock; and the locks that other processes want too. */
 export class LocalQueues {
   readonly #lines = {
-    exclusive: new ShardedMap<Line>(),
-    waiters: new ShardedMap<Line>(),
-    queue: new ShardedMap<Line>(),
+    exclusive: new WaitingLines<HandedHold>(),
+    waiters: new WaitingLines<HandedHold>(),
+    queue: new WaitingLines<HandedHold>(WAITERS_ON_SERVER),
   };
   readonly #wanted = new WantedLocks();
 
   /** @internal Joins the end of the local queue of that lock. */
-  join(kind: Exclude<Kind, 'none'>, name: string): Place {
-    const lines = this.#lines[kind];
-    let line = lines.get(name);
-    if (line === undefined) lines.set(name, (line = new Line(lines, name, WIDTH[kind])));
-    return line.join();
+  join(kind: Exclude<Kind, 'none'>, name: string): LinePlace<HandedHold> {
+    return this.#lines[kind].join(name);
   }
 
   /** Whether there is no local queue for that lock. */
@@ -44,7 +55,7 @@ export class LocalQueues {
 
 /** Place of one acquire in the local queue of its lock, if there is a queue and the acquire has to join it. */
 export class LocalQueuePlace {
-  #place?: Place;
+  #place?: LinePlace<HandedHold>;
 
   /** @param mayWait an acquire that may not wait skips the waiters, unless the queue is `exclusive` */
   constructor(
@@ -82,63 +93,19 @@ export class LocalQueuePlace {
     this.#place?.leave();
   }
 
-  #join(): Place {
+  /** See `LinePlace`. */
+  onHandOff(take: TakeOver<HandedHold>): void {
+    this.#place?.onHandOff(take);
+  }
+
+  /** See `LinePlace`. */
+  handOff(hold: HandedHold): boolean {
+    return this.#place?.handOff(hold) ?? false;
+  }
+
+  #join(): LinePlace<HandedHold> {
     const { localQueue, redisKey } = this.commands;
     return (this.#place = this.lines.join(localQueue as Exclude<Kind, 'none'>, redisKey));
-  }
-}
-
-/** One place in a {@link Line}. */
-class Place {
-  #first?: Promise<void>;
-  #moved?: () => void;
-
-  constructor(
-    private readonly line: Line,
-    public isFirst: boolean,
-  ) {}
-
-  /** Resolves when this place is among the first `width`. */
-  get first(): Promise<void> {
-    this.#first ??= this.isFirst
-      ? Promise.resolve()
-      : new Promise<void>((resolve) => (this.#moved = resolve));
-    return this.#first;
-  }
-
-  moveUp(): void {
-    this.isFirst = true;
-    this.#moved?.();
-  }
-
-  leave(): void {
-    this.line.leave(this);
-  }
-}
-
-/** Acquires of one process that want one lock, in order of arrival; the first `width` ask the server. */
-class Line {
-  readonly #places: Place[] = [];
-
-  constructor(
-    private readonly lines: ShardedMap<Line>,
-    private readonly name: string,
-    private readonly width: number,
-  ) {}
-
-  join(): Place {
-    const place = new Place(this, this.#places.length < this.width);
-    this.#places.push(place);
-    return place;
-  }
-
-  leave(place: Place): void {
-    const index = this.#places.indexOf(place);
-    if (index < 0) return;
-    this.#places.splice(index, 1);
-    const next = this.#places[this.width - 1];
-    if (next && !next.isFirst) next.moveUp();
-    if (this.#places.length === 0) this.lines.delete(this.name);
   }
 }
 

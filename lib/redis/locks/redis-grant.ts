@@ -1,7 +1,10 @@
-import type { LockIdentity } from '../../core/lock.js';
+import { oneMore } from '../../core/internal/hand-off.js';
+import type { HandOff, LockIdentity } from '../../core/lock.js';
+import type { Renewal } from '../connection/renewal-schedule.js';
+import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockBury } from '../scripts/index.js';
-import type { LocalQueuePlace } from './local-queue.js';
+import type { HandedHold, LocalQueuePlace } from './local-queue.js';
 import type { LockCommand, LockCommands } from './lock-commands.js';
 
 /**
@@ -10,6 +13,8 @@ import type { LockCommand, LockCommands } from './lock-commands.js';
  * If a reader had a greater token than the writer it is inside of, the protected resource would reject that writer.
  */
 export class SharedFencingToken {
+  /** Whether it was asked for. */
+  wasAsked = false;
   #asking?: Promise<bigint>;
 
   /** @param value token, if it came with the grant */
@@ -22,6 +27,7 @@ export class SharedFencingToken {
 
   /** Resolves to the token; rejects as `ask` does, after which the next caller tries its own `ask`. */
   async get(ask: () => Promise<bigint>): Promise<bigint> {
+    this.wasAsked = true;
     while (this.#asking !== undefined) await this.#asking.catch(() => {});
     if (this.value !== undefined) return this.value;
     this.#asking = ask();
@@ -34,29 +40,61 @@ export class SharedFencingToken {
 }
 
 /** Terms of a grant. Times are in ms. */
-export interface RedisGrant {
+export interface RedisGrant extends HandedHold {
   readonly identity: LockIdentity;
   /** Key of the lock, as given by the user. */
   readonly key: string;
   /** Method that requested the lock. */
   readonly method?: string | undefined;
-  readonly holder: string;
-  /** When the command that set the lease was sent. */
-  readonly sentAt: number;
-  readonly lease: number;
   /** Whether the lease is renewed for as long as the lock is held. */
   readonly isRenewed: boolean;
   readonly maxHold?: number | undefined;
-  /** Number of connection interruptions before the acquire was sent: a later interruption may cause a copy of it. */
-  readonly interruptions: number;
+  /** Bounds within which it may be handed on. */
+  readonly handOff?: HandOff | undefined;
   /** Token of this hold, if it came with the grant. */
   readonly token?: bigint | undefined;
   /** Token of the writer that this hold is inside of. */
   readonly sharedToken?: SharedFencingToken | undefined;
   /** Its place in the local queue, left when the lock was released, or is lost. */
-  readonly place: Pick<LocalQueuePlace, 'leave'>;
+  readonly place: Pick<LocalQueuePlace, 'leave' | 'handOff'>;
   /** Sends the release, if it is not sent for this lock alone; as `GuaranteedRelease.run`. */
   readonly release?: SendRelease | undefined;
+}
+
+/**
+ * What the next caller gets of a hold that is released now; `undefined` if it may not get it.
+ *
+ * Its renewal is due when that of a new one is, so the server has confirmed it lately, on a connection that did not break since:
+ * what was lost on the server meanwhile is noticed no later than by a holder that was just granted the lock.
+ */
+export function handedHold(
+  { clock, connection }: RecipeContext,
+  grant: RedisGrant,
+  heldSince: number,
+  confirmedAt: number,
+): HandedHold | undefined {
+  const { holder, lease, interruptions, isRenewed, handOff, release } = grant;
+  if (handOff === undefined || !isRenewed || release !== undefined) return undefined;
+  const now = clock.now();
+  const { count } = connection.interruptions;
+  if (now - confirmedAt > lease / 6 || count !== interruptions) return undefined;
+  const handOffs = oneMore(handOff, grant.handOffs ?? { since: heldSince, times: 0 }, now);
+  return handOffs && { holder, sentAt: confirmedAt, lease, interruptions, handOffs };
+}
+
+/** Delay before an unanswered question is sent again, in ms. */
+const ASK_AGAIN_AFTER = 200;
+
+/** Asks whether the server knows a hold, as long as `isLive`; without an answer it counts as known. */
+export async function isKnown(
+  { clock, connection, renewal }: RecipeContext,
+  hold: Renewal,
+  isLive: () => boolean,
+): Promise<boolean> {
+  const ask = () => renewal.renewOne({ ...hold, lease: 0 });
+  const bound = asLongAs(clock, isLive);
+  const asked = retryUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER);
+  return await asked.catch(() => true);
 }
 
 /** How much faster than the local clock a server's clock may run: a fraction of the time, plus a fixed part in ms. */

@@ -6,7 +6,6 @@ import { emitIfEndangered } from '../../core/internal/endangered.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import { reasonOf } from '../connection/redis-error.js';
 import type { Registration, Renewable, Renewal } from '../connection/renewal-schedule.js';
-import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockRenew, tokenRaise } from '../scripts/index.js';
 import { GuardedWrites } from './guarded-writes.js';
@@ -15,13 +14,12 @@ import { permitIdsOf } from '../semaphores/permit-holder.js';
 import {
   buryCopies,
   driftAdjustedDeadline,
+  handedHold,
+  isKnown,
   type RedisGrant,
   SharedFencingToken,
   tombstoneOf,
 } from './redis-grant.js';
-
-/** Delay before an unanswered confirmation request is sent again, in ms. */
-const ASK_AGAIN_AFTER = 200;
 
 /** A held lock of this backend. */
 export class RedisHold implements HoldBackend, Renewable {
@@ -34,6 +32,7 @@ export class RedisHold implements HoldBackend, Renewable {
   /** Called when it becomes endangered. */
   onEndangered?: () => void;
   readonly endsAt: number;
+  readonly handOffs: number | undefined;
   registration?: Registration;
   #extendedAt = -Infinity;
   #token?: SharedFencingToken;
@@ -50,6 +49,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const { identity, key, method, sentAt, lease, isRenewed, maxHold } = grant;
     const { client, clock, connection } = context;
     this.lease = lease;
+    this.handOffs = grant.handOffs?.times;
     this.deadline = driftAdjustedDeadline(sentAt, lease);
     this.#confirmedAt = sentAt;
     this.endsAt = clock.now() + (maxHold ?? Infinity);
@@ -92,13 +92,9 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.commands.kind;
   }
 
-  /** Ids of its permits; empty if it is not a semaphore. */
-  get permitIds(): readonly string[] {
-    return this.kind === 'permits' ? permitIdsOf(this.grant.holder) : [];
-  }
-
+  /** Of a semaphore the ids of its permits. */
   get holders(): readonly string[] {
-    return this.kind === 'permits' ? this.permitIds : [this.holder];
+    return this.kind === 'permits' ? permitIdsOf(this.holder) : [this.holder];
   }
 
   /** Whether its server is connected now. */
@@ -187,7 +183,8 @@ export class RedisHold implements HoldBackend, Renewable {
     this.grant.place.leave();
   }
 
-  async free(): Promise<void> {
+  async free(wasLost: boolean): Promise<void> {
+    if (!wasLost && this.#handOn()) return this.#stop();
     const { context, commands, grant } = this;
     this.#stop();
     const rest = Math.ceil(this.hold.heldSince + this.hold.atLeast - this.now);
@@ -197,6 +194,14 @@ export class RedisHold implements HoldBackend, Renewable {
       context.releases.run(command, this.deadline));
     grant.place.leave(listening);
     if (listening !== undefined) this.#writes?.forget();
+  }
+
+  /** Invariant: what others may have seen as its own is not handed on: its token, its guarded writes, its lease. */
+  #handOn(): boolean {
+    const wasShown = this.#token?.wasAsked || this.#writes !== undefined || this.extension > 0;
+    if (wasShown || this.hold.atLeast > 0) return false;
+    const handed = handedHold(this.context, this.grant, this.hold.heldSince, this.#confirmedAt);
+    return handed !== undefined && this.grant.place.handOff(handed);
   }
 
   /** Lets the lease expire on the server after `rest` ms, whatever happens to this process. */
@@ -212,8 +217,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const { script, keys, args } = this.commands.token(holder);
     const next = await unlessLost(this.hold, this.context.connection.run(script, keys, args));
     if (next === null) this.gone();
-    const { lost } = this.hold;
-    if (lost) throw lost;
+    if (this.hold.lost) throw this.hold.lost;
     if (next === null) throw new LockNotHeldError({ key, client: this.context.client });
     return BigInt(next as number);
   }
@@ -225,11 +229,7 @@ export class RedisHold implements HoldBackend, Renewable {
 
   /** Asks whether the server still knows the hold: without renewal, nothing else would detect that it has forgotten it. */
   async #confirm(): Promise<void> {
-    const { clock, connection, renewal } = this.context;
-    const ask = () => renewal.renewOne({ ...this.#renewal, lease: 0 });
-    const bound = asLongAs(clock, () => this.hold.isLive);
-    const asked = retryUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER);
-    if (!(await asked.catch(() => true))) this.gone(); // without an answer it counts as held
+    if (!(await isKnown(this.context, this.#renewal, () => this.hold.isLive))) this.gone();
   }
 
   /** Schedules the renewal, or the expiry, of the current lease. */

@@ -63,7 +63,8 @@ export class RedisLease extends LeaseHandle<RedisHold> {
 
   /** Ids of its permits, 32 hexadecimal digits each, as Redisson shows them; empty if it is not a semaphore. */
   get permitIds(): readonly string[] {
-    return this.hold.backend.permitIds;
+    const { kind, holders } = this.hold.backend;
+    return kind === 'permits' ? holders : [];
   }
 
   /** Milliseconds until the lease is lost, unless it is renewed; 0 if it is not held. */

@@ -1,7 +1,7 @@
 import { runAcquire } from '../../core/internal/acquire.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Lock } from '../../core/lock.js';
-import type { AcquireAll } from '../../core/multi-lock.js';
+import { type AcquireAll, MultiLock } from '../../core/multi-lock.js';
 import { slotOf } from '../connection/cluster-slots.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -48,11 +48,17 @@ class BatchedRelease {
   }
 }
 
+/** A multi-lock of these locks, which may be of other clients, too. */
+export function redisMultiLock(context: RecipeContext, locks: readonly Lock[]): MultiLock {
+  const { wait, clock } = context;
+  return new MultiLock(locks, { wait, clock, takeTogether: (all) => acquireAll(context, all) });
+}
+
 /**
  * Returns a function that acquires the locks with one script, if that is possible: for plain mutexes of this client, on a
  * cluster in one slot. Locks that the caller holds are re-entered.
  */
-export function acquireAll(context: RecipeContext, locks: readonly Lock[]): AcquireAll | undefined {
+function acquireAll(context: RecipeContext, locks: readonly Lock[]): AcquireAll | undefined {
   const parts = locks.filter((lock): lock is RedisLock => isPart(context, lock));
   if (parts.length < Math.max(2, locks.length)) return undefined;
   const slots = new Set(parts.map(({ identity }) => slotOf(identity.name)));

@@ -1,5 +1,6 @@
 import { TimerWheelClock } from '../../core/internal/timer-wheel.js';
 import { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
+import { LockOptionsError } from '../../core/errors/index.js';
 import { systemClock } from '../../core/clock.js';
 import { LIVENESS } from '../../core/internal/client-lifecycle.js';
 import { isClient } from '../drivers.js';
@@ -8,7 +9,7 @@ import { LONGEST_TIMEOUT, makeConnection } from '../make-connection.js';
 import { RedisLockClient } from '../redis-lock-client.js';
 import type { RedisLockOptions } from '../redis-options.js';
 import { validateRedisOptions } from '../validate-redis-options.js';
-import { RedLockClient } from './red-lock-client.js';
+import { NO_HAND_OFF, RedLockClient } from './red-lock-client.js';
 import { RedLockNodes, type RedLockNode } from './red-lock-nodes.js';
 
 /** Options of the client of each server: the limits are those of the RedLock, not of its requests to the servers. */
@@ -29,7 +30,8 @@ export async function createRedLockClient(
   options: RedisLockOptions,
 ): Promise<RedLockClient> {
   validateRedisOptions(options, name);
-  const { nodes = [] } = options;
+  const { nodes = [], handOff } = options;
+  if (handOff) throw new LockOptionsError('handOff', handOff, NO_HAND_OFF, { client: name });
   if (nodes.length % 2 === 0)
     process.emitWarning(
       `Lock client "${name}" has ${nodes.length} Redis servers: with one server fewer, the same number of servers may fail. Give it an odd number.`,

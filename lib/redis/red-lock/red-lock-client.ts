@@ -38,6 +38,9 @@ import { validateMaxHold } from '../locks/redis-lease.js';
 import { RedLock, validateRedLockLease } from './red-lock.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
+/** What to give as `handOff`. */
+export const NO_HAND_OFF = 'none with `nodes`: it is for locks on one server or cluster';
+
 /** Settings and dependencies of a `RedLockClient`. */
 interface RedLockClientSettings {
   readonly name: string;
@@ -101,7 +104,8 @@ export class RedLockClient implements LockClient {
     this.#context.deadlocks = new PeerDeadlocks(this.#context, this[LOCK_INSPECTION]);
   }
 
-  mutex(key: string, { fair = false }: MutexOptions = {}): RedLock {
+  mutex(key: string, { fair = false, handOff = false }: MutexOptions = {}): RedLock {
+    if (handOff) this.#refuse('handOff', handOff, NO_HAND_OFF, key);
     if (fair) this.#refuse('fair', fair, 'none: independent servers have no queue in common', key);
     return this.#mutex(key, 'mutex', 'mutex').lock;
   }

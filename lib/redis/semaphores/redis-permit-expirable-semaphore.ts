@@ -176,8 +176,8 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
 
 const bytesOf = (permitId: string) => Buffer.from(permitId, 'hex');
 
-const has = (hold: { readonly permitIds: readonly string[] }, ids: ReadonlySet<string>) =>
-  hold.permitIds.some((id) => ids.has(id));
+const has = (hold: { readonly holders: readonly string[] }, ids: ReadonlySet<string>) =>
+  hold.holders.some((id) => ids.has(id));
 
 /** @throws LockOptionsError unless it is a permit id, as given by a lease or by Redisson */
 export function validatePermitId(id: unknown, context: LockErrorContext): void {

@@ -3,8 +3,8 @@ import type { Clock } from '../../core/clock.js';
 
 /** A hold to be watched once it has lasted long enough. */
 export interface WatchableHold {
-  /** Time of the grant, by the client's clock. */
-  readonly heldSince: number;
+  /** Time of the grant by the servers, by the client's clock. */
+  readonly grantedAt: number;
   watch(): void;
 }
 
@@ -23,8 +23,12 @@ export class DelayedWatches {
     private readonly after: number,
   ) {}
 
-  /** Adds the hold; the returned function removes it. */
+  /** Adds the hold; the returned function removes it. One that was handed on may be old enough. */
   add(hold: WatchableHold): () => void {
+    if (hold.grantedAt + this.after < this.clock.now()) {
+      hold.watch();
+      return () => {};
+    }
     const remove = this.#waiting.add(hold);
     if (!this.#isTicking) this.#tickIn(this.after);
     return remove;
@@ -38,7 +42,7 @@ export class DelayedWatches {
   #tick(): void {
     this.#isTicking = false;
     for (let hold = this.#waiting.first; hold; hold = this.#waiting.first) {
-      const remaining = hold.heldSince + this.after - this.clock.now();
+      const remaining = hold.grantedAt + this.after - this.clock.now();
       if (remaining > 0) return this.#tickIn(remaining);
       this.#waiting.shift();
       hold.watch();

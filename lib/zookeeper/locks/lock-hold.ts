@@ -2,7 +2,9 @@ import type { Timer } from '../../core/clock.js';
 import type { ErrorPolicy } from '../../core/election/election-backend.js';
 import type { GuardedWrite } from '../../core/lease.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
-import type { LockIdentity } from '../../core/lock.js';
+import { type HandOffs, oneMore } from '../../core/internal/hand-off.js';
+import type { LinePlace } from '../../core/collections/waiting-line.js';
+import type { HandOff, LockIdentity } from '../../core/lock.js';
 import type { Session } from '../connection/session.js';
 import type { ConnectionState } from '../connection/zookeeper-connection.js';
 import { type NodeOwner, OwnedNode, type ProtectedNode } from '../nodes/protected-node.js';
@@ -10,21 +12,30 @@ import type { RecipeContext } from '../recipe-context.js';
 import type { WatchableHold } from './delayed-watches.js';
 import { writeGuarded } from './guarded-operations.js';
 
+/** What one acquire of a client hands on to the next. */
+export interface HandedNodes {
+  /** The connected session, to which the nodes belong. */
+  readonly session: Session;
+  /** The nodes in the order of their sequence numbers, with the watches already set on them. */
+  readonly nodes: readonly { readonly node: ProtectedNode; readonly ownWatch?: OwnedNode }[];
+  /** Called after the release: whether the nodes are known to be deleted. */
+  readonly onRemoved?: ((areGone: boolean) => void) | undefined;
+  /** Default: the servers grant it now. */
+  readonly handOffs?: HandOffs;
+}
+
 /** Parameters of a granted lock. */
-interface Grant {
+interface Grant extends HandedNodes {
   readonly identity: LockIdentity;
   /** Key of the lock, as the user gave it. */
   readonly key: string;
   /** Name of the caller, for operators (see `AcquireOptions.method`). */
   readonly method?: string;
-  /** The connected session, to which the nodes belong. */
-  readonly session: Session;
-  /** The nodes in the order of their sequence numbers, with the watches already set on them. */
-  readonly nodes: readonly { readonly node: ProtectedNode; readonly ownWatch?: OwnedNode }[];
+  /** Bounds within which it may be handed on to the next acquire in that line. */
+  readonly handOff?: HandOff | undefined;
+  readonly place?: LinePlace<HandedNodes> | undefined;
   /** Default: `session`. */
   readonly errorPolicy?: ErrorPolicy;
-  /** Called after the release: whether the nodes are known to be deleted. */
-  readonly onRemoved?: (areGone: boolean) => void;
   /** Fencing token. Default: the transaction that created the last of the nodes. */
   readonly token?: bigint;
 }
@@ -37,6 +48,8 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   readonly #watches: readonly OwnedNode[];
   readonly #revocationListeners = new Set<() => void>();
   #wasRevoked = false;
+  /** Whether its token, a guarded write or its revocation was asked for. */
+  #isShown = false;
   /** Set once the lock is released but kept until its minimum hold time is over. */
   #kept?: Timer;
 
@@ -57,8 +70,12 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     if (!areWatched) this.#stopDelayedWatch = context.delayedWatches.add(this);
   }
 
-  get heldSince(): number {
-    return this.hold.heldSince;
+  get grantedAt(): number {
+    return this.grant.handOffs?.since ?? this.hold.heldSince;
+  }
+
+  get handOffs(): number | undefined {
+    return this.grant.handOffs?.times;
   }
 
   get confirmedAgoMs(): number | undefined {
@@ -100,6 +117,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   }
 
   async fencingToken(): Promise<bigint> {
+    this.#isShown = true;
     if (this.grant.token !== undefined) return this.grant.token;
     const last = this.#watches.at(-1)!;
     if (last.czxid === undefined) await last.keepWatching();
@@ -110,18 +128,20 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
 
   /** See `HoldBackend.guard`. */
   guard(write: GuardedWrite<unknown>, holds: readonly [Hold, ...Hold[]]): Promise<unknown> {
+    this.#isShown = true;
     return writeGuarded(this.context, write, holds as [Hold<LockHold>]);
   }
 
   /** Calls `listener` on every revocation request; immediately if there already was one. */
   onRevoked(listener: () => void): void {
+    this.#isShown = true;
     this.#revocationListeners.add(listener);
     if (this.#wasRevoked) listener();
     this.watch();
   }
 
   nodeRevoked(): void {
-    this.#wasRevoked = true;
+    this.#wasRevoked = this.#isShown = true;
     for (const tell of [...this.#revocationListeners]) tell();
   }
 
@@ -132,14 +152,35 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     void this.#endKeeping();
   }
 
-  lost(): void {}
+  lost(): void {
+    this.grant.place?.leave();
+  }
 
   free(wasLost: boolean): Promise<void | 'kept'> {
+    if (!wasLost && this.#handOn()) return Promise.resolve();
     const { clock } = this.context;
     const rest = wasLost ? 0 : this.hold.heldSince + this.hold.atLeast - clock.now();
     if (rest <= 0) return this.#remove();
     this.#kept = clock.setTimer(() => void this.#endKeeping(), rest, true);
     return Promise.resolve('kept');
+  }
+
+  /**
+   * Hands the lock on to the next acquire of this client that waits for it; returns whether that took it.
+   *
+   * Invariant: what others may have seen as its own is not handed on: its token, its guarded writes, its revocation.
+   */
+  #handOn(): boolean {
+    const { handOff, place, session, onRemoved } = this.grant;
+    const { grantedAt: since, handOffs: times = 0, context } = this;
+    if (this.#isShown || this.hold.atLeast > 0) return false;
+    const handOffs = oneMore(handOff, { since, times }, context.clock.now());
+    if (handOffs === undefined) return false;
+    const nodes = this.grant.nodes.map(({ node }, i) => ({ node, ownWatch: this.#watches[i]! }));
+    if (!place?.handOff({ session, nodes, onRemoved, handOffs })) return false;
+    this.#stopListening?.();
+    this.#stopDelayedWatch?.();
+    return true;
   }
 
   async #endKeeping(): Promise<void> {
@@ -160,6 +201,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     for (const watch of this.#watches) watch.stop();
     const removed = this.grant.nodes.map(({ node }) => removals.remove(node)); // sent at once; the rest is done meanwhile
     this.#stopDelayedWatch?.();
+    this.grant.place?.leave(); // now: the next one queues behind those that queue already
     const areGone = await Promise.all(removed);
     this.grant.onRemoved?.(areGone.every(Boolean));
   }

@@ -1,4 +1,5 @@
 import { LockAbortedError } from '../../core/errors/index.js';
+import type { LinePlace } from '../../core/collections/waiting-line.js';
 import { refuseUnlessAccepted } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
@@ -13,7 +14,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import { type Acquisition, runAcquisition } from './acquisition.js';
 import { type AttemptPlan, LockAttempt, type PlanOf } from './lock-attempt.js';
 import type { LockInternalsDriver } from './lock-drivers.js';
-import { LockHold } from './lock-hold.js';
+import { type HandedNodes, LockHold } from './lock-hold.js';
 import { ZooKeeperLease } from './zookeeper-lease.js';
 
 /** An attempt that was granted in `session`. */
@@ -77,6 +78,38 @@ export class LockQueue {
   async #giveUp(attempt: LockAttempt): Promise<void> {
     attempt.ownWatch?.stop();
     attempt.left(await this.context.removals.remove(attempt.node));
+  }
+}
+
+/**
+ * Waits for the acquires of this client that came before, one of which may hand its lock on; otherwise enters the queue.
+ *
+ * Invariant: an acquire without a hold has left the line; a hold leaves it at its end.
+ */
+async function standInLine(
+  place: LinePlace<HandedNodes>,
+  { wait, mayWait }: Acquisition,
+  enter: () => Promise<LockHold | undefined>,
+  take: (handed: HandedNodes) => LockHold,
+): Promise<LockHold | undefined> {
+  let hold: LockHold | undefined;
+  try {
+    if (!place.isFirst) {
+      if (!mayWait) return undefined;
+      wait.contended();
+      place.onHandOff((handed) => {
+        if (!wait.isOver) hold = take(handed);
+        return hold !== undefined;
+      });
+      await wait.until(place.first);
+    }
+    wait.handOffs = hold?.handOffs;
+    return (hold ??= await enter());
+  } catch (error) {
+    if (hold !== undefined) return hold; // it was handed on before the wait ended
+    throw error;
+  } finally {
+    if (hold === undefined) place.leave();
   }
 }
 
@@ -165,23 +198,22 @@ export class LockInternals {
     planOf?: PlanOf,
   ): Promise<ZooKeeperLease | undefined> {
     const { context, identity, settings } = this;
-    const { key, errorPolicy } = settings;
-    const hold = ({ attempt, session, plan }: GrantedAttempt) =>
-      new LockHold(context, {
-        identity,
-        key,
-        method: options.method,
-        session,
-        nodes: [attempt],
-        errorPolicy,
-        onRemoved: (areGone) => attempt.left(areGone),
-        token: plan.token,
-      });
+    const { key, errorPolicy, handOff } = settings;
+    const plan = planOf ?? (() => this.newcomerPlan());
     const request = { key, recipe: identity.recipe, options, mayWait };
     const held = await runAcquisition(context, request, (acquisition) => {
       const holder = () => ownHolder(context, [identity.name]) ?? acquisition.holder;
       acquisition.wait.holder = holder;
-      return this.#queue.enter(acquisition, planOf ?? (() => this.newcomerPlan()), hold);
+      const place = handOff && (context.lines.join(identity.name) as LinePlace<HandedNodes>);
+      const terms = { identity, key, method: options.method, errorPolicy, handOff, place };
+      const enter = () =>
+        this.#queue.enter(acquisition, plan, ({ attempt, session, plan: { token } }) => {
+          const onRemoved = (areGone: boolean) => attempt.left(areGone);
+          return new LockHold(context, { ...terms, session, nodes: [attempt], onRemoved, token });
+        });
+      if (place === undefined) return enter();
+      const take = (handed: HandedNodes) => new LockHold(context, { ...terms, ...handed });
+      return standInLine(place, acquisition, enter, take);
     });
     return held && new ZooKeeperLease(held.hold);
   }

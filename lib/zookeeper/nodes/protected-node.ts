@@ -176,8 +176,9 @@ export class OwnedNode {
     await this.#arming;
   }
 
-  /** Called on the grant, in `session`: from now on `owner` is notified of a loss and of requests, also of earlier ones. */
+  /** Called at each grant, in `session`: from now on `owner` alone is notified of a loss and of requests, also of earlier ones. */
   guard(session: Session, owner: NodeOwner): void {
+    this.#stopListening?.();
     this.#session = session;
     this.#owner = owner;
     this.onChange = this.#watchAgain;

@@ -424,12 +424,15 @@ export class RedisStageClient implements StageClient {
 }
 
 const client = 'contract';
+/** Within bounds that no test reaches. */
+const OFTEN = { atMost: 1_000, for: 600_000 };
 
 /** The locks that there are on Redis. */
 export const redisRecipes = {
   mutex: { client, mutex: (locks, key) => locks.mutex(key) },
   fenced: { client, mutex: (locks, key) => locks.mutex(key, { fenced: true }) },
   fair: { client, mutex: (locks, key) => locks.mutex(key, { fair: true }) },
+  handedOn: { client, mutex: (locks, key) => locks.mutex(key, { handOff: OFTEN }) },
   spin: { client, mutex: (locks, key) => locks.spinLock(key), isSpinning: true },
   semaphoreMutex: { client, mutex: (locks, key) => locks.semaphoreMutex(key) },
   multiLock: {

@@ -325,6 +325,13 @@ export class Client implements StageClient {
   }
 }
 
+/** The reentrant mutex that is handed on, within bounds that no test reaches. */
+export const handedOnRecipe: MutexRecipe = {
+  make: (locks, key) => locks.mutex(key, { handOff: { atMost: 1_000, for: 600_000 } }),
+  client: 'contract',
+  contenders: (path, queueIn) => queueIn(path),
+};
+
 /** The reentrant mutex. */
 export const interProcessMutexRecipe: MutexRecipe = {
   make: (locks, key) => locks.mutex(key),

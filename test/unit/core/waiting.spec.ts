@@ -53,6 +53,17 @@ describe('A wait', () => {
     await expect(never).rejects.toMatchObject({ cause: 'enough', key: 'door' });
   });
 
+  it('has ended when its client accepts nothing more, before that has closed it', async () => {
+    const owner: { accepts: 'all' | 'nested' | 'none' } = { accepts: 'nested' };
+    const wait = new WaitScope({ key: 'door', client: 'unit', clock, open, owner }, {});
+    expect(wait.isOver).toBe(false);
+    wait.throwIfEnded();
+    owner.accepts = 'none';
+    expect(wait.isOver).toBe(true);
+    expect(() => wait.throwIfEnded()).toThrow(LockClientClosedError);
+    await expect(wait.until(Promise.resolve())).rejects.toBeInstanceOf(LockClientClosedError);
+  });
+
   it('has ended before it began when its signal has aborted', async () => {
     const wait = begin({ signal: AbortSignal.abort('enough') });
     expect(() => wait.throwIfEnded()).toThrow(LockAbortedError);

@@ -16,7 +16,7 @@ describe('Holds that last', () => {
   /** Returns the end of the hold. */
   function begin(name: string): () => void {
     const watch = () => watched.push(`${name} at ${clock.now()}`);
-    return holds.add({ heldSince: clock.now(), watch });
+    return holds.add({ grantedAt: clock.now(), watch });
   }
 
   it('are watched when their time has come, each once', async () => {
@@ -46,5 +46,15 @@ describe('Holds that last', () => {
     begin('later');
     await clock.advance(100);
     expect(watched).toEqual(['later at 200']);
+  });
+
+  it('are watched at once when they have lasted long enough before they were handed on', async () => {
+    await clock.advance(500);
+    const end = holds.add({ grantedAt: 399, watch: () => watched.push('at once') });
+    holds.add({ grantedAt: 400, watch: () => watched.push('later') });
+    expect(watched).toEqual(['at once']);
+    end();
+    await clock.advance(100);
+    expect(watched).toEqual(['at once', 'later']);
   });
 });
