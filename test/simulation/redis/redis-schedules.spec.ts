@@ -14,6 +14,7 @@ const KINDS: readonly (readonly [title: string, plot: PlotName])[] = [
   ['A mutex on Redis', 'mutex'],
   ['A fair mutex on Redis', 'fair mutex'],
   ['A mutex on Redis with guarded writes', 'mutex with guarded writes'],
+  ['A mutex on Redis that is handed on', 'mutex that is handed on'],
   ['A mutex on Redis that is extended', 'extended mutex'],
   ['A mutex on Redis with impatient waiters', 'mutex of the impatient'],
   ['A spin lock', 'spin lock'],

@@ -29,13 +29,16 @@ function endOfField(keyspace: Keyspace, key: string, field: string): number | un
 
 export function mutex(
   key: string,
-  kind: 'plain' | 'fair' | 'semaphore' | 'spin' = 'plain',
+  kind: 'plain' | 'fair' | 'semaphore' | 'spin' | 'handed on' = 'plain',
 ): ObservedLock {
-  const options = { fair: kind === 'fair', fenced: true };
+  const options =
+    kind === 'handed on'
+      ? { handOff: { atMost: 4, for: 5_000 } }
+      : { fair: kind === 'fair', fenced: true };
   return {
     title: `${kind} mutex ${key}`,
     name: new LockName(key),
-    isFenced: kind !== 'spin',
+    isFenced: kind !== 'spin' && kind !== 'handed on',
     isFair: kind === 'fair',
     share: 1,
     of(client) {

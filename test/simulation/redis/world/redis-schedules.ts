@@ -26,6 +26,8 @@ interface Plot {
   /** Whether there are many clients, with one user each. Default: few, with one or two users. */
   readonly isCrowd?: boolean;
   readonly locks: (dice: Dice) => readonly ObservedLock[];
+  /** The most users of one client; default: 2. */
+  readonly usersOfClient?: number;
   /** Takes a lock from its holders, as an operator. */
   readonly takeAway?: (client: RedisProcess, lock: ObservedLock) => Promise<unknown>;
 }
@@ -62,6 +64,12 @@ export const PLOTS = {
     locks: () => [mutex('a')],
     nature: IMPATIENT,
     isCrowd: true,
+  },
+  'mutex that is handed on': {
+    locks: (dice) => some(dice).map((key) => mutex(key, 'handed on')),
+    takeAway: (client, { name }) => client.locks.mutex(name.redisKey).forceUnlock(),
+    nature: { restlessness: 0.05 },
+    usersOfClient: 4,
   },
   'spin lock': { locks: () => [mutex('a', 'spin')] },
   'read/write lock': {
@@ -109,7 +117,9 @@ export async function runRedisSchedule(
   });
   const watchdogTimeout = dice.pick([2_000, 2_000, 18_000]);
   plan.follow(world);
-  const [clients, most] = plot.isCrowd ? [dice.integer(5, 8), 1] : [dice.integer(2, 4), 2];
+  const [clients, most] = plot.isCrowd
+    ? [dice.integer(5, 8), 1]
+    : [dice.integer(2, 4), plot.usersOfClient ?? 2];
   for (let left = clients; left > 0; left--) await world.addClient(watchdogTimeout);
   const locks = plot.locks(dice);
   world.judge.watch(locks);
