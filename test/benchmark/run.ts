@@ -1,4 +1,5 @@
 // npm run benchmark -- NAME [--json], and scale [--quick], and held [N]
+import { contention } from './contention.js';
 import { decorator } from './decorator.js';
 import { held } from './held.js';
 import { printRows } from './row.js';
@@ -6,7 +7,7 @@ import { redis } from './redis.js';
 import { scale } from './scale.js';
 import { zookeeper } from './zookeeper.js';
 
-const benchmarks = new Map(Object.entries({ decorator, redis, zookeeper }));
+const benchmarks = new Map(Object.entries({ contention, decorator, redis, zookeeper }));
 const [name = '', ...flags] = process.argv.slice(2);
 const benchmark = benchmarks.get(name);
 const isJson = flags.includes('--json');
