@@ -1,5 +1,5 @@
 import { LockKeyError, LockOptionsError } from '../core/index.js';
-import { handOffOf } from '../core/internal/hand-off.js';
+import { handOffOf } from '../core/hand-off.js';
 import {
   isLease,
   isSignal,

@@ -1,6 +1,6 @@
 import { LockOptionsError, LockQueueFullError } from '../errors/index.js';
 import type { HandOff, MutexOptions } from '../lock.js';
-import { handOffOf, validateHandOff } from './hand-off.js';
+import { handOffOf, validateHandOff } from '../hand-off.js';
 import { LeaseScope } from './lease-scope.js';
 
 /** Options about the acquires of one client that wait at the same time, of every backend. */

@@ -4,7 +4,7 @@ import {
   type TakeOver,
   WaitingLines,
 } from '../../core/collections/waiting-line.js';
-import type { HandOffs } from '../../core/internal/hand-off.js';
+import type { HandOffs } from '../../core/hand-off.js';
 import type { LockCommands } from './lock-commands.js';
 
 /** What one acquire of a client hands on to the next. */

@@ -1,4 +1,4 @@
-import { oneMore } from '../../core/internal/hand-off.js';
+import { oneMore } from '../../core/hand-off.js';
 import type { HandOff, LockIdentity } from '../../core/lock.js';
 import type { Renewal } from '../connection/renewal-schedule.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';

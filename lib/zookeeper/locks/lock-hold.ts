@@ -2,7 +2,7 @@ import type { Timer } from '../../core/clock.js';
 import type { ErrorPolicy } from '../../core/election/election-backend.js';
 import type { GuardedWrite } from '../../core/lease.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
-import { type HandOffs, oneMore } from '../../core/internal/hand-off.js';
+import { type HandOffs, oneMore } from '../../core/hand-off.js';
 import type { LinePlace } from '../../core/collections/waiting-line.js';
 import type { HandOff, LockIdentity } from '../../core/lock.js';
 import type { Session } from '../connection/session.js';

@@ -1,6 +1,6 @@
-import { type LockErrorContext, LockOptionsError } from '../errors/index.js';
-import type { HandOff, MutexOptions } from '../lock.js';
-import { validateOptionNames } from './option-names.js';
+import { type LockErrorContext, LockOptionsError } from './errors/index.js';
+import type { HandOff, MutexOptions } from './lock.js';
+import { validateOptionNames } from './internal/option-names.js';
 
 const MOST = 2 ** 31 - 1;
 const EXPECTED =
@@ -47,7 +47,7 @@ export interface HandOffs {
   readonly times: number;
 }
 
-/** As `so far`, with one more; `undefined` if that is out of bounds. */
+/** With one more; `undefined` if that is out of bounds. */
 export function oneMore(
   bounds: HandOff | undefined,
   { since, times }: HandOffs,
