@@ -69,7 +69,7 @@ export interface LockSettings {
   readonly data?: Buffer | undefined;
   /** What ends a hold, besides the loss of the lock itself. Default: the loss of the session only. */
   readonly errorPolicy?: ErrorPolicy | undefined;
-  /** Bounds within which a caller may give the lock to the next one of its client. */
+  /** Bounds within which it may be handed on. */
   readonly handOff?: HandOff | undefined;
 }
 

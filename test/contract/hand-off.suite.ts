@@ -22,7 +22,7 @@ export function handOffSuite(name: string, stage: () => LockStage): void {
   const mutexOf = ({ locks }: StageClient, handOff: HandOff | false) =>
     locks.mutex(stage().key, { handOff });
 
-  /** Has callers of that client queue, each of which holds the lock for no time; and who was served, in the order. */
+  /** Has callers of that client queue, each of which holds the lock for no time, and adds its name to `served`. */
   async function crowd(
     client: StageClient,
     names: readonly string[],
@@ -181,7 +181,7 @@ export function handOffSuite(name: string, stage: () => LockStage): void {
       await next.release();
     });
 
-    it('tells of the loss of what was handed on, and lets another one in', async () => {
+    it('reports the loss of what was handed on, and lets another one in', async () => {
       const { mine, theirs } = stage();
       const { first, next } = await afterUse(() => {});
       const lost = new Promise((resolve) => next.signal.addEventListener('abort', resolve));

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { RedisAcquireOptions, RedisLease } from '../../lib/redis/locks/redis-lease.js';
 import { redisCommands } from '../../lib/redis/redis-write.js';
+import { lockRenew } from '../../lib/redis/scripts/index.js';
 import { eventually } from '../support/time.js';
 import type { OnRedis } from './support/redis-stage.js';
 
@@ -47,6 +48,7 @@ export function handOffSuite({ it, stage }: OnRedis): void {
 
   it.each<[string, Partial<Record<'first' | 'second', RedisAcquireOptions>>]>([
     ['from a caller with a lease of its own', { first: { lease: 20_000 } }],
+    ['from a caller with a lease of its own, as long as the others', { first: { lease: 30_000 } }],
     ['to a caller with a lease of its own', { second: { lease: 20_000 } }],
   ])('does not hand on a lock %s', async (_, options) => {
     expect(await isHandedOn(() => {}, options)).toBe(false);
@@ -73,6 +75,20 @@ export function handOffSuite({ it, stage }: OnRedis): void {
     await Promise.all(callers);
     expect(lost).toBe(0);
     expect(counts.some((times) => times > 1)).toBe(true);
+  });
+
+  it('renews nothing for those that have handed it on', async () => {
+    const client = await stage().client({ watchdogTimeout: 600, handOff });
+    const { key } = stage();
+    const [mutex, other] = [client.mutex(`{${key}}:a`), client.mutex(`{${key}}:b`)];
+    await Promise.all(Array.from({ length: 3 }, () => mutex.using(() => {})));
+    const log = await stage().log();
+    const lease = await other.acquire();
+    const renewalsOf = async (name: string) =>
+      (await log.commands(lockRenew.sha1)).filter((line) => line.includes(name));
+    await eventually('the other is renewed', async () => (await renewalsOf(other.key)).length > 3);
+    expect(await renewalsOf(mutex.key)).toEqual([]);
+    await lease.release();
   });
 
   it('does not hand on a lock after its connection was interrupted', async () => {

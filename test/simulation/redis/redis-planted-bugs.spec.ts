@@ -74,7 +74,7 @@ const BUGS: readonly Planted[] = [
     violation: /is back after its release/,
   },
   {
-    bug: 'serves who asks first when the lock is free',
+    bug: 'serves the first to ask when the lock is free',
     seeds: { 'fair mutex': 1, 'fair semaphore': 1 },
     violation: /is served before .*, which came first/,
   },
@@ -123,7 +123,7 @@ describe('A lock on Redis with a planted bug', () => {
   );
 
   it('is caught in a story of the few visits that matter', async () => {
-    const bug = 'serves who asks first when the lock is free';
+    const bug = 'serves the first to ask when the lock is free';
     const failure = await failureOf({ plot: 'fair mutex', seed: 1, runs: 1, bug, isShrunk: true });
     expect(failure!.steps).toBeLessThanOrEqual(5);
     expect(failure!.story).toMatch(/is served before .*, which came first\n\n/);

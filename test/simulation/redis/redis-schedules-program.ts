@@ -21,7 +21,7 @@ export interface RedisOrder {
   readonly plot: PlotName;
   readonly seed: number;
   readonly runs: number;
-  /** Whether a failure is to be told as a story of what matters. */
+  /** Whether a failure is shrunk to a story of what matters. */
   readonly isShrunk?: boolean;
   /** Name of a planted bug. */
   readonly bug?: PlantedBug;

@@ -57,7 +57,7 @@ export const PLANTED = {
     'return false',
   ]),
   'leaves no tombstones': replacing(["if tombstone ~= '' then", 'if false then']),
-  'serves who asks first when the lock is free': replacing(
+  'serves the first to ask when the lock is free': replacing(
     ['local isNext = found == 0 and (not head or head == holder)', 'local isNext = found == 0'],
     ['if available >= count and (not first or first == waiter) then', 'if available >= count then'],
   ),

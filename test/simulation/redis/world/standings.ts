@@ -2,7 +2,7 @@ import type { LockName } from '../../../../lib/redis/connection/lock-name.js';
 import type { Keyspace } from '../server/keyspace.js';
 import type { ObservedLock } from './observed-locks.js';
 
-/** Who holds a lock by the keys of the server, and who stands in its queue. Times are in ms since 1970, by the server. */
+/** The holders of a lock by the keys of the server, and those that stand in its queue. Times are in ms since 1970, by the server. */
 export interface Standing {
   /** The holders, with the ends of their leases. */
   readonly holders: ReadonlyMap<string, number>;
