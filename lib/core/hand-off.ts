@@ -4,16 +4,16 @@ import { validateOptionNames } from './internal/option-names.js';
 
 const MOST = 2 ** 31 - 1;
 const EXPECTED =
-  '{ atMost, for }, how many callers in a row and for how many ms, whole numbers from 1 to 2^31 - 1; or false';
+  '{ atMost, for, keep? }, how many callers in a row, for how many ms, and how long it is kept, whole numbers from 1 to 2^31 - 1; or false';
 
 /** @throws LockOptionsError */
 export function validateHandOff(handOff: unknown, about?: LockErrorContext): void {
   if (handOff === undefined || handOff === false) return;
   if (typeof handOff !== 'object' || handOff === null)
     throw new LockOptionsError('handOff', handOff, EXPECTED, about);
-  validateOptionNames(handOff, ['atMost', 'for'], about);
-  const { atMost, for: ms } = handOff as HandOff;
-  for (const bound of [atMost, ms])
+  validateOptionNames(handOff, ['atMost', 'for', 'keep'], about);
+  const { atMost, for: ms, keep = 1 } = handOff as HandOff;
+  for (const bound of [atMost, ms, keep])
     if (!(Number.isInteger(bound) && bound >= 1 && bound <= MOST))
       throw new LockOptionsError('handOff', bound, EXPECTED, about);
 }
@@ -36,23 +36,37 @@ export function handOffOf(
     throw new LockOptionsError('handOff', handOff, expected, about);
   }
   const chosen = handOff ?? (isSpecial ? undefined : ofClient);
-  return chosen ? { atMost: chosen.atMost, for: chosen.for } : undefined;
+  return chosen ? { atMost: chosen.atMost, for: chosen.for, keep: chosen.keep } : undefined;
 }
 
-/** What the callers of a client have had of a lock since the servers granted it. */
-export interface HandOffs {
-  /** When the servers granted it, by the clock of the client. */
-  readonly since: number;
+/** A lock between its grant by the servers and its release: the callers of one client have it in turn. */
+export class Tenure {
   /** How often it was handed on. */
-  readonly times: number;
-}
+  handOffs = 0;
+  /** Whether others were seen to want it; then it is kept no more. */
+  isWanted = false;
+  /** Called when they are. */
+  onWanted?: (() => void) | undefined;
+  /** Stops looking for them; set once that has begun. */
+  stopLooking?: () => void;
 
-/** With one more; `undefined` if that is out of bounds. */
-export function oneMore(
-  bounds: HandOff | undefined,
-  { since, times }: HandOffs,
-  now: number,
-): HandOffs | undefined {
-  if (bounds === undefined || times >= bounds.atMost || now - since >= bounds.for) return undefined;
-  return { since, times: times + 1 };
+  /** @param since when the servers granted it, by the clock of the client */
+  constructor(readonly since: number) {}
+
+  /** Whether the next caller may have it now. */
+  mayGoOn({ atMost, for: ms }: HandOff, now: number): boolean {
+    return this.handOffs < atMost && now - this.since < ms;
+  }
+
+  /** For how many ms it may be kept; 0 or less: not at all. */
+  keepFor({ atMost, for: ms, keep = 0 }: HandOff, now: number): number {
+    if (this.isWanted || this.handOffs >= atMost) return 0;
+    return Math.min(keep, this.since + ms - now);
+  }
+
+  /** Records that others want it. */
+  want(): void {
+    this.isWanted = true;
+    this.onWanted?.();
+  }
 }

@@ -35,7 +35,9 @@ export interface LockClientStatus {
   readonly servers?: { readonly connected: number; readonly total: number } | undefined;
   /** Number of locks held and not lost; a multi-lock counts as its parts. A leader holds its election. */
   readonly held: number;
-  /** Number of those of them that the servers have not confirmed for long, if there are any: see `LockEvents.endangered`. */
+  /** Number of locks that no caller holds, kept for the next one, if there are any: see `HandOff.keep`. */
+  readonly kept?: number | undefined;
+  /** Number of those held that the servers have not confirmed for long, if there are any: see `LockEvents.endangered`. */
   readonly endangered?: number | undefined;
   /** The longest stall of the event loop of 2 s or more that was seen in the last minute, while a lock was held in this process. */
   readonly stall?: EventLoopStall | undefined;

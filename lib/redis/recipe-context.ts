@@ -5,6 +5,7 @@ import type { Candidate } from '../core/internal/client-lifecycle.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { OrderedSet } from '../core/collections/ordered-set.js';
+import type { KeptLock } from '../core/kept-lock.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
 import { Waiters } from '../core/internal/waiter-limits.js';
 import type { LockScope, Wait } from '../core/lock.js';
@@ -15,7 +16,7 @@ import { Watchdog } from './connection/watchdog.js';
 import { GuaranteedRelease } from './locks/guaranteed-release.js';
 import { LocalQueues } from './locks/local-queue.js';
 import type { HolderIds } from './locks/lock-holders.js';
-import { RequestRecords } from './locks/request-numbers.js';
+import { RequestRecords } from './locks/idempotent-requests.js';
 import type { RedisLockOptions } from './redis-options.js';
 import { RenewalWorker } from './renewal-worker/renewal-worker.js';
 
@@ -61,6 +62,8 @@ export interface RecipeContext extends LockScope {
   readonly waiters: Waiters;
   /** Locks held. */
   readonly holds: OrderedSet<ClientHold>;
+  /** Locks that no caller uses, kept for the next one. */
+  readonly kept: OrderedSet<KeptLock>;
   /** Participants of elections. */
   readonly candidates: OrderedSet<Candidate>;
   /** Deadlocks with other processes. */
@@ -97,6 +100,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     waits: new OrderedSet(),
     waiters: new Waiters(name, options),
     holds: new OrderedSet(),
+    kept: new OrderedSet(),
     candidates: new OrderedSet(),
     deadlocks: undefined,
   };

@@ -7,6 +7,7 @@ import { emitEndangered } from '../core/internal/endangered.js';
 import type { ClientHold } from '../core/internal/hold.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { OrderedSet } from '../core/collections/ordered-set.js';
+import type { KeptLock } from '../core/kept-lock.js';
 import { WaitingLines } from '../core/collections/waiting-line.js';
 import type { WaitScope } from '../core/internal/wait-scope.js';
 import { type WaiterLimits, Waiters } from '../core/internal/waiter-limits.js';
@@ -79,6 +80,8 @@ export interface RecipeContext extends LockScope {
   readonly waiters: Waiters;
   /** Held locks. */
   readonly holds: OrderedSet<ClientHold>;
+  /** Locks that no caller uses, kept for the next one. */
+  readonly kept: OrderedSet<KeptLock>;
   /** Participants of elections. */
   readonly candidates: OrderedSet<Candidate>;
   /** Deadlocks with other processes; `undefined` if no other process can reach the locks. */
@@ -118,6 +121,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     waits: new OrderedSet(),
     waiters: new Waiters(name, settings),
     holds,
+    kept: new OrderedSet(),
     candidates: new OrderedSet(),
     deadlocks: undefined,
   };

@@ -17,6 +17,7 @@ import {
 } from './backends/stage.js';
 import { type Backend, handedOnRecipe, semaphoreMutexRecipe, Stage } from './backends/zookeeper.js';
 import { handOffSuite } from './hand-off.suite.js';
+import { keptLockSuite } from './kept-lock.suite.js';
 import { deadlockSuite, peerDeadlockSuite } from './deadlock.suite.js';
 import { lockOptionsSuite, lockWaitSuite } from './lock-waits.suite.js';
 import {
@@ -49,6 +50,7 @@ export function handedOnMutexSuite(on: Deployment<Backend>): void {
     const stage = onStage(() => Stage.build(on.backend(), handedOnRecipe));
     everyMutexSuite(on, stage, { isFair: false, isVariant: true, isHandedOn: true });
     handOffSuite(on.name, stage);
+    keptLockSuite(on.name, stage);
   });
 }
 

@@ -7,6 +7,7 @@ import { type RedisBackend, redisRecipes, RedisStage } from './backends/redis.js
 import { RedisSemaphoreStage } from './backends/semaphores.js';
 import { type Deployment, onStage } from './backends/stage.js';
 import { handOffSuite } from './hand-off.suite.js';
+import { keptLockSuite } from './kept-lock.suite.js';
 import { everyMutexSuite } from './mutex.suite.js';
 import { everyReadWriteLockSuite } from './read-write-lock.suite.js';
 import { everySemaphoreSuite } from './semaphore.suite.js';
@@ -33,7 +34,9 @@ export function redisMutexSuite(
       isVariant: kind !== 'mutex',
       shown: 'itself',
     });
-    if (kind === 'handedOn') handOffSuite(on.name, stage);
+    if (kind !== 'handedOn') return;
+    handOffSuite(on.name, stage);
+    keptLockSuite(on.name, stage);
   });
 }
 

@@ -29,11 +29,18 @@ export class LinePlace<H> {
   isInLine = true;
   ahead?: LinePlace<H> | undefined;
   behind?: LinePlace<H> | undefined;
+  /** Called when the next one in the line has come; set while it has nothing else to do with the lock. */
+  onFollowed?: (() => void) | undefined;
   #takeOver?: TakeOver<H>;
   #first?: Promise<void>;
   #moved?: () => void;
 
   constructor(private readonly line: Line<H>) {}
+
+  /** Whether it is in the line, with none behind it. */
+  get isLast(): boolean {
+    return this.isInLine && this.behind === undefined;
+  }
 
   /** Resolves when it has its turn. */
   get first(): Promise<void> {
@@ -43,9 +50,10 @@ export class LinePlace<H> {
     return this.#first;
   }
 
-  /** From now on `take` is called with what the acquire ahead hands on. */
+  /** From now on `take` is called with what the acquire ahead hands on; at once, if the lock is kept for the next one. */
   onHandOff(take: TakeOver<H>): void {
     this.#takeOver = take;
+    this.ahead?.onFollowed?.();
   }
 
   moveUp(): void {

@@ -114,7 +114,11 @@ export const RECENT = 60_000;
 export function acquireStatus({
   holds,
   waits,
-}: Omit<Acquires, 'clock'>): Pick<LockClientStatus, 'held' | 'waiting' | 'endangered' | 'stall'> {
+  kept,
+}: Omit<Acquires, 'clock'> & { readonly kept?: { readonly size: number } | undefined }): Pick<
+  LockClientStatus,
+  'held' | 'kept' | 'waiting' | 'endangered' | 'stall'
+> {
   const isForLock = ({ subject }: WaitScope) => subject !== undefined;
   let [held, endangered] = [0, 0];
   for (const hold of holds.walk()) {
@@ -124,7 +128,14 @@ export function acquireStatus({
   }
   const waiting = count(waits.walk(), isForLock);
   const stall = EventLoopStalls.shared.longestWithin(RECENT);
-  return { held, waiting, ...(endangered > 0 && { endangered }), ...(stall && { stall }) };
+  const keeps = kept && kept.size > 0 ? { kept: kept.size } : undefined;
+  return {
+    held,
+    ...keeps,
+    waiting,
+    ...(endangered > 0 && { endangered }),
+    ...(stall && { stall }),
+  };
 }
 
 function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {

@@ -7,6 +7,7 @@ import {
 import { setImmediate } from 'node:timers';
 import type { PeerDeadlocks } from '../deadlocks/peer-deadlocks.js';
 import type { LockSubject } from '../lock-events.js';
+import type { KeptLock } from '../kept-lock.js';
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
 import { EventLoopStalls } from './event-loop-stalls.js';
@@ -48,6 +49,8 @@ interface ClosableContext extends Pick<WaitContext, 'client' | 'clock'> {
   readonly waits: OrderedSet<WaitScope>;
   /** Locks held. */
   readonly holds: OrderedSet<Hold>;
+  /** Locks that no caller uses, kept for the next one. */
+  readonly kept?: OrderedSet<KeptLock> | undefined;
   /** Participants of elections. */
   readonly candidates: OrderedSet<Candidate>;
   readonly deadlocks?: PeerDeadlocks | undefined;
@@ -97,6 +100,7 @@ export class ClientLifecycle {
     const { context } = this;
     if (context.accepts === 'all') context.accepts = 'nested';
     for (const wait of context.waits) if (!wait.isInside) wait.close();
+    void this.#giveBackKept();
   }
 
   async drain(): Promise<void> {
@@ -123,6 +127,11 @@ export class ClientLifecycle {
   async #awoke(): Promise<void> {
     await inTurns(this.context.holds.walk(), (hold) => void hold.isLive);
     this.backend.awoke?.();
+  }
+
+  async #giveBackKept(): Promise<void> {
+    const { kept } = this.context;
+    if (kept !== undefined) await inTurns(kept.walk(), (lock) => lock.giveBack());
   }
 
   /** Locks under which work goes on, except for work that waits for it itself. */
@@ -174,6 +183,7 @@ export class ClientLifecycle {
     const lines = Math.min(FREED_AT_ONCE, others.length);
     await Promise.all(Array.from({ length: lines }, freeSome));
     await closed;
+    await this.#giveBackKept();
     await Promise.all([...waits].map((wait) => wait.ended()));
     await this.backend.drained();
     await left;

@@ -2,10 +2,11 @@ import { exactNow, type Timer } from '../../core/clock.js';
 import { LockConnectionError, LockError, LockTimeoutError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isReply, lockErrorOf, replyText } from '../connection/redis-error.js';
-import type { ReplicaPolicy } from '../connection/replica-policy.js';
+import { checkReplicas, type ReplicaPolicy } from '../connection/replica-policy.js';
 import { retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipe-context.js';
+import { askKeeper } from './next-caller.js';
 import type { AcquireCommands, Answer, LockCommand, LockRequest } from './lock-commands.js';
 
 /** Longest sleep of a waiter while its subscription is not active, in ms. */
@@ -182,6 +183,7 @@ export class AcquireLoop {
       this.seen = seen;
       this.commands.answered?.(isGranted === 1);
       if (isGranted !== 1) {
+        askKeeper(connection, seen, (holder) => this.commands.channelOf(holder, taken, true));
         this.#wasAnswered = true;
         this.#taken = taken;
         this.#isOnServer = this.commands.leavesQueueEntry && this.request.mayWait;
@@ -212,22 +214,9 @@ export class AcquireLoop {
     const { connection, client } = this.context;
     const { script, keys, args } = command;
     const isGrant = (reply: unknown) => (reply as Answer)[0] === 1;
-    const { reply, acknowledged } = await connection.runReplicated(
-      script,
-      keys,
-      args,
-      policy,
-      isGrant,
-    );
-    if (!isGrant(reply) || acknowledged >= policy.atLeast) return reply as Answer;
-    const message = `Lock "${this.key}" of client "${client}" was acknowledged by ${acknowledged} of ${policy.atLeast} replicas: a failover may forget it.`;
-    if (policy.otherwise !== 'warn')
-      throw new LockConnectionError(
-        `${message} It was released. Check the replicas, or lower \`replicas.atLeast\`.`,
-        { key: this.key, client },
-      );
-    process.emitWarning(message);
-    return reply as Answer;
+    const sent = await connection.runReplicated(script, keys, args, policy, isGrant);
+    if (isGrant(sent.reply)) checkReplicas(sent.acknowledged, policy, { key: this.key, client });
+    return sent.reply as Answer;
   }
 
   /** Throws the caller's error for a failure that a retry would not change. */

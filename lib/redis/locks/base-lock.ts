@@ -88,6 +88,14 @@ export class BaseLock {
     validateMaxHold(maxHold, this.about);
   }
 
+  /** Shorter for a lock that may be kept: if this process crashes, others wait for its end although no caller has the lock. */
+  get #renewedLease(): number {
+    const { watchdogTimeout } = this.context;
+    const { keep } = this.settings.handOff ?? {};
+    if (keep === undefined) return watchdogTimeout;
+    return Math.min(watchdogTimeout, Math.max(Math.ceil(watchdogTimeout / 3), 6 * keep, 1_000));
+  }
+
   get #optionNames(): readonly string[] {
     return this.settings.recipe === 'semaphore' ? OF_SEMAPHORES : OF_LOCKS;
   }
@@ -96,6 +104,8 @@ export class BaseLock {
   loseHold(why: string, isMeant: (hold: RedisHold) => boolean = () => true): void {
     for (const hold of this.context.holds.walk() as Iterable<Hold<RedisHold>>)
       if (isSameLock(hold.identity, this.identity) && isMeant(hold.backend)) hold.markLost(why);
+    for (const lock of this.context.kept.walk())
+      if (isSameLock(lock.identity, this.identity)) lock.giveBack();
   }
 
   acquire(options: RedisAcquireOptions, holder?: string): Promise<RedisLease> {
@@ -128,10 +138,10 @@ export class BaseLock {
     givenHolder?: string,
   ): Promise<RedisLease | undefined> {
     const { context } = this;
-    const { commands, key } = this.settings;
-    const { minLease = 0, lease = Math.max(context.watchdogTimeout, minLease) } = options;
+    const { commands, key, handOff } = this.settings;
+    const { minLease = 0, lease = Math.max(this.#renewedLease, minLease) } = options;
     const holder = givenHolder ?? newHolder(context.holderIds);
-    const about = holderInfo(options.method);
+    const about = holderInfo(options.method, handOff?.keep !== undefined);
     const waiterId = () => holder;
     wait.waiterId = waiterId;
     return await contend(
@@ -157,7 +167,7 @@ export class BaseLock {
    * @param release sends the release, if it is not sent for this lock alone
    */
   hold(
-    { sentAt, token, interruptions, handOffs }: Granted & Pick<Partial<HandedHold>, 'handOffs'>,
+    { sentAt, token, interruptions, tenure }: Granted & Pick<Partial<HandedHold>, 'tenure'>,
     holder: string,
     lease: number,
     options: RedisAcquireOptions,
@@ -175,7 +185,7 @@ export class BaseLock {
       lease,
       isRenewed: options.lease === undefined,
       interruptions,
-      handOffs,
+      tenure,
       handOff: settings.handOff,
       maxHold: options.maxHold,
       token: isFenced ? token : undefined,
@@ -195,8 +205,9 @@ export class BaseLock {
   ): RedisLease | undefined {
     const isAlike = options.lease === undefined && lease === handed.lease;
     if (this.settings.handOff === undefined || !isAlike || wait.isOver) return undefined;
-    wait.handOffs = handed.handOffs?.times;
-    return new RedisLease(this.hold(handed, handed.holder, lease, options, place).hold);
+    const { hold } = this.hold(handed, handed.holder, lease, options, place);
+    wait.handOffs = hold.backend.handOffs;
+    return new RedisLease(hold);
   }
 
   /** As the function. */

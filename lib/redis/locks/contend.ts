@@ -51,12 +51,12 @@ export async function contend<T>(
       const place = new LocalQueuePlace(context.lines, line, request.mayWait);
       places.push(place);
       if (place.isFirst) continue;
-      if (!request.mayWait) return undefined;
-      wait.contended();
       place.onHandOff((hold) => {
         result = contest.takeOver?.(hold, places);
         return result !== undefined;
       });
+      if (result !== undefined || !request.mayWait) return result;
+      wait.contended();
       await wait.until(place.first());
       if (result !== undefined) return result;
     }

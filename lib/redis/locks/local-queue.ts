@@ -4,7 +4,7 @@ import {
   type TakeOver,
   WaitingLines,
 } from '../../core/collections/waiting-line.js';
-import type { HandOffs } from '../../core/hand-off.js';
+import type { Tenure } from '../../core/hand-off.js';
 import type { LockCommands } from './lock-commands.js';
 
 /** What one acquire of a client hands on to the next. */
@@ -16,7 +16,7 @@ export interface HandedHold {
   /** Number of connection interruptions before the acquire was sent: a later interruption may cause a copy of it. */
   readonly interruptions: number;
   /** Default: the server grants it now. */
-  readonly handOffs?: HandOffs | undefined;
+  readonly tenure?: Tenure | undefined;
 }
 
 /** Number of waiters of one process in the queue of one key on the server; the others wait behind them, locally. */
@@ -91,6 +91,16 @@ export class LocalQueuePlace {
   leave(listening?: number): void {
     if (listening !== undefined) this.lines.setListeners(this.commands.redisKey, listening);
     this.#place?.leave();
+  }
+
+  /** See `LinePlace`. */
+  get isLast(): boolean {
+    return this.#place?.isLast ?? false;
+  }
+
+  /** See `LinePlace`. */
+  set onFollowed(followed: (() => void) | undefined) {
+    if (this.#place) this.#place.onFollowed = followed;
   }
 
   /** See `LinePlace`. */

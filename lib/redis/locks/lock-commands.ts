@@ -84,6 +84,8 @@ export interface LockCommands extends AcquireCommands {
    * @param tombstone key to leave if a copy of the acquire may follow; else ''
    */
   release(holder: string, tombstone: string): LockCommand;
+  /** Answers 1 if others wait for the lock, else 0; only of locks that may be kept (see `HandOff.keep`). */
+  wanted?(): LockCommand;
   /** Answers the next fencing token, or nothing if the holder does not hold the lock. */
   token(holder: string): LockCommand;
 }

@@ -21,10 +21,18 @@ export function newHolder(ids: HolderIds): string {
 
 const US = JSON.stringify({ host: hostname(), pid: process.pid });
 
-/** JSON that describes this process and the requesting method to an operator. */
-export function holderInfo(method?: string): string {
+/** What a holder says that may keep the lock for its next caller. */
+const KEEPS = ',"keeps":true';
+
+/** JSON that describes this process and the requesting method to an operator, and to waiters whether the lock may be kept. */
+export function holderInfo(method?: string, keeps = false): string {
   const asked = method === undefined ? '' : `,"method":${JSON.stringify(method)}`;
-  return `${US.slice(0, -1)}${asked},"since":${Date.now()}}`;
+  return `${US.slice(0, -1)}${asked}${keeps ? KEEPS : ''},"since":${Date.now()}}`;
+}
+
+/** Whether a holder says of itself that it may keep the lock. */
+export function mayKeep(about: unknown): boolean {
+  return typeof about === 'string' && about.includes(KEEPS);
 }
 
 /** Resolves to the current holders of a lock of any kind. Rejects as ioredis does. */

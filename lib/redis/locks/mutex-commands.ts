@@ -7,6 +7,7 @@ import {
   lockAcquire,
   lockRelease,
   lockToken,
+  lockWanted,
 } from '../scripts/index.js';
 import { type BackOff, ExponentialBackOff } from './back-off.js';
 import {
@@ -78,6 +79,13 @@ class ReentrantCommands implements LockCommands {
       keys: [this.redisKey],
       args: [holder, publishCommand, this.name.channel, tombstone, waiters],
     };
+  }
+
+  wanted(): LockCommand {
+    const { publishCommand } = this.context.connection;
+    const count = publishCommand === 'spublish' ? 'shardnumsub' : 'numsub';
+    const args = [waitersOf(this.context, this.name), count, this.name.channel];
+    return { script: lockWanted, keys: [this.redisKey], args };
   }
 
   token(holder: string): LockCommand {

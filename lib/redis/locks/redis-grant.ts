@@ -1,4 +1,6 @@
-import { oneMore } from '../../core/hand-off.js';
+import { LockNotHeldError } from '../../core/errors/index.js';
+import type { Hold, HoldBackend } from '../../core/internal/hold.js';
+import { unlessLost } from '../../core/internal/timers.js';
 import type { HandOff, LockIdentity } from '../../core/lock.js';
 import type { Renewal } from '../connection/renewal-schedule.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
@@ -39,6 +41,20 @@ export class SharedFencingToken {
   }
 }
 
+/** Asks the server for the next token of the hold. Rejects if that is lost, or there is no answer. */
+export async function nextToken(
+  { connection }: RecipeContext,
+  commands: LockCommands,
+  hold: Hold<HoldBackend & { readonly holder: string; gone(): void }>,
+): Promise<bigint> {
+  const { script, keys, args } = commands.token(hold.backend.holder);
+  const next = await unlessLost(hold, connection.run(script, keys, args));
+  if (next === null) hold.backend.gone();
+  if (hold.lost) throw hold.lost;
+  if (next === null) throw new LockNotHeldError(hold.context);
+  return BigInt(next as number);
+}
+
 /** Terms of a grant. Times are in ms. */
 export interface RedisGrant extends HandedHold {
   readonly identity: LockIdentity;
@@ -56,30 +72,9 @@ export interface RedisGrant extends HandedHold {
   /** Token of the writer that this hold is inside of. */
   readonly sharedToken?: SharedFencingToken | undefined;
   /** Its place in the local queue, left when the lock was released, or is lost. */
-  readonly place: Pick<LocalQueuePlace, 'leave' | 'handOff'>;
+  readonly place: Pick<LocalQueuePlace, 'leave' | 'handOff' | 'isLast' | 'onFollowed'>;
   /** Sends the release, if it is not sent for this lock alone; as `GuaranteedRelease.run`. */
   readonly release?: SendRelease | undefined;
-}
-
-/**
- * What the next caller gets of a hold that is released now; `undefined` if it may not get it.
- *
- * Its renewal is due when that of a new one is, so the server has confirmed it lately, on a connection that did not break since:
- * what was lost on the server meanwhile is noticed no later than by a holder that was just granted the lock.
- */
-export function handedHold(
-  { clock, connection }: RecipeContext,
-  grant: RedisGrant,
-  heldSince: number,
-  confirmedAt: number,
-): HandedHold | undefined {
-  const { holder, lease, interruptions, isRenewed, handOff, release } = grant;
-  if (handOff === undefined || !isRenewed || release !== undefined) return undefined;
-  const now = clock.now();
-  const { count } = connection.interruptions;
-  if (now - confirmedAt > lease / 6 || count !== interruptions) return undefined;
-  const handOffs = oneMore(handOff, grant.handOffs ?? { since: heldSince, times: 0 }, now);
-  return handOffs && { holder, sentAt: confirmedAt, lease, interruptions, handOffs };
 }
 
 /** Delay before an unanswered question is sent again, in ms. */

@@ -9,13 +9,14 @@ import type { Registration, Renewable, Renewal } from '../connection/renewal-sch
 import type { RecipeContext } from '../recipe-context.js';
 import { lockRenew, tokenRaise } from '../scripts/index.js';
 import { GuardedWrites } from './guarded-writes.js';
+import { type NextCaller, nextCallerOf } from './next-caller.js';
 import type { LockCommands } from './lock-commands.js';
 import { permitIdsOf } from '../semaphores/permit-holder.js';
 import {
   buryCopies,
   driftAdjustedDeadline,
-  handedHold,
   isKnown,
+  nextToken,
   type RedisGrant,
   SharedFencingToken,
   tombstoneOf,
@@ -32,7 +33,6 @@ export class RedisHold implements HoldBackend, Renewable {
   /** Called when it becomes endangered. */
   onEndangered?: () => void;
   readonly endsAt: number;
-  readonly handOffs: number | undefined;
   registration?: Registration;
   #extendedAt = -Infinity;
   #token?: SharedFencingToken;
@@ -40,6 +40,7 @@ export class RedisHold implements HoldBackend, Renewable {
   #endOfLease?: Timer;
   #stopConfirming?: () => void;
   #writes?: GuardedWrites;
+  readonly #next: NextCaller | undefined;
 
   constructor(
     private readonly context: RecipeContext,
@@ -49,7 +50,6 @@ export class RedisHold implements HoldBackend, Renewable {
     const { identity, key, method, sentAt, lease, isRenewed, maxHold } = grant;
     const { client, clock, connection } = context;
     this.lease = lease;
-    this.handOffs = grant.handOffs?.times;
     this.deadline = driftAdjustedDeadline(sentAt, lease);
     this.#confirmedAt = sentAt;
     this.endsAt = clock.now() + (maxHold ?? Infinity);
@@ -59,7 +59,12 @@ export class RedisHold implements HoldBackend, Renewable {
       const why = `it was held for longer than its maxHold of ${maxHold} ms`;
       this.#endOfHold = clock.setTimer(() => this.hold.markLost(why), maxHold, true);
     }
+    this.#next = nextCallerOf(context, commands, grant);
     this.hold = new Hold(identity, { key, client }, this, method, context);
+  }
+
+  get handOffs(): number | undefined {
+    return this.#next?.handOffs;
   }
 
   get now(): number {
@@ -118,7 +123,7 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   fencingToken(): Promise<bigint> {
-    return this.token.get(() => this.#nextToken());
+    return this.token.get(() => nextToken(this.context, this.commands, this.hold));
   }
 
   /** See `HoldBackend.guard`. */
@@ -178,30 +183,35 @@ export class RedisHold implements HoldBackend, Renewable {
 
   lost(): void {
     this.#stop();
+    this.#next?.end();
     this.hold.unregister?.(); // what is left of it ends with its lease
     buryCopies(this.context, this.commands, this.grant, this.lease);
     this.grant.place.leave();
   }
 
   async free(wasLost: boolean): Promise<void> {
-    if (!wasLost && this.#handOn()) return this.#stop();
-    const { context, commands, grant } = this;
+    if (!wasLost && this.#passOn()) return this.#stop();
     this.#stop();
+    this.#next?.end();
     const rest = Math.ceil(this.hold.heldSince + this.hold.atLeast - this.now);
-    if (rest > 0) return grant.place.leave(await this.#letRunOut(rest));
+    if (rest > 0) return this.grant.place.leave(await this.#letRunOut(rest));
+    await this.#giveBack();
+  }
+
+  /** Invariant: what others may have seen as its own is not handed on: its token, its guarded writes, its lease. */
+  #passOn(): boolean {
+    if (this.#next === undefined || this.hold.atLeast > 0) return false;
+    if (this.#token?.wasAsked || this.#writes !== undefined || this.extension > 0) return false;
+    return this.#next.passOn(this.#confirmedAt, () => this.#giveBack());
+  }
+
+  async #giveBack(): Promise<void> {
+    const { context, commands, grant } = this;
     const command = commands.release(grant.holder, tombstoneOf(context, commands, grant));
     const listening = await (grant.release?.(command, this.deadline) ??
       context.releases.run(command, this.deadline));
     grant.place.leave(listening);
     if (listening !== undefined) this.#writes?.forget();
-  }
-
-  /** Invariant: what others may have seen as its own is not handed on: its token, its guarded writes, its lease. */
-  #handOn(): boolean {
-    const wasShown = this.#token?.wasAsked || this.#writes !== undefined || this.extension > 0;
-    if (wasShown || this.hold.atLeast > 0) return false;
-    const handed = handedHold(this.context, this.grant, this.hold.heldSince, this.#confirmedAt);
-    return handed !== undefined && this.grant.place.handOff(handed);
   }
 
   /** Lets the lease expire on the server after `rest` ms, whatever happens to this process. */
@@ -210,16 +220,6 @@ export class RedisHold implements HoldBackend, Renewable {
     const args = [this.field, rest, this.kind, (this.extension += 1), 1];
     const command = { script: lockRenew, keys: this.keys, args };
     await this.context.releases.run(command, this.now + rest);
-  }
-
-  async #nextToken(): Promise<bigint> {
-    const { key, holder } = this.grant;
-    const { script, keys, args } = this.commands.token(holder);
-    const next = await unlessLost(this.hold, this.context.connection.run(script, keys, args));
-    if (next === null) this.gone();
-    if (this.hold.lost) throw this.hold.lost;
-    if (next === null) throw new LockNotHeldError({ key, client: this.context.client });
-    return BigInt(next as number);
   }
 
   get #renewal(): Renewal {

@@ -2,7 +2,8 @@ import type { Timer } from '../../core/clock.js';
 import type { ErrorPolicy } from '../../core/election/election-backend.js';
 import type { GuardedWrite } from '../../core/lease.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
-import { type HandOffs, oneMore } from '../../core/hand-off.js';
+import { Tenure } from '../../core/hand-off.js';
+import { KeptLock } from '../../core/kept-lock.js';
 import type { LinePlace } from '../../core/collections/waiting-line.js';
 import type { HandOff, LockIdentity } from '../../core/lock.js';
 import type { Session } from '../connection/session.js';
@@ -11,6 +12,7 @@ import { type NodeOwner, OwnedNode, type ProtectedNode } from '../nodes/protecte
 import type { RecipeContext } from '../recipe-context.js';
 import type { WatchableHold } from './delayed-watches.js';
 import { writeGuarded } from './guarded-operations.js';
+import { lookForOthers } from './other-queuers.js';
 
 /** What one acquire of a client hands on to the next. */
 export interface HandedNodes {
@@ -21,7 +23,7 @@ export interface HandedNodes {
   /** Called after the release: whether the nodes are known to be deleted. */
   readonly onRemoved?: ((areGone: boolean) => void) | undefined;
   /** Default: the servers grant it now. */
-  readonly handOffs?: HandOffs;
+  readonly tenure?: Tenure | undefined;
 }
 
 /** Parameters of a granted lock. */
@@ -50,15 +52,22 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   #wasRevoked = false;
   /** Whether its token, a guarded write or its revocation was asked for. */
   #isShown = false;
+  /** Only of a lock that may be handed on. */
+  readonly #tenure: Tenure | undefined;
+  readonly handOffs: number | undefined;
   /** Set once the lock is released but kept until its minimum hold time is over. */
   #kept?: Timer;
+  /** Set once the lock is released but kept for the next caller. */
+  #keptForNext?: KeptLock;
 
   constructor(
     private readonly context: RecipeContext,
     private readonly grant: Grant,
   ) {
-    const { identity, key, method, session, nodes, errorPolicy } = grant;
-    const { connection, client } = context;
+    const { identity, key, method, session, nodes, errorPolicy, tenure } = grant;
+    const { connection, client, clock } = context;
+    if (tenure !== undefined) this.handOffs = tenure.handOffs += 1;
+    this.#tenure = tenure ?? (grant.handOff && new Tenure(clock.now()));
     this.hold = new Hold(identity, { key, client }, this, method, context);
     this.#watches = nodes.map(({ node, ownWatch }) => ownWatch ?? new OwnedNode(context, node));
     for (const watch of this.#watches) watch.guard(session, this);
@@ -71,11 +80,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   }
 
   get grantedAt(): number {
-    return this.grant.handOffs?.since ?? this.hold.heldSince;
-  }
-
-  get handOffs(): number | undefined {
-    return this.grant.handOffs?.times;
+    return this.#tenure?.since ?? this.hold.heldSince;
   }
 
   get confirmedAgoMs(): number | undefined {
@@ -142,11 +147,13 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
 
   nodeRevoked(): void {
     this.#wasRevoked = this.#isShown = true;
+    this.#keptForNext?.giveBack();
     for (const tell of [...this.#revocationListeners]) tell();
   }
 
   nodeLost(why: string): void {
     this.hold.markLost(why);
+    this.#keptForNext?.giveBack();
     if (this.#kept === undefined) return;
     this.#kept.cancel();
     void this.#endKeeping();
@@ -157,7 +164,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   }
 
   free(wasLost: boolean): Promise<void | 'kept'> {
-    if (!wasLost && this.#handOn()) return Promise.resolve();
+    if (!wasLost && (this.#handOn() || this.#keepForNext())) return Promise.resolve();
     const { clock } = this.context;
     const rest = wasLost ? 0 : this.hold.heldSince + this.hold.atLeast - clock.now();
     if (rest <= 0) return this.#remove();
@@ -165,21 +172,40 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     return Promise.resolve('kept');
   }
 
-  /**
-   * Hands the lock on to the next acquire of this client that waits for it; returns whether that took it.
-   *
-   * Invariant: what others may have seen as its own is not handed on: its token, its guarded writes, its revocation.
-   */
+  /** Whether the next caller may have it. Invariant: what others may have seen as its own, such as its token, is not handed on. */
+  get #mayGoOn(): boolean {
+    const { handOff } = this.grant;
+    const tenure = this.#tenure;
+    if (tenure === undefined || handOff === undefined || this.#isShown) return false;
+    const isInTime = tenure.mayGoOn(handOff, this.context.clock.now());
+    return isInTime && this.hold.atLeast === 0 && this.isExclusive();
+  }
+
+  /** Hands the lock on to the next acquire of this client that waits for it; returns whether that took it. */
   #handOn(): boolean {
-    const { handOff, place, session, onRemoved } = this.grant;
-    const { grantedAt: since, handOffs: times = 0, context } = this;
-    if (this.#isShown || this.hold.atLeast > 0) return false;
-    const handOffs = oneMore(handOff, { since, times }, context.clock.now());
-    if (handOffs === undefined) return false;
+    const { place, session, onRemoved } = this.grant;
+    const tenure = this.#tenure;
+    if (place === undefined || place.isLast || !this.#mayGoOn) return false;
     const nodes = this.grant.nodes.map(({ node }, i) => ({ node, ownWatch: this.#watches[i]! }));
-    if (!place?.handOff({ session, nodes, onRemoved, handOffs })) return false;
+    if (!place.handOff({ session, nodes, onRemoved, tenure })) return false;
     this.#stopListening?.();
     this.#stopDelayedWatch?.();
+    return true;
+  }
+
+  /** Keeps the lock for the next caller, if none waits; returns whether it does. */
+  #keepForNext(): boolean {
+    const { context } = this;
+    const { identity, place, handOff, nodes } = this.grant;
+    const tenure = this.#tenure;
+    if (!handOff?.keep || !tenure || !place?.isLast || context.accepts !== 'all') return false;
+    const ms = tenure.keepFor(handOff, context.clock.now());
+    if (ms <= 0 || !this.#mayGoOn) return false;
+    const giveBack = () => void this.#remove();
+    const hold = { identity, place, tenure, handOn: () => this.#handOn(), giveBack };
+    this.#keptForNext = new KeptLock(context, hold, ms);
+    if (tenure.stopLooking === undefined)
+      lookForOthers(context.connection, identity.name, nodes.length, tenure);
     return true;
   }
 
@@ -191,6 +217,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   /** The session and its nodes may survive: the nodes are deleted, as the lease has ended, unless the lock is being kept. */
   #suspended(state: ConnectionState, reason: string): void {
     if (this.context.connection.isConnected || this.#kept !== undefined) return;
+    if (this.#keptForNext !== undefined) return this.#keptForNext.giveBack();
     this.nodeLost(`the connection is ${state} (${reason})`);
     for (const { node } of this.grant.nodes) void this.context.removals.remove(node);
   }
@@ -198,6 +225,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   async #remove(): Promise<void> {
     const { removals } = this.context;
     this.#stopListening?.();
+    this.#tenure?.stopLooking?.();
     for (const watch of this.#watches) watch.stop();
     const removed = this.grant.nodes.map(({ node }) => removals.remove(node)); // sent at once; the rest is done meanwhile
     this.#stopDelayedWatch?.();

@@ -97,13 +97,15 @@ async function standInLine(
   let hold: LockHold | undefined;
   try {
     if (!place.isFirst) {
-      if (!mayWait) return undefined;
-      wait.contended();
       place.onHandOff((handed) => {
         if (!wait.isOver) hold = take(handed);
         return hold !== undefined;
       });
-      await wait.until(place.first);
+      if (hold === undefined && !mayWait) return undefined;
+      if (hold === undefined) {
+        wait.contended();
+        await wait.until(place.first);
+      }
     }
     wait.handOffs = hold?.handOffs;
     return (hold ??= await enter());
@@ -217,7 +219,7 @@ export class LockInternals {
         handOff,
         place,
       });
-    const handedOn = ({ session, nodes, onRemoved, handOffs }: HandedNodes, place: Place) =>
+    const handedOn = ({ session, nodes, onRemoved, tenure }: HandedNodes, place: Place) =>
       new LockHold(context, {
         identity,
         key,
@@ -228,7 +230,7 @@ export class LockInternals {
         onRemoved,
         handOff,
         place,
-        handOffs,
+        tenure,
       });
     const request = { key, recipe: identity.recipe, options, mayWait };
     const held = await runAcquisition(context, request, (acquisition) => {

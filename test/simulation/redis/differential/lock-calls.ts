@@ -59,6 +59,11 @@ export const lockCalls = (draw: RandomOperands) => ({
     const { name, holder } = draw.some('lock', 'fair');
     return { keys: [name.redisKey, name.token], args: [holder] };
   },
+  lockWanted: () => {
+    const { name } = draw.some('lock', 'fair');
+    const count = draw.publish() === 'publish' ? 'numsub' : 'shardnumsub';
+    return { keys: [name.redisKey], args: [draw.waiters(name), count, name.channel] };
+  },
   lockView: () => {
     const { name } = draw.some('lock', 'fair', 'read/write', 'permits');
     return {

@@ -28,10 +28,14 @@ const ARITIES: Readonly<Record<string, number>> = {
   config: 4,
   publish: 3,
   spublish: 3,
+  pubsub: -2,
   subscribe: -2,
   ssubscribe: -2,
   wait: 3,
 };
+
+/** Those that scripts may use. */
+const OF_SCRIPTS: readonly string[] = ['time', 'publish', 'spublish', 'pubsub'];
 
 type ServerCommand = (session: Session, args: readonly string[]) => Reply;
 
@@ -80,6 +84,7 @@ export class SimulatedServer {
       config: (_, [, , value]) => this.#limitMemory(Number(value)),
       publish: (_, [channel, text]) => this.#publish(channel!, text!, false),
       spublish: (_, [channel, text]) => this.#publish(channel!, text!, true),
+      pubsub: (_, [kind, ...channels]) => this.#countSubscribers(kind!, channels),
       subscribe: (session, channels) => this.channels.subscribe(session, channels, false),
       ssubscribe: (session, channels) => this.channels.subscribe(session, channels, true),
       unsubscribe: (session, channels) => this.channels.unsubscribe(session, channels, false),
@@ -140,7 +145,7 @@ export class SimulatedServer {
   /** A command of a script. */
   #call(session: Session, run: ScriptRun, [word, ...args]: readonly string[]): Reply {
     const name = word!.toLowerCase();
-    if (name === 'time' || name === 'publish' || name === 'spublish') {
+    if (OF_SCRIPTS.includes(name)) {
       countWords(name, ARITIES[name]!, args, true);
       return this.#own[name]!(session, args);
     }
@@ -180,6 +185,13 @@ export class SimulatedServer {
   #publish(channel: string, text: string, isSharded: boolean): number {
     this.onPublish(channel, text, isSharded);
     return this.channels.publish(channel, text, isSharded);
+  }
+
+  /** `PUBSUB NUMSUB` and `PUBSUB SHARDNUMSUB`. */
+  #countSubscribers(kind: string, names: readonly string[]): Reply {
+    const isSharded = kind.toLowerCase() === 'shardnumsub';
+    if (!isSharded && kind.toLowerCase() !== 'numsub') fail(Errors.syntax);
+    return names.flatMap((name) => [name, this.channels.count(name, isSharded)]);
   }
 
   #tellChanges(session: Session): void {

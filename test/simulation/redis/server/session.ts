@@ -34,6 +34,13 @@ export class Channels {
     return received;
   }
 
+  /** Number of sessions that are subscribed to it. */
+  count(channel: string, isSharded: boolean): number {
+    const isSubscribed = (session: Session) =>
+      (isSharded ? session.shardChannels : session.channels).has(channel);
+    return [...this.#sessions].filter(isSubscribed).length;
+  }
+
   subscribe(session: Session, channels: readonly string[], isSharded: boolean): Reply {
     const all = isSharded ? session.shardChannels : session.channels;
     for (const channel of channels) all.add(channel);
