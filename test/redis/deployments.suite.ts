@@ -15,6 +15,7 @@ import {
   fairLockLateCopiesSuite,
 } from './fair-mutex-queue.suite.js';
 import { handOffSuite } from './hand-off.suite.js';
+import { keptMutexSuite } from './kept-mutex.suite.js';
 import { lockHoldersSuite, lockKindsSuite, ownershipSuite } from './mutex.suite.js';
 import { fencedLockSuite, lockLayoutSuite, lockScriptsSuite } from './mutex-layout.suite.js';
 import { lockLeaseSuite, renewalSuite } from './mutex-lease.suite.js';
@@ -76,6 +77,7 @@ export function locksSuite(on: OnRedis): void {
     describe('the lease', () => lockLeaseSuite(on));
     describe('renewal', () => renewalSuite(on));
     describe('handing it on', () => handOffSuite(on));
+    describe('keeping it', () => keptMutexSuite(on));
     describe('the holders', () => lockHoldersSuite(on));
     describe('the layout', () => lockLayoutSuite(on));
     describe('fenced', () => fencedLockSuite(on));

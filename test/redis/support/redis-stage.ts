@@ -6,6 +6,7 @@ import {
   expect,
   it as everywhere,
 } from '@jest/globals';
+import { once } from 'node:events';
 import { Cluster, Redis } from 'ioredis';
 import type { Lease } from '../../../lib/core/lease.js';
 import type { RedisClient } from '../../../lib/redis/connection/ioredis.js';
@@ -86,6 +87,21 @@ export class RedisStage {
     connection.on('error', () => {}); // commands report it; without a listener each one is printed
     this.#connections.add(connection);
     return connection;
+  }
+
+  /** A client that has a connection to each master; and what cuts all of them: it resolves when the client is connected again. */
+  async clientToInterrupt(options: Partial<RedisLockOptions> = {}) {
+    const connection = this.connection();
+    const client = await this.client({ ...options, client: connection });
+    const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
+    await Promise.all(nodes.map((node) => node.ping()));
+    const interrupt = async () => {
+      const closed = Promise.all(nodes.map((node) => once(node, 'close')));
+      await this.commands('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await closed;
+      await client.ping();
+    };
+    return { client, interrupt };
   }
 
   /** Has the server of this test's key execute a command. */
