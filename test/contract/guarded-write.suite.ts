@@ -159,6 +159,21 @@ function everyGuardedWriteSuite<C extends StageClient>(
       await lease.release();
     });
 
+    it('keeps all of them from being handed on, as a copy of it may be under way', async () => {
+      const { mine, key } = stage();
+      const handOff = { atMost: 9, for: 600_000 };
+      const parts = [key, `{${key}}-b`].map((part) => mine.locks.mutex(part, { handOff }));
+      const lease = await mine.locks.multiLock(parts).acquire();
+      const waits = [];
+      for (const part of parts) waits.push(await stage().queueFor(part, mine));
+      const heard = eventsOf(mine);
+      await lease.guard(data().append('a'));
+      await lease.release();
+      for (const { lease: next } of waits) await (await next).release();
+      const acquired = heard.filter(({ kind }) => kind === 'acquired');
+      expect(acquired.map(({ handOffs }) => handOffs)).toEqual([undefined, undefined]);
+    });
+
     it('of several clients, or servers, is refused: none could check them all', async () => {
       const { mine, theirs, key } = stage();
       const elsewhere = createEmbeddedLockClient('elsewhere');

@@ -133,8 +133,9 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
 
   /** See `HoldBackend.guard`. */
   guard(write: GuardedWrite<unknown>, holds: readonly [Hold, ...Hold[]]): Promise<unknown> {
-    this.#isShown = true;
-    return writeGuarded(this.context, write, holds as [Hold<LockHold>]);
+    const ours = holds as readonly [Hold<LockHold>, ...Hold<LockHold>[]];
+    for (const { backend } of ours) backend.#isShown = true;
+    return writeGuarded(this.context, write, ours);
   }
 
   /** Calls `listener` on every revocation request; immediately if there already was one. */

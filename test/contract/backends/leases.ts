@@ -15,9 +15,16 @@ export function expectLost(lease: Lease): void {
 
 const KINDS = ['acquired', 'contended', 'released', 'lost', 'failed'] as const;
 
+/** What a client reports of a lock. */
+interface Heard {
+  readonly kind: string;
+  readonly key: string;
+  readonly handOffs?: number;
+}
+
 /** Everything that the client reports of its locks from now on. */
-export function eventsOf({ locks }: StageClient): { kind: string; key: string }[] {
-  const heard: { kind: string; key: string }[] = [];
+export function eventsOf({ locks }: StageClient): Heard[] {
+  const heard: Heard[] = [];
   for (const kind of KINDS) locks.on(kind, (event) => heard.push({ kind, ...event }));
   return heard;
 }
