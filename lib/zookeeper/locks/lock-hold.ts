@@ -175,11 +175,12 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
 
   /** Whether the next caller may have it. Invariant: what others may have seen as its own, such as its token, is not handed on. */
   get #mayGoOn(): boolean {
-    const { handOff } = this.grant;
+    const { handOff, errorPolicy } = this.grant;
+    const { clock, connection } = this.context;
     const tenure = this.#tenure;
     if (tenure === undefined || handOff === undefined || this.#isShown) return false;
-    const isInTime = tenure.mayGoOn(handOff, this.context.clock.now());
-    return isInTime && this.hold.atLeast === 0 && this.isExclusive();
+    if (errorPolicy === 'standard' && !connection.isConnected) return false; // it would be lost, and not know
+    return tenure.mayGoOn(handOff, clock.now()) && this.hold.atLeast === 0 && this.isExclusive();
   }
 
   /** Hands the lock on to the next acquire of this client that waits for it; returns whether that took it. */

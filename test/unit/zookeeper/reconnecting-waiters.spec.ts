@@ -125,6 +125,21 @@ describe('When the connection is lost for a moment', () => {
       await clock.runUntil(lease.release());
     });
 
+    it('a mutex that is released because of that is not handed on', async () => {
+      const mutex = strict.locks.mutex('door', { handOff: { atMost: 9, for: 60_000 } });
+      const first = await clock.runUntil(mutex.acquire());
+      const next = mutex.acquire();
+      strict.locks.on('connection', ({ state }) => void (state === 'SUSPENDED' && first.release()));
+      await interrupt(strict);
+      const lease = await clock.runUntil(next);
+      expect(lease.paths).not.toEqual(first.paths);
+      expect([lease.isHeld, world.server.tree.get(lease.paths[0]!)]).toEqual([
+        true,
+        expect.anything(),
+      ]);
+      await clock.runUntil(lease.release());
+    });
+
     it('what is kept after its release stays until its time is over, and counts as released then', async () => {
       const released: number[] = [];
       strict.locks.on('released', ({ heldMs }) => void released.push(heldMs));
