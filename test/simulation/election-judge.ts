@@ -119,6 +119,7 @@ export class ElectionJudge extends Observer {
       nodes: [node],
       parts: [],
       grantedAt: this.now,
+      servedAt: this.now,
       watched: new Set(node.writtenAt === undefined ? [node] : []), // a leader has asked the servers for its node
       leases: new Set([leadership as Lease]),
     };

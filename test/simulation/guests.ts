@@ -6,7 +6,7 @@ import type { Judge } from './judge.js';
 import type { LockQueue } from './lock-queue.js';
 import type { SimulatedLock } from './locks.js';
 import { currentOperation, type Visit } from './operation.js';
-import { Company, runSchedule, type Schedule } from './run-schedule.js';
+import { Company, runSchedule, type Schedule, type ScheduleOptions } from './run-schedule.js';
 import type { World } from './world.js';
 import { WrittenData } from './writes.js';
 
@@ -15,13 +15,14 @@ export function scheduleOfLocks(
   lay: (world: World, dice: Dice) => readonly SimulatedLock[],
   {
     doWrite = false,
-    hasWorkers = false,
+    guests = [1, 2],
+    ...options
   }: {
-    /** Whether the guests change data by guarded writes. */
-    readonly doWrite?: boolean;
-    /** See `ScheduleOptions`. */
-    readonly hasWorkers?: boolean;
-  } = {},
+    /** Whether the guests change data by guarded writes: all, or a few. */
+    readonly doWrite?: boolean | 'few';
+    /** The fewest and the most guests of a client. */
+    readonly guests?: readonly [fewest: number, most: number];
+  } & Pick<ScheduleOptions, 'hasWorkers' | 'clients'> = {},
 ): Schedule {
   const begin = (world: World, dice: Dice, duration: number) => {
     const locks = lay(world, dice);
@@ -30,12 +31,15 @@ export function scheduleOfLocks(
     const company = new Company(world);
     for (const client of world.clients) {
       const visitors = locks.map((lock) => new Visitor(world.judge, client, lock));
-      for (let left = dice.integer(1, 2); left > 0; left--)
-        company.add(client, new Guest(visitors, dice, data).live(duration));
+      for (let left = dice.integer(...guests); left > 0; left--) {
+        const isWriter = doWrite === true || (doWrite === 'few' && dice.chance(0.2));
+        const guest = new Guest(visitors, dice, isWriter ? data : undefined);
+        company.add(client, guest.live(duration));
+      }
     }
     return company;
   };
-  return (seed) => runSchedule(seed, begin, { hasWorkers });
+  return (seed) => runSchedule(seed, begin, options);
 }
 
 /** Uses locks as clients do, at random: waits and gives up, holds briefly and for long, nests, and releases in every way. */

@@ -3,6 +3,7 @@ import type { Lease } from '../../lib/core/lease.js';
 import { ZooKeeperLease } from '../../lib/zookeeper/locks/zookeeper-lease.js';
 import type { SimulatedClient } from './client.js';
 import type { DeadlockJudge } from './deadlocks.js';
+import { HandOffRule } from './hand-offs.js';
 import type { LockQueue, QueuedNode } from './lock-queue.js';
 import type { SimulatedLock } from './locks.js';
 import { Observer } from './observer.js';
@@ -33,6 +34,7 @@ export class Judge extends Observer {
   readonly #exclusion: ExclusionRule;
   readonly #progress: ProgressRule;
   readonly #parts: PartsRule;
+  readonly #handOffs: HandOffRule;
   readonly warnings: WarningRule;
   /** Leases that were released or lost: they stay so. */
   readonly #over = new Set<Lease>();
@@ -41,6 +43,7 @@ export class Judge extends Observer {
     super(world);
     this.#exclusion = new ExclusionRule(world);
     this.#parts = new PartsRule(world);
+    this.#handOffs = new HandOffRule(world);
     this.warnings = new WarningRule(world);
     this.#progress = new ProgressRule(world, this.#exclusion);
   }
@@ -58,6 +61,7 @@ export class Judge extends Observer {
     const call = { id, client, lock, isTry, permits, wait, startedAt, outer, prospect };
     const operation = new Operation(call);
     this.#progress.began(operation);
+    this.#handOffs.began(operation);
     this.note('asked', `for ${lock.key} by ${client.name} as ${id}`);
     return operation;
   }
@@ -92,6 +96,7 @@ export class Judge extends Observer {
     if (lock.gate && !isGate && !isTry && !operation.hasGate)
       this.accuse(`operation ${id} asks for permits although the gate is not its own`);
     this.note(nodes.length > 0 ? 'queued again' : 'queued', `${id} as ${node.path}`);
+    this.#handOffs.queued(operation);
     nodes.push(node);
     this.#progress.queued(operation, node);
   }
@@ -116,10 +121,13 @@ export class Judge extends Observer {
 
   /** The operation ended with nothing, because others are ahead. */
   refused(operation: Operation): void {
-    this.#progress.settled(operation);
+    this.#endedWithout(operation);
     const { ownNodes: nodes, options, parts } = operation;
     const { id, client } = options;
-    const isBusy = nodes.some(({ hasWaited }) => hasWaited) || this.#parts.isRefused(parts);
+    const isBusy =
+      operation.wasBehind ||
+      nodes.some(({ hasWaited }) => hasWaited) ||
+      this.#parts.isRefused(parts);
     if (!isBusy) this.accuse(`operation ${id} is refused a lock that is free`);
     const isCalm = client.calmSince < Infinity;
     if (isCalm && nodes.some(({ goneAt }) => goneAt === undefined))
@@ -129,7 +137,7 @@ export class Judge extends Observer {
   }
 
   failed(operation: Operation, error: unknown): void {
-    this.#progress.settled(operation);
+    this.#endedWithout(operation);
     const { abortedAt, options } = operation;
     const { id, client, wait, isTry, prospect } = options;
     const code = error instanceof LockError ? error.code : String(error);
@@ -149,7 +157,7 @@ export class Judge extends Observer {
 
   /** The lock was granted, but lost before the caller had the lease. */
   missed(operation: Operation): void {
-    this.#progress.settled(operation);
+    this.#endedWithout(operation);
     this.note('lost on arrival', `${operation.options.id}`);
   }
 
@@ -158,13 +166,16 @@ export class Judge extends Observer {
     if (!hold.leases.delete(lease) || hold.leases.size > 0) return;
     hold.releasedAt = this.now;
     hold.endedAt ??= this.now;
-    this.#exclusion.ended(hold);
+    this.#ended(hold);
     this.note('released', `hold ${hold.id}`);
   }
 
-  fenced({ id, nodes, parts }: ObservedHold, token: bigint): void {
-    const tokens = [...nodes, ...parts.flatMap(({ hold }) => hold.nodes)].map((node) => node.token);
+  fenced(whole: ObservedHold, token: bigint): void {
+    const { id } = whole;
+    const holds = [whole, ...whole.parts.map(({ hold }) => hold)];
+    const tokens = holds.flatMap(({ nodes }) => nodes.map((node) => node.token));
     if (token !== BigInt(Math.max(...tokens))) this.accuse(`hold ${id} has a token not its own`);
+    for (const hold of holds) this.#handOffs.fenced(hold);
     this.note('fenced', `hold ${id}`);
   }
 
@@ -172,6 +183,7 @@ export class Judge extends Observer {
   override check(): void {
     this.#parts.check();
     this.#exclusion.check();
+    this.#handOffs.check();
     this.#progress.check();
     for (const lease of this.#over)
       if (lease.isHeld) this.accuse('a lease is held again that was released or lost');
@@ -189,7 +201,8 @@ export class Judge extends Observer {
   #acquired(operation: Operation, lease: Lease): ObservedHold {
     const { options, watchedAt } = operation;
     const { id, client, lock, prospect } = options;
-    const nodes = this.#nodesOf(operation, lease);
+    const giver = this.#handOffs.giver(operation, pathsOf(lease)[0]);
+    const nodes = giver?.nodes ?? this.#nodesOf(operation, lease);
     if (prospect.kind === 'downgrade') this.#downgraded(nodes[0], prospect.hold);
     const isWatched = ({ path, writtenAt }: QueuedNode) =>
       writtenAt === undefined && (watchedAt.get(path) ?? -1) > client.connectedAt;
@@ -201,17 +214,31 @@ export class Judge extends Observer {
       nodes,
       parts: lock.parts ? this.#parts.granted(operation) : [],
       grantedAt: this.now,
-      watched: new Set(nodes.filter(isWatched)),
+      servedAt: giver?.servedAt ?? this.now,
+      giver,
+      watched: giver?.watched ?? new Set(nodes.filter(isWatched)),
       leases: new Set(),
     };
     this.note('granted', `hold ${id} by ${nodes.map(({ path }) => path).join()}`);
     if (lock.parts) this.#parts.held(hold);
+    this.#handOffs.granted(operation, hold);
     return hold;
   }
 
-  /** The nodes of a lease are those that it reports, if they were made for the operation. */
+  #endedWithout(operation: Operation): void {
+    const { id, client, lock } = operation.options;
+    this.#progress.settled(operation);
+    this.#handOffs.over(id, client, lock.queue);
+  }
+
+  #ended(hold: ObservedHold): void {
+    this.#exclusion.ended(hold);
+    this.#handOffs.over(hold.id, hold.client, hold.queue);
+  }
+
+  /** The nodes of a lease that was not handed on are those that it reports, if they were made for the operation. */
   #nodesOf({ nodes, options }: Operation, lease: Lease): QueuedNode[] {
-    const paths = lease instanceof ZooKeeperLease ? lease.paths : [];
+    const paths = pathsOf(lease);
     const own = paths.flatMap((path) => nodes.findLast((node) => node.path === path) ?? []);
     if (own.length !== paths.length || own.length !== (options.lock.parts ? 0 : options.permits))
       this.accuse(`operation ${options.id} was granted on ${paths.join()}`);
@@ -237,9 +264,14 @@ export class Judge extends Observer {
     hold.lostAt = this.now;
     hold.endedAt ??= this.now;
     for (const lease of hold.leases) this.#over.add(lease);
-    this.#exclusion.ended(hold);
+    this.#ended(hold);
     this.note('lost', `hold ${hold.id}`);
   }
+}
+
+/** Of the nodes of a lease: none if it consists of parts. */
+function pathsOf(lease: Lease): readonly string[] {
+  return lease instanceof ZooKeeperLease ? lease.paths : [];
 }
 
 /** The holds around an acquire in the scope of that visit, innermost first. */

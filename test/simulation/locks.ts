@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/core/clock.js';
 import type { LockErrorCode } from '../../lib/core/errors/lock-error.js';
 import { runWithLease } from '../../lib/core/internal/lease-handle.js';
 import type { Lease } from '../../lib/core/lease.js';
-import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
+import type { AcquireOptions, HandOff, Lock } from '../../lib/core/lock.js';
 import { MultiLock } from '../../lib/core/multi-lock.js';
 import type { LinkListener } from '../../lib/zookeeper/connection/transport.js';
 import { CreateMode } from '../../lib/zookeeper/connection/zookeeper-connection.js';
@@ -35,6 +35,8 @@ export interface SimulatedLock {
   readonly parts?: readonly SimulatedLock[];
   /** Maximum number of permits to ask for. Default: one. */
   readonly permits?: number;
+  /** The bounds within which it is handed on to other callers of a client. Default: never. */
+  readonly handOff?: HandOff;
   /** False: a holder that asks again waits like any other client. */
   readonly isReentrant: boolean;
   /** The lock of the library. */
@@ -85,6 +87,27 @@ export function mutex(world: World, key: string): SimulatedLock {
     },
   };
   return lock;
+}
+
+/** A mutex that is handed on, and the same for callers who neither hand it on nor have it handed on to them. */
+export function mutexes(
+  world: World,
+  key: string,
+  handOff: HandOff,
+): { readonly handedOn: SimulatedLock; readonly released: SimulatedLock } {
+  const released = mutex(world, key);
+  const { queue } = released;
+  const prospect = (live: readonly ObservedHold[]): Prospect => {
+    const hold = live.find((it) => it.queue === queue);
+    return hold ? { kind: 're-enter', hold } : { kind: 'queue' };
+  };
+  const handedOn: SimulatedLock = {
+    ...released,
+    handOff,
+    of: ({ locks }) => locks.mutex(key, { handOff }),
+    prospect,
+  };
+  return { handedOn, released: { ...released, prospect } };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Lease } from '../../lib/core/lease.js';
 import type { SimulatedClient } from './client.js';
+import type { CallerLine } from './hand-offs.js';
 import type { LockQueue, QueuedNode } from './lock-queue.js';
 import type { Prospect, SimulatedLock } from './locks.js';
 import { Times } from './timing.js';
@@ -16,6 +17,14 @@ export interface ObservedHold {
   readonly nodes: readonly QueuedNode[];
   readonly parts: readonly { readonly lease: Lease; readonly hold: ObservedHold }[];
   readonly grantedAt: number;
+  /** When the servers granted its nodes: to it, or to the first of the callers by whom they were handed on. */
+  readonly servedAt: number;
+  /** The hold by which they were handed on to it. */
+  readonly giver?: ObservedHold | undefined;
+  /** The hold to which it has handed them on. */
+  heir?: ObservedHold;
+  /** Whether its caller has seen its token. */
+  isFenced?: boolean;
   /** The nodes on which the watch was set when it was granted. */
   readonly watched: ReadonlySet<QueuedNode>;
   readonly leases: Set<Lease>;
@@ -50,6 +59,10 @@ export interface OperationOptions {
 export class Operation {
   abortedAt?: number;
   settledAt?: number;
+  /** The callers of its client, if its lock is handed on. */
+  line?: CallerLine;
+  /** Whether others of that line were ahead when it came. */
+  wasBehind = false;
   /** Whether it was rejected to break a deadlock. */
   isVictim = false;
   lease?: Lease;
@@ -98,6 +111,7 @@ export class Operation {
 
   /** Whether it waits for others. Then it does not have to make progress. */
   get isWaiting(): boolean {
+    if (this.line !== undefined && this.line.first !== this) return true;
     const isBehind = ({ servedSince }: QueuedNode) => servedSince === undefined;
     if (this.#standing(this.currentNodes).some(isBehind)) return true;
     return !this.isQueued && this.#standing(this.gateNodes).some(isBehind);
@@ -105,7 +119,7 @@ export class Operation {
 
   /** When it last had a reason to make progress. */
   get changedAt(): number {
-    let latest = this.options.startedAt;
+    let latest = Times.latest(this.options.startedAt, this.line?.movedAt ?? 0);
     for (const { goneAt = 0, servedSince = 0 } of [...this.nodes, ...this.gateNodes])
       latest = Times.latest(latest, goneAt, servedSince);
     return latest;

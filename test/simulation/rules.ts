@@ -71,7 +71,8 @@ export class ExclusionRule extends Observer {
   #follow(id: number, queue: LockQueue, node: QueuedNode): void {
     const last = this.#lastGranted.get(queue) ?? new Map<string, QueuedNode>();
     this.#lastGranted.set(queue, last);
-    for (const earlier of last.values())
+    const others = [...last.values()].filter((earlier) => earlier !== node); // unless it was handed on
+    for (const earlier of others)
       if (!queue.rule.mayFollow(node, earlier))
         this.accuse(`hold ${id} has the token ${node.token} after ${earlier.token}`);
     if (node.token >= (last.get(node.name)?.token ?? 0)) last.set(node.name, node);
@@ -89,13 +90,13 @@ export class ExclusionRule extends Observer {
    * opportunity, and the request takes one latency more: `watchAfter` the grant; when it is connected again; when it learns
    * that the watch was used up.
    */
-  #hasToKnow({ client, grantedAt, watched }: ObservedHold, node: QueuedNode): number {
+  #hasToKnow({ client, servedAt, watched }: ObservedHold, node: QueuedNode): number {
     const { taken, writtenAt = -1 } = node;
     if (taken === undefined) return -Infinity;
     const { latency, watchAfter } = Timing;
     const isWatched = watched.has(node);
-    const isSet = isWatched && Math.max(client.connectedAt, writtenAt) < grantedAt;
-    const opportunity = Math.max(isWatched ? 0 : grantedAt + watchAfter, writtenAt + latency);
+    const isSet = isWatched && Math.max(client.connectedAt, writtenAt) < servedAt;
+    const opportunity = Math.max(isWatched ? 0 : servedAt + watchAfter, writtenAt + latency);
     const listensSince = isSet
       ? client.calmSince
       : Math.max(client.calmSince, opportunity) + latency;
@@ -278,7 +279,7 @@ export class ProgressRule extends Observer {
     if (isServed && keepsOthers(operation.hold)) return;
     const since = isUnderWay
       ? operation.changedAt
-      : Times.latest(node.servedSince!, operation.settledAt!, endOf(operation.hold));
+      : Times.latest(node.servedSince!, operation.settledAt!, endOf(lastOf(operation.hold)));
     const latest = isServed
       ? Times.latest(since, client.calmSince) +
         (isUnderWay && !operation.isQueued ? Patience.TO_QUEUE : Patience.TO_SERVE)
@@ -295,6 +296,11 @@ export class ProgressRule extends Observer {
 function keepsOthers(hold: ObservedHold | undefined): boolean {
   const isLost = hold?.lostAt !== undefined;
   return isLost && hold.nodes.length > 1 && hold.releasedAt === undefined;
+}
+
+/** The last to which the nodes of that hold were handed on. */
+function lastOf(hold: ObservedHold | undefined): ObservedHold | undefined {
+  return hold?.heir ? lastOf(hold.heir) : hold;
 }
 
 function endOf({ nodes, endedAt = 0, releasedAt = 0 }: Partial<ObservedHold> = {}): number {

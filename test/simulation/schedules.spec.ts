@@ -78,6 +78,7 @@ const OF_DEADLOCKS = [
   'failed with LOCK_TIMEOUT',
 ];
 const OF_WRITES = ['write done', 'write refused', 'write unknown'];
+const OF_HAND_OFFS = ['handed on', 'passed by'];
 const OF_A_READ_WRITE_LOCK = ['re-entered', 'downgraded', 'failed with LOCK_UPGRADE'];
 
 /** With the events that have to occur many times, or the schedules prove nothing. */
@@ -89,6 +90,7 @@ const KINDS: [title: string, kind: Kind, events: readonly string[]][] = [
   ['A semaphore with a shared count', 'counted-semaphore', [...OF_LOCKS, 'count changed']],
   ['A multi-lock', 'multi-lock', [...OF_LOCKS, 're-entered']],
   ['A guarded write', 'guarded-write', [...OF_LOCKS, ...OF_WRITES]],
+  ['A mutex that is handed on', 'handed-on', [...OF_LOCKS, ...OF_WRITES, ...OF_HAND_OFFS]],
   ['A lock whose session a worker keeps', 'kept-session', OF_LOCKS],
   ['A lock with several callers in a client', 'crowd', [...OF_CROWDS, ...OF_A_READ_WRITE_LOCK]],
   ['Locks inside of locks', 'deadlock', OF_DEADLOCKS],

@@ -7,6 +7,7 @@ import {
   countedSemaphore,
   multiLock,
   mutex,
+  mutexes,
   readWriteLock,
   semaphore,
   semaphoreMutex,
@@ -68,6 +69,16 @@ export const SCHEDULES = {
       ]);
     },
     { doWrite: true },
+  ),
+  'handed-on': scheduleOfLocks(
+    (world, dice) => {
+      const handOff = () => ({ atMost: dice.integer(1, 4), for: dice.pick([50, 500, 5_000]) });
+      const a = mutexes(world, 'a', handOff());
+      if (dice.chance(0.7)) return dice.pick([[a.handedOn], [a.handedOn, a.released]]);
+      const b = mutexes(world, 'b', handOff());
+      return [a.handedOn, b.handedOn, multiLock(world, [a.handedOn, b.handedOn])];
+    },
+    { doWrite: 'few', clients: [2, 3], guests: [2, 4] },
   ),
   'kept-session': scheduleOfLocks(
     (world, dice) => {

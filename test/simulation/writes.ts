@@ -20,7 +20,7 @@ interface Write {
 
 /**
  * The data that guarded writes append to: each is there once, or not at all, as the outcome for its caller says; and never behind that of a
- * later holder that excludes its own.
+ * later holder that excludes its own, or to whom that was handed on.
  */
 export class WrittenData extends Observer {
   override lasting = 1;
@@ -73,6 +73,8 @@ export class WrittenData extends Observer {
       const write = this.#asked.get(text)!;
       if (write.isThere) this.accuse(`write ${text} is carried out twice`);
       write.isThere = true;
+      for (const { id, heir } of partsOf(write.hold))
+        if (heir) this.accuse(`hold ${id} writes behind hold ${heir.id}`);
       for (const earlier of this.#there)
         if (isBefore(write.hold, earlier.hold))
           this.accuse(`hold ${write.hold.id} writes behind hold ${earlier.hold.id}`);
@@ -95,7 +97,9 @@ function isBefore(hold: ObservedHold, other: ObservedHold): boolean {
     others.some(({ id, queue, nodes }) => {
       if (id === part.id || queue === undefined || queue !== part.queue) return false;
       const both = [...part.nodes, ...nodes].sort((a, b) => a.token - b.token);
-      return !queue.rule.mayHoldTogether(both) && nodes.includes(both.at(-1)!); // which had to wait for all others
+      const last = both.at(-1)!; // which had to wait for all others
+      const isOther = nodes.includes(last) && !part.nodes.includes(last);
+      return isOther && !queue.rule.mayHoldTogether(both);
     }),
   );
 }
