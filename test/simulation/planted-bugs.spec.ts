@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { LinePlace, WaitingLines } from '../../lib/core/collections/waiting-line.js';
 import { DeadlockExchange } from '../../lib/core/deadlocks/deadlock-exchange.js';
 import type { DeadlockReport } from '../../lib/core/deadlocks/deadlock-report.js';
 import { LeaderLatch } from '../../lib/core/election/leader-latch.js';
@@ -11,6 +12,7 @@ import {
 } from '../../lib/core/errors/index.js';
 import { runWithLease } from '../../lib/core/internal/lease-handle.js';
 import { MultiHold, MultiLease } from '../../lib/core/internal/multi-lease.js';
+import { WaitScope } from '../../lib/core/internal/wait-scope.js';
 import type { Lease } from '../../lib/core/lease.js';
 import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import { AtomicNode } from '../../lib/zookeeper/atomic/atomic-node.js';
@@ -18,6 +20,7 @@ import { SessionConnection } from '../../lib/zookeeper/connection/session-connec
 import { WatchRegistry } from '../../lib/zookeeper/connection/watch-registry.js';
 import type { Watcher, WatchEvent } from '../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ZooKeeperError } from '../../lib/zookeeper/connection/zookeeper-error.js';
+import { writeGuarded } from '../../lib/zookeeper/locks/guarded-operations.js';
 import { KnownQueue } from '../../lib/zookeeper/locks/known-queues.js';
 import {
   readLockDriver,
@@ -32,6 +35,7 @@ import { ContainerParents } from '../../lib/zookeeper/nodes/container-parents.js
 import { GuaranteedDelete } from '../../lib/zookeeper/nodes/guaranteed-delete.js';
 import { OwnedNode, ProtectedNode } from '../../lib/zookeeper/nodes/protected-node.js';
 import { SharedListings } from '../../lib/zookeeper/nodes/shared-listings.js';
+import type { RecipeContext } from '../../lib/zookeeper/recipe-context.js';
 import { SemaphoreGate } from '../../lib/zookeeper/semaphores/inter-process-semaphore-v2.js';
 import { SessionMirror } from '../../lib/zookeeper/session-worker/session-mirror.js';
 import {
@@ -77,6 +81,7 @@ const SCHEDULES = {
     { doWrite: true },
   ),
   'lock with several callers in a client': RANDOM_SCHEDULES.crowd,
+  'mutex that is handed on': RANDOM_SCHEDULES['handed-on'],
   'lock inside of another': RANDOM_SCHEDULES.deadlock,
   'kept session': scheduleOfLocks((world) => [mutex(world, 'a')], { hasWorkers: true }),
   'distributed atomic long': scheduleOfCounter(64),
@@ -499,6 +504,87 @@ const BUGS: readonly PlantedBug[] = [
     seeds: { 'guarded write under a mutex': 3, 'guarded write under a read/write lock': 3 },
   },
   {
+    bug: 'goes on to the next caller although it is lost',
+    plant: () => {
+      jest.spyOn(LockHold.prototype, 'lost').mockReturnValue();
+      replace(LockHold.prototype, 'free', (free) => () => free(false));
+    },
+    violation: /was handed on although hold \d+ is lost/,
+    seeds: { 'mutex that is handed on': 65 },
+  },
+  {
+    bug: 'counts each hand-off as a grant of the servers',
+    plant: () =>
+      replace(
+        LinePlace.prototype,
+        'handOff',
+        (handOff) => (handed: object) => handOff({ ...handed, handOffs: undefined }),
+      ),
+    violation: /was handed on out of bounds/,
+    seeds: { 'mutex that is handed on': 3 },
+  },
+  {
+    bug: 'goes on with its token to the next caller',
+    plant: () =>
+      replace(LockHold.prototype, 'fencingToken', (_, held) => async () => {
+        const stat = await contextOf(held).connection.exists(held.paths[0]!);
+        if (held.hold.lost) throw held.hold.lost;
+        return BigInt(stat!.czxid);
+      }),
+    violation: /has the token of hold/,
+    seeds: { 'mutex that is handed on': 1 },
+  },
+  {
+    bug: 'goes on to the next caller while a guarded write is under way',
+    plant: () =>
+      replace(
+        LockHold.prototype,
+        'guard',
+        (_, held) => (write, holds) =>
+          writeGuarded(contextOf(held), write, holds as Parameters<typeof writeGuarded>[2]),
+      ),
+    violation: /writes behind hold/,
+    seeds: { 'mutex that is handed on': 1 },
+  },
+  {
+    bug: 'reports its loss to the first caller only',
+    plant: () => {
+      const guarded = new WeakSet<OwnedNode>();
+      replace(OwnedNode.prototype, 'guard', (guard, watch) => (...asked) => {
+        if (!guarded.has(watch)) guard(...asked);
+        guarded.add(watch);
+      });
+    },
+    violation: WITHOUT_NODE_OR_SESSION,
+    seeds: { 'mutex that is handed on': 3 },
+  },
+  {
+    bug: 'keeps the place of a caller who has given up',
+    plant: () => keepPlaces(),
+    violation: /does not get on/,
+    seeds: { 'mutex that is handed on': 1 },
+  },
+  {
+    bug: 'goes on to a caller who has given up',
+    plant: () => {
+      keepPlaces();
+      jest.spyOn(WaitScope.prototype, 'isOver', 'get').mockReturnValue(false);
+    },
+    violation: /stands in the way/,
+    seeds: { 'mutex that is handed on': 2 },
+  },
+  {
+    bug: 'gives every caller a node of its own',
+    plant: () =>
+      replace(
+        WaitingLines.prototype,
+        'join',
+        (join) => (name) => Object.assign(join(name), { isFirst: true }),
+      ),
+    violation: /queues although others of its client are ahead/,
+    seeds: { 'mutex that is handed on': 1 },
+  },
+  {
     bug: 'does not warn when the servers are silent',
     plant: () => replace(SessionConnection.prototype, 'onDoubt', () => () => {}),
     violation: /lost without a warning/,
@@ -700,6 +786,15 @@ function replace<T extends object, K extends keyof T>(
   spy.mockImplementation(function (this: unknown, ...args) {
     const self = this as T;
     return (bug(real.bind(self) as T[K], self) as Method)(...args);
+  });
+}
+
+const contextOf = (hold: LockHold) => (hold as unknown as { context: RecipeContext }).context;
+
+/** A caller who has not had its turn stays in the line for ever. */
+function keepPlaces(): void {
+  replace(LinePlace.prototype, 'leave', (leave, place) => () => {
+    if (place.isFirst) leave();
   });
 }
 
