@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Deferred, eventually } from '../../support/time.js';
 import type { Peer } from '../support/peer.js';
-import type { Ground, ZooKeeperGround } from './grounds.js';
+import { type Ground, tracesOnceAs, type ZooKeeperGround } from './grounds.js';
 import { History } from './history.js';
 import { FleetObserver } from './observers.js';
 import type { Recipe } from './recipes.js';
@@ -100,7 +100,7 @@ export class Fleet<G extends Ground> {
       losses: history.losses,
       failures: failures.reduce((sum, count) => sum + count, 0),
       before,
-      after: await this.tracesOnceAs(before),
+      after: await tracesOnceAs(before, ground),
     };
   }
 
@@ -108,20 +108,6 @@ export class Fleet<G extends Ground> {
   async stop(): Promise<void> {
     await Promise.all([...this.peers.values()].map((peer) => peer.stop()));
     await this.ground.close();
-  }
-
-  /** Reads what the fleet leaves behind, which takes a while to disappear; resolves to the last reading if it does not. */
-  private async tracesOnceAs(before: string): Promise<string> {
-    let seen = '';
-    const isClean = async () => {
-      await this.ground.clear();
-      seen = await this.ground.traces();
-      return seen === before;
-    };
-    return eventually('nothing is left behind', isClean).then(
-      () => seen,
-      () => seen,
-    );
   }
 }
 

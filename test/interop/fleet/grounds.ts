@@ -34,6 +34,18 @@ export interface Ground {
   close(): Promise<void>;
 }
 
+/** Reads what a fleet leaves behind, which takes a while to disappear; resolves to the last reading if it does not. */
+export async function tracesOnceAs(before: string, ground: Ground): Promise<string> {
+  let seen = '';
+  const isClean = async () => {
+    await ground.clear();
+    seen = await ground.traces();
+    return seen === before;
+  };
+  await eventually('nothing is left behind', isClean).catch(() => {});
+  return seen;
+}
+
 const RELEASE: CuratorRelease = '5.9.0';
 const ROOT = '/fleet';
 

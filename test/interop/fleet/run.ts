@@ -1,5 +1,5 @@
 // npm run test:fleet: the mixed fleets at full length, with every recipe and every accident; one line each. With an argument
-// only that part: `zookeeper`, `redis`, `election`, `counters`, `barrier`.
+// only that part: `zookeeper`, `redis`, `hand-off`, `election`, `counters`, `barrier`.
 import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
 import {
   REDIS_DEPLOYMENTS,
@@ -18,6 +18,7 @@ import {
 import { runCounters, runDoubleBarrier } from './coordination.js';
 import { ElectionFleet } from './election-fleet.js';
 import { type Ground, RedisGround, ZooKeeperGround } from './grounds.js';
+import { HAND_OFF_PLAN, HandOffFleet, handOffText, keepsPromises } from './hand-off-fleet.js';
 import { type Recipe, REDIS_RECIPES, ZOOKEEPER_RECIPES } from './recipes.js';
 
 interface Run<G extends Ground> {
@@ -86,6 +87,7 @@ let failed = 0;
 const isWanted = (part: string) => only === undefined || only === part;
 if (isWanted('zookeeper')) await runOnZooKeeper();
 for (const [part, run] of Object.entries(ELECTIONS)) if (isWanted(part)) count(await run());
+if (isWanted('hand-off')) await runHandOff();
 if (isWanted('redis')) for (const kind of REDIS_DEPLOYMENTS) await runOnRedis(kind);
 console.log(`${passed} passed, ${failed} failed`);
 if (failed > 0) process.exitCode = 1;
@@ -113,6 +115,28 @@ async function runOnRedis(kind: RedisDeploymentKind): Promise<void> {
       ...each(REDIS_RECIPES, noAccident(60_000)),
       ...each(serving, frozenProcesses('node1', 'node2')),
     ]);
+  } finally {
+    await deployment.stop();
+  }
+}
+
+async function runHandOff(): Promise<void> {
+  const [mutex, lock] = [ZOOKEEPER_RECIPES[0]!, REDIS_RECIPES[0]!];
+  await onEnsemble(async (ensemble) => {
+    const ground = await ZooKeeperGround.open(ensemble);
+    try {
+      const report = await HandOffFleet.run(ground, mutex, HAND_OFF_PLAN);
+      count(keepsPromises(report));
+      console.log(handOffText('ZooKeeper', report));
+    } finally {
+      await ground.close();
+    }
+  });
+  const deployment = await startRedisDeployment('standalone');
+  try {
+    const report = await HandOffFleet.run(new RedisGround(deployment), lock, HAND_OFF_PLAN);
+    count(keepsPromises(report));
+    console.log(handOffText('Redis', report));
   } finally {
     await deployment.stop();
   }

@@ -6,13 +6,14 @@ import type { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-
 import { type TestClient } from '../../faults/support/test-client.js';
 import { eventually } from '../../support/time.js';
 import { type CommandedActor, HeldLeases, waitOf } from './listen.js';
+import { optionsIn } from './mutex-options.js';
 import type { Recipes } from './recipes.js';
 import { Worker } from './worker.js';
 
 type Participants = { participants?(): Promise<string[]> };
 
 /**
- * The locks of this process by their specifications: `mutex:/a`, `read:/a`, `write:/a`, `semaphore#3:/a`,
+ * The locks of this process by their specifications: `mutex:/a` (see `withOptions`), `read:/a`, `write:/a`, `semaphore#3:/a`,
  * `semaphore#/n:/a` (as many permits as the shared count at `/n` says), `semaphoreMutex:/a`, and `mutex:/a+write:/b` for a
  * multi-lock.
  */
@@ -24,17 +25,17 @@ export class Locks {
   get(specification: string): Lock & Participants {
     const parts = specification.split('+');
     if (parts.length > 1) return this.client.multiLock(parts.map((part) => this.get(part)));
-    const [, recipe, permits, path] = /^(\w+)(?:#([^:]+))?:(.+)$/.exec(specification) ?? [];
+    const [, recipe, detail, path] = /^(\w+)(?:#([^:]+))?:(.+)$/.exec(specification) ?? [];
     switch (recipe) {
       case 'mutex':
-        return this.client.mutex(path!);
+        return this.client.mutex(path!, optionsIn(detail));
       case 'read':
         return this.client.readWriteLock(path!).readLock();
       case 'write':
         return this.client.readWriteLock(path!).writeLock();
       case 'semaphore':
         return this.client.semaphore(path!, {
-          permits: this.counts.get(permits!) ?? Number(permits),
+          permits: this.counts.get(detail!) ?? Number(detail),
         });
       case 'semaphoreMutex':
         return this.client.semaphoreMutex(path!);

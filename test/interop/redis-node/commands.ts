@@ -1,6 +1,6 @@
 import type { Lease } from '../../../lib/core/lease.js';
 import type { Lock } from '../../../lib/core/lock.js';
-import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
+import { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import { RedisLock } from '../../../lib/redis/locks/redis-lock.js';
 import type { RedLockClient } from '../../../lib/redis/red-lock/red-lock-client.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
@@ -14,6 +14,7 @@ import {
   isGranted,
   waitOf,
 } from '../node/listen.js';
+import { optionsIn } from '../node/mutex-options.js';
 import { Worker, type WorkerHold } from '../node/worker.js';
 
 /** How long a member of the fleet waits at a latch before it checks whether it is time to rest, in ms. */
@@ -94,25 +95,29 @@ function lockCommands(lock: string, client: RedisLockClient, held: HeldLeases): 
     isHeld: () => held.of(lock).isHeld,
     holder: () => (held.of(lock) as RedisLease).holder,
     token: () => held.of(lock).fencingToken(),
-    // Only fenced locks number their holds.
     work: (port, name) =>
       Worker.work<Lease>(lockOf(lock, client), Number(port), name, async (lease) =>
-        lock.startsWith('fenced:') ? Number(await lease.fencingToken()) : -1,
+        lock.startsWith('fenced:') ? Number(await lease.fencingToken()) : grantOf(lease),
       ),
   };
 }
 
+/** Number of the grant by the server, which stays when the lock is handed on. Only fenced locks are numbered in their order. */
+function grantOf(lease: Lease): number {
+  return lease instanceof RedisLease ? Number(lease.holder.split(':')[1]) : -1;
+}
+
 /**
- * The lock with that specification: `lock:a`, `fair:a`, `fenced:a`, `read:a`, `write:a`, `spin:a`, and `lock:a+lock:b` for a
- * multi-lock.
+ * The lock with that specification: `lock:a` (see `withOptions`), `fair:a`, `fenced:a`, `read:a`, `write:a`, `spin:a`, and
+ * `lock:a+lock:b` for a multi-lock.
  */
 function lockOf(specification: string, client: RedisLockClient): Lock {
   const parts = specification.split('+');
   if (parts.length > 1) return client.multiLock(parts.map((part) => lockOf(part, client)));
-  const [, kind, name = ''] = /^(\w+):(.+)$/.exec(specification) ?? [];
+  const [, kind, options, name = ''] = /^(\w+)(?:#([^:]+))?:(.+)$/.exec(specification) ?? [];
   switch (kind) {
     case 'lock':
-      return client.mutex(name);
+      return client.mutex(name, optionsIn(options));
     case 'fair':
       return client.mutex(name, { fair: true });
     case 'fenced':
