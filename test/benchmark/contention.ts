@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { LockClient } from '../../lib/core/lock-client.js';
 import type { HandOff } from '../../lib/core/lock.js';
 import { createEmbeddedLockClient } from '../../lib/embedded/create-embedded-lock-client.js';
@@ -6,7 +7,7 @@ import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-
 import { RedisServer } from '../support/redis-server.js';
 import { ZooKeeperServer } from '../support/zookeeper-server.js';
 import { alternately, mediansOf } from './measuring.js';
-import { peerRow, type Row } from './row.js';
+import { peerRow, type Row, row } from './row.js';
 
 /** Callers of one client, and of each of two. */
 const [MANY, SOME] = [1_000, 100];
@@ -16,9 +17,22 @@ const OFTEN: HandOff = { atMost: 1_000_000, for: 60_000 };
 /** In turns of two clients: both go on, and neither waits for long. */
 const IN_TURNS: HandOff = { atMost: 25, for: 1_000 };
 
+/** In the rows of waits a caller keeps it for 2 ms, by a timer that may be one late. */
+const [KEPT, HOLD] = [2, 3];
+/** From a release by one client to the grant to the other, on a machine that does something else for a while, in ms. */
+const PASSAGE = 50;
+const ROUNDS = 6;
+/** The longest turn of a client: until it was handed on as often as it may, or for as long; the last caller then keeps it. */
+const TURN = Math.min(IN_TURNS.atMost * HOLD, IN_TURNS.for) + HOLD + PASSAGE;
+/** The last caller waits for the turns in which all others of its client are served, and as many of the other client. */
+const TURNS = 2 * Math.ceil(SOME / (IN_TURNS.atMost + 1));
+
 type MakeClient = () => Promise<LockClient>;
 
-/** Callers that want the same key at the same time, with and without `handOff`, on each backend. */
+/**
+ * Callers that want the same key at the same time, with and without `handOff`, on each backend. A wait that is longer than its
+ * bound fails the run.
+ */
 export async function contention(): Promise<Row[]> {
   const server = await RedisServer.start();
   const zookeeper = await ZooKeeperServer.start();
@@ -43,8 +57,28 @@ async function rows(name: string, makeClient: MakeClient): Promise<Row[]> {
   const both = (handOff: HandOff | false) => () => timeOf(clients, SOME, handOff);
   const one = await medians({ ours: handedOn(OFTEN), without: handedOn(false) });
   const two = await medians({ ours: both(IN_TURNS), without: both(false) });
+  const waits = await longestWaits(clients);
   await Promise.all(clients.map((each) => each.close()));
   const isServer = name !== 'embedded';
+  // On Redis any waiter may be the next: a client may have several turns before the other has one.
+  const isOrdered = name !== 'Redis';
+  const ofWaits = [
+    row(
+      `longest wait of these callers, ${KEPT} ms each, ${name}`,
+      'ms',
+      waits.ofCallers,
+      null,
+      TURNS * TURN,
+    ),
+    row(
+      `longest wait of one of these clients, ${name}`,
+      'ms',
+      waits.ofClients,
+      null,
+      isOrdered ? TURN : null,
+    ),
+  ];
+  if (ofWaits.some(({ ok }) => !ok)) process.exitCode = 1;
   return [
     peerRow(`${MANY} callers of one client, ${name}`, 'ms', one, {
       target: isServer ? TARGET : null,
@@ -52,6 +86,7 @@ async function rows(name: string, makeClient: MakeClient): Promise<Row[]> {
     peerRow(`${SOME} callers of each of two clients, ${name}`, 'ms', two, {
       target: isServer ? TARGET_OF_TWO : null,
     }),
+    ...ofWaits,
   ];
 }
 
@@ -69,10 +104,37 @@ async function timeOf(
   handOff: HandOff | false,
 ): Promise<number> {
   const begin = performance.now();
+  await visits(clients, callers, handOff, () => {});
+  return performance.now() - begin;
+}
+
+/** In ms, in several rounds: of a caller until it has the lock, and of a client from one turn to the next. */
+async function longestWaits(clients: readonly LockClient[]) {
+  let [ofCallers, ofClients] = [0, 0];
+  for (let round = 0; round < ROUNDS; round++) {
+    const begin = performance.now();
+    const last = new Map(clients.map((client) => [client, begin]));
+    await visits(clients, SOME, IN_TURNS, async (client) => {
+      const now = performance.now();
+      ofCallers = Math.max(ofCallers, now - begin);
+      ofClients = Math.max(ofClients, now - last.get(client)!);
+      await delay(KEPT);
+      last.set(client, performance.now());
+    });
+  }
+  return { ofCallers, ofClients };
+}
+
+/** Has that many callers of each client acquire the lock at the same time. */
+async function visits(
+  clients: readonly LockClient[],
+  callers: number,
+  handOff: HandOff | false,
+  visit: (client: LockClient) => void | Promise<void>,
+): Promise<void> {
   const calls = clients.flatMap((client) => {
     const mutex = client.mutex('hot', { handOff });
-    return Array.from({ length: callers }, () => mutex.using(() => {}));
+    return Array.from({ length: callers }, () => mutex.using(() => visit(client)));
   });
   await Promise.all(calls);
-  return performance.now() - begin;
 }
