@@ -5,6 +5,7 @@ import { SimulatedServer } from '../server/redis-server.js';
 import { ErrorReply, type Reply, StatusReply } from '../server/reply.js';
 import { Session } from '../server/session.js';
 import { type DumpedKey, dumpOf, load } from './dump.js';
+import { inOneWording, isEndOfKey } from './later-servers.js';
 import { CHANNELS, RandomCommands } from './random-commands.js';
 import { RandomScripts } from './random-scripts.js';
 import { type Observation, RealServer, type Words } from './real-server.js';
@@ -40,6 +41,7 @@ export class Differential {
   readonly #scripts: RandomScripts;
   readonly #commands: RandomCommands;
   readonly #answered = new Map<string, number>();
+  #isLater = false;
   #isFull = false;
   #now = 0;
   #compared = 0;
@@ -63,6 +65,7 @@ export class Differential {
     channels.subscribe(this.#session, CHANNELS, true);
     try {
       await this.#real.open(this.#scripts.sources, CHANNELS);
+      this.#isLater = !(await this.#real.version()).startsWith('7.0.');
       for (const source of this.#scripts.sources) this.#execute(['script', 'load', source]);
       while (this.#compared < count) {
         const difference = await this.#batch();
@@ -118,18 +121,23 @@ export class Differential {
     this.#messages = [];
     for (const [i, { name, words }] of calls.entries()) {
       this.#now = times[i]!;
-      if (times[i] !== times[i + 1]) return this.#takeOver(calls, real);
+      const isEnd = this.#isLater && isEndOfKey(this.#simulated.keyspace);
+      if (times[i] !== times[i + 1] || isEnd) return this.#takeOver(calls, real);
       const reply = this.#execute(words);
       this.#compared += 1;
       if (!(reply instanceof ErrorReply))
         this.#answered.set(name, (this.#answered.get(name) ?? 0) + 1);
-      const [seen, right] = [comparable(reply), comparable(real.replies[i]!)];
+      const [seen, right] = [this.#comparable(reply), this.#comparable(real.replies[i]!)];
       if (!isDeepStrictEqual(seen, right)) return this.#differs(calls, i, { seen, right });
     }
     if (!isDeepStrictEqual(this.#messages, real.messages))
       return this.#differs(calls, GROUP, { seen: this.#messages, right: real.messages });
-    if (times.at(-1) !== end) return this.#takeOver([], real);
-    const [seen, right] = differing(dumpOf(this.#simulated.keyspace), dump);
+    if (times.at(-1) !== end || (this.#isLater && isEndOfKey(this.#simulated.keyspace)))
+      return this.#takeOver([], real);
+    const [seen, right] = differing(
+      dumpOf(this.#simulated.keyspace).map((key) => this.#dumped(key)),
+      dump.map((key) => this.#dumped(key)),
+    );
     if (seen.length + right.length > 0) return this.#differs(calls, GROUP, { seen, right });
     return undefined;
   }
@@ -137,6 +145,24 @@ export class Differential {
   #takeOver(calls: readonly RandomCall[], { dump }: Observation): undefined {
     for (const { name, words } of calls) if (name === 'config') this.#execute(words);
     load(this.#simulated.keyspace, dump);
+  }
+
+  /** Statuses are texts here, and the errors of Lua itself, which versions of Lua word in their own ways, are one. */
+  #comparable(reply: Reply): unknown {
+    if (reply instanceof StatusReply) return reply.text;
+    if (reply instanceof ErrorReply)
+      return { error: this.#text(reply.text).replace(/^ERR user_script:.*/s, 'an error of Lua') };
+    if (typeof reply === 'number') return Number(reply.toPrecision(15)); // clients read long ones in their own ways
+    if (typeof reply === 'string') return this.#text(reply);
+    return Array.isArray(reply) ? reply.map((each) => this.#comparable(each)) : reply;
+  }
+
+  #dumped([key, type, end, parts]: DumpedKey): DumpedKey {
+    return [key, type, end, this.#isLater ? parts.map(inOneWording) : parts];
+  }
+
+  #text(text: string): string {
+    return this.#isLater ? inOneWording(text) : text;
   }
 
   #differs(calls: readonly RandomCall[], last: number, difference: object): string {
@@ -164,13 +190,4 @@ function differing(
     return all.filter((it) => !isSame(it, byKey.get(it[0])));
   };
   return [without(dump, other), without(other, dump)];
-}
-
-/** Statuses are texts here, and the errors of Lua itself, which versions of Lua word in their own ways, are one. */
-function comparable(reply: Reply): unknown {
-  if (reply instanceof StatusReply) return reply.text;
-  if (reply instanceof ErrorReply)
-    return { error: reply.text.replace(/^ERR user_script:.*/s, 'an error of Lua') };
-  if (typeof reply === 'number') return Number(reply.toPrecision(15)); // clients read long ones in their own ways
-  return Array.isArray(reply) ? reply.map(comparable) : reply;
 }

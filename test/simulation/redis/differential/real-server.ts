@@ -54,6 +54,11 @@ export class RealServer {
     for (const channel of channels) await this.#subscriber.ssubscribe(channel);
   }
 
+  /** The version of Redis; of Valkey the one that it says it is compatible with. */
+  async version(): Promise<string> {
+    return /^redis_version:(.*)\r$/m.exec(await this.#redis.info('server'))?.[1] ?? '';
+  }
+
   async observe(groups: readonly (readonly Words[])[]): Promise<Observation[]> {
     const pipeline = this.#redis.pipeline();
     for (const calls of groups) {
