@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Program } from '../../faults/support/program.js';
 import type { RedisOrder, RedisSchedulesReport } from './redis-schedules-program.js';
 import type { PlantedBug } from './world/planted.js';
-import type { PlotName } from './world/redis-schedules.js';
+import type { PlotName } from './world/plots.js';
 
 interface Planted {
   readonly bug: PlantedBug;
@@ -94,6 +94,36 @@ const BUGS: readonly Planted[] = [
     seeds: { semaphore: 10 },
     violation: /is left on the server/,
   },
+  {
+    bug: 'takes some of several locks while another one is taken',
+    seeds: { 'multi-lock': 1 },
+    violation: /is on the server since .*, and nobody has it/,
+  },
+  {
+    bug: 'leaves the waiters of one of several locks without a word',
+    seeds: { 'multi-lock': 96 },
+    violation: /is free since .* and its waiters are forgotten/,
+  },
+  {
+    bug: 'releases the first of several locks',
+    seeds: { 'multi-lock': 1 },
+    violation: /is on the server since .*, and nobody has it/,
+  },
+  {
+    bug: 'releases what the writer reads with its write lock',
+    seeds: { 'read/write lock that is re-entered': 1 },
+    violation: /believes that it is held for longer than the server keeps it/,
+  },
+  {
+    bug: 'counts no re-entry',
+    seeds: { 'mutex that is re-entered': 1 },
+    violation: /believes that it is held for longer than the server keeps it/,
+  },
+  {
+    bug: 'counts a re-entry twice',
+    seeds: { 'mutex that is re-entered': 1 },
+    violation: /is on the server since .*, and nobody has it/,
+  },
 ];
 
 const CASES = BUGS.flatMap(({ bug, seeds, violation }) =>
@@ -115,7 +145,7 @@ const accusationOf = async (order: RedisOrder) => (await failureOf(order))?.accu
 
 describe('A lock on Redis with a planted bug', () => {
   it.each(CASES)(
-    'is caught if its script $bug, in schedule $seed of the $plot',
+    'is caught if it $bug, in schedule $seed of the $plot',
     async ({ bug, plot, seed, violation }) => {
       expect(await accusationOf({ plot, seed, runs: 1, bug })).toMatch(violation);
     },

@@ -1,6 +1,7 @@
 // Runs random schedules for the specs beside it: those of a plot from SEED on, as many as requested.
-import { PLANTED, type PlantedBug } from './world/planted.js';
-import { type PlotName, runRedisSchedule } from './world/redis-schedules.js';
+import { PLANTED, PLANTED_IN_CLIENT, type PlantedBug } from './world/planted.js';
+import type { PlotName } from './world/plots.js';
+import { runRedisSchedule } from './world/redis-schedules.js';
 import { shrunkSchedule } from './world/shrunk-schedule.js';
 
 /** How often each kind of event happened; or the first broken promise, with the seed of its schedule. */
@@ -27,16 +28,26 @@ export interface RedisOrder {
   readonly bug?: PlantedBug;
 }
 
-async function report({
-  plot,
-  seed: from,
-  runs,
-  bug,
-  isShrunk,
-}: RedisOrder): Promise<RedisSchedulesReport> {
+/** Runs the schedules with the bug planted. */
+async function report(order: RedisOrder): Promise<RedisSchedulesReport> {
+  const { bug } = order;
+  if (bug === undefined) return run(order);
+  if (bug in PLANTED) return run(order, PLANTED[bug as keyof typeof PLANTED]);
+  const remove = PLANTED_IN_CLIENT[bug as keyof typeof PLANTED_IN_CLIENT]();
+  try {
+    return await run(order);
+  } finally {
+    remove();
+  }
+}
+
+/** @param corrupt what has become of a script */
+async function run(
+  { plot, seed: from, runs, isShrunk }: RedisOrder,
+  corrupt?: (source: string) => string,
+): Promise<RedisSchedulesReport> {
   const total = new Map<string, number>();
   let lines: readonly string[] = [];
-  const corrupt = bug === undefined ? undefined : PLANTED[bug];
   for (let seed = from; seed < from + runs; seed++)
     try {
       const history = await runRedisSchedule(plot, seed, corrupt);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Program } from '../../faults/support/program.js';
 import { byTier } from '../../support/tier.js';
 import type { RedisOrder, RedisSchedulesReport } from './redis-schedules-program.js';
-import type { PlotName } from './world/redis-schedules.js';
+import type { PlotName } from './world/plots.js';
 
 /** `SIMULATION_SEED=7 SIMULATION_RUNS=1` runs the schedule of seed 7 alone. */
 const SEED = Number(process.env.SIMULATION_SEED ?? 1);
@@ -15,10 +15,13 @@ const KINDS: readonly (readonly [title: string, plot: PlotName])[] = [
   ['A fair mutex on Redis', 'fair mutex'],
   ['A mutex on Redis with guarded writes', 'mutex with guarded writes'],
   ['A mutex on Redis that is handed on', 'mutex that is handed on'],
+  ['A mutex on Redis that is re-entered', 'mutex that is re-entered'],
+  ['A multi-lock on Redis', 'multi-lock'],
   ['A mutex on Redis that is extended', 'extended mutex'],
   ['A mutex on Redis with impatient waiters', 'mutex of the impatient'],
   ['A spin lock', 'spin lock'],
   ['A read/write lock on Redis', 'read/write lock'],
+  ['A read/write lock on Redis that is re-entered', 'read/write lock that is re-entered'],
   ['A semaphore on Redis', 'semaphore'],
   ['A semaphore on Redis with impatient waiters', 'semaphore of the impatient'],
   ['A fair semaphore on Redis', 'fair semaphore'],

@@ -4,9 +4,20 @@ import type { RedisLease } from '../../../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../../../lib/redis/redis-lock-client.js';
 import type { Keyspace } from '../server/keyspace.js';
 
-/** A lock of the world, as users ask for it, and as it stands on the server. */
-export interface ObservedLock {
+/** What users ask for: a lock, or several as one. */
+export interface AskedLock {
   readonly title: string;
+  of(client: RedisLockClient): Lock;
+  /** Whether an acquire would be granted, whatever it is. */
+  isFree(keyspace: Keyspace): boolean;
+  /** The locks of which it consists; a lock itself. */
+  readonly parts: readonly ObservedLock[];
+  /** What its holder may ask for in its scope, and gets without waiting for itself. */
+  readonly inside: readonly AskedLock[];
+}
+
+/** A lock of the world, as users ask for it, and as it stands on the server. */
+export interface ObservedLock extends AskedLock {
   /** Locks of one name exclude each other, as far as their shares say. */
   readonly name: LockName;
   readonly isFenced: boolean;
@@ -14,11 +25,8 @@ export interface ObservedLock {
   readonly isFair: boolean;
   /** How much of the lock one hold takes, of 1. */
   readonly share: number;
-  of(client: RedisLockClient): Lock;
   /** Until when the server keeps the hold, in ms since 1970; `undefined`: it does not know it. */
   endOf(keyspace: Keyspace, lease: RedisLease): number | undefined;
-  /** Whether an acquire would be granted, whatever it is. */
-  isFree(keyspace: Keyspace): boolean;
 }
 
 /** Until when the hash of a lock lives, if it has that field. */
@@ -29,16 +37,17 @@ function endOfField(keyspace: Keyspace, key: string, field: string): number | un
 
 export function mutex(
   key: string,
-  kind: 'plain' | 'fair' | 'semaphore' | 'spin' | 'handed on' = 'plain',
+  kind: 'fenced' | 'plain' | 'fair' | 'semaphore' | 'spin' | 'handed on' = 'fenced',
 ): ObservedLock {
+  const isFenced = kind === 'fenced' || kind === 'fair' || kind === 'semaphore';
   const options =
     kind === 'handed on'
       ? { handOff: { atMost: 4, for: 5_000 } }
-      : { fair: kind === 'fair', fenced: true };
+      : { fair: kind === 'fair', fenced: isFenced };
   return {
     title: `${kind} mutex ${key}`,
     name: new LockName(key),
-    isFenced: kind !== 'spin' && kind !== 'handed on',
+    isFenced,
     isFair: kind === 'fair',
     share: 1,
     of(client) {
@@ -49,6 +58,12 @@ export function mutex(
     },
     endOf: (keyspace, { holder }) => endOfField(keyspace, key, holder),
     isFree: (keyspace) => keyspace.entry(key) === undefined,
+    get parts() {
+      return [this];
+    },
+    get inside() {
+      return [this];
+    },
   };
 }
 
@@ -78,8 +93,28 @@ export function readWriteLock(
       return end === undefined || hold === undefined ? undefined : Math.min(end, hold.expiresAt);
     },
     isFree: (keyspace) => keyspace.entry(key) === undefined,
+    get parts() {
+      return [this];
+    },
+    get inside() {
+      return mode === 'write' ? [read, read, this] : [this];
+    },
   });
-  return [half('read'), half('write')];
+  const read = half('read');
+  return [read, half('write')];
+}
+
+/** Plain mutexes as one. */
+export function multiLock(parts: readonly ObservedLock[]): AskedLock {
+  return {
+    title: `multi-lock of ${parts.map(({ title }) => title).join(' and ')}`,
+    of: (client) => client.multiLock(parts.map((part) => part.of(client))),
+    isFree: (keyspace) => parts.every((part) => part.isFree(keyspace)),
+    parts,
+    get inside() {
+      return [...parts, this];
+    },
+  };
 }
 
 export function semaphore(key: string, permits: number, fair: boolean): ObservedLock {
@@ -103,5 +138,9 @@ export function semaphore(key: string, permits: number, fair: boolean): Observed
       const held = deadlines(keyspace)?.between(now, { score: Infinity, isExclusive: false });
       return (held?.length ?? 0) < permits;
     },
+    get parts() {
+      return [this];
+    },
+    inside: [],
   };
 }

@@ -1,3 +1,5 @@
+import { Hold } from '../../../../lib/core/internal/hold.js';
+
 /** A bug: what has become of the scripts that have that text. */
 function replacing(...pairs: readonly (readonly [text: string, by: string])[]) {
   return (source: string): string =>
@@ -81,6 +83,54 @@ export const PLANTED = {
     "local expired = redis.call('zremrangebyscore', timeouts, 0, now)",
     'local expired = 0',
   ]),
+  'takes some of several locks while another one is taken': replacing([
+    '      return wait(left, i)',
+    `      for j = 1, i - 1 do
+        redis.call('hset', KEYS[j], holder, 1, 'nestjs-interlock', ARGV[3])
+        redis.call('pexpire', KEYS[j], lease)
+      end
+      return wait(left, i)`,
+  ]),
+  'leaves the waiters of one of several locks without a word': replacing([
+    'leaveWaiters(waitersOf(before), holder, KEYS[before], publish, channel)',
+    "redis.call('zrem', waitersOf(before), holder)",
+  ]),
+  'releases the first of several locks': replacing([
+    'for i, lock in ipairs(KEYS) do',
+    'for i, lock in ipairs({ KEYS[1] }) do',
+  ]),
+  'releases what the writer reads with its write lock': replacing([
+    "if longest > 0 then\n  redis.call('hset', lock, 'mode', 'read')",
+    "if false then\n  redis.call('hset', lock, 'mode', 'read')",
+  ]),
 } satisfies Record<string, (source: string) => string>;
 
-export type PlantedBug = keyof typeof PLANTED;
+/** Puts another method in the place of one; the returned function ends that. */
+function replaced<T, K extends keyof T>(prototype: T, name: K, by: (method: T[K]) => T[K]) {
+  const method = prototype[name];
+  prototype[name] = by(method);
+  return (): void => void (prototype[name] = method);
+}
+
+/** Bugs of the client, by their names: each plants itself, and returns what removes it. */
+export const PLANTED_IN_CLIENT = {
+  'counts no re-entry': () =>
+    replaced(Hold.prototype as Hold, 'retain', (retain) => {
+      const known = new WeakSet<Hold>();
+      return function (this: Hold) {
+        if (!known.has(this)) retain.call(this);
+        known.add(this);
+      };
+    }),
+  'counts a re-entry twice': () =>
+    replaced(Hold.prototype as Hold, 'retain', (retain) => {
+      const known = new WeakSet<Hold>();
+      return function (this: Hold) {
+        if (known.has(this)) retain.call(this);
+        known.add(this);
+        retain.call(this);
+      };
+    }),
+} satisfies Record<string, () => () => void>;
+
+export type PlantedBug = keyof typeof PLANTED | keyof typeof PLANTED_IN_CLIENT;

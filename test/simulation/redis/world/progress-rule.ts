@@ -1,6 +1,6 @@
 import { Timing } from '../../timing.js';
-import type { ObservedLock } from './observed-locks.js';
-import type { Request } from './redis-judge.js';
+import type { Request } from './observed-calls.js';
+import type { AskedLock } from './observed-locks.js';
 import type { RedisWorld } from './redis-world.js';
 
 /** Asking again after a message, and the subscription before, take a few round trips, and the sleep after a failure. */
@@ -30,8 +30,9 @@ export class ProgressRule {
   /** The command has changed these keys. */
   changed(keys: ReadonlySet<string>, requests: Iterable<Request>): void {
     for (const { lock } of requests) {
-      const { redisKey, permitTimeouts } = lock.name;
-      const isMeant = keys.has(redisKey) || keys.has(permitTimeouts);
+      const isMeant = lock.parts.some(
+        ({ name: { redisKey, permitTimeouts } }) => keys.has(redisKey) || keys.has(permitTimeouts),
+      );
       const wasHeld = !this.#free.has(lock.title);
       if (isMeant && wasHeld && this.#isFree(lock)) this.#released.add(lock.title);
     }
@@ -39,9 +40,12 @@ export class ProgressRule {
 
   check(requests: Iterable<Request>): void {
     const wanted = new Set<string>();
-    for (const { lock, isTry, client, abortedAt } of requests) {
+    const all = [...requests];
+    for (const request of all) {
+      const { lock, isTry, client, abortedAt } = request;
       if (isTry || abortedAt !== undefined || client.process.isDead || !this.#isFree(lock))
         continue;
+      if (all.some((other) => this.#isBehind(request, other))) continue;
       wanted.add(lock.title);
       this.#lookAt(lock, 4 * client.watchdogTimeout);
     }
@@ -49,8 +53,15 @@ export class ProgressRule {
       for (const title of titles.keys()) if (!wanted.has(title)) titles.delete(title);
   }
 
+  /** Of one client, whoever waits for several locks may come first at each of them. */
+  #isBehind({ client, lock }: Request, other: Request): boolean {
+    const isOfSame =
+      other.client === client && lock.parts.some((it) => other.lock.parts.includes(it));
+    return isOfSame && !this.#isFree(other.lock);
+  }
+
   /** @param longest a lease lasts no longer, in ms */
-  #lookAt({ title }: ObservedLock, longest: number): void {
+  #lookAt({ title }: AskedLock, longest: number): void {
     const { clock, judge, lag } = this.world;
     const now = clock.now();
     const since = this.#freeSince.get(title) ?? now;
@@ -62,7 +73,7 @@ export class ProgressRule {
       judge.accuse(`${title} is free since ${since.toFixed(1)}, and its waiters are forgotten`);
   }
 
-  #isFree(lock: ObservedLock): boolean {
+  #isFree(lock: AskedLock): boolean {
     return lock.isFree(this.world.servers.keyspace);
   }
 }

@@ -1,37 +1,18 @@
 import { LockError } from '../../../../lib/core/errors/index.js';
 import type { Lease } from '../../../../lib/core/lease.js';
+import { MultiLease } from '../../../../lib/core/internal/multi-lease.js';
 import type { RedisLease } from '../../../../lib/redis/locks/redis-lease.js';
-import type { ObservedLock } from './observed-locks.js';
+import { AbandonedRule } from './abandoned-rule.js';
+import type { AskedLock, ObservedLock } from './observed-locks.js';
+import type { ObservedHold, Request } from './observed-calls.js';
+import { watchWhole } from './multi-lock-rule.js';
+import { excluded, waitingForThemselves } from './exclusion-rules.js';
 import { OrderRule } from './order-rule.js';
 import { ProgressRule } from './progress-rule.js';
 import type { RedisProcess } from './redis-process.js';
 import type { RedisWorld } from './redis-world.js';
 import { ReturnRule } from './return-rule.js';
 import { Standings } from './standings.js';
-
-/** One call of `acquire` or `tryAcquire`, as its caller sees it. */
-export interface Request {
-  readonly id: number;
-  readonly client: RedisProcess;
-  readonly lock: ObservedLock;
-  readonly isTry: boolean;
-  readonly wait: number | undefined;
-  readonly startedAt: number;
-  abortedAt?: number;
-}
-
-/** A grant, as its caller sees it. */
-export interface ObservedHold {
-  readonly id: number;
-  readonly client: RedisProcess;
-  readonly lock: ObservedLock;
-  readonly lease: RedisLease;
-  readonly isRenewed: boolean;
-  /** The longest lease that it may have, in ms. */
-  longest: number;
-  /** When an operator or a failover has taken it from the server: until it is lost, it excludes no other. */
-  takenAt?: number | undefined;
-}
 
 /** The longest that a client takes to notice that the server does not know its hold, beside a third of the lease, in ms. */
 const NOTICE = 2_000;
@@ -54,15 +35,17 @@ export class RedisJudge {
   readonly #writes = new Map<string, number>();
   /** Names of the locks that operators are about to take away. */
   readonly #takings: string[] = [];
-  /** Holders that have gone from the server meanwhile; some do not know yet that they were granted it. */
-  readonly #taken = new Set<string>();
+  /** Holders that have gone from the server meanwhile, by the names; some do not know yet that they were granted it. */
+  readonly #taken = new Map<string, Set<string>>();
 
+  readonly #abandoned: AbandonedRule;
   readonly #returns: ReturnRule;
   readonly #order: OrderRule;
   readonly #progress: ProgressRule;
   #standings?: Standings;
 
   constructor(private readonly world: RedisWorld) {
+    this.#abandoned = new AbandonedRule(world);
     this.#returns = new ReturnRule(world);
     this.#order = new OrderRule(world);
     this.#progress = new ProgressRule(world);
@@ -79,27 +62,64 @@ export class RedisJudge {
     this.#standings = new Standings([...byName.values()], (lock, before, after) => {
       const { redisKey } = lock.name;
       const isTaken = this.#takings.includes(redisKey);
-      if (isTaken) for (const holder of before.holders.keys()) this.#taken.add(holder);
-      for (const holder of after.holders.keys()) this.#taken.delete(holder);
-      this.#returns.changed(before, after, isTaken);
+      const taken = this.#taken.get(redisKey) ?? new Set();
+      if (isTaken) for (const holder of before.holders.keys()) taken.add(holder);
+      for (const holder of after.holders.keys()) taken.delete(holder);
+      this.#taken.set(redisKey, taken);
+      this.#returns.changed(redisKey, before, after, isTaken);
       if (lock.isFair) this.#order.changed(redisKey, before, after);
     });
   }
 
-  began(client: RedisProcess, lock: ObservedLock, isTry: boolean, wait?: number): Request {
+  /** @param inside what the caller holds */
+  began(
+    client: RedisProcess,
+    lock: AskedLock,
+    isTry: boolean,
+    wait?: number,
+    inside: readonly ObservedHold[] = [],
+  ): Request {
     const id = ++this.#lastId;
-    const request: Request = { id, client, lock, isTry, wait, startedAt: this.#now };
+    const request: Request = { id, client, lock, isTry, wait, inside, startedAt: this.#now };
     this.requests.add(request);
     this.#note(isTry ? 'tried' : 'asked', `${id}: ${lock.title} by ${client.name}`);
     return request;
   }
 
-  granted(request: Request, lease: Lease, isRenewed: boolean): ObservedHold {
+  /** Returns a hold for each part of the lock. */
+  granted(request: Request, lease: Lease, isRenewed: boolean): ObservedHold[] {
     this.requests.delete(request);
-    const { id, client, lock } = request;
+    const leases = lease instanceof MultiLease ? lease.leases : [lease];
+    const holds = request.lock.parts.map((lock, i) =>
+      this.#held(request, lock, leases[i] as RedisLease, isRenewed),
+    );
+    const isKept = () => holds.some((hold) => this.holds.has(hold));
+    if (lease instanceof MultiLease)
+      watchWhole(lease, isKept, (what) => this.accuse(`the multi-lock ${request.id} ${what}`));
+    this.check();
+    return holds;
+  }
+
+  #held(
+    { id, client, inside }: Request,
+    lock: ObservedLock,
+    lease: RedisLease,
+    isRenewed: boolean,
+  ): ObservedHold {
+    const outer = inside.find(({ lock: { name } }) => name.redisKey === lock.name.redisKey);
     const longest = client.watchdogTimeout;
-    const hold: ObservedHold = { id, client, lock, lease: lease as RedisLease, isRenewed, longest };
-    this.#note('granted', `${id} as ${hold.lease.holder}`);
+    const hold: ObservedHold = {
+      id,
+      client,
+      lock,
+      lease,
+      isRenewed,
+      longest,
+      root: outer?.root ?? id,
+    };
+    this.#note('granted', `${id} as ${lease.holder}`);
+    if (outer) this.#note('granted inside', `${id}`);
+    this.#abandoned.granted(hold);
     if (lease.signal.aborted) {
       this.#note('lost on arrival', `${id}`);
       return hold;
@@ -109,7 +129,6 @@ export class RedisJudge {
       this.holds.delete(hold);
       this.#note('lost', `${id}: ${String((lease.signal.reason as Error).message)}`);
     });
-    this.check();
     return hold;
   }
 
@@ -146,18 +165,23 @@ export class RedisJudge {
   }
 
   extending(hold: ObservedHold, length: number): void {
-    hold.longest = Math.max(hold.longest, length);
+    for (const one of this.holds)
+      // those inside have the same lease
+      if (one.lease.hold === hold.lease.hold) one.longest = Math.max(one.longest, length);
     this.#note('extended', `${hold.id}: ${length}`);
   }
 
   releasing(hold: ObservedHold): void {
-    if (this.holds.delete(hold)) this.#note('released', `${hold.id}`);
+    if (!this.holds.delete(hold)) return;
+    this.#abandoned.released(hold);
+    this.#note('released', `${hold.id}`);
   }
 
-  fenced({ id, lock, takenAt, lease }: ObservedHold, token: bigint): void {
+  fenced({ id, root, lock, takenAt, lease }: ObservedHold, token: bigint): void {
     const last = this.#tokens.get(lock.name.redisKey) ?? 0n;
     if (takenAt !== undefined || !lease.isHeld) return;
-    if (token <= last) this.accuse(`hold ${id} has the token ${token} after ${last}`);
+    if (root === id ? token <= last : token < last)
+      this.accuse(`hold ${id} has the token ${token} after ${last}`);
     this.#tokens.set(lock.name.redisKey, token);
     this.#note('fenced', `${id}: ${token}`);
   }
@@ -182,18 +206,20 @@ export class RedisJudge {
 
   /** Call it after every event. @throws when a promise is broken */
   check(): void {
-    const taken = new Map<string, number>();
-    for (const hold of [...this.holds]) {
-      if (!this.#speaks(hold)) continue;
-      if (this.world.isAsking && !hold.lease.isHeld) continue; // its signal aborts now
+    const excluding = [...this.holds].filter((hold) => {
+      if (!this.#speaks(hold)) return false;
+      if (this.world.isAsking && !hold.lease.isHeld) {
+        const isLost = !this.holds.has(hold); // its signal has aborted now
+        if (!isLost) this.accuse(`hold ${hold.id} has ended, and was neither released nor lost`);
+        return false;
+      }
       this.#checkHold(hold);
-      if (hold.takenAt !== undefined) continue;
-      const { share, name } = hold.lock;
-      const sum = (taken.get(name.redisKey) ?? 0) + share;
-      taken.set(name.redisKey, sum);
-      if (sum > 1 + 1e-9) this.accuse(`${name.redisKey} has too many holders, ${hold.id} is one`);
-    }
+      return hold.takenAt === undefined;
+    });
+    const rules = [...excluded(excluding), ...waitingForThemselves(this.requests, this.#now)];
+    for (const violation of rules) this.accuse(violation);
     this.#progress.check(this.requests);
+    if (this.#standings) this.#abandoned.check(this.#standings.all);
     this.world.history.throwIfAccused();
   }
 
@@ -217,9 +243,9 @@ export class RedisJudge {
       return true;
     }
     if (hold.takenAt !== undefined) return true;
-    const { client, lease } = hold;
+    const { client, lock, lease } = hold;
     const isForgotten = this.#now - this.lostDataAt < client.watchdogTimeout; // an answer from before may have come later
-    if (!isForgotten && !this.#taken.has(lease.holder)) return false;
+    if (!isForgotten && !this.#taken.get(lock.name.redisKey)?.has(lease.holder)) return false;
     hold.takenAt = this.#now;
     this.#note('taken', `hold ${hold.id}`);
     return true;

@@ -3,11 +3,11 @@ import type { History } from '../../observer.js';
 import { Timing } from '../../timing.js';
 import { LuaMachine } from '../lua/lua-machine.js';
 import { leftovers } from './leftovers.js';
-import { mutex, type ObservedLock, readWriteLock, semaphore } from './observed-locks.js';
+import type { ObservedLock } from './observed-locks.js';
 import { Plan } from './plan.js';
+import { type Plot, type PlotName, PLOTS, USUAL } from './plots.js';
 import { RedisAccidents } from './redis-accidents.js';
-import type { RedisProcess } from './redis-process.js';
-import { type Nature, RedisUser } from './redis-user.js';
+import { RedisUser } from './redis-user.js';
 import { RedisWorld } from './redis-world.js';
 import { seedIds } from './seeded-ids.js';
 
@@ -19,78 +19,6 @@ const RISKS = [0, 0.005, 0.02, 0.05];
 
 /** Compiled scripts are kept. */
 const machine = new LuaMachine();
-
-/** What one schedule is about. */
-interface Plot {
-  readonly nature?: Partial<Nature>;
-  /** Whether there are many clients, with one user each. Default: few, with one or two users. */
-  readonly isCrowd?: boolean;
-  readonly locks: (dice: Dice) => readonly ObservedLock[];
-  /** The most users of one client; default: 2. */
-  readonly usersOfClient?: number;
-  /** Takes a lock from its holders, as an operator. */
-  readonly takeAway?: (client: RedisProcess, lock: ObservedLock) => Promise<unknown>;
-}
-
-const USUAL: Nature = {
-  restlessness: 0.3,
-  impatience: 0,
-  diligence: 0,
-  pauses: [0, 20, 200, 2_000],
-};
-/** Those that give up stay away: they do not take what others should be woken for. */
-const IMPATIENT: Partial<Nature> = { impatience: 0.4, pauses: [3_000] };
-
-const some = (dice: Dice) => dice.pick([['a'], ['a'], ['a', 'b']]);
-const force = ({ locks }: RedisProcess, { name }: ObservedLock, fair: boolean) =>
-  locks.mutex(name.redisKey, { fair, fenced: true }).forceUnlock();
-
-/** The random schedules of each kind of lock. */
-export const PLOTS = {
-  mutex: {
-    locks: (dice) => some(dice).map((key) => mutex(key)),
-    takeAway: (client, lock) => force(client, lock, false),
-  },
-  'fair mutex': {
-    locks: (dice) => some(dice).map((key) => mutex(key, 'fair')),
-    takeAway: (client, lock) => force(client, lock, true),
-  },
-  'mutex with guarded writes': {
-    locks: () => [mutex('a')],
-    nature: { restlessness: 0.1, diligence: 0.7 },
-  },
-  'extended mutex': { locks: () => [mutex('a')], nature: { restlessness: 0.9 } },
-  'mutex of the impatient': {
-    locks: () => [mutex('a')],
-    nature: IMPATIENT,
-    isCrowd: true,
-  },
-  'mutex that is handed on': {
-    locks: (dice) => some(dice).map((key) => mutex(key, 'handed on')),
-    takeAway: (client, { name }) => client.locks.mutex(name.redisKey).forceUnlock(),
-    nature: { restlessness: 0.05 },
-    usersOfClient: 4,
-  },
-  'spin lock': { locks: () => [mutex('a', 'spin')] },
-  'read/write lock': {
-    locks(dice) {
-      const [read, write] = readWriteLock('a', dice.chance(0.5));
-      return dice.pick([
-        [read, write],
-        [read, read, read, write],
-      ]);
-    },
-  },
-  semaphore: { locks: (dice) => [semaphore('a', dice.integer(1, 3), false)] },
-  'semaphore of the impatient': {
-    locks: (dice) => [semaphore('a', dice.integer(1, 2), dice.chance(0.3))],
-    nature: IMPATIENT,
-    isCrowd: true,
-  },
-  'fair semaphore': { locks: (dice) => [semaphore('a', dice.integer(1, 3), true)] },
-} satisfies Record<string, Plot>;
-
-export type PlotName = keyof typeof PLOTS;
 
 /**
  * Runs the random schedule of a seed: the same seed, the same schedule. Clients and their users, and faults; then calm, in which
@@ -121,13 +49,14 @@ export async function runRedisSchedule(
     ? [dice.integer(5, 8), 1]
     : [dice.integer(2, 4), plot.usersOfClient ?? 2];
   for (let left = clients; left > 0; left--) await world.addClient(watchdogTimeout);
-  const locks = plot.locks(dice);
+  const asked = plot.locks(dice);
+  const locks = [...new Set(asked.flatMap(({ parts }) => parts))];
   world.judge.watch(locks);
   const nature = { ...USUAL, ...plot.nature };
   const users = world.clients.flatMap((client) =>
     Array.from({ length: dice.integer(1, most) }, (_, i) => {
       const name = `user ${i} of ${client.name}`;
-      return new RedisUser(name, world, client, locks, nature, plan);
+      return new RedisUser(name, world, client, asked, nature, plan);
     }),
   );
   for (const user of users)

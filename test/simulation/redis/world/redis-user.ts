@@ -3,9 +3,9 @@ import type { RedisAcquireOptions } from '../../../../lib/redis/locks/redis-leas
 import { redisCommands } from '../../../../lib/redis/redis-write.js';
 import type { Dice } from '../../dice.js';
 import { Timing } from '../../timing.js';
-import type { ObservedLock } from './observed-locks.js';
+import type { ObservedHold, Request } from './observed-calls.js';
+import type { AskedLock, ObservedLock } from './observed-locks.js';
 import type { Plan } from './plan.js';
-import type { ObservedHold, Request } from './redis-judge.js';
 import type { RedisProcess } from './redis-process.js';
 import type { RedisWorld } from './redis-world.js';
 
@@ -16,6 +16,8 @@ export interface Nature {
   readonly impatience: number;
   /** How likely a holder is to make a guarded write, and another one, in [0, 1). */
   readonly diligence: number;
+  /** How likely a holder is to ask for what it holds in the scope of that, and so on, in [0, 1). */
+  readonly nesting: number;
   /** How long they stay away at most, in ms. */
   readonly pauses: readonly number[];
 }
@@ -32,7 +34,7 @@ export class RedisUser {
     private readonly name: string,
     private readonly world: RedisWorld,
     readonly client: RedisProcess,
-    private readonly locks: readonly ObservedLock[],
+    private readonly locks: readonly AskedLock[],
     private readonly nature: Nature,
     private readonly plan: Plan,
   ) {}
@@ -54,13 +56,14 @@ export class RedisUser {
     this.isDone = true;
   }
 
-  async #visit(lock: ObservedLock, dice: Dice): Promise<void> {
+  /** @param inside what it holds already */
+  async #visit(lock: AskedLock, dice: Dice, inside: readonly ObservedHold[] = []): Promise<void> {
     const { client, world } = this;
     const { judge } = world;
     const isTry = dice.chance(0.2);
     const wait = dice.chance(0.3) ? dice.pick([5, 30, 300, 3_000]) : undefined;
     const options = this.#options(wait, dice);
-    const request = judge.began(client, lock, isTry, wait);
+    const request = judge.began(client, lock, isTry, wait, inside);
     const [signal, stopAbort] = this.#mayGiveUp(request, dice);
     try {
       const asked = { ...options, signal };
@@ -69,7 +72,12 @@ export class RedisUser {
       stopAbort();
       if (lease === undefined) judge.refused(request);
       else
-        await this.#hold(judge.granted(request, lease, options.lease === undefined), lease, dice);
+        await this.#hold(
+          judge.granted(request, lease, options.lease === undefined),
+          request.lock,
+          lease,
+          dice,
+        );
     } catch (error) {
       stopAbort();
       judge.failed(request, error);
@@ -92,7 +100,7 @@ export class RedisUser {
     if (dice.chance(0.25)) giveUpAfter(dice.time(2_000));
     if (nature.impatience > 0) {
       const hear = (lock: ObservedLock) => {
-        if (lock.name.redisKey === request.lock.name.redisKey && dice.chance(nature.impatience))
+        if (request.lock.parts.includes(lock) && dice.chance(nature.impatience))
           giveUpAfter(dice.time(2 * Timing.latency));
       };
       world.releaseListeners.add(hear);
@@ -111,23 +119,46 @@ export class RedisUser {
   }
 
   /** Never rejects: what fails while it is held is the fault of the network. */
-  async #hold(hold: ObservedHold, lease: Lease, dice: Dice): Promise<void> {
-    const { client, world } = this;
+  async #hold(
+    holds: readonly ObservedHold[],
+    asked: AskedLock,
+    lease: Lease,
+    dice: Dice,
+  ): Promise<void> {
+    const { client, world, nature } = this;
     const stay = dice.pick([0, 0, 0.02, 0.05, 0.5, 1.5]) * client.watchdogTimeout;
-    if (hold.lock.isFenced)
-      await lease.fencingToken().then(
-        (token) => world.judge.fenced(hold, token),
-        () => {},
-      );
-    while (this.nature.diligence > 0 && dice.chance(this.nature.diligence)) await this.#write(hold);
+    for (const hold of holds)
+      if (hold.lock.isFenced)
+        await lease.fencingToken().then(
+          (token) => world.judge.fenced(hold, token),
+          () => {},
+        );
+    while (nature.diligence > 0 && dice.chance(nature.diligence)) await this.#write(holds[0]!);
+    const nested = this.#nest(holds, asked, lease, dice.fork('inside'));
     await client.sleep(dice.time(stay));
-    while (!this.#isToStop && dice.chance(this.nature.restlessness)) {
-      await this.#extend(hold, dice);
+    while (!this.#isToStop && dice.chance(nature.restlessness)) {
+      await this.#extend(holds.length > 1 ? dice.pick(holds) : holds[0]!, dice);
       if (dice.chance(0.5)) await client.sleep(dice.time(stay)); // else again at once
     }
-    world.judge.releasing(hold);
-    for (const hear of world.releaseListeners) hear(hold.lock);
+    if (nature.nesting > 0 && dice.chance(0.5)) await nested;
+    for (const hold of holds) {
+      world.judge.releasing(hold);
+      for (const hear of world.releaseListeners) hear(hold.lock);
+    }
     await lease.release();
+    await nested;
+  }
+
+  /** Asks again in the scope of the lease; which of the leases ends first is not said. */
+  async #nest(
+    holds: readonly ObservedHold[],
+    { inside }: AskedLock,
+    lease: Lease,
+    dice: Dice,
+  ): Promise<void> {
+    if (inside.length === 0 || !dice.chance(this.nature.nesting)) return;
+    const visit = () => this.#visit(dice.pick(inside), dice, holds);
+    await lease.run(visit).catch(() => {}); // it was lost
   }
 
   async #write({ lock, lease }: ObservedHold): Promise<void> {

@@ -11,14 +11,15 @@ export class ReturnRule {
   constructor(private readonly world: RedisWorld) {}
 
   /** @param isExcused whether an operator is about to take away the lock: this leaves no mark */
-  changed(before: Standing, after: Standing, isExcused: boolean): void {
+  changed(key: string, before: Standing, after: Standing, isExcused: boolean): void {
     const now = this.world.servers.keyspace.now();
     const isThere = (one: string) => after.holders.has(one) || after.queue.has(one);
     if (!isExcused)
       for (const [one, end] of [...before.queue, ...before.holders])
-        if (!isThere(one) && end > now) this.#gone.add(one);
+        if (!isThere(one) && end > now) this.#gone.add(`${key} ${one}`);
     for (const one of [...after.holders.keys(), ...after.queue.keys()])
-      if (this.#gone.has(one)) this.world.judge.accuse(`${one} is back after its release`);
+      if (this.#gone.has(`${key} ${one}`))
+        this.world.judge.accuse(`${one} is back after its release`);
   }
 
   /** The servers have forgotten the last changes. */

@@ -1,6 +1,7 @@
 import { shrink } from '../../explorer/shrink.js';
 import { type Happening, Plan } from './plan.js';
-import { type PlotName, runRedisSchedule } from './redis-schedules.js';
+import type { PlotName } from './plots.js';
+import { runRedisSchedule } from './redis-schedules.js';
 
 /** A schedule, or what is left of it. */
 interface ScheduleRun {

@@ -30,6 +30,11 @@ export class Standings {
     return Math.max(0, ...[...this.#last.values()].map(({ queue }) => queue.size));
   }
 
+  /** By the keys of the locks. */
+  get all(): [key: string, Standing][] {
+    return [...this.#last].map(([{ name }, standing]) => [name.redisKey, standing]);
+  }
+
   /** A command has changed these keys. */
   changed(keys: ReadonlySet<string>, keyspace: Keyspace): void {
     for (const lock of this.locks) {
