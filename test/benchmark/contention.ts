@@ -14,6 +14,9 @@ const [MANY, SOME] = [1_000, 100];
 /** How many times as fast it is to be, with one client and with two. */
 const [TARGET, TARGET_OF_TWO] = [20, 5];
 const OFTEN: HandOff = { atMost: 1_000_000, for: 60_000 };
+const KEEPING: HandOff = { ...OFTEN, keep: 1_000 };
+/** How many times one caller takes the lock again. */
+const AGAIN = 1_000;
 /** In turns of two clients: both go on, and neither waits for long. */
 const IN_TURNS: HandOff = { atMost: 25, for: 1_000 };
 
@@ -57,6 +60,8 @@ async function rows(name: string, makeClient: MakeClient): Promise<Row[]> {
   const both = (handOff: HandOff | false) => () => timeOf(clients, SOME, handOff);
   const one = await medians({ ours: handedOn(OFTEN), without: handedOn(false) });
   const two = await medians({ ours: both(IN_TURNS), without: both(false) });
+  const keepOrNot = (handOff: HandOff | false) => () => timeOfAgain(client, handOff);
+  const again = await medians({ ours: keepOrNot(KEEPING), without: keepOrNot(false) });
   const waits = await longestWaits(clients);
   await Promise.all(clients.map((each) => each.close()));
   const isServer = name !== 'embedded';
@@ -86,6 +91,9 @@ async function rows(name: string, makeClient: MakeClient): Promise<Row[]> {
     peerRow(`${SOME} callers of each of two clients, ${name}`, 'ms', two, {
       target: isServer ? TARGET_OF_TWO : null,
     }),
+    peerRow(`${AGAIN} times again by one client, ${name}`, 'ms', again, {
+      target: isServer ? TARGET : null,
+    }),
     ...ofWaits,
   ];
 }
@@ -105,6 +113,14 @@ async function timeOf(
 ): Promise<number> {
   const begin = performance.now();
   await visits(clients, callers, handOff, () => {});
+  return performance.now() - begin;
+}
+
+/** How long it takes one caller to have the lock that many times, in ms. */
+async function timeOfAgain(client: LockClient, handOff: HandOff | false): Promise<number> {
+  const mutex = client.mutex('again', { handOff });
+  const begin = performance.now();
+  for (let i = 0; i < AGAIN; i++) await mutex.using(() => {});
   return performance.now() - begin;
 }
 
