@@ -110,5 +110,7 @@ class Line<H> {
     const next = this.#next;
     if (next !== undefined && (place.isFirst || place === next)) this.#next = next.behind;
     if (place.isFirst) next?.moveUp();
+    // One that left long ago, in the old generation, would keep all that came later, until a full garbage collection.
+    place.ahead = place.behind = undefined;
   }
 }

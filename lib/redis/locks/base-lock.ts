@@ -131,7 +131,7 @@ export class BaseLock {
     return runAcquire(context, request, (scope) => this.#contend(options, mayWait, scope, holder));
   }
 
-  async #contend(
+  #contend(
     options: RedisAcquireOptions,
     mayWait: boolean,
     wait: WaitScope,
@@ -144,7 +144,7 @@ export class BaseLock {
     const about = holderInfo(options.method, handOff?.keep !== undefined);
     const waiterId = () => holder;
     wait.waiterId = waiterId;
-    return await contend(
+    return contend(
       context,
       {
         key,
