@@ -39,6 +39,8 @@ export function handOffOf(
   return chosen ? { atMost: chosen.atMost, for: chosen.for, keep: chosen.keep } : undefined;
 }
 
+const nothing = () => {};
+
 /** A lock between its grant by the servers and its release: the callers of one client have it in turn. */
 export class Tenure {
   /** How often it was handed on. */
@@ -62,6 +64,12 @@ export class Tenure {
   keepFor({ atMost, for: ms, keep = 0 }: HandOff, now: number): number {
     if (this.isWanted || this.handOffs >= atMost) return 0;
     return Math.min(keep, this.since + ms - now);
+  }
+
+  /** The lock is released, or lost; idempotent. */
+  end(): void {
+    this.stopLooking?.();
+    this.stopLooking = nothing;
   }
 
   /** Records that others want it. */

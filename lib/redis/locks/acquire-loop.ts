@@ -11,6 +11,8 @@ import type { AcquireCommands, Answer, LockCommand, LockRequest } from './lock-c
 
 /** Longest sleep of a waiter while its subscription is not active, in ms. */
 const DEAF_SLEEP = 500;
+/** How long waiters of Redisson, which take longer to wake up, have to go first after this client had the lock in a row, in ms. */
+const HEAD_START = 5;
 /** Shortest sleep, in ms, so that an answer of 0 ms does not cause a busy loop. */
 const SHORTEST_SLEEP = 5;
 /** Delay before a failed command is sent again, in ms. */
@@ -94,6 +96,7 @@ export class AcquireLoop {
     if (mayWait && backOff === undefined && ahead > 0) await this.#listen();
     const delay = backOff?.delays();
     for (;;) {
+      if (mayWait && lines.redissons(redisKey) > 0) await this.wait.sleep(HEAD_START);
       const seen = this.#channel?.signals;
       const answer = await this.#ask();
       if (typeof answer === 'object') return answer;

@@ -24,6 +24,12 @@ export const WAITERS_ON_SERVER = 16;
 
 type Kind = LockCommands['localQueue'];
 
+/** Other processes that wait for a lock. */
+interface Listeners {
+  readonly listeners: number;
+  readonly redissons: number;
+}
+
 /** Local queues of one client, by lock; and the locks that other processes want too. */
 export class LocalQueues {
   readonly #lines = {
@@ -31,7 +37,7 @@ export class LocalQueues {
     waiters: new WaitingLines<HandedHold>(),
     queue: new WaitingLines<HandedHold>(WAITERS_ON_SERVER),
   };
-  readonly #wanted = new WantedLocks();
+  readonly #wanted = new NameMemory<Listeners>();
 
   /** @internal Joins the end of the local queue of that lock. */
   join(kind: Exclude<Kind, 'none'>, name: string): LinePlace<HandedHold> {
@@ -45,11 +51,17 @@ export class LocalQueues {
 
   /** Number of processes that listened at this client's last release of that lock; if any, they go first the next time. */
   listeners(name: string): number {
-    return this.#wanted.listeners(name);
+    return this.#wanted.get(name)?.listeners ?? 0;
   }
 
-  setListeners(name: string, listeners: number): void {
-    this.#wanted.set(name, listeners);
+  /** Number of those of Redisson, if this client had handed the lock on before that release. */
+  redissons(name: string): number {
+    return this.#wanted.get(name)?.redissons ?? 0;
+  }
+
+  setListeners(name: string, listeners: number, redissons: number): void {
+    this.#wanted.delete(name); // it counts as new
+    if (listeners > 0) this.#wanted.set(name, { listeners, redissons });
   }
 }
 
@@ -87,9 +99,11 @@ export class LocalQueuePlace {
    * Must be called when the acquire neither wants nor holds the lock any more; idempotent.
    *
    * @param listening number of subscribers of other processes at the release, if known
+   * @param redissons how many of them are of Redisson, if that was asked for
    */
-  leave(listening?: number): void {
-    if (listening !== undefined) this.lines.setListeners(this.commands.redisKey, listening);
+  leave(listening?: number, redissons = 0): void {
+    if (listening !== undefined)
+      this.lines.setListeners(this.commands.redisKey, listening, redissons);
     this.#place?.leave();
   }
 
@@ -116,19 +130,5 @@ export class LocalQueuePlace {
   #join(): LinePlace<HandedHold> {
     const { localQueue, redisKey } = this.commands;
     return (this.#place = this.lines.join(localQueue as Exclude<Kind, 'none'>, redisKey));
-  }
-}
-
-/** The latest locks that other processes waited for. */
-class WantedLocks {
-  readonly #listeners = new NameMemory<number>();
-
-  listeners(name: string): number {
-    return this.#listeners.get(name) ?? 0;
-  }
-
-  set(name: string, listeners: number): void {
-    this.#listeners.delete(name); // it counts as new
-    if (listeners > 0) this.#listeners.set(name, listeners);
   }
 }

@@ -3,7 +3,7 @@ import { KeptLock } from '../../core/kept-lock.js';
 import type { HandOff } from '../../core/lock.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import type { RecipeContext } from '../recipe-context.js';
-import type { LockCommand, LockCommands } from './lock-commands.js';
+import type { LockCommands } from './lock-commands.js';
 import { mayKeep } from './lock-holders.js';
 import type { RedisGrant } from './redis-grant.js';
 
@@ -11,6 +11,8 @@ import type { RedisGrant } from './redis-grant.js';
 export class NextCaller {
   /** How often it was handed on so far. */
   readonly handOffs: number | undefined;
+  /** Number of waiters of Redisson at the end of a turn in which the lock was handed on. */
+  redissons: number | undefined;
   readonly #tenure: Tenure;
 
   constructor(
@@ -31,9 +33,22 @@ export class NextCaller {
    * @param release called when it is kept no more
    */
   passOn(confirmedAt: number, release: () => unknown): boolean {
-    if (!this.#mayGoOn(confirmedAt)) return false;
-    if (!this.grant.place.isLast) return this.#handOn(confirmedAt);
-    return this.#keep(confirmedAt, release);
+    const { isLast } = this.grant.place;
+    if (this.#mayGoOn(confirmedAt))
+      return isLast ? this.#keep(confirmedAt, release) : this.#handOn(confirmedAt);
+    if (!isLast && this.#tenure.handOffs > 0) void this.#countRedissons();
+    return false;
+  }
+
+  /** The answer comes before that to the release, upon which the next caller asks; it gives way to them. */
+  async #countRedissons(): Promise<void> {
+    const answer = (await this.#look().catch(() => [])) as number[];
+    this.redissons = answer[1];
+  }
+
+  #look(): Promise<unknown> {
+    const { script, keys, args } = this.commands.wanted!();
+    return this.context.connection.run(script, keys, args);
   }
 
   #handOn(sentAt: number): boolean {
@@ -46,23 +61,22 @@ export class NextCaller {
     const { context, bounds } = this;
     const { place, identity } = this.grant;
     const tenure = this.#tenure;
-    const wanted = this.commands.wanted?.();
     const now = context.clock.now();
     const ms = Math.min(tenure.keepFor(bounds, now), this.#safeUntil(confirmedAt) - now);
-    if (ms <= 0 || wanted === undefined || context.accepts !== 'all') return false;
+    if (ms <= 0 || context.accepts !== 'all') return false;
     const giveBack = () => {
       this.end();
       void release();
     };
     const handOn = () => this.#handOn(confirmedAt);
     new KeptLock(context, { identity, place, tenure, handOn, giveBack }, ms);
-    if (tenure.stopLooking === undefined) this.#lookForWaiters(wanted);
+    if (tenure.stopLooking === undefined) this.#lookForWaiters();
     return true;
   }
 
   /** To be called when the hold is released, or lost. */
   end(): void {
-    this.#tenure.stopLooking?.();
+    this.#tenure.end();
   }
 
   #mayGoOn(confirmedAt: number): boolean {
@@ -87,15 +101,15 @@ export class NextCaller {
    * Invariant: a waiter of this library asks the keeper after each answer that the lock is taken. If the keeper does not listen yet,
    * the waiter is registered before the keeper looks for waiters, which it does when it listens. Redisson's are seen then, too.
    */
-  #lookForWaiters({ script, keys, args }: LockCommand): void {
+  #lookForWaiters(): void {
     const { context, commands, grant } = this;
-    const { connection } = context;
-    const { subscriptions } = connection;
+    const { subscriptions } = context.connection;
     const tenure = this.#tenure;
     const channel = subscriptions.join(commands.channelOf(grant.holder, 0, true));
     const want = () => tenure.want();
     const look = async () => {
-      if ((await connection.run(script, keys, args)) !== 0) want();
+      const [isWanted] = (await this.#look()) as number[];
+      if (isWanted !== 0) want();
     };
     let isListening = false;
     const stopListening = channel.onSignal(() => {
@@ -118,7 +132,8 @@ export function nextCallerOf(
   grant: RedisGrant,
 ): NextCaller | undefined {
   const { handOff, isRenewed, release } = grant;
-  if (handOff === undefined || !isRenewed || release !== undefined) return undefined;
+  if (handOff === undefined || commands.wanted === undefined) return undefined;
+  if (!isRenewed || release !== undefined) return undefined;
   return new NextCaller(context, commands, grant, handOff);
 }
 

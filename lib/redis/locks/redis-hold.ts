@@ -210,7 +210,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const command = commands.release(grant.holder, tombstoneOf(context, commands, grant));
     const listening = await (grant.release?.(command, this.deadline) ??
       context.releases.run(command, this.deadline));
-    grant.place.leave(listening);
+    grant.place.leave(listening, this.#next?.redissons);
     if (listening !== undefined) this.#writes?.forget();
   }
 

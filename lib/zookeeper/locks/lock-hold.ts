@@ -227,7 +227,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   async #remove(): Promise<void> {
     const { removals } = this.context;
     this.#stopListening?.();
-    this.#tenure?.stopLooking?.();
+    this.#tenure?.end();
     for (const watch of this.#watches) watch.stop();
     const removed = this.grant.nodes.map(({ node }) => removals.remove(node)); // sent at once; the rest is done meanwhile
     this.#stopDelayedWatch?.();

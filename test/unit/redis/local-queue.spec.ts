@@ -136,9 +136,9 @@ describe('A place in the line of a process', () => {
 describe('The lines of a client', () => {
   it('know which locks others want, ten thousand of them', () => {
     const lines = new LocalQueues();
-    for (let i = 0; i <= 10_000; i++) lines.setListeners(`lock ${i}`, 1);
+    for (let i = 0; i <= 10_000; i++) lines.setListeners(`lock ${i}`, 1, 0);
     expect([lines.listeners('lock 0'), lines.listeners('lock 1')]).toEqual([0, 1]);
-    lines.setListeners('lock 1', 0);
+    lines.setListeners('lock 1', 0, 0);
     expect(lines.listeners('lock 1')).toBe(0);
   });
 });
