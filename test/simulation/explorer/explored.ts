@@ -36,6 +36,8 @@ const THREE: Size = { clients: 3, faults: 0 };
 const DISTURBED: Size = { clients: 2, faults: 1 };
 const PARTLY: Size = { ...DISTURBED, kinds: ['cut', 'throttle', 'take'] };
 const TWICE: Size = { clients: 2, faults: 2 };
+/** One of the clients has two callers. */
+const HANDED_ON: Size = { clients: 2, requests: 3, faults: 0 };
 
 export const EXPLORED: readonly Explored[] = [
   row('mutex', TWO, 7, 1),
@@ -48,6 +50,7 @@ export const EXPLORED: readonly Explored[] = [
   row('semaphore mutex', TWO, 112, 1),
   row('multi-lock', TWO, 42, 4),
   row('mutex with guarded writes', TWO, 28, 1),
+  row('mutex that is handed on', HANDED_ON, 180, 5),
   row('mutex', { ...DISTURBED, kinds: ['cut', 'throttle'] }, 134, 1),
   row('mutex', { ...TWICE, kinds: ['cut'] }, 790, 1),
   row('mutex, again', { ...TWICE, requests: 3, kinds: ['throttle'] }, 1_891, 3),
@@ -73,6 +76,16 @@ export const EXPLORED: readonly Explored[] = [
     6,
     'long',
   ),
+  row('mutex that is handed on, of the impatient', HANDED_ON, 2_839, 11, 'long'),
+  row('mutex that is handed on', { ...PARTLY, requests: 3 }, 19_230, 46, 'long'),
+  row(
+    'mutex that is handed on',
+    { ...HANDED_ON, faults: 1, kinds: ['expire', 'kill'] },
+    10_894,
+    114,
+    'long',
+  ),
+  row('mutex that is handed on', { ...HANDED_ON, faults: 2, kinds: ['cut'] }, 39_813, 5, 'long'),
 ];
 
 export const FOUND: readonly Found[] = [
@@ -111,6 +124,16 @@ export const FOUND: readonly Found[] = [
     bug: 'writes again when the answer was lost',
     task: { scenario: 'mutex with guarded writes', clients: 2, faults: 1, kinds: ['cut'] },
     accusation: /is carried out twice|is refused, and is there/,
+  },
+  {
+    bug: 'reports a loss to the first caller only',
+    task: { scenario: 'mutex that is handed on', ...HANDED_ON, faults: 1, kinds: ['expire'] },
+    accusation: /outlives its session/,
+  },
+  {
+    bug: 'keeps the place of a caller who has given up',
+    task: { scenario: 'mutex that is handed on, of the impatient', ...HANDED_ON, clients: 1 },
+    accusation: /does not get on/,
   },
 ];
 

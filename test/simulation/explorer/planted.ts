@@ -1,3 +1,4 @@
+import { LinePlace } from '../../../lib/core/collections/waiting-line.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { PipelinedLink } from '../../../lib/zookeeper/connection/pipelined-link.js';
 import { Session } from '../../../lib/zookeeper/connection/session.js';
@@ -5,6 +6,7 @@ import type { Operation } from '../../../lib/zookeeper/connection/zookeeper-conn
 import { ReturnCode, ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import { KnownQueue } from '../../../lib/zookeeper/locks/known-queues.js';
+import { OwnedNode } from '../../../lib/zookeeper/nodes/protected-node.js';
 import { WireLink } from './wire-link.js';
 
 /** Bugs that this library had, or could have, planted in the code of today. */
@@ -65,6 +67,19 @@ const PLANTED = {
           throw new ZooKeeperError(error.rc, error.operation, error.path);
         }),
     ),
+  /** What was handed on kept the owner of the first caller. */
+  'reports a loss to the first caller only': () => {
+    const guarded = new WeakSet<OwnedNode>();
+    replace(OwnedNode.prototype, 'guard', (guard, watch) => (...asked) => {
+      if (!guarded.has(watch)) guard(...asked);
+      guarded.add(watch);
+    });
+  },
+  /** Those behind it in the line of the client were forgotten. */
+  'keeps the place of a caller who has given up': () =>
+    replace(LinePlace.prototype, 'leave', (leave, place) => () => {
+      if (place.isFirst) leave();
+    }),
 } satisfies Record<string, () => void>;
 
 /** Looks at the root instead, which is always there. */

@@ -1,6 +1,7 @@
 import {
   multiLock,
   mutex,
+  mutexes,
   readWriteLock,
   semaphore,
   semaphoreMutex,
@@ -108,6 +109,18 @@ export const SCENARIOS = {
   'first mutex': scenario(mutexOfAll, { there: ['/locks'] }),
   'mutex of the impatient': scenario(mutexOfOneAnd('may give up')),
   'mutex of those who try': scenario(mutexOfOneAnd('tries')),
+  /** To one more caller of a client. */
+  'mutex that is handed on': scenario(({ world, user }, requests) => {
+    const { handedOn } = mutexes(world, 'a', { atMost: 1, for: 60_000 });
+    for (let i = 0; i < requests; i++) user(i, 'waits', (it) => it.visit(handedOn));
+  }),
+  /** The same, with callers that may give up, but for the first of each client. */
+  'mutex that is handed on, of the impatient': scenario(({ world, user, clients }, requests) => {
+    const { handedOn } = mutexes(world, 'a', { atMost: 1, for: 60_000 });
+    for (let i = 0; i < requests; i++)
+      if (i < clients) user(i, 'waits', (it) => it.visit(handedOn));
+      else user(i, 'may give up', (it) => it.visit(handedOn, { how: 'may give up' }));
+  }),
   /** Each holder changes data by a guarded write. */
   'mutex with guarded writes': scenario(({ world, user }, requests) => {
     const lock = mutex(world, 'a');
