@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Program } from '../../faults/support/program.js';
 import { COMPARED, EXPLORED, FOUND, titleOf } from './explored.js';
 import type { Task, TaskReport } from './tasks.js';
@@ -69,6 +69,8 @@ describe('Exploration of every order in which the server may handle what clients
     expect(JSON.parse(again!)).toMatchObject({ scenario: 'mutex', bug, steps });
   });
 });
+
+jest.setTimeout(120_000); // the report of a task that is given up would be taken for that of the next
 
 let program: Program;
 beforeAll(() => {
