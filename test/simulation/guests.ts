@@ -16,12 +16,15 @@ export function scheduleOfLocks(
   {
     doWrite = false,
     guests = [1, 2],
+    mayFlee = false,
     ...options
   }: {
     /** Whether the guests change data by guarded writes: all, or a few. */
     readonly doWrite?: boolean | 'few';
     /** The fewest and the most guests of a client. */
     readonly guests?: readonly [fewest: number, most: number];
+    /** Whether some guests release what they hold as soon as the connection is interrupted. */
+    readonly mayFlee?: boolean;
   } & Pick<ScheduleOptions, 'hasWorkers' | 'clients'> = {},
 ): Schedule {
   const begin = (world: World, dice: Dice, duration: number) => {
@@ -33,7 +36,8 @@ export function scheduleOfLocks(
       const visitors = locks.map((lock) => new Visitor(world.judge, client, lock));
       for (let left = dice.integer(...guests); left > 0; left--) {
         const isWriter = doWrite === true || (doWrite === 'few' && dice.chance(0.2));
-        const guest = new Guest(visitors, dice, isWriter ? data : undefined);
+        const flees = mayFlee && dice.chance(0.3);
+        const guest = new Guest(visitors, dice, isWriter ? data : undefined, flees);
         company.add(client, guest.live(duration));
       }
     }
@@ -51,6 +55,8 @@ export class Guest {
     private readonly visitors: readonly Visitor[],
     private readonly dice: Dice,
     private readonly data?: WrittenData,
+    /** Whether it releases what it holds as soon as the connection is interrupted. */
+    private readonly flees = false,
   ) {}
 
   async live(until: number): Promise<void> {
@@ -83,10 +89,12 @@ export class Guest {
 
   async #hold(visitor: Visitor, visit: Visit | undefined): Promise<void> {
     if (!visit) return;
+    const stop = this.flees ? leaveWhenSuspended(visitor, visit) : () => {};
     const inside = visit.lease.run(() => this.#stay(visitor, visit));
     await inside.catch((error) => {
       if (!(error instanceof LockLostError)) throw error; // if it is lost already, the work does not even start
     });
+    stop();
     await this.#leave(visitor, visit);
   }
 
@@ -186,6 +194,13 @@ export class Guest {
     const { sessionTimeout } = visitors[0]!.client;
     return dice.time(dice.pick([0, 0, 20, 50, 300, 0.5 * sessionTimeout, 3 * sessionTimeout]));
   }
+}
+
+/** Releases it as soon as the connection is interrupted; the returned function ends that. */
+function leaveWhenSuspended(visitor: Visitor, visit: Visit): () => void {
+  return visitor.client.events.on('connection', ({ state }) => {
+    if (state === 'SUSPENDED') void visitor.release(visit);
+  });
 }
 
 /** Whether all that is held around a call in the scope of that visit belongs to one queue. */

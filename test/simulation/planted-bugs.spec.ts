@@ -510,7 +510,7 @@ const BUGS: readonly PlantedBug[] = [
       replace(LockHold.prototype, 'free', (free) => () => free(false));
     },
     violation: /was handed on although hold \d+ is lost/,
-    seeds: { 'mutex that is handed on': 65 },
+    seeds: { 'mutex that is handed on': 13 },
   },
   {
     bug: 'counts each hand-off as a grant of the servers',
@@ -521,7 +521,7 @@ const BUGS: readonly PlantedBug[] = [
         (handOff) => (handed: object) => handOff({ ...handed, handOffs: undefined }),
       ),
     violation: /was handed on out of bounds/,
-    seeds: { 'mutex that is handed on': 3 },
+    seeds: { 'mutex that is handed on': 15 },
   },
   {
     bug: 'goes on with its token to the next caller',
@@ -556,7 +556,7 @@ const BUGS: readonly PlantedBug[] = [
       });
     },
     violation: WITHOUT_NODE_OR_SESSION,
-    seeds: { 'mutex that is handed on': 3 },
+    seeds: { 'mutex that is handed on': 13 },
   },
   {
     bug: 'keeps the place of a caller who has given up',
@@ -571,7 +571,7 @@ const BUGS: readonly PlantedBug[] = [
       jest.spyOn(WaitScope.prototype, 'isOver', 'get').mockReturnValue(false);
     },
     violation: /stands in the way/,
-    seeds: { 'mutex that is handed on': 2 },
+    seeds: { 'mutex that is handed on': 11 },
   },
   {
     bug: 'gives every caller a node of its own',

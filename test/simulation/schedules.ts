@@ -78,7 +78,7 @@ export const SCHEDULES = {
       const b = mutexes(world, 'b', handOff());
       return [a.handedOn, b.handedOn, multiLock(world, [a.handedOn, b.handedOn])];
     },
-    { doWrite: 'few', clients: [2, 3], guests: [2, 4] },
+    { doWrite: 'few', clients: [2, 3], guests: [2, 4], mayFlee: true },
   ),
   'kept-session': scheduleOfLocks(
     (world, dice) => {
