@@ -73,7 +73,7 @@ export class LockHealthIndicator {
 
   /**
    * Checks one client. Besides `status` and `health` the result has `state`, `latency` in ms, `held`, `waiting` and, if
-   * present, `endangered`, `stall`, `sessionId`, `servers`, `message` and `elections`: the state of the app in each, by election
+   * present, `kept`, `endangered`, `stall`, `sessionId`, `servers`, `message` and `elections`: the state of the app in each, by election
    * name.
    *
    * Rejects with `LockClientUnknownError`, `LockOptionsError`.
