@@ -84,9 +84,25 @@ const BUGS: readonly Planted[] = [
     violation: /is served before .*, which came first/,
   },
   {
-    bug: 'counts the copies of a guarded write',
-    seeds: { 'mutex with guarded writes': 2 },
-    violation: /guarded writes under a have counted/,
+    bug: 'counts the copies of a request',
+    seeds: { 'mutex with guarded writes': 2, 'plain semaphore': 1, latch: 1 },
+    violation:
+      /guarded writes under a have counted|permits of a are lost|latch a was changed 1 times by 0 calls/,
+  },
+  {
+    bug: 'keeps permits that were acquired in vain',
+    seeds: { 'plain semaphore': 1 },
+    violation: /permits of a are lost/,
+  },
+  {
+    bug: 'opens the latch before the last count',
+    seeds: { latch: 1 },
+    violation: /latch a changes from 2 to 0/,
+  },
+  {
+    bug: 'opens the latch without a word',
+    seeds: { latch: 1 },
+    violation: /is free since .* and its waiters are forgotten/,
   },
   { bug: 'gives a token twice', seeds: { mutex: 1 }, violation: /has the token 0 after 0/ },
   {

@@ -1,14 +1,16 @@
+import type { Keyspace } from '../server/keyspace.js';
 import type { ObservedHold, Request } from './observed-calls.js';
 import type { ObservedLock } from './observed-locks.js';
 
 /** The sum of shares is not exact. */
 const ROUNDING = 1e-9;
 
-/** The holders of a lock have no more than all of it. Those inside of each other share. Yields what is wrong. */
-export function* excluded(holds: Iterable<ObservedHold>): Iterable<string> {
+/** What holders of a lock have, and what the server has left, is no more than all of it. Those inside of each other share. Yields what is wrong. */
+export function* excluded(holds: Iterable<ObservedHold>, keyspace: Keyspace): Iterable<string> {
   const locks = new Map<string, Map<number, number>>();
   for (const { lock, root } of holds) {
     const shares = locks.get(lock.name.redisKey) ?? new Map<number, number>();
+    if (lock.free) shares.set(0, lock.free(keyspace));
     shares.set(root, Math.max(shares.get(root) ?? 0, lock.share));
     locks.set(lock.name.redisKey, shares);
   }

@@ -1,5 +1,5 @@
 import type { Keyspace } from '../server/keyspace.js';
-import { writtenKey } from './redis-user.js';
+import { writtenKey } from './lock-visits.js';
 import type { ObservedLock } from './observed-locks.js';
 
 /**
@@ -15,7 +15,7 @@ export function leftovers(
   const lasting = locks.flatMap(({ name, title }) => [
     name.token,
     writtenKey(name.redisKey),
-    ...(title.includes('permit') ? [name.redisKey, name.wantedPermits] : []),
+    ...(/permit|latch/.test(title) ? [name.redisKey, name.wantedPermits] : []),
   ]);
   const ends = [
     'nestjs-interlock:deadlocks:', // the last question, and a late answer

@@ -25,6 +25,8 @@ export interface ObservedLock extends AskedLock {
   readonly isFair: boolean;
   /** How much of the lock one hold takes, of 1. */
   readonly share: number;
+  /** How much of it the server has left, of 1, if it counts that. */
+  free?(keyspace: Keyspace): number;
   /** Until when the server keeps the hold, in ms since 1970; `undefined`: it does not know it. */
   endOf(keyspace: Keyspace, lease: RedisLease): number | undefined;
 }

@@ -67,7 +67,7 @@ export const PLANTED = {
     "return redis.call('lindex', queue, 0), more",
     "return redis.call('lindex', queue, -1), more",
   ]),
-  'counts the copies of a guarded write': replacing([
+  'counts the copies of a request': replacing([
     "local answer, first = unpack(redis.call('hmget', requests, ARGV[1], 'first'))",
     'local answer, first = false, false',
   ]),
@@ -102,6 +102,18 @@ export const PLANTED = {
   'releases what the writer reads with its write lock': replacing([
     "if longest > 0 then\n  redis.call('hset', lock, 'mode', 'read')",
     "if false then\n  redis.call('hset', lock, 'mode', 'read')",
+  ]),
+  'keeps permits that were acquired in vain': replacing([
+    "local value = redis.call('incrby', KEYS[1], taken)",
+    'local value = 0',
+  ]),
+  'opens the latch before the last count': replacing(
+    ['if count > 0 then', 'if count > 1 then'],
+    ['elseif count == 0 then', 'elseif count >= 0 then'],
+  ),
+  'opens the latch without a word': replacing([
+    "redis.call('del', KEYS[1])\n  redis.call(ARGV[4], ARGV[5], '0')\nend",
+    "redis.call('del', KEYS[1])\nend",
   ]),
 } satisfies Record<string, (source: string) => string>;
 

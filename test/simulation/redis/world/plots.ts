@@ -7,8 +7,11 @@ import {
   readWriteLock,
   semaphore,
 } from './observed-locks.js';
+import { plainPermits } from './plain-permits.js';
 import type { RedisProcess } from './redis-process.js';
-import type { Nature } from './redis-user.js';
+import type { RedisWorld } from './redis-world.js';
+import { latch, LatchVisits } from './latch-visits.js';
+import type { Nature } from './lock-visits.js';
 
 /** What one schedule is about. */
 export interface Plot {
@@ -18,6 +21,12 @@ export interface Plot {
   readonly locks: (dice: Dice) => readonly AskedLock[];
   /** The most users of one client; default: 2. */
   readonly usersOfClient?: number;
+  /** What is done before the users come. */
+  readonly prepare?: (client: RedisProcess) => Promise<unknown>;
+  /** Whether it is said what happens when a server forgets what it had answered. Default: it is. */
+  readonly mayForget?: boolean;
+  /** What users do instead of asking for locks. */
+  readonly visits?: (world: RedisWorld) => LatchVisits;
   /** Takes a lock from its holders, as an operator. */
   readonly takeAway?: (client: RedisProcess, lock: ObservedLock) => Promise<unknown>;
 }
@@ -96,6 +105,18 @@ export const PLOTS = {
     nature: { restlessness: 0.1, nesting: 0.6 },
   },
   semaphore: { locks: (dice) => [semaphore('a', dice.integer(1, 3), false)] },
+  'plain semaphore': {
+    locks: (dice) =>
+      dice.pick([[1], [1, 2], [1, 1, 3]]).map((count) => plainPermits('a', 3, count)),
+    prepare: (client) => client.locks.plainSemaphore('a').trySetPermits(3),
+    mayForget: false,
+    nature: { restlessness: 0, longestWait: 10_000 }, // those of a process that ends are lost
+  },
+  latch: {
+    locks: () => [latch('a')],
+    mayForget: false,
+    visits: (world) => new LatchVisits(world, 'a'),
+  },
   'semaphore of the impatient': {
     locks: (dice) => [semaphore('a', dice.integer(1, 2), dice.chance(0.3))],
     nature: IMPATIENT,

@@ -53,11 +53,11 @@ export class ProgressRule {
       for (const title of titles.keys()) if (!wanted.has(title)) titles.delete(title);
   }
 
-  /** Of one client, whoever waits for several locks may come first at each of them. */
+  /** Of one client, whoever waits for several locks or permits may come first at each of them. */
   #isBehind({ client, lock }: Request, other: Request): boolean {
-    const isOfSame =
-      other.client === client && lock.parts.some((it) => other.lock.parts.includes(it));
-    return isOfSame && !this.#isFree(other.lock);
+    const keys = other.lock.parts.map(({ name }) => name.redisKey);
+    const isOfSame = lock.parts.some(({ name }) => keys.includes(name.redisKey));
+    return other.client === client && isOfSame && !this.#isFree(other.lock);
   }
 
   /** @param longest a lease lasts no longer, in ms */

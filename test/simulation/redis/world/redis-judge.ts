@@ -20,6 +20,9 @@ const NOTICE = 2_000;
 /** A client that finds out late that its primary was demoted takes that for the reason of what fails then, for so long, in ms. */
 const REMEMBERED = 2_000;
 
+/** Of a call on a client that is closed, other than an acquire. */
+const CLOSED = 'Error: Connection is closed.';
+
 /** Compares what the users of the locks see with what is promised, and with what the server has. */
 export class RedisJudge {
   readonly requests = new Set<Request>();
@@ -132,9 +135,14 @@ export class RedisJudge {
     return hold;
   }
 
-  refused(request: Request): void {
+  /** What was asked for is over, without a hold. */
+  ended(request: Request, how: string): void {
     this.requests.delete(request);
-    this.#note('refused', `${request.id}`);
+    this.#note(how, `${request.id}`);
+  }
+
+  refused(request: Request): void {
+    this.ended(request, 'refused');
   }
 
   failed(request: Request, error: unknown): void {
@@ -144,7 +152,7 @@ export class RedisJudge {
     const reasons = [
       ...(wait !== undefined || isTry ? ['LOCK_TIMEOUT'] : []),
       ...(abortedAt !== undefined ? ['LOCK_ABORTED'] : []),
-      ...(client.closedAt !== undefined ? ['LOCK_CLIENT_CLOSED'] : []),
+      ...(client.closedAt !== undefined ? ['LOCK_CLIENT_CLOSED', CLOSED] : []),
       ...(startedAt < Math.max(this.strictSince, client.connectedAt + REMEMBERED)
         ? ['LOCK_CONNECTION']
         : []),
@@ -216,7 +224,10 @@ export class RedisJudge {
       this.#checkHold(hold);
       return hold.takenAt === undefined;
     });
-    const rules = [...excluded(excluding), ...waitingForThemselves(this.requests, this.#now)];
+    const rules = [
+      ...excluded(excluding, this.world.servers.keyspace),
+      ...waitingForThemselves(this.requests, this.#now),
+    ];
     for (const violation of rules) this.accuse(violation);
     this.#progress.check(this.requests);
     if (this.#standings) this.#abandoned.check(this.#standings.all);

@@ -7,6 +7,7 @@ import type { ObservedLock } from './observed-locks.js';
 import { Plan } from './plan.js';
 import { type Plot, type PlotName, PLOTS, USUAL } from './plots.js';
 import { RedisAccidents } from './redis-accidents.js';
+import { LockVisits } from './lock-visits.js';
 import { RedisUser } from './redis-user.js';
 import { RedisWorld } from './redis-world.js';
 import { seedIds } from './seeded-ids.js';
@@ -49,6 +50,7 @@ export async function runRedisSchedule(
     ? [dice.integer(5, 8), 1]
     : [dice.integer(2, 4), plot.usersOfClient ?? 2];
   for (let left = clients; left > 0; left--) await world.addClient(watchdogTimeout);
+  if (plot.prepare) await world.wait(plot.prepare(world.clients[0]!));
   const asked = plot.locks(dice);
   const locks = [...new Set(asked.flatMap(({ parts }) => parts))];
   world.judge.watch(locks);
@@ -56,19 +58,28 @@ export async function runRedisSchedule(
   const users = world.clients.flatMap((client) =>
     Array.from({ length: dice.integer(1, most) }, (_, i) => {
       const name = `user ${i} of ${client.name}`;
-      return new RedisUser(name, world, client, asked, nature, plan);
+      return new RedisUser(name, world, client, plan);
     }),
   );
+  const visits = plot.visits?.(world);
+  const visitsOf = (user: RedisUser) => {
+    const { client } = user;
+    if (visits) return (drawn: Dice) => visits.next(client, drawn);
+    const ofLocks = new LockVisits(world, client, asked, nature, user);
+    return (drawn: Dice) => ofLocks.next(drawn);
+  };
   for (const user of users)
-    user.live(dice).catch((error: Error) => world.judge.accuse(`a user fails: ${error.stack}`));
+    user
+      .live(dice, nature.pauses, visitsOf(user))
+      .catch((error: Error) => world.judge.accuse(`a user fails: ${error.stack}`));
 
   const duration = 4 * watchdogTimeout;
   const accidents = new RedisAccidents(world, dice, {
-    mayForget: dice.chance(0.3),
+    mayForget: dice.chance(0.3) && plot.mayForget !== false,
     plan,
     takeAway(client, drawn) {
-      const lock = drawn.pick(locks);
       if (!plot.takeAway) return;
+      const lock = drawn.pick(locks);
       const done = world.judge.taking(lock.name.redisKey);
       plot.takeAway(client, lock).then(done, () => {}); // without an answer it may still come
     },
@@ -87,7 +98,9 @@ export async function runRedisSchedule(
   await world.pass(3 * watchdogTimeout);
   for (const user of users) user.stop();
   const isOver = () => users.every(({ isDone, client }) => isDone || client.process.isDead);
+  const finished = visits?.finish(world.open[0]!, isOver);
   await world.until(isOver, LONGEST);
+  await world.wait(Promise.resolve(finished));
   await closeDown(world, locks);
   return world.history;
 }
@@ -109,6 +122,12 @@ async function closeDown(world: RedisWorld, locks: readonly ObservedLock[]): Pro
   for (const { name, process } of open)
     if (process.pendingTimers > 0) judge.accuse(`${name} leaves ${process.pendingTimers} timers`);
   const isClean = clients.every(({ process }) => !process.isDead);
+  const isExact =
+    isClean &&
+    clients.every(({ closedAt = 0 }) => closedAt >= judge.strictSince) &&
+    !world.history.counts.has('failed with LOCK_CONNECTION');
+  for (const { title, free } of isExact ? locks : [])
+    if (free && free(servers.keyspace) !== 1) judge.accuse(`${title} are lost`);
   const left = isClean ? leftovers(servers.keyspace, locks, 'now') : [];
   clock.stall(1_000_000);
   const late = leftovers(servers.keyspace, locks, 'later');
