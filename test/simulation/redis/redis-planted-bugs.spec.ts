@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Program } from '../../faults/support/program.js';
 import type { RedisOrder, RedisSchedulesReport } from './redis-schedules-program.js';
 import type { PlantedBug } from './world/planted.js';
-import type { PlotName } from './world/plots.js';
+import type { AnyPlot } from './world/any-schedule.js';
 
 interface Planted {
   readonly bug: PlantedBug;
   /** The first schedule of each plot that is known to catch it. */
-  readonly seeds: Readonly<Partial<Record<PlotName, number>>>;
+  readonly seeds: Readonly<Partial<Record<AnyPlot, number>>>;
   /** What the judge says of it. */
   readonly violation: RegExp;
 }
@@ -131,6 +131,21 @@ const BUGS: readonly Planted[] = [
     violation: /believes that it is held for longer than the server keeps it/,
   },
   {
+    bug: 'takes half of the servers for a majority',
+    seeds: { 'red-lock': 1 },
+    violation: /believes that it is held, and no majority keeps it for so long/,
+  },
+  {
+    bug: 'lets leases end early',
+    seeds: { 'red-lock': 1 },
+    violation: /believes that it is held, and no majority keeps it for so long/,
+  },
+  {
+    bug: 'keeps what a minority has granted',
+    seeds: { 'red-lock': 1 },
+    violation: /Not over within 600000 ms/,
+  },
+  {
     bug: 'counts no re-entry',
     seeds: { 'mutex that is re-entered': 1 },
     violation: /believes that it is held for longer than the server keeps it/,
@@ -143,7 +158,7 @@ const BUGS: readonly Planted[] = [
 ];
 
 const CASES = BUGS.flatMap(({ bug, seeds, violation }) =>
-  Object.entries(seeds).map(([plot, seed]) => ({ bug, plot: plot as PlotName, seed, violation })),
+  Object.entries(seeds).map(([plot, seed]) => ({ bug, plot: plot as AnyPlot, seed, violation })),
 );
 
 let program: Program;

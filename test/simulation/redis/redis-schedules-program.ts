@@ -1,7 +1,6 @@
 // Runs random schedules for the specs beside it: those of a plot from SEED on, as many as requested.
 import { PLANTED, PLANTED_IN_CLIENT, type PlantedBug } from './world/planted.js';
-import type { PlotName } from './world/plots.js';
-import { runRedisSchedule } from './world/redis-schedules.js';
+import { type AnyPlot, runSchedule } from './world/any-schedule.js';
 import { shrunkSchedule } from './world/shrunk-schedule.js';
 
 /** How often each kind of event happened; or the first broken promise, with the seed of its schedule. */
@@ -19,7 +18,7 @@ export interface RedisSchedulesReport {
 }
 
 export interface RedisOrder {
-  readonly plot: PlotName;
+  readonly plot: AnyPlot;
   readonly seed: number;
   readonly runs: number;
   /** Whether a failure is shrunk to a story of what matters. */
@@ -50,7 +49,7 @@ async function run(
   let lines: readonly string[] = [];
   for (let seed = from; seed < from + runs; seed++)
     try {
-      const history = await runRedisSchedule(plot, seed, corrupt);
+      const history = await runSchedule(plot, seed, corrupt);
       lines = history.lines;
       for (const [event, count] of history.counts)
         total.set(event, (total.get(event) ?? 0) + count);
@@ -72,7 +71,7 @@ if (process.send)
 else {
   const [plot, seed, runs, bug] = process.argv.slice(2);
   const order = {
-    plot: plot as PlotName,
+    plot: plot as AnyPlot,
     seed: Number(seed),
     runs: Number(runs),
     bug: bug as PlantedBug,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Program } from '../../faults/support/program.js';
 import { byTier } from '../../support/tier.js';
 import type { RedisOrder, RedisSchedulesReport } from './redis-schedules-program.js';
-import type { PlotName } from './world/plots.js';
+import type { AnyPlot } from './world/any-schedule.js';
 
 /** `SIMULATION_SEED=7 SIMULATION_RUNS=1` runs the schedule of seed 7 alone. */
 const SEED = Number(process.env.SIMULATION_SEED ?? 1);
@@ -10,7 +10,7 @@ const RUNS = Number(process.env.SIMULATION_RUNS ?? byTier({ quick: 2, standard: 
 /** Far more than a schedule takes, in ms. */
 const LONGEST = 2_000;
 
-const KINDS: readonly (readonly [title: string, plot: PlotName])[] = [
+const KINDS: readonly (readonly [title: string, plot: AnyPlot])[] = [
   ['A mutex on Redis', 'mutex'],
   ['A fair mutex on Redis', 'fair mutex'],
   ['A mutex on Redis with guarded writes', 'mutex with guarded writes'],
@@ -27,10 +27,11 @@ const KINDS: readonly (readonly [title: string, plot: PlotName])[] = [
   ['A latch on Redis', 'latch'],
   ['A semaphore on Redis with impatient waiters', 'semaphore of the impatient'],
   ['A fair semaphore on Redis', 'fair semaphore'],
+  ['A RedLock', 'red-lock'],
 ];
 
 /** Nothing is lost of what has no lease. */
-const WITHOUT_LEASE: readonly PlotName[] = ['plain semaphore', 'latch'];
+const WITHOUT_LEASE: readonly AnyPlot[] = ['plain semaphore', 'latch'];
 
 let program: Program;
 beforeAll(() => {

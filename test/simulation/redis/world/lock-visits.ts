@@ -55,7 +55,7 @@ export class LockVisits {
       const target = lock.of(client.locks);
       const lease = await (isTry ? target.tryAcquire(asked) : target.acquire(asked));
       stopAbort();
-      if (lease === undefined) judge.refused(request);
+      if (lease === undefined) judge.ended(request, 'refused');
       else
         await this.#hold(
           judge.granted(request, lease, options.lease === undefined),
@@ -115,7 +115,7 @@ export class LockVisits {
     for (const hold of holds)
       if (hold.lock.isFenced)
         await lease.fencingToken().then(
-          (token) => world.judge.fenced(hold, token),
+          (token) => world.judge.effects.fenced(hold, token),
           () => {},
         );
     while (nature.diligence > 0 && dice.chance(nature.diligence)) await this.#write(holds[0]!);
@@ -147,12 +147,12 @@ export class LockVisits {
   }
 
   async #write({ lock, lease }: ObservedHold): Promise<void> {
-    const { judge } = this.world;
+    const { effects } = this.world.judge;
     const { redisKey } = lock.name;
-    judge.writing(redisKey);
+    effects.writing(redisKey);
     const write = redisCommands([['incr', writtenKey(redisKey)]]);
     await lease.guard(write).then(
-      ([count]) => judge.wrote(redisKey, Number(count)),
+      ([count]) => effects.wrote(redisKey, Number(count)),
       () => {}, // the outcome may be unknown
     );
   }

@@ -1,4 +1,6 @@
 import { Hold } from '../../../../lib/core/internal/hold.js';
+import { Ballot } from '../../../../lib/redis/red-lock/ballot.js';
+import { RedLockNodes } from '../../../../lib/redis/red-lock/red-lock-nodes.js';
 
 /** A bug: what has become of the scripts that have that text. */
 function replacing(...pairs: readonly (readonly [text: string, by: string])[]) {
@@ -111,6 +113,10 @@ export const PLANTED = {
     ['if count > 0 then', 'if count > 1 then'],
     ['elseif count == 0 then', 'elseif count >= 0 then'],
   ),
+  'lets leases end early': replacing([
+    "redis.call('pexpire', KEYS[i], lease)",
+    "redis.call('pexpire', KEYS[i], lease / 2)",
+  ]),
   'opens the latch without a word': replacing([
     "redis.call('del', KEYS[1])\n  redis.call(ARGV[4], ARGV[5], '0')\nend",
     "redis.call('del', KEYS[1])\nend",
@@ -143,6 +149,24 @@ export const PLANTED_IN_CLIENT = {
         retain.call(this);
       };
     }),
+  'takes half of the servers for a majority': () => {
+    const { prototype } = RedLockNodes;
+    const getter = Object.getOwnPropertyDescriptor(prototype, 'majority')!;
+    const half = function (this: RedLockNodes) {
+      return Math.floor(this.clients.length / 2);
+    };
+    Object.defineProperty(prototype, 'majority', { ...getter, get: half });
+    return () => void Object.defineProperty(prototype, 'majority', getter);
+  },
+  'keeps what a minority has granted': () =>
+    replaced(
+      Ballot.prototype,
+      'giveBack',
+      () =>
+        function (this: Ballot) {
+          this.stopAsking();
+        },
+    ),
 } satisfies Record<string, () => () => void>;
 
 export type PlantedBug = keyof typeof PLANTED | keyof typeof PLANTED_IN_CLIENT;

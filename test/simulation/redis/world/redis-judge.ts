@@ -6,6 +6,8 @@ import { AbandonedRule } from './abandoned-rule.js';
 import type { AskedLock, ObservedLock } from './observed-locks.js';
 import type { ObservedHold, Request } from './observed-calls.js';
 import { watchWhole } from './multi-lock-rule.js';
+import { EffectsRule } from './effects-rule.js';
+import { reasonsToFail } from './failure-reasons.js';
 import { excluded, waitingForThemselves } from './exclusion-rules.js';
 import { OrderRule } from './order-rule.js';
 import { ProgressRule } from './progress-rule.js';
@@ -17,12 +19,6 @@ import { Standings } from './standings.js';
 /** The longest that a client takes to notice that the server does not know its hold, beside a third of the lease, in ms. */
 const NOTICE = 2_000;
 
-/** A client that finds out late that its primary was demoted takes that for the reason of what fails then, for so long, in ms. */
-const REMEMBERED = 2_000;
-
-/** Of a call on a client that is closed, other than an acquire. */
-const CLOSED = 'Error: Connection is closed.';
-
 /** Compares what the users of the locks see with what is promised, and with what the server has. */
 export class RedisJudge {
   readonly requests = new Set<Request>();
@@ -32,15 +28,12 @@ export class RedisJudge {
   /** When the servers last forgot what they had answered. */
   lostDataAt = -Infinity;
   #lastId = 0;
-  /** By the names of the locks. */
-  readonly #tokens = new Map<string, bigint>();
-  /** How many guarded writes have begun, by the keys of the locks. */
-  readonly #writes = new Map<string, number>();
   /** Names of the locks that operators are about to take away. */
   readonly #takings: string[] = [];
   /** Holders that have gone from the server meanwhile, by the names; some do not know yet that they were granted it. */
   readonly #taken = new Map<string, Set<string>>();
 
+  readonly effects: EffectsRule;
   readonly #abandoned: AbandonedRule;
   readonly #returns: ReturnRule;
   readonly #order: OrderRule;
@@ -48,6 +41,7 @@ export class RedisJudge {
   #standings?: Standings;
 
   constructor(private readonly world: RedisWorld) {
+    this.effects = new EffectsRule(world);
     this.#abandoned = new AbandonedRule(world);
     this.#returns = new ReturnRule(world);
     this.#order = new OrderRule(world);
@@ -141,35 +135,13 @@ export class RedisJudge {
     this.#note(how, `${request.id}`);
   }
 
-  refused(request: Request): void {
-    this.ended(request, 'refused');
-  }
-
   failed(request: Request, error: unknown): void {
     this.requests.delete(request);
-    const { id, client, wait, isTry, abortedAt, startedAt } = request;
+    const { id } = request;
     const code = error instanceof LockError ? error.code : String(error);
-    const reasons = [
-      ...(wait !== undefined || isTry ? ['LOCK_TIMEOUT'] : []),
-      ...(abortedAt !== undefined ? ['LOCK_ABORTED'] : []),
-      ...(client.closedAt !== undefined ? ['LOCK_CLIENT_CLOSED', CLOSED] : []),
-      ...(startedAt < Math.max(this.strictSince, client.connectedAt + REMEMBERED)
-        ? ['LOCK_CONNECTION']
-        : []),
-    ];
+    const reasons = reasonsToFail(request, this.strictSince);
     if (!reasons.includes(code)) this.accuse(`request ${id} fails with ${code}: ${String(error)}`);
     this.#note(`failed with ${code}`, `${id}`);
-  }
-
-  writing(key: string): void {
-    this.#writes.set(key, (this.#writes.get(key) ?? 0) + 1);
-  }
-
-  /** A guarded write has counted one more. */
-  wrote(key: string, count: number): void {
-    const begun = this.#writes.get(key)!;
-    if (count > begun) this.accuse(`${begun} guarded writes under ${key} have counted ${count}`);
-    this.#note('wrote', `${key}: ${count}`);
   }
 
   extending(hold: ObservedHold, length: number): void {
@@ -185,15 +157,6 @@ export class RedisJudge {
     this.#note('released', `${hold.id}`);
   }
 
-  fenced({ id, root, lock, takenAt, lease }: ObservedHold, token: bigint): void {
-    const last = this.#tokens.get(lock.name.redisKey) ?? 0n;
-    if (takenAt !== undefined || !lease.isHeld) return;
-    if (root === id ? token <= last : token < last)
-      this.accuse(`hold ${id} has the token ${token} after ${last}`);
-    this.#tokens.set(lock.name.redisKey, token);
-    this.#note('fenced', `${id}: ${token}`);
-  }
-
   /** An operator takes the lock from its holders, from now on until the returned function is called. */
   taking(name: string): () => void {
     this.#takings.push(name);
@@ -206,9 +169,8 @@ export class RedisJudge {
   /** The servers have forgotten the last changes. */
   lostData(): void {
     this.lostDataAt = this.#now;
-    this.#tokens.clear();
     this.#standings?.lostData(this.world.servers.keyspace);
-    for (const rule of [this.#returns, this.#order]) rule.lostData();
+    for (const rule of [this.effects, this.#returns, this.#order]) rule.lostData();
     for (const hold of this.holds) this.#mayBeTaken(hold);
   }
 

@@ -1,7 +1,7 @@
 import { Dice } from '../../dice.js';
 import type { History } from '../../observer.js';
 import { Timing } from '../../timing.js';
-import { LuaMachine } from '../lua/lua-machine.js';
+import { corrupted, machine } from './corrupted.js';
 import { leftovers } from './leftovers.js';
 import type { ObservedLock } from './observed-locks.js';
 import { Plan } from './plan.js';
@@ -17,9 +17,6 @@ const LONGEST = 600_000;
 
 /** Of a command, that its connection breaks while it is under way. */
 const RISKS = [0, 0.005, 0.02, 0.05];
-
-/** Compiled scripts are kept. */
-const machine = new LuaMachine();
 
 /**
  * Runs the random schedule of a seed: the same seed, the same schedule. Clients and their users, and faults; then calm, in which
@@ -50,7 +47,7 @@ export async function runRedisSchedule(
     ? [dice.integer(5, 8), 1]
     : [dice.integer(2, 4), plot.usersOfClient ?? 2];
   for (let left = clients; left > 0; left--) await world.addClient(watchdogTimeout);
-  if (plot.prepare) await world.wait(plot.prepare(world.clients[0]!));
+  if (plot.prepare) await world.time.wait(plot.prepare(world.clients[0]!));
   const asked = plot.locks(dice);
   const locks = [...new Set(asked.flatMap(({ parts }) => parts))];
   world.judge.watch(locks);
@@ -87,38 +84,29 @@ export async function runRedisSchedule(
   const count = dice.pick([0, 0, 2, 4, 8]);
   if (count === 0) world.judge.strictSince = 0;
   else accidents.begin(count, duration, dice.pick(plot.nature?.restlessness ? [0.05, 0.1] : RISKS));
-  await world.pass(duration);
+  await world.time.pass(duration);
   accidents.end();
   world.history.note('calm');
   const settled = world.clock.now() + 3 * watchdogTimeout + 5_000;
-  await world.until(() => world.open.every(({ connection }) => connection.isReady), LONGEST);
-  await world.pass(settled - world.clock.now());
+  await world.time.until(() => world.open.every(({ connection }) => connection.isReady), LONGEST);
+  await world.time.pass(settled - world.clock.now());
   world.judge.strictSince = Math.min(world.judge.strictSince, world.clock.now());
   world.history.note('strict');
-  await world.pass(3 * watchdogTimeout);
+  await world.time.pass(3 * watchdogTimeout);
   for (const user of users) user.stop();
   const isOver = () => users.every(({ isDone, client }) => isDone || client.process.isDead);
   const finished = visits?.finish(world.open[0]!, isOver);
-  await world.until(isOver, LONGEST);
-  await world.wait(Promise.resolve(finished));
+  await world.time.until(isOver, LONGEST);
+  await world.time.wait(Promise.resolve(finished));
   await closeDown(world, locks);
   return world.history;
-}
-
-function corrupted(corrupt: (source: string) => string): Pick<LuaMachine, 'run'> {
-  return {
-    run: (sha1, source, ...rest) => {
-      const changed = corrupt(source);
-      return machine.run(changed === source ? sha1 : `${sha1} ${changed.length}`, changed, ...rest);
-    },
-  };
 }
 
 /** Closes all clients of a world without faults, and looks for what they leave behind. @throws if there is anything */
 async function closeDown(world: RedisWorld, locks: readonly ObservedLock[]): Promise<void> {
   const { open, servers, clock, clients, judge } = world;
-  await world.wait(Promise.all(open.map((client) => client.close())), LONGEST);
-  await world.pass(10 * Timing.latency + 3_000);
+  await world.time.wait(Promise.all(open.map((client) => client.close())), LONGEST);
+  await world.time.pass(10 * Timing.latency + 3_000);
   for (const { name, process } of open)
     if (process.pendingTimers > 0) judge.accuse(`${name} leaves ${process.pendingTimers} timers`);
   const isClean = clients.every(({ process }) => !process.isDead);

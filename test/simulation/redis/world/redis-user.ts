@@ -4,14 +4,14 @@ import type { RedisProcess } from './redis-process.js';
 import type { RedisWorld } from './redis-world.js';
 
 /** Someone who comes again and again, until the user is to stop. */
-export class RedisUser {
+export class RedisUser<C extends Pick<RedisProcess, 'sleep' | 'closedAt'> = RedisProcess> {
   isToStop = false;
   isDone = false;
 
   constructor(
     private readonly name: string,
-    private readonly world: RedisWorld,
-    readonly client: RedisProcess,
+    private readonly world: Pick<RedisWorld, 'clock'>,
+    readonly client: C,
     private readonly plan: Plan,
   ) {}
 

@@ -4,6 +4,7 @@ import { History } from '../../observer.js';
 import type { LuaMachine } from '../lua/lua-machine.js';
 import { ReplicatedServer } from '../network/replicated-server.js';
 import type { ObservedLock } from './observed-locks.js';
+import { PassingTime } from './passing-time.js';
 import { RedisJudge } from './redis-judge.js';
 import { RedisProcess } from './redis-process.js';
 
@@ -27,6 +28,7 @@ export class RedisWorld {
   readonly history = new History(() => this.clock.now());
   readonly servers: ReplicatedServer;
   readonly judge: RedisJudge;
+  readonly time: PassingTime;
   readonly clients: RedisProcess[] = [];
   /** Called with each lock that a user is about to release. */
   readonly releaseListeners = new Set<(lock: ObservedLock) => void>();
@@ -35,6 +37,7 @@ export class RedisWorld {
     const { machine, rate, lag } = options;
     this.servers = new ReplicatedServer({ clock: this.clock, machine, rate, lag });
     this.judge = new RedisJudge(this);
+    this.time = new PassingTime(this.clock, this.history, () => this.judge.check());
   }
 
   get isAsking(): boolean {
@@ -62,36 +65,6 @@ export class RedisWorld {
       onStateChange: (state) => this.history.note(state, name),
     });
     this.clients.push(client);
-    await this.wait(client.locks.connect());
-  }
-
-  /** Lets time pass until the condition is true, with the judge checking. */
-  async until(isOver: () => boolean, limit?: number): Promise<void> {
-    const look = () => {
-      this.judge.check();
-      return isOver();
-    };
-    try {
-      await this.clock.runUntil(look, limit);
-    } catch (error) {
-      this.history.throwIfAccused();
-      this.judge.accuse((error as Error).message);
-      this.history.throwIfAccused();
-    }
-  }
-
-  /** Lets time pass until the promise is resolved, with the judge checking. */
-  async wait<T>(promise: Promise<T>, limit?: number): Promise<T> {
-    let isOver = false;
-    promise.finally(() => (isOver = true)).catch(() => {});
-    await this.until(() => isOver, limit);
-    return promise;
-  }
-
-  /** Lets `ms` pass, with the judge checking. */
-  async pass(ms: number): Promise<void> {
-    let isOver = false;
-    this.clock.setTimer(() => (isOver = true), ms);
-    await this.until(() => isOver);
+    await this.time.wait(client.locks.connect());
   }
 }

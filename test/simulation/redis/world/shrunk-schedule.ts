@@ -1,7 +1,6 @@
 import { shrink } from '../../explorer/shrink.js';
+import { type AnyPlot, runSchedule } from './any-schedule.js';
 import { type Happening, Plan } from './plan.js';
-import type { PlotName } from './plots.js';
-import { runRedisSchedule } from './redis-schedules.js';
 
 /** A schedule, or what is left of it. */
 interface ScheduleRun {
@@ -12,7 +11,7 @@ interface ScheduleRun {
 
 /** Leaves out of the schedule of that seed, which breaks a promise, the visits, accidents and cuts that do not matter. */
 export async function shrunkSchedule(
-  plotName: PlotName,
+  plotName: AnyPlot,
   seed: number,
   corrupt?: (source: string) => string,
 ): Promise<ScheduleRun> {
@@ -20,7 +19,7 @@ export async function shrunkSchedule(
     const plan = new Plan(kept);
     const steps = plan.happened;
     try {
-      await runRedisSchedule(plotName, seed, corrupt, plan);
+      await runSchedule(plotName, seed, corrupt, plan);
       return { steps, story: String(plan.story) };
     } catch (error) {
       const [accusation = ''] = (error as Error).message.split('\n');
