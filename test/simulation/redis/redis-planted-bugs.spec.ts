@@ -143,7 +143,7 @@ const BUGS: readonly Planted[] = [
   {
     bug: 'keeps what a minority has granted',
     seeds: { 'red-lock': 1 },
-    violation: /Not over within 600000 ms/,
+    violation: /Not over within 100000 ms/,
   },
   {
     bug: 'counts no re-entry',
@@ -193,7 +193,8 @@ describe('A lock on Redis with a planted bug', () => {
   }, 60_000);
 
   it('is as it should be without the bug', async () => {
-    for (const { plot, seed } of CASES)
+    const schedules = new Map(CASES.map((it) => [`${it.plot} ${it.seed}`, it])); // several bugs are found by one
+    for (const { plot, seed } of schedules.values())
       expect(await accusationOf({ plot, seed, runs: 1 })).toBeUndefined();
   }, 60_000);
 });

@@ -32,6 +32,7 @@ export class AbandonedRule {
   check(standings: Iterable<readonly [key: string, Standing]>): void {
     const { clock, servers, judge } = this.world;
     const [now, time] = [clock.now(), servers.keyspace.now()];
+    if (now < judge.strictSince) return;
     const there = new Set<string>();
     for (const [key, { holders }] of standings)
       for (const [holder, end] of holders) if (end >= time) there.add(nameOf(key, holder));
@@ -42,7 +43,7 @@ export class AbandonedRule {
       }
       const since = this.#since.get(one) ?? now;
       this.#since.set(one, since);
-      if (now - Math.max(since, judge.strictSince) > PATIENCE)
+      if (now - since > PATIENCE)
         judge.accuse(`${one} is on the server since ${since.toFixed(1)}, and nobody has it`);
     }
     for (const one of this.#since.keys()) if (!there.has(one)) this.#since.delete(one);
