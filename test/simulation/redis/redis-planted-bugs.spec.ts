@@ -146,6 +146,16 @@ const BUGS: readonly Planted[] = [
     violation: /Not over within 100000 ms/,
   },
   {
+    bug: 'keeps a lock that others wait for',
+    seeds: { 'mutex that is kept': 1 },
+    violation: /is on the server since .*, and nobody has it/,
+  },
+  {
+    bug: 'overlooks who waited before a lock was kept',
+    seeds: { 'mutex that is kept': 7 },
+    violation: /is on the server since .*, and nobody has it/,
+  },
+  {
     bug: 'counts no re-entry',
     seeds: { 'mutex that is re-entered': 1 },
     violation: /believes that it is held for longer than the server keeps it/,

@@ -15,6 +15,7 @@ const KINDS: readonly (readonly [title: string, plot: AnyPlot])[] = [
   ['A fair mutex on Redis', 'fair mutex'],
   ['A mutex on Redis with guarded writes', 'mutex with guarded writes'],
   ['A mutex on Redis that is handed on', 'mutex that is handed on'],
+  ['A mutex on Redis that is kept', 'mutex that is kept'],
   ['A mutex on Redis that is re-entered', 'mutex that is re-entered'],
   ['A multi-lock on Redis', 'multi-lock'],
   ['A mutex on Redis that is extended', 'extended mutex'],

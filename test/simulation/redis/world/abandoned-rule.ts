@@ -8,7 +8,8 @@ const PATIENCE = Timing.retry + 16 * Timing.latency;
 
 /**
  * Who holds a lock on the server was granted it, and has not released it: what an acquire in vain has taken, of one lock or of
- * several, is given back at once, and so is what was acquired several times when the last of its leases is released.
+ * several, is given back at once, and so is what was acquired several times when the last of its leases is released. What its client
+ * keeps is given back as soon as a user waits for it.
  */
 export class AbandonedRule {
   /** The holders that were granted the lock, with the number of their leases, by the key of the lock. A lost one stays. */
@@ -29,13 +30,19 @@ export class AbandonedRule {
     this.#granted.set(one, this.#granted.get(one)! - 1);
   }
 
-  check(standings: Iterable<readonly [key: string, Standing]>): void {
+  /** @param isKept whether the lock with that key may be kept now */
+  check(
+    standings: Iterable<readonly [key: string, Standing]>,
+    isKept: (key: string) => boolean,
+  ): void {
     const { clock, servers, judge } = this.world;
     const [now, time] = [clock.now(), servers.keyspace.now()];
     if (now < judge.strictSince) return;
     const there = new Set<string>();
-    for (const [key, { holders }] of standings)
+    for (const [key, { holders }] of standings) {
+      if (isKept(key)) continue;
       for (const [holder, end] of holders) if (end >= time) there.add(nameOf(key, holder));
+    }
     for (const one of there) {
       if (this.#granted.get(one)) {
         this.#since.delete(one);

@@ -23,6 +23,8 @@ export interface ObservedLock extends AskedLock {
   readonly isFenced: boolean;
   /** Whether it serves its waiters in their order. */
   readonly isFair: boolean;
+  /** Whether a client may keep it although no user has it. */
+  readonly mayBeKept?: boolean;
   /** How much of the lock one hold takes, of 1. */
   readonly share: number;
   /** How much of it the server has left, of 1, if it counts that. */
@@ -39,18 +41,18 @@ function endOfField(keyspace: Keyspace, key: string, field: string): number | un
 
 export function mutex(
   key: string,
-  kind: 'fenced' | 'plain' | 'fair' | 'semaphore' | 'spin' | 'handed on' = 'fenced',
+  kind: 'fenced' | 'plain' | 'fair' | 'semaphore' | 'spin' | 'handed on' | 'kept' = 'fenced',
 ): ObservedLock {
   const isFenced = kind === 'fenced' || kind === 'fair' || kind === 'semaphore';
-  const options =
-    kind === 'handed on'
-      ? { handOff: { atMost: 4, for: 5_000 } }
-      : { fair: kind === 'fair', fenced: isFenced };
+  const handOff = { atMost: 4, for: 8_000, ...(kind === 'kept' && { keep: 4_000 }) };
+  const isHandedOn = kind === 'handed on' || kind === 'kept';
+  const options = isHandedOn ? { handOff } : { fair: kind === 'fair', fenced: isFenced };
   return {
     title: `${kind} mutex ${key}`,
     name: new LockName(key),
     isFenced,
     isFair: kind === 'fair',
+    mayBeKept: kind === 'kept',
     share: 1,
     of(client) {
       if (kind === 'spin') return client.spinLock(key);

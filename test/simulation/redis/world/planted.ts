@@ -1,3 +1,4 @@
+import { Tenure } from '../../../../lib/core/hand-off.js';
 import { Hold } from '../../../../lib/core/internal/hold.js';
 import { Ballot } from '../../../../lib/redis/red-lock/ballot.js';
 import { RedLockNodes } from '../../../../lib/redis/red-lock/red-lock-nodes.js';
@@ -121,6 +122,10 @@ export const PLANTED = {
     "redis.call('del', KEYS[1])\n  redis.call(ARGV[4], ARGV[5], '0')\nend",
     "redis.call('del', KEYS[1])\nend",
   ]),
+  'overlooks who waited before a lock was kept': replacing([
+    'return { (waiting > 0 or listening > 0) and 1 or 0',
+    'return { 0',
+  ]),
 } satisfies Record<string, (source: string) => string>;
 
 /** Puts another method in the place of one; the returned function ends that. */
@@ -149,6 +154,7 @@ export const PLANTED_IN_CLIENT = {
         retain.call(this);
       };
     }),
+  'keeps a lock that others wait for': () => replaced(Tenure.prototype, 'want', () => () => {}),
   'takes half of the servers for a majority': () => {
     const { prototype } = RedLockNodes;
     const getter = Object.getOwnPropertyDescriptor(prototype, 'majority')!;

@@ -90,6 +90,11 @@ export const PLOTS = {
     nature: { restlessness: 0.05 },
     usersOfClient: 4,
   },
+  'mutex that is kept': {
+    locks: (dice) => some(dice).map((key) => mutex(key, 'kept')),
+    takeAway: (client, { name }) => client.locks.mutex(name.redisKey).forceUnlock(),
+    nature: { restlessness: 0.05 },
+  },
   'spin lock': { locks: () => [mutex('a', 'spin')] },
   'read/write lock': {
     locks(dice) {

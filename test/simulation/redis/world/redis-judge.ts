@@ -30,6 +30,8 @@ export class RedisJudge {
   #lastId = 0;
   /** Names of the locks that operators are about to take away. */
   readonly #takings: string[] = [];
+  /** Keys of the locks that may be kept. */
+  readonly #keeping = new Set<string>();
   /** Holders that have gone from the server meanwhile, by the names; some do not know yet that they were granted it. */
   readonly #taken = new Map<string, Set<string>>();
 
@@ -55,6 +57,7 @@ export class RedisJudge {
 
   /** These locks are used from now on. */
   watch(locks: readonly ObservedLock[]): void {
+    for (const { name, mayBeKept } of locks) if (mayBeKept) this.#keeping.add(name.redisKey);
     const byName = new Map(locks.map((lock) => [lock.name.redisKey, lock]));
     this.#standings = new Standings([...byName.values()], (lock, before, after) => {
       const { redisKey } = lock.name;
@@ -192,12 +195,21 @@ export class RedisJudge {
     ];
     for (const violation of rules) this.accuse(violation);
     this.#progress.check(this.requests);
-    if (this.#standings) this.#abandoned.check(this.#standings.all);
+    if (this.#standings) this.#abandoned.check(this.#standings.all, (key) => this.#mayBeKept(key));
     this.world.history.throwIfAccused();
   }
 
   accuse(what: string): void {
     this.world.history.accuse(what);
+  }
+
+  /** Whether a client may have that lock for none of its users. */
+  #mayBeKept(key: string): boolean {
+    const isOf = (lock: ObservedLock) => lock.name.redisKey === key;
+    const waits = ({ lock, isTry, abortedAt, client }: Request) =>
+      lock.parts.some(isOf) && !isTry && abortedAt === undefined && !client.process.isDead;
+    if (!this.#keeping.has(key) || [...this.requests].some(waits)) return false;
+    return this.world.open.some(({ locks }) => locks.status().kept !== undefined);
   }
 
   #checkHold(hold: ObservedHold): void {
