@@ -25,7 +25,7 @@ export function scheduleOfLocks(
     readonly guests?: readonly [fewest: number, most: number];
     /** Whether some guests release what they hold as soon as the connection is interrupted. */
     readonly mayFlee?: boolean;
-  } & Pick<ScheduleOptions, 'hasWorkers' | 'clients'> = {},
+  } & Pick<ScheduleOptions, 'hasWorkers' | 'clients' | 'longestKeep'> = {},
 ): Schedule {
   const begin = (world: World, dice: Dice, duration: number) => {
     const locks = lay(world, dice);

@@ -1,7 +1,9 @@
 import type { SimulatedClient } from './client.js';
+import { keptAtMostUntil, wasKeptFromOthers } from './kept-locks.js';
 import type { LockQueue } from './lock-queue.js';
 import { Observer } from './observer.js';
 import type { ObservedHold, Operation } from './operation.js';
+import { Times, Timing } from './timing.js';
 
 /** The callers of one client that want, or hold, a lock that is handed on, in the order in which they came. */
 export class CallerLine {
@@ -36,7 +38,8 @@ function timesOf({ giver }: ObservedHold): number {
 /**
  * A mutex that is handed on goes from caller to caller of a client: in the order in which they came, and only to one who waits;
  * on one node, which only the first of them has. Other clients are passed by within the bounds of the mutex. What is lost is not
- * handed on, and each token is that of one caller.
+ * handed on, and each token is that of one caller. If none waits, it may be kept for the next one: for so long, in one session, and
+ * not when others are seen to want it.
  */
 export class HandOffRule extends Observer {
   readonly #lines = new Map<SimulatedClient, Map<LockQueue, CallerLine>>();
@@ -65,7 +68,7 @@ export class HandOffRule extends Observer {
     return latest?.nodes[0]?.path === path ? latest : undefined;
   }
 
-  granted({ line, options: { lock } }: Operation, hold: ObservedHold): void {
+  granted({ line, options }: Operation, hold: ObservedHold): void {
     if (line === undefined) return;
     const { id, giver } = hold;
     const first = line.first?.options.id;
@@ -76,10 +79,11 @@ export class HandOffRule extends Observer {
     this.note('handed on', `hold ${id} after ${giver.id}`);
     if (giver.lostAt !== undefined)
       this.accuse(`hold ${id} was handed on although hold ${giver.id} is lost`);
+    if (giver.endedAt! < options.startedAt) this.#wasKept(giver, hold, options.startedAt);
     const [node] = hold.nodes;
     if (!hold.queue!.nodes.some(({ owner }) => owner !== node!.owner)) return;
     this.note('passed by', `hold ${id}`);
-    const { atMost, for: ms } = lock.handOff!;
+    const { atMost, for: ms } = options.lock.handOff!;
     if (timesOf(hold) > atMost || hold.grantedAt - hold.servedAt >= ms)
       this.accuse(`hold ${id} was handed on out of bounds, and others wait`);
   }
@@ -98,6 +102,19 @@ export class HandOffRule extends Observer {
       if (line!.first !== operation && settledAt === undefined)
         this.accuse(`operation ${options.id} queues although others of its client are ahead`);
     }
+  }
+
+  /** Its client had kept it for a while when this caller came. */
+  #wasKept(giver: ObservedHold, hold: ObservedHold, cameAt: number): void {
+    const { id, client, nodes } = hold;
+    this.note('kept', `for hold ${id} since ${giver.endedAt!.toFixed(1)} ms`);
+    const latest = Times.latest(keptAtMostUntil(giver), client.process.thawedAt);
+    if (cameAt > latest + Timing.rounding)
+      this.accuse(`hold ${id} was given what was kept for too long`);
+    if (nodes[0]!.owner !== client.connection.session?.id)
+      this.accuse(`hold ${id} was given what was kept in another session`);
+    hold.keptSince ??= giver.endedAt;
+    if (wasKeptFromOthers(hold)) this.accuse(`hold ${id} was given what others were seen to want`);
   }
 
   #lineOf(client: SimulatedClient, queue: LockQueue): CallerLine {

@@ -216,6 +216,8 @@ export class Judge extends Observer {
       grantedAt: this.now,
       servedAt: giver?.servedAt ?? this.now,
       giver,
+      handOff: lock.handOff,
+      keptSince: giver?.keptSince,
       watched: giver?.watched ?? new Set(nodes.filter(isWatched)),
       leases: new Set(),
     };

@@ -17,6 +17,7 @@ export interface QueuedNode {
   readonly data: string;
   /** Id of the session it lives with. */
   readonly owner: string;
+  readonly addedAt: number;
   /** Since when it is in turn, or was when it was removed. */
   servedSince?: number;
   wasServed: boolean;
@@ -120,7 +121,7 @@ export class LockQueue {
     const chosen = this.#claims.get(path);
     const beside = chosen && this.nodes.find((other) => other.sequence === sequence);
     const token = beside?.token ?? czxid;
-    const about = { path, name, czxid, sequence, token, data, owner };
+    const about = { path, name, czxid, sequence, token, data, owner, addedAt: this.now() };
     const node: QueuedNode = { ...about, wasServed: false, hasWaited: false };
     const place = this.nodes.findIndex((other) => other.sequence > sequence);
     this.nodes.splice(place < 0 ? this.nodes.length : place, 0, node);

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Lease } from '../../lib/core/lease.js';
+import type { HandOff } from '../../lib/core/lock.js';
 import type { SimulatedClient } from './client.js';
 import type { CallerLine } from './hand-offs.js';
 import type { LockQueue, QueuedNode } from './lock-queue.js';
@@ -21,6 +22,10 @@ export interface ObservedHold {
   readonly servedAt: number;
   /** The hold by which they were handed on to it. */
   readonly giver?: ObservedHold | undefined;
+  /** The bounds within which its client may hand them on, or keep them. */
+  readonly handOff?: HandOff | undefined;
+  /** Since when its client has kept them at times, for the next caller. */
+  keptSince?: number | undefined;
   /** The hold to which it has handed them on. */
   heir?: ObservedHold;
   /** Whether its caller has seen its token. */

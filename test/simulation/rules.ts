@@ -1,4 +1,5 @@
 import type { SimulatedClient } from './client.js';
+import { keptUntil } from './kept-locks.js';
 import type { LockQueue, QueuedNode } from './lock-queue.js';
 import type { SimulatedLock } from './locks.js';
 import { Observer } from './observer.js';
@@ -279,7 +280,11 @@ export class ProgressRule extends Observer {
     if (isServed && keepsOthers(operation.hold)) return;
     const since = isUnderWay
       ? operation.changedAt
-      : Times.latest(node.servedSince!, operation.settledAt!, endOf(lastOf(operation.hold)));
+      : Times.latest(
+          node.servedSince!,
+          operation.settledAt!,
+          endOf(lastOf(operation.hold), isServed),
+        );
     const latest = isServed
       ? Times.latest(since, client.calmSince) +
         (isUnderWay && !operation.isQueued ? Patience.TO_QUEUE : Patience.TO_SERVE)
@@ -303,6 +308,10 @@ function lastOf(hold: ObservedHold | undefined): ObservedHold | undefined {
   return hold?.heir ? lastOf(hold.heir) : hold;
 }
 
-function endOf({ nodes, endedAt = 0, releasedAt = 0 }: Partial<ObservedHold> = {}): number {
-  return nodes && nodes.length > 1 ? Times.latest(endedAt, releasedAt) : endedAt;
+/** @param isServed whether its client is there, which may keep it */
+function endOf(hold: ObservedHold | undefined, isServed: boolean): number {
+  if (hold === undefined) return 0;
+  const { nodes, endedAt = 0, releasedAt = 0 } = hold;
+  if (nodes.length > 1) return Times.latest(endedAt, releasedAt);
+  return isServed ? keptUntil(hold) : endedAt;
 }

@@ -26,6 +26,8 @@ export interface ScheduleOptions {
   readonly hasDeadlocks?: boolean;
   /** The fewest and the most clients. Default: 2 to 5. */
   readonly clients?: readonly [fewest: number, most: number];
+  /** The longest that a client keeps a lock that none of its users wants, in ms. Default: 0. */
+  readonly longestKeep?: number;
 }
 
 /** The activities of the users of a world. */
@@ -74,7 +76,12 @@ export async function runSchedule(
   begin: (world: World, dice: Dice, duration: number) => Play,
   options: ScheduleOptions = {},
 ): ReturnType<Schedule> {
-  const { mayHaveFollowers = true, hasWorkers = false, hasDeadlocks = false } = options;
+  const {
+    mayHaveFollowers = true,
+    hasWorkers = false,
+    hasDeadlocks = false,
+    longestKeep = 0,
+  } = options;
   const [fewest, most] = options.clients ?? [2, 5];
   const dice = new Dice(seed, seed % 2 === 0 ? 0 : 10); // in every other one, many things happen at the same time
   const world = new World({
@@ -106,7 +113,9 @@ export async function runSchedule(
 
   await world.until(() => play.isOver(), LONGEST);
   const isFree = () => [...world.queues.values()].every(({ first }) => first === undefined);
-  await world.until(isFree, 2 * sessionTimeout + 2 * Timing.tick); // the judge is stricter with connected clients
+  const isClosedEarly = longestKeep > 0 && dice.chance(0.5);
+  const latest = longestKeep + 2 * sessionTimeout + 2 * Timing.tick;
+  if (!isClosedEarly) await world.until(isFree, latest); // the judge is stricter with connected clients
   await closeDown(world);
   return world.history;
 }

@@ -78,7 +78,7 @@ const OF_DEADLOCKS = [
   'failed with LOCK_TIMEOUT',
 ];
 const OF_WRITES = ['write done', 'write refused', 'write unknown'];
-const OF_HAND_OFFS = ['handed on', 'passed by'];
+const OF_HAND_OFFS = ['handed on', 'passed by', 'kept'];
 const OF_A_READ_WRITE_LOCK = ['re-entered', 'downgraded', 'failed with LOCK_UPGRADE'];
 
 /** With the events that have to occur many times, or the schedules prove nothing. */

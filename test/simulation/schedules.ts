@@ -1,3 +1,4 @@
+import type { HandOff } from '../../lib/core/lock.js';
 import { scheduleOfCounter } from './counters.js';
 import { scheduleOfCrowds } from './crowds.js';
 import { scheduleOfDeadlocks } from './deadlocks.js';
@@ -13,6 +14,9 @@ import {
   semaphoreMutex,
 } from './locks.js';
 import type { Schedule } from './run-schedule.js';
+
+/** The longest that a mutex is kept, in ms. */
+const LONGEST_KEEP = 3_000;
 
 /** The random schedules of each kind of lock, election and number. */
 export const SCHEDULES = {
@@ -72,13 +76,18 @@ export const SCHEDULES = {
   ),
   'handed-on': scheduleOfLocks(
     (world, dice) => {
-      const handOff = () => ({ atMost: dice.integer(1, 4), for: dice.pick([50, 500, 5_000]) });
+      const bounds = () => ({ atMost: dice.integer(1, 4), for: dice.pick([50, 500, 5_000]) });
+      const keeping = dice.fork('keep');
+      const handOff = (): HandOff => ({
+        ...bounds(),
+        keep: keeping.pick([undefined, 500, LONGEST_KEEP]),
+      });
       const a = mutexes(world, 'a', handOff());
       if (dice.chance(0.7)) return dice.pick([[a.handedOn], [a.handedOn, a.released]]);
       const b = mutexes(world, 'b', handOff());
       return [a.handedOn, b.handedOn, multiLock(world, [a.handedOn, b.handedOn])];
     },
-    { doWrite: 'few', clients: [2, 3], guests: [2, 4], mayFlee: true },
+    { doWrite: 'few', clients: [2, 3], guests: [1, 4], mayFlee: true, longestKeep: LONGEST_KEEP },
   ),
   'kept-session': scheduleOfLocks(
     (world, dice) => {
