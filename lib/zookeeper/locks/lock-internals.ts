@@ -101,8 +101,8 @@ async function standInLine(
         if (!wait.isOver) hold = take(handed);
         return hold !== undefined;
       });
-      if (hold === undefined && !mayWait) return undefined;
-      if (hold === undefined) {
+      if (hold === undefined && !place.isFirst) {
+        if (!mayWait) return undefined;
         wait.contended();
         await wait.until(place.first);
       }
