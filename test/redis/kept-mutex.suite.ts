@@ -67,6 +67,14 @@ export function keptMutexSuite({ it, stage }: OnRedis): void {
     }
   });
 
+  it('is given back to a caller who may not wait, and may not have it as it is', async () => {
+    const { mine, key } = stage();
+    await keptBy(mine);
+    const mutex = mine.mutex(key, { handOff: OFTEN });
+    await using lease = await mutex.tryAcquire({ lease: 20_000 });
+    expect([lease?.isHeld, await mutex.tryAcquire()]).toEqual([true, undefined]);
+  });
+
   it('is given back when it is unlocked by force', async () => {
     const { mine, theirs, key } = stage();
     await keptBy(mine);

@@ -50,10 +50,15 @@ export class LinePlace<H> {
     return this.#first;
   }
 
-  /** From now on `take` is called with what the acquire ahead hands on; at once, if the lock is kept for the next one. */
-  onHandOff(take: TakeOver<H>): void {
+  /**
+   * From now on `take` is called with what the acquire ahead hands on. If the lock was kept for the next one, which it returns, it is
+   * called now; or the lock is given back, and this place will be the first.
+   */
+  onHandOff(take: TakeOver<H>): boolean {
     this.#takeOver = take;
-    this.ahead?.onFollowed?.();
+    const followed = this.ahead?.onFollowed;
+    followed?.();
+    return followed !== undefined;
   }
 
   moveUp(): void {

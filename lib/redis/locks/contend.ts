@@ -51,12 +51,13 @@ export async function contend<T>(
       const place = new LocalQueuePlace(context.lines, line, request.mayWait);
       places.push(place);
       if (place.isFirst) continue;
-      place.onHandOff((hold) => {
+      const wasKept = place.onHandOff((hold) => {
         result = contest.takeOver?.(hold, places);
         return result !== undefined;
       });
-      if (result !== undefined || !request.mayWait) return result;
-      wait.contended();
+      if (result !== undefined) return result;
+      if (request.mayWait) wait.contended();
+      else if (!wasKept) return undefined;
       await wait.until(place.first());
       if (result !== undefined) return result;
     }

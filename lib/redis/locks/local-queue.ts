@@ -118,8 +118,8 @@ export class LocalQueuePlace {
   }
 
   /** See `LinePlace`. */
-  onHandOff(take: TakeOver<HandedHold>): void {
-    this.#place?.onHandOff(take);
+  onHandOff(take: TakeOver<HandedHold>): boolean {
+    return this.#place?.onHandOff(take) ?? false;
   }
 
   /** See `LinePlace`. */
