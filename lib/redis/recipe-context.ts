@@ -16,7 +16,7 @@ import { Watchdog } from './connection/watchdog.js';
 import { GuaranteedRelease } from './locks/guaranteed-release.js';
 import { LocalQueues } from './locks/local-queue.js';
 import type { HolderIds } from './locks/lock-holders.js';
-import { RequestRecords } from './locks/idempotent-requests.js';
+import { RequestRecords } from './connection/request-numbers.js';
 import type { RedisLockOptions } from './redis-options.js';
 import { RenewalWorker } from './renewal-worker/renewal-worker.js';
 

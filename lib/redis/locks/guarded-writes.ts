@@ -14,7 +14,7 @@ import { isReply, isSettledRequest } from '../connection/redis-error.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { RedisWrite } from '../redis-write.js';
-import { RequestNumbers } from './idempotent-requests.js';
+import { RequestNumbers } from '../connection/request-numbers.js';
 
 /** Delay before a failed request is sent again, in ms. */
 const RETRY_AFTER = 200;

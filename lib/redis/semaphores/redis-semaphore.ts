@@ -8,7 +8,7 @@ import { contend } from '../locks/contend.js';
 import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import type { AcquireCommands, LockCommands } from '../locks/lock-commands.js';
 import { validateLease } from '../locks/redis-lease.js';
-import { MEMORY, type RequestNumbers } from '../locks/idempotent-requests.js';
+import { MEMORY, type RequestNumbers } from '../connection/request-numbers.js';
 import type { RecipeContext } from '../recipe-context.js';
 import {
   semaphoreAcquire,

@@ -3,7 +3,7 @@ import { LockConnectionError, LockKeyError } from '../../../lib/core/errors/inde
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
 import { GuaranteedRelease } from '../../../lib/redis/locks/guaranteed-release.js';
 import { IdempotentRequests } from '../../../lib/redis/locks/idempotent-requests.js';
-import { MEMORY, RequestRecords } from '../../../lib/redis/locks/idempotent-requests.js';
+import { MEMORY, RequestRecords } from '../../../lib/redis/connection/request-numbers.js';
 import type { RecipeContext } from '../../../lib/redis/recipe-context.js';
 import { lockRelease, semaphoreChange } from '../../../lib/redis/scripts/index.js';
 import { Deferred, isSettled, VirtualClock } from '../../support/time.js';
