@@ -10,6 +10,16 @@ import { Company, runSchedule, type Schedule, type ScheduleOptions } from './run
 import type { World } from './world.js';
 import { WrittenData } from './writes.js';
 
+/** The longest that guests pause between two visits, in ms, and stay, in ms or in session timeouts. */
+interface Pace {
+  readonly pauses: readonly number[];
+  readonly stays: readonly number[];
+  readonly longStays: readonly number[];
+}
+
+const BUSY: Pace = { pauses: [0, 0, 30, 300], stays: [0, 0, 20, 50, 300], longStays: [0.5, 3] };
+const QUIET: Pace = { pauses: [30, 300, 1_500], stays: [0, 0, 20, 50], longStays: [] };
+
 /** Random schedules of the locks that `lay` creates in a world, with guests on all clients. */
 export function scheduleOfLocks(
   lay: (world: World, dice: Dice) => readonly SimulatedLock[],
@@ -17,6 +27,7 @@ export function scheduleOfLocks(
     doWrite = false,
     guests = [1, 2],
     mayFlee = false,
+    mayBeQuiet = false,
     ...options
   }: {
     /** Whether the guests change data by guarded writes: all, or a few. */
@@ -25,6 +36,8 @@ export function scheduleOfLocks(
     readonly guests?: readonly [fewest: number, most: number];
     /** Whether some guests release what they hold as soon as the connection is interrupted. */
     readonly mayFlee?: boolean;
+    /** Whether in some schedules the guests come rarely, and stay briefly. */
+    readonly mayBeQuiet?: boolean;
   } & Pick<ScheduleOptions, 'hasWorkers' | 'clients' | 'longestKeep'> = {},
 ): Schedule {
   const begin = (world: World, dice: Dice, duration: number) => {
@@ -32,12 +45,13 @@ export function scheduleOfLocks(
     const data = doWrite ? new WrittenData(world) : undefined;
     if (data) world.observers.push(data);
     const company = new Company(world);
+    const pace = mayBeQuiet && dice.chance(0.5) ? QUIET : BUSY;
     for (const client of world.clients) {
       const visitors = locks.map((lock) => new Visitor(world.judge, client, lock));
       for (let left = dice.integer(...guests); left > 0; left--) {
         const isWriter = doWrite === true || (doWrite === 'few' && dice.chance(0.2));
         const flees = mayFlee && dice.chance(0.3);
-        const guest = new Guest(visitors, dice, isWriter ? data : undefined, flees);
+        const guest = new Guest(visitors, dice, isWriter ? data : undefined, flees, pace);
         company.add(client, guest.live(duration));
       }
     }
@@ -57,12 +71,13 @@ export class Guest {
     private readonly data?: WrittenData,
     /** Whether it releases what it holds as soon as the connection is interrupted. */
     private readonly flees = false,
+    private readonly pace = BUSY,
   ) {}
 
   async live(until: number): Promise<void> {
     const { client } = this.visitors[0]!;
     while (client.closedAt === undefined && client.process.now() < until) {
-      await client.sleep(this.dice.time(this.dice.pick([0, 0, 30, 300])));
+      await client.sleep(this.dice.time(this.dice.pick(this.pace.pauses)));
       await this.#come(this.dice.pick(this.visitors));
     }
     while (this.#loose.size > 0) await Promise.all(this.#loose);
@@ -190,9 +205,10 @@ export class Guest {
   }
 
   #duration(): number {
-    const { dice, visitors } = this;
+    const { dice, visitors, pace } = this;
     const { sessionTimeout } = visitors[0]!.client;
-    return dice.time(dice.pick([0, 0, 20, 50, 300, 0.5 * sessionTimeout, 3 * sessionTimeout]));
+    const long = pace.longStays.map((timeouts) => timeouts * sessionTimeout);
+    return dice.time(dice.pick([...pace.stays, ...long]));
   }
 }
 

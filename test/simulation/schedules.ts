@@ -78,16 +78,25 @@ export const SCHEDULES = {
     (world, dice) => {
       const bounds = () => ({ atMost: dice.integer(1, 4), for: dice.pick([50, 500, 5_000]) });
       const keeping = dice.fork('keep');
-      const handOff = (): HandOff => ({
-        ...bounds(),
-        keep: keeping.pick([undefined, 500, LONGEST_KEEP]),
-      });
+      const handOff = (): HandOff => {
+        const briefly = bounds();
+        const keep = keeping.pick([undefined, 500, LONGEST_KEEP]);
+        if (keep === undefined) return briefly;
+        return { atMost: keeping.integer(1, 20), for: keeping.pick([500, 5_000, 20_000]), keep };
+      };
       const a = mutexes(world, 'a', handOff());
       if (dice.chance(0.7)) return dice.pick([[a.handedOn], [a.handedOn, a.released]]);
       const b = mutexes(world, 'b', handOff());
       return [a.handedOn, b.handedOn, multiLock(world, [a.handedOn, b.handedOn])];
     },
-    { doWrite: 'few', clients: [2, 3], guests: [1, 4], mayFlee: true, longestKeep: LONGEST_KEEP },
+    {
+      doWrite: 'few',
+      clients: [2, 3],
+      guests: [1, 4],
+      mayFlee: true,
+      mayBeQuiet: true,
+      longestKeep: LONGEST_KEEP,
+    },
   ),
   'kept-session': scheduleOfLocks(
     (world, dice) => {
