@@ -10,9 +10,11 @@ import {
   LockLostError,
   LockTimeoutError,
 } from '../../lib/core/errors/index.js';
+import { Tenure } from '../../lib/core/hand-off.js';
 import { runWithLease } from '../../lib/core/internal/lease-handle.js';
 import { MultiHold, MultiLease } from '../../lib/core/internal/multi-lease.js';
 import { WaitScope } from '../../lib/core/internal/wait-scope.js';
+import { KeptLock } from '../../lib/core/kept-lock.js';
 import type { Lease } from '../../lib/core/lease.js';
 import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
 import { AtomicNode } from '../../lib/zookeeper/atomic/atomic-node.js';
@@ -518,10 +520,10 @@ const BUGS: readonly PlantedBug[] = [
       replace(
         LinePlace.prototype,
         'handOff',
-        (handOff) => (handed: object) => handOff({ ...handed, handOffs: undefined }),
+        (handOff) => (handed: object) => handOff({ ...handed, tenure: undefined }),
       ),
     violation: /was handed on out of bounds/,
-    seeds: { 'mutex that is handed on': 15 },
+    seeds: { 'mutex that is handed on': 12 },
   },
   {
     bug: 'goes on with its token to the next caller',
@@ -556,7 +558,7 @@ const BUGS: readonly PlantedBug[] = [
       });
     },
     violation: WITHOUT_NODE_OR_SESSION,
-    seeds: { 'mutex that is handed on': 13 },
+    seeds: { 'mutex that is handed on': 6 },
   },
   {
     bug: 'keeps the place of a caller who has given up',
@@ -571,7 +573,7 @@ const BUGS: readonly PlantedBug[] = [
       jest.spyOn(WaitScope.prototype, 'isOver', 'get').mockReturnValue(false);
     },
     violation: /stands in the way/,
-    seeds: { 'mutex that is handed on': 11 },
+    seeds: { 'mutex that is handed on': 7 },
   },
   {
     bug: 'gives every caller a node of its own',
@@ -582,6 +584,58 @@ const BUGS: readonly PlantedBug[] = [
         (join) => (name) => Object.assign(join(name), { isFirst: true }),
       ),
     violation: /queues although others of its client are ahead/,
+    seeds: { 'mutex that is handed on': 1 },
+  },
+  {
+    bug: 'is kept however long others have waited',
+    plant: () =>
+      replace(SessionConnection.prototype, 'getChildren', (list) => (path) => list(path)), // without the watch
+    violation: /stands in the way/,
+    seeds: { 'mutex that is handed on': 11 },
+  },
+  {
+    bug: 'is kept although the link is lost, and the watch for others with it',
+    plant: () => hearOfChildren(({ type }) => type !== 'disconnected'),
+    violation: /stands in the way/,
+    seeds: { 'mutex that is handed on': 113 },
+  },
+  {
+    bug: 'is kept again although others were seen to want it',
+    plant: () =>
+      replace(
+        Tenure.prototype,
+        'keepFor',
+        (_, { since }) =>
+          ({ keep = 0, for: ms }, now) =>
+            Math.min(keep, since + ms - now),
+      ),
+    violation: /what others were seen to want/,
+    seeds: { 'mutex that is handed on': 245 },
+  },
+  {
+    bug: 'is kept, and given to the next caller, although its session has ended',
+    plant: () => {
+      hearOfChildren(({ type }) => type !== 'disconnected');
+      replace(LockHold.prototype, 'nodeLost', (_, held) => (why) => {
+        held.hold.markLost(why);
+        if (held.hold.lost === undefined) held.isExclusive = () => true; // it is kept
+      });
+    },
+    violation: /kept in another session/,
+    seeds: { 'mutex that is handed on': 73 },
+  },
+  {
+    bug: 'is both given back and handed on',
+    plant: () =>
+      replace(KeptLock.prototype, 'giveBack', (_, kept) => () => {
+        const { hold } = kept as unknown as {
+          hold: { place: LinePlace<object>; giveBack(): void };
+        };
+        hold.place.leave = () => {};
+        hold.giveBack();
+        hold.place.leave = LinePlace.prototype.leave;
+      }),
+    violation: WITHOUT_NODE,
     seeds: { 'mutex that is handed on': 1 },
   },
   {
@@ -803,6 +857,14 @@ function hearOfDirectories(isHeard: (event: WatchEvent) => boolean): void {
   replace(SessionConnection.prototype, 'exists', (exists) => (path, watcher) => {
     const partial: Watcher = (event) => void (isHeard(event) && watcher!(event));
     return exists(path, watcher && partial);
+  });
+}
+
+/** The same, of the listings with a watch. */
+function hearOfChildren(isHeard: (event: WatchEvent) => boolean): void {
+  replace(SessionConnection.prototype, 'getChildren', (list) => (path, watcher) => {
+    const partial: Watcher = (event) => void (isHeard(event) && watcher!(event));
+    return list(path, watcher && partial);
   });
 }
 
