@@ -512,7 +512,7 @@ const BUGS: readonly PlantedBug[] = [
       replace(LockHold.prototype, 'free', (free) => () => free(false));
     },
     violation: /was handed on although hold \d+ is lost/,
-    seeds: { 'mutex that is handed on': 13 },
+    seeds: { 'mutex that is handed on': 215 },
   },
   {
     bug: 'counts each hand-off as a grant of the servers',

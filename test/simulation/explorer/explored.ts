@@ -51,6 +51,7 @@ export const EXPLORED: readonly Explored[] = [
   row('multi-lock', TWO, 42, 4),
   row('mutex with guarded writes', TWO, 28, 1),
   row('mutex that is handed on', HANDED_ON, 180, 5),
+  row('mutex that is kept', HANDED_ON, 288, 3),
   row('mutex', { ...DISTURBED, kinds: ['cut', 'throttle'] }, 134, 1),
   row('mutex', { ...TWICE, kinds: ['cut'] }, 790, 1),
   row('mutex, again', { ...TWICE, requests: 3, kinds: ['throttle'] }, 1_891, 3),
@@ -86,6 +87,7 @@ export const EXPLORED: readonly Explored[] = [
     'long',
   ),
   row('mutex that is handed on', { ...HANDED_ON, faults: 2, kinds: ['cut'] }, 39_813, 5, 'long'),
+  row('mutex that is kept', { ...HANDED_ON, faults: 1, kinds: ['cut'] }, 7_254, 5, 'long'),
 ];
 
 export const FOUND: readonly Found[] = [

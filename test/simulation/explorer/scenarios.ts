@@ -121,6 +121,11 @@ export const SCENARIOS = {
       if (i < clients) user(i, 'waits', (it) => it.visit(handedOn));
       else user(i, 'may give up', (it) => it.visit(handedOn, { how: 'may give up' }));
   }),
+  /** By each client for its next caller, if none waits. */
+  'mutex that is kept': scenario(({ world, user }, requests) => {
+    const { handedOn } = mutexes(world, 'a', { atMost: 1, for: 60_000, keep: 1_000 });
+    for (let i = 0; i < requests; i++) user(i, 'waits', (it) => it.visit(handedOn));
+  }),
   /** Each holder changes data by a guarded write. */
   'mutex with guarded writes': scenario(({ world, user }, requests) => {
     const lock = mutex(world, 'a');
