@@ -88,6 +88,13 @@ export const EXPLORED: readonly Explored[] = [
   ),
   row('mutex that is handed on', { ...HANDED_ON, faults: 2, kinds: ['cut'] }, 39_813, 5, 'long'),
   row('mutex that is kept', { ...HANDED_ON, faults: 1, kinds: ['cut'] }, 7_254, 5, 'long'),
+  row(
+    'mutex that is kept',
+    { ...HANDED_ON, faults: 1, kinds: ['expire', 'kill'] },
+    16_545,
+    80,
+    'long',
+  ),
 ];
 
 export const FOUND: readonly Found[] = [
