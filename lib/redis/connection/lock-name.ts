@@ -27,6 +27,11 @@ export class LockName {
     return this.prefixed('interlock_occurrence');
   }
 
+  /** Channel without messages, of those that listen to `channel` and hand the lock on: a server can tell them from others. */
+  get handingOn(): string {
+    return `${this.channel}:interlock`;
+  }
+
   /** Channel that wakes the waiters of a read/write lock. */
   get readWriteChannel(): string {
     return this.prefixed('redisson_rwlock');

@@ -51,7 +51,8 @@ export class AcquireLoop {
   /** Whether the server has ever answered that others are ahead. */
   #wasAnswered = false;
   #failure?: unknown; // why the last command was not carried out
-  #channel?: Channel;
+  #channel: Channel | undefined;
+  #marker: Channel | undefined;
   #channelName = ''; // to listen to, by the last answer
   #taken = -1; // which of several locks was taken, by the last answer
 
@@ -111,15 +112,20 @@ export class AcquireLoop {
 
   /** Leaves the channel. */
   end(): void {
-    if (this.#channel) this.context.connection.subscriptions.leave(this.#channel);
-    this.#channel = undefined;
+    if (this.#channel === undefined) return;
+    const { subscriptions } = this.context.connection;
+    subscriptions.leave(this.#channel);
+    if (this.#marker) subscriptions.leave(this.#marker);
+    this.#channel = this.#marker = undefined;
   }
 
   /** Subscribes; resolves when the subscription is confirmed or takes long. */
   #listen(): Promise<void> {
     this.end();
-    const channel = this.context.connection.subscriptions.join(this.#channelName);
-    this.#channel = channel;
+    const { subscriptions } = this.context.connection;
+    const marker = this.request.isHandedOn && this.commands.markerOf?.(this.#channelName);
+    if (marker) this.#marker = subscriptions.join(marker);
+    const channel = (this.#channel = subscriptions.join(this.#channelName));
     return channel.isActive ? Promise.resolve() : this.#sleep(channel, channel.signals, DEAF_SLEEP);
   }
 

@@ -149,7 +149,7 @@ export class BaseLock {
       {
         key,
         commands,
-        request: { holder, lease, about, mayWait },
+        request: { holder, lease, about, mayWait, isHandedOn: handOff !== undefined },
         lines: [commands],
         granted: (grant, [place]) =>
           new RedisLease(this.hold(grant, holder, lease, options, place!).hold),

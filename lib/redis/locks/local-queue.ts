@@ -54,7 +54,7 @@ export class LocalQueues {
     return this.#wanted.get(name)?.listeners ?? 0;
   }
 
-  /** Number of those of Redisson, if this client had handed the lock on before that release. */
+  /** Number of those that hand nothing on, as Redisson's, if this client had handed the lock on before that release. */
   redissons(name: string): number {
     return this.#wanted.get(name)?.redissons ?? 0;
   }
@@ -99,7 +99,7 @@ export class LocalQueuePlace {
    * Must be called when the acquire neither wants nor holds the lock any more; idempotent.
    *
    * @param listening number of subscribers of other processes at the release, if known
-   * @param redissons how many of them are of Redisson, if that was asked for
+   * @param redissons how many of them hand nothing on, as those of Redisson, if that was asked for
    */
   leave(listening?: number, redissons = 0): void {
     if (listening !== undefined)

@@ -21,6 +21,8 @@ export interface LockRequest {
   readonly about: string;
   /** Whether the acquire waits if others are ahead. */
   readonly mayWait: boolean;
+  /** Whether the lock may be handed on. Default: not. */
+  readonly isHandedOn?: boolean;
 }
 
 /**
@@ -51,6 +53,8 @@ export interface AcquireCommands {
    * @param isRegistered whether it is woken alone, on a channel of its own, if the lock has both
    */
   channelOf(holder: string, taken: number, isRegistered: boolean): string;
+  /** Channel to subscribe to before that one, if the lock may be handed on; see `LockName.handingOn`. */
+  markerOf?(channel: string): string | undefined;
   /**
    * Its answer is an `Answer`, in which -1 for the time means: when woken.
    *

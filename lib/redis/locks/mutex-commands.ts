@@ -49,6 +49,10 @@ class ReentrantCommands implements LockCommands {
     return isRegistered ? `${channel}:${holder}` : channel;
   }
 
+  markerOf(channel: string): string | undefined {
+    return channel === this.name.channel ? this.name.handingOn : undefined;
+  }
+
   fieldOf(holder: string): string {
     return holder;
   }
@@ -84,7 +88,8 @@ class ReentrantCommands implements LockCommands {
   wanted(): LockCommand {
     const { publishCommand } = this.context.connection;
     const count = publishCommand === 'spublish' ? 'shardnumsub' : 'numsub';
-    const args = [waitersOf(this.context, this.name), count, this.name.channel];
+    const { channel, handingOn } = this.name;
+    const args = [waitersOf(this.context, this.name), count, channel, handingOn];
     return { script: lockWanted, keys: [this.redisKey], args };
   }
 

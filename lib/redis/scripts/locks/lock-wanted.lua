@@ -1,15 +1,9 @@
 -- Whether others wait for a lock, as far as this server can see.
 -- KEYS lock
--- ARGV the key of its waiters or '', NUMSUB or SHARDNUMSUB, its channel
--- -> {1 if they do, else 0; how many of them are Redisson's}
--- include clock
-local waiters = ARGV[1]
-local waiting, listener = 0, 0
-if waiters ~= '' then
-  local count = redis.pcall('zcard', waiters)
-  waiting = type(count) == 'number' and count or 0
-  local score = redis.pcall('zrange', waiters, 0, 0, 'withscores')[2]
-  listener = score and -tonumber(score) > now and 1 or 0
-end
-local listening = tonumber(redis.pcall('pubsub', ARGV[2], ARGV[3])[2]) or 0
-return { (waiting > 0 or listening > 0) and 1 or 0, math.max(0, listening - listener) }
+-- ARGV the key of its waiters or '', NUMSUB or SHARDNUMSUB, its channel, and the one that those listen to beside it who hand it on
+-- -> {1 if they do, else 0; how many of them hand nothing on, as those of Redisson}
+local waiting = ARGV[1] ~= '' and redis.pcall('zcard', ARGV[1]) or 0
+local subscribed = redis.pcall('pubsub', ARGV[2], ARGV[3], ARGV[4])
+local listening, handing = tonumber(subscribed[2]) or 0, tonumber(subscribed[4]) or 0
+local isWanted = listening > 0 or type(waiting) == 'number' and waiting > 0
+return { isWanted and 1 or 0, math.max(0, listening - handing) }

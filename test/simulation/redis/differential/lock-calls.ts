@@ -62,7 +62,10 @@ export const lockCalls = (draw: RandomOperands) => ({
   lockWanted: () => {
     const { name } = draw.some('lock', 'fair');
     const count = draw.publish() === 'publish' ? 'numsub' : 'shardnumsub';
-    return { keys: [name.redisKey], args: [draw.waiters(name), count, name.channel] };
+    return {
+      keys: [name.redisKey],
+      args: [draw.waiters(name), count, name.channel, name.handingOn],
+    };
   },
   lockView: () => {
     const { name } = draw.some('lock', 'fair', 'read/write', 'permits');

@@ -123,7 +123,7 @@ export const PLANTED = {
     "redis.call('del', KEYS[1])\nend",
   ]),
   'overlooks who waited before a lock was kept': replacing([
-    'return { (waiting > 0 or listening > 0) and 1 or 0',
+    'return { isWanted and 1 or 0',
     'return { 0',
   ]),
 } satisfies Record<string, (source: string) => string>;
