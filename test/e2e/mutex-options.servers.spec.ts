@@ -189,7 +189,7 @@ describe('Options of the mutex on decorators', () => {
       [{ fair: 'yes' }, 'true or false'],
       [{ fenced: 1 }, 'true or false'],
       [{ maxHold: 0 }, 'milliseconds above 0'],
-      [{ handOff: { atMost: 1 } }, '{ atMost, for }'],
+      [{ handOff: { atMost: 1 } }, '{ atMost, for, keep? }'],
       [{ handOff: { atMost: 1, for: 1 }, fair: true }, 'none with `fair`'],
     ];
     const on = Object.create(Orders.prototype) as object;
