@@ -66,13 +66,13 @@ export interface HandOff {
   /** For how many ms: a whole number from 1 to 2^31 - 1. The last caller that gets it may hold it for longer. */
   readonly for: number;
   /**
-   * For how many ms, within those bounds, the client keeps a lock that nobody waits for when it is released, for its next caller: a
+   * For how many ms, within those bounds, the client keeps a lock that is released while no caller waits, for its next caller: a
    * whole number from 1 to 2^31 - 1. A lock that one process takes again and again then costs no requests.
    *
-   * It is given back as soon as another process is seen to wait for it: on ZooKeeper whoever queues, on Redis a waiter of this
-   * library, or one of Redisson that waited before. A later one of Redisson waits for up to `keep`. To the `tryAcquire` of others it
-   * is taken. If this process crashes, it is taken until its session or lease ends. On Redis the lease of such a lock is a third of
-   * the `watchdogTimeout`, or six times `keep` if that is more; it is kept for a sixth of the lease at most. (Lock caching: Gray,
+   * It is given back as soon as another process is seen to wait for it: on ZooKeeper any other in the queue, on Redis a waiter of
+   * this library, or one of Redisson that waited before. A later one of Redisson waits for up to `keep`. To the `tryAcquire` of others
+   * it is taken. If this process crashes, it is taken until its session or lease ends. On Redis the lease of such a lock is a third
+   * of the `watchdogTimeout`, or six times `keep` if that is more; it is kept for a sixth of the lease at most. (Lock caching: Gray,
    * Cheriton, "Leases".)
    *
    * @default none

@@ -6,7 +6,7 @@ import type { LockStage, StageClient } from './backends/stage.js';
 const LONG = 600_000;
 const OFTEN: HandOff = { atMost: 1_000_000, for: LONG, keep: LONG };
 
-/** A mutex that its client keeps when nobody waits for it: for how long, and who gets it. */
+/** A mutex that its client keeps while no caller waits for it: for how long, and for which caller. */
 export function keptLockSuite(name: string, stage: () => LockStage): void {
   const mutexOf = ({ locks }: StageClient, handOff: HandOff | false = OFTEN) =>
     locks.mutex(stage().key, { handOff });

@@ -8,7 +8,7 @@ import type { OnRedis } from './support/redis-stage.js';
 const LONG = 600_000;
 const OFTEN: HandOff = { atMost: 1_000_000, for: LONG, keep: LONG };
 
-/** What a mutex that is kept on Redis costs others, and who ends that. */
+/** What a mutex that is kept on Redis costs others, and what ends that. */
 export function keptMutexSuite({ it, stage }: OnRedis): void {
   const isKept = (client = stage().mine) => client.status().kept === 1;
 

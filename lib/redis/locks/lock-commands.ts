@@ -88,7 +88,7 @@ export interface LockCommands extends AcquireCommands {
    * @param tombstone key to leave if a copy of the acquire may follow; else ''
    */
   release(holder: string, tombstone: string): LockCommand;
-  /** Answers 1 or 0, whether others wait for the lock, and how many of Redisson do; only of locks that may be handed on. */
+  /** Answers 1 or 0, whether others wait for the lock, and how many of them hand nothing on; only of locks that may be handed on. */
   wanted?(): LockCommand;
   /** Answers the next fencing token, or nothing if the holder does not hold the lock. */
   token(holder: string): LockCommand;

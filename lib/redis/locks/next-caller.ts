@@ -11,7 +11,7 @@ import type { RedisGrant } from './redis-grant.js';
 export class NextCaller {
   /** How often it was handed on so far. */
   readonly handOffs: number | undefined;
-  /** Number of waiters of Redisson at the end of a turn in which the lock was handed on. */
+  /** Number of waiters that hand nothing on, as those of Redisson, at the end of a turn in which the lock was handed on. */
   redissons: number | undefined;
   readonly #tenure: Tenure;
 
