@@ -92,7 +92,7 @@ export function multiLockResolver(
 function createLock(client: LockClient, target: LockTarget | RunOnceTarget, key: string): Lock {
   switch (target.recipe) {
     case 'readLock':
-      return client.readWriteLock(key).readLock();
+      return client.readWriteLock(key, { handOff: target.handOff }).readLock();
     case 'writeLock':
       return client.readWriteLock(key).writeLock();
     case 'semaphore':

@@ -1,5 +1,5 @@
 import { type LockErrorContext, LockOptionsError } from './errors/index.js';
-import type { HandOff, MutexOptions } from './lock.js';
+import type { HandOff, MutexOptions, ReadWriteLockOptions } from './lock.js';
 import { validateOptionNames } from './internal/option-names.js';
 
 const MOST = 2 ** 31 - 1;
@@ -37,6 +37,28 @@ export function handOffOf(
   }
   const chosen = handOff ?? (isSpecial ? undefined : ofClient);
   return chosen ? { atMost: chosen.atMost, for: chosen.for, keep: chosen.keep } : undefined;
+}
+
+/**
+ * The bounds within which callers share a read lock: its own, else those of its client. It is not kept.
+ *
+ * @throws LockOptionsError
+ */
+export function sharingOf(
+  { handOff }: ReadWriteLockOptions,
+  ofClient: HandOff | false | undefined,
+  about?: LockErrorContext,
+): HandOff | undefined {
+  validateHandOff(handOff, about);
+  if (handOff && (handOff as HandOff).keep !== undefined)
+    throw new LockOptionsError(
+      'handOff',
+      handOff,
+      'one without `keep`: a read lock is not kept',
+      about,
+    );
+  const chosen = handOff ?? ofClient;
+  return chosen ? { atMost: chosen.atMost, for: chosen.for } : undefined;
 }
 
 const nothing = () => {};

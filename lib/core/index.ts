@@ -9,6 +9,7 @@ export type {
   MutexOptions,
   PermitOptions,
   ReadWriteLock,
+  ReadWriteLockOptions,
   SemaphoreOptions,
   Wait,
 } from './lock.js';

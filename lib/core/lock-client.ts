@@ -15,6 +15,7 @@ import type {
   Mutex,
   MutexOptions,
   ReadWriteLock,
+  ReadWriteLockOptions,
   SemaphoreOptions,
 } from './lock.js';
 
@@ -94,7 +95,7 @@ export interface LockClient {
    * @throws LockKeyError when the key cannot name a lock, or names one of another kind
    * @throws LockOptionsError when the backend has no read/write locks, such as several independent Redis servers
    */
-  readWriteLock(key: string): ReadWriteLock;
+  readWriteLock(key: string, options?: ReadWriteLockOptions): ReadWriteLock;
   /**
    * The semaphore of this key.
    *

@@ -80,6 +80,23 @@ export interface HandOff {
   readonly keep?: number | undefined;
 }
 
+/** Options of a read/write lock. */
+export interface ReadWriteLockOptions {
+  /**
+   * Whether callers of this client that want the read lock while another one has it share that, without asking the servers: those
+   * that come within the bounds, since the servers have granted it. 1,000 readers of one process then cost about as many requests
+   * as one; writers that wait meanwhile wait until the last of them has released it. The write lock is not handed on.
+   *
+   * The servers see one holder, which the first caller has named. If it is lost, all of them lose it. Their fencing tokens are the
+   * same; once one was asked for, or a guarded write, an extension or the revocation, later callers ask the servers. So do those
+   * with a `lease` or `maxHold` of their own, and those inside of the write lock. (Reader-writer
+   * cohort locks: Calciu, Dice and others.)
+   *
+   * @default the `handOff` of the client, without its `keep`
+   */
+  readonly handOff?: Omit<HandOff, 'keep'> | false | undefined;
+}
+
 /** Options of a semaphore. */
 export interface SemaphoreOptions {
   /** Number of holders at a time: a whole number from 1 to 2^31 - 1, the same for all users of the semaphore. */

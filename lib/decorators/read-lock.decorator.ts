@@ -1,3 +1,4 @@
+import type { ReadWriteLockOptions } from '../core/index.js';
 import { type KeyLockDecorator, lockByKey } from './lock-by-key.js';
 
 /**
@@ -8,6 +9,7 @@ import { type KeyLockDecorator, lockByKey } from './lock-by-key.js';
  * other way round, the call of the writer rejects with `LockUpgradeError`. Otherwise as `@WithMutex`.
  *
  * @param key as for `@WithMutex`; it must not also be the key of a mutex or a semaphore
+ * @param options with `handOff` the calls of one process share the lock: see `ReadWriteLockOptions`
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method
  *
  * @example
@@ -16,4 +18,4 @@ import { type KeyLockDecorator, lockByKey } from './lock-by-key.js';
  * async quote(order: Order): Promise<Quote> { … }
  * ```
  */
-export const ReadLock: KeyLockDecorator = lockByKey('ReadLock', 'readLock');
+export const ReadLock: KeyLockDecorator<ReadWriteLockOptions> = lockByKey('ReadLock', 'readLock');

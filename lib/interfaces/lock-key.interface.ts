@@ -1,4 +1,4 @@
-import type { MutexOptions, SemaphoreOptions } from '../core/index.js';
+import type { MutexOptions, ReadWriteLockOptions, SemaphoreOptions } from '../core/index.js';
 
 /** Kind of lock of a key. */
 export type RecipeOptions =
@@ -7,8 +7,14 @@ export type RecipeOptions =
       readonly recipe?: 'mutex' | undefined;
       readonly permits?: undefined;
     } & MutexOptions)
+  | ({
+      readonly recipe: 'readLock';
+      readonly permits?: undefined;
+      readonly fair?: undefined;
+      readonly fenced?: undefined;
+    } & ReadWriteLockOptions)
   | {
-      readonly recipe: 'readLock' | 'writeLock';
+      readonly recipe: 'writeLock';
       readonly permits?: undefined;
       readonly fair?: undefined;
       readonly fenced?: undefined;

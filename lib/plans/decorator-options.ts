@@ -5,7 +5,7 @@ const OF_METHODS = ['client', 'wait', 'lease', 'maxHold', 'signal', 'onBusy', 'o
 /** Names of the options of each decorator, and of `withLock`. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   WithMutex: ['fair', 'fenced', 'handOff', ...OF_METHODS],
-  ReadLock: OF_METHODS,
+  ReadLock: ['handOff', ...OF_METHODS],
   WriteLock: OF_METHODS,
   WithMultiLock: OF_METHODS,
   LockDefaults: OF_METHODS,

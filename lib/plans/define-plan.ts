@@ -1,5 +1,5 @@
 import { LockKeyError, LockOptionsError } from '../core/index.js';
-import { handOffOf } from '../core/hand-off.js';
+import { handOffOf, sharingOf } from '../core/hand-off.js';
 import {
   isLease,
   isSignal,
@@ -107,8 +107,11 @@ function validateLockTarget(target: LockTarget): void {
   const mayBeFenced = recipe === undefined || recipe === 'mutex';
   demand(mayBeFenced || fenced === undefined, 'fenced', fenced, 'it to a mutex only');
   demand(isFlag(fenced), 'fenced', fenced, 'true or false');
-  demand(mayBeFenced || handOff === undefined, 'handOff', handOff, 'it to a mutex only');
-  handOffOf({ handOff, fair, fenced }, undefined);
+  const isRead = recipe === 'readLock';
+  const mayGoOn = mayBeFenced || isRead || handOff === undefined;
+  demand(mayGoOn, 'handOff', handOff, 'it to a mutex or a read lock only');
+  if (isRead) sharingOf({ handOff }, undefined);
+  else handOffOf({ handOff, fair, fenced }, undefined);
   const isName = typeof client === 'string' && client !== '';
   demand(client === undefined || isName, 'client', client, 'the name of a lock client');
 }
@@ -166,7 +169,7 @@ export function parseTargets(members: unknown): LockTarget[] {
   targets.forEach(validateLockTarget);
   for (const { handOff } of targets)
     if (handOff)
-      throw new LockOptionsError('handOff', handOff, 'it to a mutex that is locked alone');
+      throw new LockOptionsError('handOff', handOff, 'it to a lock that is locked alone');
   return targets;
 }
 

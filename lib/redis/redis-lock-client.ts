@@ -90,12 +90,11 @@ export class RedisLockClient implements LockClient {
     return this.#mutex(key, 'semaphoreMutex', options);
   }
 
-  readWriteLock(
-    key: string,
-    { preferWriters = false }: RedisReadWriteLockOptions = {},
-  ): RedisReadWriteLock {
+  readWriteLock(key: string, options: RedisReadWriteLockOptions = {}): RedisReadWriteLock {
+    const { preferWriters = false } = options;
+    const handOff = this.#context.waiters.sharingOf(key, options);
     const name = this.#name(key, 'read/write lock');
-    return new RedisReadWriteLock(this.#context, name, key, preferWriters);
+    return new RedisReadWriteLock(this.#context, name, key, preferWriters, handOff);
   }
 
   /**

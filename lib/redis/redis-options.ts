@@ -1,5 +1,5 @@
 import type { WaiterLimits } from '../core/internal/waiter-limits.js';
-import type { Wait } from '../core/lock.js';
+import type { ReadWriteLockOptions, Wait } from '../core/lock.js';
 import type { RenewalWorkerOptions } from '../core/worker/standby-thread.js';
 import type { RedisNode } from './connection/ioredis.js';
 import type { NodeRedisClient } from './node-redis/node-redis.js';
@@ -8,7 +8,7 @@ import type { RedisDriver, UsersRedisClient } from './drivers.js';
 import type { BackOff } from './locks/back-off.js';
 
 /** Options that decide between readers and writers of a read/write lock. */
-export interface RedisReadWriteLockOptions {
+export interface RedisReadWriteLockOptions extends ReadWriteLockOptions {
   /**
    * Whether readers of this library wait for a waiting writer of this library, so that overlapping readers do not keep it
    * out. Redisson's clients neither respect nor cause this.

@@ -22,8 +22,12 @@ interface LeaseOptions extends AcquireOptions {
   readonly maxHold?: number;
 }
 
-/** `lock` with the options `lease` and `maxHold` of Redis: it is lost when that time is over. */
-function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string): L {
+/**
+ * `lock` with the options `lease` and `maxHold` of Redis: it is lost when that time is over.
+ *
+ * @param bound to acquire with those options
+ */
+function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string, bound = lock): L {
   const about = { key: lock.key, client };
   const validate = ({ lease, maxHold }: LeaseOptions) => {
     if (lease !== undefined) validateLease('lease', lease, about);
@@ -32,19 +36,23 @@ function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string): L {
   const bounded = <T extends Lease | undefined>(held: T, { lease, maxHold }: LeaseOptions): T => {
     if (!(held instanceof LeaseHandle)) return held;
     const { hold } = held;
-    const bound = (ms: number | undefined, why: string) =>
+    const endAfter = (ms: number | undefined, why: string) =>
       ms !== undefined && clock.setTimer(() => void (hold.isLive && hold.revoke(why)), ms);
-    bound(lease, `its lease of ${lease} ms is over`);
-    bound(maxHold, `it was held for longer than its maxHold of ${maxHold} ms`);
+    endAfter(lease, `its lease of ${lease} ms is over`);
+    endAfter(maxHold, `it was held for longer than its maxHold of ${maxHold} ms`);
     return held;
   };
+  const lockFor = ({ lease, maxHold }: LeaseOptions) =>
+    lease === undefined && maxHold === undefined ? lock : bound;
   const acquire = async ({ lease, maxHold, ...options }: LeaseOptions = {}) => {
     validate({ lease, maxHold });
-    return bounded(await lock.acquire(options), { lease, maxHold });
+    const asked = lockFor({ lease, maxHold });
+    return bounded(await asked.acquire(options), { lease, maxHold });
   };
   const tryAcquire = async ({ lease, maxHold, ...options }: LeaseOptions = {}) => {
     validate({ lease, maxHold });
-    return bounded(await lock.tryAcquire(options), { lease, maxHold });
+    const asked = lockFor({ lease, maxHold });
+    return bounded(await asked.tryAcquire(options), { lease, maxHold });
   };
   const using: Lock['using'] = async (fn, options) =>
     await runWithLease(await acquire(options), fn);
@@ -173,11 +181,12 @@ function leasedClient(client: LockClient, clock: Clock): LockClient {
     mutex: (key, options) => leasedLock(client.mutex(key, options), clock, name),
     semaphoreMutex: (key) => leasedLock(client.semaphoreMutex(key), clock, name),
     semaphore: (key, options) => leasedLock(client.semaphore(key, options), clock, name),
-    readWriteLock: (key) => {
-      const lock = client.readWriteLock(key);
+    readWriteLock: (key, options) => {
+      const lock = client.readWriteLock(key, options);
+      const alone = client.readWriteLock(key, { handOff: false }).readLock();
       return {
         key,
-        readLock: () => leasedLock(lock.readLock(), clock, name),
+        readLock: () => leasedLock(lock.readLock(), clock, name, alone),
         writeLock: () => leasedLock(lock.writeLock(), clock, name),
       };
     },

@@ -46,5 +46,9 @@ export type { SharedCount, SharedCountReader } from './shared/shared-count.js';
 export type { VersionedValue } from './shared/watched-value.js';
 export type { RevocationListener, ZooKeeperLease } from './locks/zookeeper-lease.js';
 export type { ZooKeeperLockClient } from './zookeeper-lock-client.js';
-export type { ZooKeeperLockOptions, ZooKeeperSemaphoreOptions } from './zookeeper-options.js';
+export type {
+  ZooKeeperLockOptions,
+  ZooKeeperReadWriteOptions,
+  ZooKeeperSemaphoreOptions,
+} from './zookeeper-options.js';
 export { type ZooKeeperOperation, zooKeeperOperations } from './zookeeper-write.js';

@@ -48,7 +48,7 @@ import { LockInternals } from './locks/lock-internals.js';
 import { SharedCount } from './shared/shared-count.js';
 import { SharedValue } from './shared/shared-value.js';
 import { ZooKeeperElection } from './locks/zookeeper-election.js';
-import type { ZooKeeperSemaphoreOptions } from './zookeeper-options.js';
+import type { ZooKeeperReadWriteOptions, ZooKeeperSemaphoreOptions } from './zookeeper-options.js';
 
 /** Lock client on ZooKeeper, or on the embedded tree that behaves like it. */
 export class ZooKeeperLockClient implements LockClient {
@@ -96,9 +96,10 @@ export class ZooKeeperLockClient implements LockClient {
     return new InterProcessMutex(this.#context, { ...this.#node(key, 'mutex', options), handOff });
   }
 
-  readWriteLock(key: string, options: NodeOptions = {}): InterProcessReadWriteLock {
+  readWriteLock(key: string, options: ZooKeeperReadWriteOptions = {}): InterProcessReadWriteLock {
+    const handOff = this.#context.waiters.sharingOf(key, options);
     const settings = this.#node(key, 'read/write lock', options);
-    return new InterProcessReadWriteLock(this.#context, settings);
+    return new InterProcessReadWriteLock(this.#context, settings, handOff);
   }
 
   semaphore(key: string, options: ZooKeeperSemaphoreOptions): InterProcessSemaphoreV2 {
@@ -147,12 +148,7 @@ export class ZooKeeperLockClient implements LockClient {
     return new SharedCount(this.#context, this.#node(key, 'shared count'), seed);
   }
 
-  /**
-   * Returns the shared bytes of `key`; call `start()` next.
-   *
-   * @param seed the initial bytes if there are none yet
-   * @throws LockKeyError, LockOptionsError
-   */
+  /** Returns the shared bytes of `key`, `seed` if there are none yet; call `start()` next. @throws LockKeyError, LockOptionsError */
   sharedValue(key: string, seed: Uint8Array): SharedValue {
     return new SharedValue(this.#context, this.#node(key, 'shared value'), seed);
   }

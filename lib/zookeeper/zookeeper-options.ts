@@ -3,7 +3,7 @@ import { LockOptionsError } from '../core/errors/index.js';
 import { NotShown } from '../core/errors/shown-value.js';
 import { validateAcquireOptions } from '../core/internal/validation.js';
 import { validateWaiterLimits, type WaiterLimits } from '../core/internal/waiter-limits.js';
-import type { Wait } from '../core/lock.js';
+import type { ReadWriteLockOptions, Wait } from '../core/lock.js';
 import type { RenewalWorkerOptions } from '../core/worker/standby-thread.js';
 import { validateRenewalWorker } from '../core/worker/validate-renewal-worker.js';
 import type { RetryPolicy } from './connection/retry-policies.js';
@@ -24,6 +24,9 @@ export interface ZooKeeperSemaphoreOptions extends NodeOptions {
    */
   readonly permits: number | SharedCountReader;
 }
+
+/** Options of a read/write lock on ZooKeeper. */
+export interface ZooKeeperReadWriteOptions extends NodeOptions, ReadWriteLockOptions {}
 
 /** Options of a lock client on ZooKeeper. Times are in milliseconds, above 0 and below 2^31. */
 export interface ZooKeeperLockOptions extends WaiterLimits {

@@ -62,6 +62,8 @@ async function rows(name: string, makeClient: MakeClient): Promise<Row[]> {
   const two = await medians({ ours: both(IN_TURNS), without: both(false) });
   const keepOrNot = (handOff: HandOff | false) => () => timeOfAgain(client, handOff);
   const again = await medians({ ours: keepOrNot(KEEPING), without: keepOrNot(false) });
+  const readOrShare = (handOff: HandOff | false) => () => timeOfReaders(client, handOff);
+  const readers = await medians({ ours: readOrShare(OFTEN), without: readOrShare(false) });
   const waits = await longestWaits(clients);
   await Promise.all(clients.map((each) => each.close()));
   const isServer = name !== 'embedded';
@@ -94,6 +96,7 @@ async function rows(name: string, makeClient: MakeClient): Promise<Row[]> {
     peerRow(`${AGAIN} times again by one client, ${name}`, 'ms', again, {
       target: isServer ? TARGET : null,
     }),
+    peerRow(`${MANY} readers of one client, ${name}`, 'ms', readers),
     ...ofWaits,
   ];
 }
@@ -121,6 +124,16 @@ async function timeOfAgain(client: LockClient, handOff: HandOff | false): Promis
   const mutex = client.mutex('again', { handOff });
   const begin = performance.now();
   for (let i = 0; i < AGAIN; i++) await mutex.using(() => {});
+  return performance.now() - begin;
+}
+
+/** How long it takes until that many callers read at the same time, and have left, in ms. */
+async function timeOfReaders(client: LockClient, handOff: HandOff | false): Promise<number> {
+  const sharing = handOff && { atMost: handOff.atMost, for: handOff.for };
+  const lock = client.readWriteLock('read', { handOff: sharing }).readLock();
+  const begin = performance.now();
+  const leases = await Promise.all(Array.from({ length: MANY }, () => lock.acquire()));
+  await Promise.all(leases.map((lease) => lease.release()));
   return performance.now() - begin;
 }
 

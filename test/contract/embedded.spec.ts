@@ -14,7 +14,7 @@ import { leaderSelectorSuite } from './leader-selector.suite.js';
 import { lockInternalsSuite } from './lock-internals.suite.js';
 import { multiLockSuite } from './multi-lock.suite.js';
 import { handedOnMutexSuite, mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
-import { readWriteLockSuite } from './read-write-lock.suite.js';
+import { readWriteLockSuite, sharedReadLockSuite } from './read-write-lock.suite.js';
 import { semaphoreSuite } from './semaphore.suite.js';
 import { sharedCountSuite } from './shared-count.suite.js';
 import { sharedValueSuite } from './shared-value.suite.js';
@@ -27,6 +27,7 @@ describe('Embedded', () => {
   handedOnMutexSuite(on);
   semaphoreMutexSuite(on);
   readWriteLockSuite(on);
+  sharedReadLockSuite(on);
   multiLockSuite(on);
   guardedWriteSuite(on);
   semaphoreSuite(on);

@@ -12,7 +12,7 @@ import {
   onStage,
   type StageClient,
 } from './backends/stage.js';
-import { type Backend, Stage } from './backends/zookeeper.js';
+import { type Backend, sharedReadRecipe, Stage } from './backends/zookeeper.js';
 import { lockOptionsSuite, lockWaitSuite, type WaitedFor } from './lock-waits.suite.js';
 import { readWriteDowngradeFaultsSuite, readWriteFaultsSuite } from './read-write-faults.suite.js';
 import {
@@ -20,6 +20,7 @@ import {
   readWriteEventsSuite,
   readWriteNestingSuite,
 } from './read-write-nesting.suite.js';
+import { sharedReadSuite } from './shared-read.suite.js';
 import { type ShownOfOthers, timeOutHolderSuite } from './time-out-holder.suite.js';
 import { readWriteStrangersSuite, readWriteZnodesSuite } from './read-write-znodes.suite.js';
 
@@ -33,6 +34,15 @@ export function readWriteLockSuite(on: Deployment<Backend>): void {
     everyReadWriteLockSuite(on, stage, 'queue');
     on.part('the znodes', 'server', () => readWriteZnodesSuite(stage));
     on.part('a node for each waiter and downgrade', 'server', () => readWriteStrangersSuite(stage));
+  });
+}
+
+/** Everything that a read/write lock promises whose readers share it, but for the order across processes. */
+export function sharedReadLockSuite(on: Deployment<Backend>): void {
+  describe(`A read/write lock whose readers share it, on ${on.name}`, () => {
+    const stage = onStage(() => Stage.build(on.backend(), sharedReadRecipe));
+    everyReadWriteLockSuite(on, stage, 'any');
+    sharedReadSuite(stage, { isQueue: true });
   });
 }
 

@@ -10,6 +10,7 @@ import { handOffSuite } from './hand-off.suite.js';
 import { keptLockSuite } from './kept-lock.suite.js';
 import { everyMutexSuite } from './mutex.suite.js';
 import { everyReadWriteLockSuite } from './read-write-lock.suite.js';
+import { sharedReadSuite } from './shared-read.suite.js';
 import { everySemaphoreSuite } from './semaphore.suite.js';
 
 const REDIS_NAMES = {
@@ -49,6 +50,15 @@ export function redisReadWriteLockSuite(
     const recipe = preferWriters ? redisRecipes.writersFirst : redisRecipes.mutex;
     const stage = onStage(() => RedisStage.build(on.backend(), recipe));
     everyReadWriteLockSuite(on, stage, preferWriters ? 'writers' : 'any', 'itself');
+  });
+}
+
+/** What every read/write lock promises, of one on Redis whose readers share it. */
+export function redisSharedReadSuite(on: Deployment<RedisBackend>): void {
+  describe(`A read/write lock whose readers share it, on ${on.name}`, () => {
+    const stage = onStage(() => RedisStage.build(on.backend(), redisRecipes.sharedReads));
+    everyReadWriteLockSuite(on, stage, 'any', 'itself');
+    sharedReadSuite(stage);
   });
 }
 

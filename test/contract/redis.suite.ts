@@ -8,6 +8,7 @@ import {
   redisMutexSuite,
   redisReadWriteLockSuite,
   redisSemaphoreSuite,
+  redisSharedReadSuite,
   redisStatusSuite,
 } from './redis-locks.suite.js';
 import { redisMultiLockSuite } from './redis-multi-lock.suite.js';
@@ -22,6 +23,7 @@ export function redisSuite(on: Deployment<RedisBackend>): void {
   redisMutexSuite(on, 'semaphoreMutex');
   redisReadWriteLockSuite(on);
   redisReadWriteLockSuite(on, { preferWriters: true });
+  redisSharedReadSuite(on);
   redisMultiLockSuite(on);
   redisMultiLockSuite(on, 'fencedMultiLock');
   redisSemaphoreSuite(on);

@@ -6,7 +6,7 @@ import { noGuardedWriteSuite } from './guarded-write.suite.js';
 import { lockInternalsSuite } from './lock-internals.suite.js';
 import { multiLockSuite } from './multi-lock.suite.js';
 import { handedOnMutexSuite, mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
-import { readWriteLockSuite } from './read-write-lock.suite.js';
+import { readWriteLockSuite, sharedReadLockSuite } from './read-write-lock.suite.js';
 import { semaphoreSuite } from './semaphore.suite.js';
 
 describe('ZooKeeper', () => {
@@ -16,6 +16,7 @@ describe('ZooKeeper', () => {
   handedOnMutexSuite(on);
   semaphoreMutexSuite(on);
   readWriteLockSuite(on);
+  sharedReadLockSuite(on);
   multiLockSuite(on);
   if (defaultDriver === 'native') noGuardedWriteSuite(on);
   semaphoreSuite(on);

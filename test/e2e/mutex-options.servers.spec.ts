@@ -7,9 +7,11 @@ import {
   LockLostError,
   LockOptionsError,
   LockStream,
+  ReadLock,
   Semaphore,
   WithMultiLock,
   WithMutex,
+  WriteLock,
   type LockModuleOptions,
 } from '../../lib/index.js';
 import { useRedis, useShared } from '../support/fixtures.js';
@@ -36,6 +38,11 @@ class Orders {
 
   @WithMutex('hot', { handOff: { atMost: 10, for: 600_000 } })
   async handedOn(): Promise<string> {
+    return this.room.stay('paid');
+  }
+
+  @ReadLock('prices', { handOff: { atMost: 10, for: 600_000 } })
+  async read(): Promise<string> {
     return this.room.stay('paid');
   }
 
@@ -143,13 +150,15 @@ describe('Options of the mutex on decorators', () => {
   });
 
   it.each([
-    ['Redis', () => options()],
-    ['embedded', () => ({})],
-  ])('have the next call of the process take the lock over on %s', async (_, backend) => {
+    ['have the next call of the process take the lock over on Redis', 'handedOn', () => options()],
+    ['have the next call of the process take the lock over on embedded', 'handedOn', () => ({})],
+    ['have the readers of the process share the lock on Redis', 'read', () => options()],
+    ['have the readers of the process share the lock on embedded', 'read', () => ({})],
+  ] as const)('%s', async (_, method, backend) => {
     const app = await apps.boot({ clients: [backend()], providers: [Orders] });
     const counts: (number | undefined)[] = [];
     clientOf(app).on('acquired', ({ handOffs }) => counts.push(handOffs));
-    const calls = [1, 2, 3].map(() => app.get(Orders).handedOn());
+    const calls = [1, 2, 3].map(() => app.get(Orders)[method]());
     apps.room.open();
     expect(await Promise.all(calls)).toEqual(['paid', 'paid', 'paid']);
     expect(counts).toEqual([undefined, 1, 2]);
@@ -200,6 +209,10 @@ describe('Options of the mutex on decorators', () => {
     const handOff = { atMost: 1, for: 1 };
     const several = WithMultiLock([{ key: 'order', handOff }, 'other']);
     expect(() => several(on, 'pay', { value: async () => {} })).toThrow('locked alone');
+    const kept = ReadLock('order', { handOff: { ...handOff, keep: 1 } as never });
+    expect(() => kept(on, 'pay', { value: async () => {} })).toThrow('one without `keep`');
+    const written = WriteLock('order', { handOff } as never);
+    expect(() => written(on, 'pay', { value: async () => {} })).toThrow('handOff');
   });
 
   it('keep an app from starting whose backend does not have them', async () => {

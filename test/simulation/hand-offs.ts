@@ -47,8 +47,9 @@ export class HandOffRule extends Observer {
   readonly #queued = new Map<Operation, number>();
 
   began(operation: Operation): void {
-    const { client, lock, prospect } = operation.options;
-    if (lock.handOff === undefined || prospect.kind !== 'queue') return;
+    const { client, lock, prospect, isTry } = operation.options;
+    const waits = lock.handOff !== undefined || (lock.sharing !== undefined && !isTry);
+    if (!waits || prospect.kind !== 'queue') return;
     operation.line = this.#lineOf(client, lock.queue!);
     operation.wasBehind = operation.line.join(operation);
   }
@@ -71,6 +72,7 @@ export class HandOffRule extends Observer {
   granted({ line, options }: Operation, hold: ObservedHold): void {
     if (line === undefined) return;
     const { id, giver } = hold;
+    if (options.lock.sharing !== undefined) return line.leave(id, this.now);
     const first = line.first?.options.id;
     if (first !== id) this.accuse(`hold ${id} was granted although ${first} is ahead of it`);
     line.latest = hold;
@@ -89,9 +91,10 @@ export class HandOffRule extends Observer {
   }
 
   fenced(hold: ObservedHold): void {
-    hold.isFenced = true;
+    hold.fencedAt ??= this.now;
     for (let { giver } = hold; giver; giver = giver.giver)
-      if (giver.isFenced) this.accuse(`hold ${hold.id} has the token of hold ${giver.id}`);
+      if (giver.fencedAt !== undefined)
+        this.accuse(`hold ${hold.id} has the token of hold ${giver.id}`);
   }
 
   override check(): void {

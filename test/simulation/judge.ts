@@ -8,6 +8,7 @@ import type { LockQueue, QueuedNode } from './lock-queue.js';
 import type { SimulatedLock } from './locks.js';
 import { Observer } from './observer.js';
 import { type ObservedHold, Operation, type Visit } from './operation.js';
+import { SharedReadRule } from './shared-reads.js';
 import { ExclusionRule, PartsRule, ProgressRule } from './rules.js';
 import { WarningRule } from './warnings.js';
 import type { World } from './world.js';
@@ -35,6 +36,7 @@ export class Judge extends Observer {
   readonly #progress: ProgressRule;
   readonly #parts: PartsRule;
   readonly #handOffs: HandOffRule;
+  readonly #sharing: SharedReadRule;
   readonly warnings: WarningRule;
   /** Leases that were released or lost: they stay so. */
   readonly #over = new Set<Lease>();
@@ -44,6 +46,7 @@ export class Judge extends Observer {
     this.#exclusion = new ExclusionRule(world);
     this.#parts = new PartsRule(world);
     this.#handOffs = new HandOffRule(world);
+    this.#sharing = new SharedReadRule(world);
     this.warnings = new WarningRule(world);
     this.#progress = new ProgressRule(world, this.#exclusion);
   }
@@ -202,7 +205,8 @@ export class Judge extends Observer {
     const { options, watchedAt } = operation;
     const { id, client, lock, prospect } = options;
     const giver = this.#handOffs.giver(operation, pathsOf(lease)[0]);
-    const nodes = giver?.nodes ?? this.#nodesOf(operation, lease);
+    const [first] = this.#sharing.before(operation, pathsOf(lease)[0]);
+    const nodes = (giver ?? first)?.nodes ?? this.#nodesOf(operation, lease);
     if (prospect.kind === 'downgrade') this.#downgraded(nodes[0], prospect.hold);
     const isWatched = ({ path, writtenAt }: QueuedNode) =>
       writtenAt === undefined && (watchedAt.get(path) ?? -1) > client.connectedAt;
@@ -214,16 +218,17 @@ export class Judge extends Observer {
       nodes,
       parts: lock.parts ? this.#parts.granted(operation) : [],
       grantedAt: this.now,
-      servedAt: giver?.servedAt ?? this.now,
+      servedAt: (giver ?? first)?.servedAt ?? this.now,
       giver,
       handOff: lock.handOff,
       keptSince: giver?.keptSince,
-      watched: giver?.watched ?? new Set(nodes.filter(isWatched)),
+      watched: (giver ?? first)?.watched ?? new Set(nodes.filter(isWatched)),
       leases: new Set(),
     };
     this.note('granted', `hold ${id} by ${nodes.map(({ path }) => path).join()}`);
     if (lock.parts) this.#parts.held(hold);
     this.#handOffs.granted(operation, hold);
+    this.#sharing.granted(operation, hold);
     return hold;
   }
 

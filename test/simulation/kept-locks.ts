@@ -10,8 +10,8 @@ function wantedSince({ queue, nodes }: ObservedHold): number {
 }
 
 /** Until when its client may keep what the hold has released, for its next caller; not what others may have seen. */
-export function keptAtMostUntil({ endedAt = 0, lostAt, isFenced, handOff }: ObservedHold): number {
-  const isPrivate = lostAt === undefined && isFenced !== true;
+export function keptAtMostUntil({ endedAt = 0, lostAt, fencedAt, handOff }: ObservedHold): number {
+  const isPrivate = lostAt === undefined && fencedAt === undefined;
   return endedAt + ((isPrivate && handOff?.keep) || 0);
 }
 

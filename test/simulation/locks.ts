@@ -37,6 +37,8 @@ export interface SimulatedLock {
   readonly permits?: number;
   /** The bounds within which it is handed on to other callers of a client. Default: never. */
   readonly handOff?: HandOff;
+  /** The bounds within which callers of a client share it. Default: never. */
+  readonly sharing?: HandOff;
   /** False: a holder that asks again waits like any other client. */
   readonly isReentrant: boolean;
   /** The lock of the library. */
@@ -128,22 +130,31 @@ export function permitsRule(permits: () => readonly [number, ...number[]]): Queu
   };
 }
 
+/** @param sharing bounds within which callers of a client share the read lock; those of `alone` do not */
 export function readWriteLock(
   world: World,
   key: string,
-): { readonly read: SimulatedLock; readonly write: SimulatedLock } {
+  sharing?: HandOff,
+): Readonly<Record<'read' | 'alone' | 'write', SimulatedLock>> {
   const queue = world.queue(`/locks/${key}`, readWriteRule);
+  const isRead = ({ lock }: ObservedHold) => lock === read || lock === alone;
   const read: SimulatedLock = {
     key,
     queue,
+    sharing,
     isReentrant: true,
-    of: ({ locks }) => locks.readWriteLock(key).readLock(),
+    of: ({ locks }) => locks.readWriteLock(key, { handOff: sharing }).readLock(),
     prospect(live) {
-      const reading = live.find(({ lock }) => lock === read);
+      const reading = live.find(isRead);
       if (reading) return { kind: 're-enter', hold: reading };
       const writing = live.find(({ lock }) => lock === write);
       return writing ? { kind: 'downgrade', hold: writing } : { kind: 'queue' };
     },
+  };
+  const alone: SimulatedLock = {
+    ...read,
+    sharing: undefined,
+    of: ({ locks }) => locks.readWriteLock(key).readLock(),
   };
   const write: SimulatedLock = {
     key,
@@ -153,11 +164,11 @@ export function readWriteLock(
     prospect(live) {
       const writing = live.find(({ lock }) => lock === write);
       if (writing) return { kind: 're-enter', hold: writing };
-      const isReading = live.some(({ lock }) => lock === read);
+      const isReading = live.some(isRead);
       return isReading ? { kind: 'refuse', code: 'LOCK_UPGRADE' } : { kind: 'queue' };
     },
   };
-  return { read, write };
+  return { read, alone, write };
 }
 
 export function semaphore(world: World, key: string, permits: number): SimulatedLock {

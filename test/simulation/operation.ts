@@ -28,8 +28,10 @@ export interface ObservedHold {
   keptSince?: number | undefined;
   /** The hold to which it has handed them on. */
   heir?: ObservedHold;
-  /** Whether its caller has seen its token. */
-  isFenced?: boolean;
+  /** The callers that share its node, if they may, in the order in which they got it. */
+  sharers?: readonly ObservedHold[];
+  /** When its caller first saw its token. */
+  fencedAt?: number;
   /** The nodes on which the watch was set when it was granted. */
   readonly watched: ReadonlySet<QueuedNode>;
   readonly leases: Set<Lease>;

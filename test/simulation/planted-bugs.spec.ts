@@ -17,6 +17,7 @@ import { WaitScope } from '../../lib/core/internal/wait-scope.js';
 import { KeptLock } from '../../lib/core/kept-lock.js';
 import type { Lease } from '../../lib/core/lease.js';
 import type { AcquireOptions, Lock } from '../../lib/core/lock.js';
+import { SharedHold } from '../../lib/core/shared-hold.js';
 import { AtomicNode } from '../../lib/zookeeper/atomic/atomic-node.js';
 import { SessionConnection } from '../../lib/zookeeper/connection/session-connection.js';
 import { WatchRegistry } from '../../lib/zookeeper/connection/watch-registry.js';
@@ -32,6 +33,7 @@ import {
 import type { PlanOf } from '../../lib/zookeeper/locks/lock-attempt.js';
 import { LockHold } from '../../lib/zookeeper/locks/lock-hold.js';
 import { LockInternals } from '../../lib/zookeeper/locks/lock-internals.js';
+import { NextCaller } from '../../lib/zookeeper/locks/next-caller.js';
 import { ZooKeeperElection } from '../../lib/zookeeper/locks/zookeeper-election.js';
 import { ContainerParents } from '../../lib/zookeeper/nodes/container-parents.js';
 import { GuaranteedDelete } from '../../lib/zookeeper/nodes/guaranteed-delete.js';
@@ -58,11 +60,17 @@ import {
 } from './locks.js';
 import type { Schedule } from './run-schedule.js';
 import { SCHEDULES as RANDOM_SCHEDULES } from './schedules.js';
+import type { World } from './world.js';
+
+const halves = (world: World) => {
+  const { read, write } = readWriteLock(world, 'a');
+  return [read, write];
+};
 
 /** Schedules of what has, or may have, a bug. */
 const SCHEDULES = {
   mutex: scheduleOfLocks((world) => [mutex(world, 'a')]),
-  'read/write lock': scheduleOfLocks((world) => Object.values(readWriteLock(world, 'a'))),
+  'read/write lock': scheduleOfLocks((world) => halves(world)),
   semaphore: scheduleOfLocks((world) => [semaphore(world, 'a', 2)]),
   'semaphore mutex': scheduleOfLocks((world) => [semaphoreMutex(world, 'a')]),
   'semaphore of three permits': scheduleOfLocks((world) => [
@@ -78,12 +86,12 @@ const SCHEDULES = {
   'guarded write under a mutex': scheduleOfLocks((world) => [mutex(world, 'a')], {
     doWrite: true,
   }),
-  'guarded write under a read/write lock': scheduleOfLocks(
-    (world) => Object.values(readWriteLock(world, 'a')),
-    { doWrite: true },
-  ),
+  'guarded write under a read/write lock': scheduleOfLocks((world) => halves(world), {
+    doWrite: true,
+  }),
   'lock with several callers in a client': RANDOM_SCHEDULES.crowd,
   'mutex that is handed on': RANDOM_SCHEDULES['handed-on'],
+  'read lock that is shared': RANDOM_SCHEDULES['shared-reads'],
   'lock inside of another': RANDOM_SCHEDULES.deadlock,
   'kept session': scheduleOfLocks((world) => [mutex(world, 'a')], { hasWorkers: true }),
   'distributed atomic long': scheduleOfCounter(64),
@@ -509,7 +517,7 @@ const BUGS: readonly PlantedBug[] = [
     bug: 'goes on to the next caller although it is lost',
     plant: () => {
       jest.spyOn(LockHold.prototype, 'lost').mockReturnValue();
-      replace(LockHold.prototype, 'free', (free) => () => free(false));
+      replace(LockHold.prototype, 'free', (free) => (_, hold) => free(false, hold));
     },
     violation: /was handed on although hold \d+ is lost/,
     seeds: { 'mutex that is handed on': 215 },
@@ -637,6 +645,78 @@ const BUGS: readonly PlantedBug[] = [
       }),
     violation: WITHOUT_NODE,
     seeds: { 'mutex that is handed on': 1 },
+  },
+  {
+    bug: 'is released with the first of its callers',
+    plant: () => {
+      replace(SharedHold.prototype, 'leave', (leave) => (hold) => !leave(hold) && false);
+    },
+    violation: WITHOUT_NODE,
+    seeds: { 'read lock that is shared': 1 },
+  },
+  {
+    bug: 'is not released when all of its callers have left',
+    plant: () => {
+      replace(SharedHold.prototype, 'leave', (leave) => (hold) => leave(hold) || true);
+    },
+    violation: /stands in the way/,
+    seeds: { 'read lock that is shared': 1 },
+  },
+  {
+    bug: 'is shared although it is lost',
+    plant: () => {
+      jest.spyOn(SharedHold.prototype, 'lose').mockReturnValue(false);
+      replace(LockHold.prototype, 'mayGoOn', (mayGoOn, held) => () => {
+        const { isExclusive } = held;
+        held.isExclusive = () => true;
+        const answer = mayGoOn();
+        held.isExclusive = isExclusive;
+        return answer;
+      });
+    },
+    violation: /shares what (is lost|no caller has)/,
+    seeds: { 'read lock that is shared': 2 },
+  },
+  {
+    bug: 'is shared although its token was seen',
+    plant: () => {
+      replace(LockHold.prototype, 'mayGoOn', (_, held) => () => held.isExclusive());
+    },
+    violation: /shares the token that another caller has seen/,
+    seeds: { 'read lock that is shared': 1 },
+  },
+  {
+    bug: 'is shared by any number',
+    plant: () => jest.spyOn(Tenure.prototype, 'mayGoOn').mockReturnValue(true),
+    violation: /shares out of bounds/,
+    seeds: { 'read lock that is shared': 3 },
+  },
+  {
+    bug: 'is shared by those who come when its last caller has left',
+    plant: () => {
+      jest.spyOn(SharedHold.prototype, 'leave').mockReturnValue(false);
+    },
+    violation: /shares what no caller has|without its node/,
+    seeds: { 'read lock that is shared': 1 },
+  },
+  {
+    bug: 'is lost by one of its callers only',
+    plant: () => {
+      jest.spyOn(NextCaller.prototype, 'sharers', 'get').mockReturnValue(undefined);
+    },
+    violation: WITHOUT_NODE_OR_SESSION,
+    seeds: { 'read lock that is shared': 1 },
+  },
+  {
+    bug: 'has each of its callers ask the servers',
+    plant: () =>
+      replace(
+        WaitingLines.prototype,
+        'join',
+        (join) => (name) => Object.assign(join(name), { isFirst: true }),
+      ),
+    violation: /queues although others of its client are ahead/,
+    seeds: { 'read lock that is shared': 1 },
   },
   {
     bug: 'does not warn when the servers are silent',

@@ -303,10 +303,15 @@ function keepsOthers(hold: ObservedHold | undefined): boolean {
   return isLost && hold.nodes.length > 1 && hold.releasedAt === undefined;
 }
 
-/** The last to which the nodes of that hold were handed on. */
+/** The last that has had the nodes of that hold. */
 function lastOf(hold: ObservedHold | undefined): ObservedHold | undefined {
+  if (hold?.sharers)
+    return hold.sharers.reduce((last, each) => (endedBefore(last, each) ? each : last));
   return hold?.heir ? lastOf(hold.heir) : hold;
 }
+
+const endedBefore = ({ endedAt = 0 }: ObservedHold, { endedAt: other = 0 }: ObservedHold) =>
+  endedAt < other;
 
 /** @param isServed whether its client is there, which may keep it */
 function endOf(hold: ObservedHold | undefined, isServed: boolean): number {

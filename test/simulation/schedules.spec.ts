@@ -91,6 +91,7 @@ const KINDS: [title: string, kind: Kind, events: readonly string[]][] = [
   ['A multi-lock', 'multi-lock', [...OF_LOCKS, 're-entered']],
   ['A guarded write', 'guarded-write', [...OF_LOCKS, ...OF_WRITES]],
   ['A mutex that is handed on', 'handed-on', [...OF_LOCKS, ...OF_WRITES, ...OF_HAND_OFFS]],
+  ['A read lock that is shared', 'shared-reads', [...OF_LOCKS, ...OF_WRITES, 'shared']],
   ['A lock whose session a worker keeps', 'kept-session', OF_LOCKS],
   ['A lock with several callers in a client', 'crowd', [...OF_CROWDS, ...OF_A_READ_WRITE_LOCK]],
   ['Locks inside of locks', 'deadlock', OF_DEADLOCKS],

@@ -98,6 +98,20 @@ export const SCHEDULES = {
       longestKeep: LONGEST_KEEP,
     },
   ),
+  'shared-reads': scheduleOfLocks(
+    (world, dice) => {
+      const sharing = { atMost: dice.integer(1, 6), for: dice.pick([50, 500, 20_000]) };
+      const { read, alone, write } = readWriteLock(world, 'b', sharing);
+      const both = multiLock(world, [mutex(world, 'a'), read]);
+      return dice.pick([
+        [read, read, read, write],
+        [read, read, write],
+        [read, alone, write],
+        [read, write, both],
+      ]);
+    },
+    { doWrite: 'few', clients: [2, 3], guests: [1, 4], mayFlee: true },
+  ),
   'kept-session': scheduleOfLocks(
     (world, dice) => {
       if (dice.chance(0.6)) return [mutex(world, 'a')];

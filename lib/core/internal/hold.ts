@@ -12,11 +12,11 @@ import type { OrderedSet } from '../collections/ordered-set.js';
 export interface HoldBackend {
   /** Whether the lock may still be exclusive. Checks the clock now, since an event may come late. */
   isExclusive(): boolean;
-  fencingToken(): Promise<bigint>;
-  /** Called at most once, when another client may hold the lock from now on, before any listener learns of it. */
-  lost(): void;
+  fencingToken(hold: Hold): Promise<bigint>;
+  /** Called at most once for a hold, when another client may hold the lock from now on, before any listener learns of it. */
+  lost(hold: Hold): void;
   /** Releases the lock, but not before `atLeast` of its hold: then it is `kept`, and `emitReleased` is called later. Never rejects. */
-  free(wasLost: boolean): Promise<void | 'kept'>;
+  free(wasLost: boolean, hold: Hold): Promise<void | 'kept'>;
   /** Holds of which this one consists: work under it is work under each of them. */
   readonly parts?: readonly Hold[] | undefined;
   /** @default the clock of the machine */
@@ -124,7 +124,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     const endLeases = this.#endLeases(why);
     // Listeners run outside any lease scope: the loss may be detected inside the scope of another lease.
     LeaseScope.runOutside(() => {
-      this.backend.lost();
+      this.backend.lost(this);
       if (this.client?.events.isHeard('lost')) {
         const isIts = this.#lost === why;
         const error = isIts ? this.lost! : new LockLostError(why, this.context, this.#seen);
@@ -164,7 +164,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   }
 
   fencingToken(): Promise<bigint> {
-    this.#token ??= this.backend.fencingToken().catch((error) => {
+    this.#token ??= this.backend.fencingToken(this).catch((error) => {
       this.#token = undefined; // the next call retries
       throw error;
     });
@@ -231,7 +231,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   async #release(wasLost: boolean): Promise<void> {
     this.unregister?.();
     EventLoopStalls.shared.end();
-    const outcome = await this.backend.free(wasLost);
+    const outcome = await this.backend.free(wasLost, this);
     if (!wasLost && outcome !== 'kept') this.emitReleased();
   }
 

@@ -1,6 +1,6 @@
 import { LockOptionsError, LockQueueFullError } from '../errors/index.js';
-import type { HandOff, MutexOptions } from '../lock.js';
-import { handOffOf, validateHandOff } from '../hand-off.js';
+import type { HandOff, MutexOptions, ReadWriteLockOptions } from '../lock.js';
+import { handOffOf, sharingOf, validateHandOff } from '../hand-off.js';
 import { LeaseScope } from './lease-scope.js';
 
 /** Options about the acquires of one client that wait at the same time, of every backend. */
@@ -34,7 +34,8 @@ export interface WaiterLimits {
    */
   readonly onDeadlock?: 'warn' | 'reject' | undefined;
   /**
-   * The `handOff` of mutexes that set none: see `MutexOptions.handOff`. Mutexes that are `fair` or `fenced` ignore it.
+   * The `handOff` of mutexes and read/write locks that set none: see `MutexOptions.handOff` and `ReadWriteLockOptions.handOff`.
+   * Mutexes that are `fair` or `fenced` ignore it, and read locks its `keep`.
    *
    * @default none
    */
@@ -95,6 +96,15 @@ export class Waiters {
    */
   handOffOf(key: string, options: MutexOptions): HandOff | undefined {
     return handOffOf(options, this.#handOff, { key, client: this.client });
+  }
+
+  /**
+   * Bounds within which callers share the read lock of that key; see `ReadWriteLockOptions.handOff`.
+   *
+   * @throws LockOptionsError
+   */
+  sharingOf(key: string, options: ReadWriteLockOptions): HandOff | undefined {
+    return sharingOf(options, this.#handOff, { key, client: this.client });
   }
 
   /** Number of acquires. */

@@ -5,13 +5,14 @@ import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { type HandOff, isSameLock, type LockIdentity, type LockRecipe } from '../../core/lock.js';
+import { SharedHold } from '../../core/shared-hold.js';
 import { isReply } from '../connection/redis-error.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { AcquireLoop, Granted } from './acquire-loop.js';
 import { contend } from './contend.js';
 import type { LockCommand, LockCommands } from './lock-commands.js';
 import { holderInfo, newHolder } from './lock-holders.js';
-import type { HandedHold, LocalQueuePlace } from './local-queue.js';
+import type { Handed, HandedHold, LocalQueuePlace } from './local-queue.js';
 import type { RedisGrant, SendRelease, SharedFencingToken } from './redis-grant.js';
 import { RedisHold } from './redis-hold.js';
 import {
@@ -197,16 +198,21 @@ export class BaseLock {
 
   /** The lease that was handed on, if this acquire would have asked the server for the same. */
   #takeOver(
-    handed: HandedHold,
+    handed: Handed,
     lease: number,
     options: RedisAcquireOptions,
     place: LocalQueuePlace,
     wait: WaitScope,
   ): RedisLease | undefined {
-    const isAlike = options.lease === undefined && lease === handed.lease;
-    if (this.settings.handOff === undefined || !isAlike || wait.isOver) return undefined;
-    const { hold } = this.hold(handed, handed.holder, lease, options, place);
-    wait.handOffs = hold.backend.handOffs;
+    if (this.settings.handOff === undefined || wait.isOver) return undefined;
+    let hold;
+    if (handed instanceof SharedHold) {
+      hold = handed.join(place, options.method) as Hold<RedisHold>;
+    } else {
+      if (options.lease !== undefined || lease !== handed.lease) return undefined;
+      hold = this.hold(handed, handed.holder, lease, options, place).hold;
+    }
+    wait.handOffs = handed.tenure?.handOffs;
     return new RedisLease(hold);
   }
 

@@ -3,7 +3,7 @@ import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { LockHolder } from '../../core/lock-holder.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { AcquireLoop, type Granted } from './acquire-loop.js';
-import { type HandedHold, LocalQueuePlace } from './local-queue.js';
+import { type Handed, LocalQueuePlace } from './local-queue.js';
 import type { AcquireCommands, LockCommands, LockRequest } from './lock-commands.js';
 import { holderOf } from './lock-holders.js';
 
@@ -18,11 +18,11 @@ interface Contest<T> {
   /**
    * Turns a grant into the caller's result, in the event loop turn of the answer, so that nothing runs in between.
    *
-   * @param places the acquire's own, one per queue; those of an `exclusive` queue must be left when the lock is free or lost
+   * @param places the acquire's own, one per queue; those of a queue of holders must be left when the lock is free or lost
    */
   granted(grant: Granted, places: readonly LocalQueuePlace[]): T;
   /** Turns what another acquire of this client hands on into the result; `undefined`: it does not take that. */
-  takeOver?(hold: HandedHold, places: readonly LocalQueuePlace[]): T | undefined;
+  takeOver?(handed: Handed, places: readonly LocalQueuePlace[]): T | undefined;
   /** Removes anything that an acquire without a result has left, or may still leave, on the server. */
   takeBack(contention: AcquireLoop): void;
 }
@@ -51,15 +51,19 @@ export async function contend<T>(
       const place = new LocalQueuePlace(context.lines, line, request.mayWait);
       places.push(place);
       if (place.isFirst) continue;
-      const wasKept = place.onHandOff((hold) => {
-        result = contest.takeOver?.(hold, places);
+      const wasKept = place.onHandOff((handed) => {
+        result = contest.takeOver?.(handed, places);
         return result !== undefined;
       });
       if (result !== undefined) return result;
-      if (request.mayWait) wait.contended();
-      else if (!wasKept) return undefined;
-      await wait.until(place.first());
-      if (result !== undefined) return result;
+      if (!request.mayWait && line.localQueue === 'shared')
+        place.leave(); // it asks, as several may have the lock
+      else if (!place.isFirst) {
+        if (request.mayWait) wait.contended();
+        else if (!wasKept) return undefined;
+        await wait.until(place.first());
+        if (result !== undefined) return result;
+      }
     }
     const grant = await contention.run(() => firstOf(places, wait));
     wait.throwIfEnded(); // a grant that comes too late does not count
@@ -70,8 +74,7 @@ export async function contend<T>(
     throw contention.explained(error);
   } finally {
     contention.end();
-    for (const [i, place] of places.entries())
-      if (result === undefined || lines[i]!.localQueue !== 'exclusive') place.leave();
+    for (const place of places) if (result === undefined || !place.isOfHolders) place.leave();
     if (result === undefined && contention.mayBeOnServer) contest.takeBack(contention);
   }
 }

@@ -5,6 +5,7 @@ import {
   WaitingLines,
 } from '../../core/collections/waiting-line.js';
 import type { Tenure } from '../../core/hand-off.js';
+import type { SharedHold } from '../../core/shared-hold.js';
 import type { LockCommands } from './lock-commands.js';
 
 /** What one acquire of a client hands on to the next. */
@@ -18,6 +19,9 @@ export interface HandedHold {
   /** Default: the server grants it now. */
   readonly tenure?: Tenure | undefined;
 }
+
+/** What the next caller gets: the hold, or a read lock that the caller before it goes on holding. */
+export type Handed = HandedHold | SharedHold;
 
 /** Number of waiters of one process in the queue of one key on the server; the others wait behind them, locally. */
 export const WAITERS_ON_SERVER = 16;
@@ -33,14 +37,15 @@ interface Listeners {
 /** Local queues of one client, by lock; and the locks that other processes want too. */
 export class LocalQueues {
   readonly #lines = {
-    exclusive: new WaitingLines<HandedHold>(),
-    waiters: new WaitingLines<HandedHold>(),
-    queue: new WaitingLines<HandedHold>(WAITERS_ON_SERVER),
+    exclusive: new WaitingLines<Handed>(),
+    shared: new WaitingLines<Handed>(),
+    waiters: new WaitingLines<Handed>(),
+    queue: new WaitingLines<Handed>(WAITERS_ON_SERVER),
   };
   readonly #wanted = new NameMemory<Listeners>();
 
   /** @internal Joins the end of the local queue of that lock. */
-  join(kind: Exclude<Kind, 'none'>, name: string): LinePlace<HandedHold> {
+  join(kind: Exclude<Kind, 'none'>, name: string): LinePlace<Handed> {
     return this.#lines[kind].join(name);
   }
 
@@ -67,9 +72,9 @@ export class LocalQueues {
 
 /** Place of one acquire in the local queue of its lock, if there is a queue and the acquire has to join it. */
 export class LocalQueuePlace {
-  #place?: LinePlace<HandedHold>;
+  #place?: LinePlace<Handed>;
 
-  /** @param mayWait an acquire that may not wait skips the waiters, unless the queue is `exclusive` */
+  /** @param mayWait an acquire that may not wait skips the waiters, unless the queue is one of holders */
   constructor(
     private readonly lines: LocalQueues,
     private readonly commands: Pick<LockCommands, 'localQueue' | 'redisKey'>,
@@ -78,7 +83,13 @@ export class LocalQueuePlace {
     const { localQueue, redisKey } = commands;
     const queues =
       localQueue === 'queue' || (localQueue === 'waiters' && !lines.isEmpty(localQueue, redisKey));
-    if (localQueue === 'exclusive' || (queues && mayWait)) this.#join();
+    if (this.isOfHolders || (queues && mayWait)) this.#join();
+  }
+
+  /** Whether a holder stays in the queue, up to its release. */
+  get isOfHolders(): boolean {
+    const { localQueue } = this.commands;
+    return localQueue === 'exclusive' || localQueue === 'shared';
   }
 
   /** Whether it is this acquire's turn to ask the server. */
@@ -118,16 +129,16 @@ export class LocalQueuePlace {
   }
 
   /** See `LinePlace`. */
-  onHandOff(take: TakeOver<HandedHold>): boolean {
+  onHandOff(take: TakeOver<Handed>): boolean {
     return this.#place?.onHandOff(take) ?? false;
   }
 
   /** See `LinePlace`. */
-  handOff(hold: HandedHold): boolean {
-    return this.#place?.handOff(hold) ?? false;
+  handOff(handed: Handed): boolean {
+    return this.#place?.handOff(handed) ?? false;
   }
 
-  #join(): LinePlace<HandedHold> {
+  #join(): LinePlace<Handed> {
     const { localQueue, redisKey } = this.commands;
     return (this.#place = this.lines.join(localQueue as Exclude<Kind, 'none'>, redisKey));
   }

@@ -72,10 +72,10 @@ export interface LockCommands extends AcquireCommands {
   readonly kind: 'alone' | 'write' | 'read' | 'permits';
   /**
    * Which acquires of this process queue locally, so that only the first asks the server: `exclusive`, if one holder keeps
-   * all others out, up to its release; `waiters` only, if there is room for many holders; `queue`, if the server keeps the
-   * order, where the first few ask; or `none`.
+   * all others out, up to its release; `shared`, if those that come meanwhile share its hold; `waiters` only, if there is room for
+   * many holders; `queue`, if the server keeps the order, where the first few ask; or `none`.
    */
-  readonly localQueue: 'exclusive' | 'waiters' | 'queue' | 'none';
+  readonly localQueue: 'exclusive' | 'shared' | 'waiters' | 'queue' | 'none';
   /** Field of the holder in the hash of the lock. */
   fieldOf(holder: string): string | Buffer;
   /** Keys of a renewal: the lock and the key of that hold; the lock twice if there is no such key. */

@@ -1,43 +1,99 @@
 import { Tenure } from '../../core/hand-off.js';
+import type { Hold } from '../../core/internal/hold.js';
 import { KeptLock } from '../../core/kept-lock.js';
 import type { HandOff } from '../../core/lock.js';
+import { SharedHold } from '../../core/shared-hold.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { LockCommands } from './lock-commands.js';
 import { mayKeep } from './lock-holders.js';
 import type { RedisGrant } from './redis-grant.js';
 
+/** The lock as its present caller has it. */
+interface Held {
+  readonly hold: Hold;
+  /** When the command that last set the lease was sent. */
+  readonly confirmedAt: number;
+  /** Whether nothing of it was seen by others that the next caller must not have. */
+  readonly mayGoOn: boolean;
+  newHold(method?: string): Hold;
+  /** Stops its renewal and its timers. */
+  stop(): void;
+  /** Releases it on the server. */
+  giveBack(): Promise<void>;
+}
+
 /** The part of a hold that decides whether the next caller of its client gets it without asking the server. */
 export class NextCaller {
-  /** How often it was handed on so far. */
-  readonly handOffs: number | undefined;
   /** Number of waiters that hand nothing on, as those of Redisson, at the end of a turn in which the lock was handed on. */
   redissons: number | undefined;
   readonly #tenure: Tenure;
+  readonly #shared: SharedHold | undefined;
 
   constructor(
     private readonly context: RecipeContext,
     private readonly commands: LockCommands,
     private readonly grant: RedisGrant,
     private readonly bounds: HandOff,
+    private readonly held: Held,
   ) {
-    const { tenure } = grant;
-    if (tenure !== undefined) this.handOffs = tenure.handOffs += 1;
+    const { tenure, identity, place } = grant;
+    if (tenure !== undefined) tenure.handOffs += 1;
     this.#tenure = tenure ?? new Tenure(context.clock.now());
+    if (identity.recipe !== 'readLock') return;
+    const mayGoOn = () => this.#mayGoOn;
+    const newHold = (method?: string) => held.newHold(method);
+    this.#shared = new SharedHold({ tenure: this.#tenure, mayGoOn, newHold }, held.hold, place);
+  }
+
+  /** Of the callers that have the lock, if several may share it. */
+  get sharers(): readonly Hold[] | undefined {
+    return this.#shared?.holds;
+  }
+
+  /** How often it was handed on so far. */
+  get handOffs(): number {
+    return this.#tenure.handOffs;
+  }
+
+  /** Called when a hold is released: whether another caller has the lock, gets it now, or will get it as it is kept. */
+  takes(hold: Hold, wasLost: boolean): boolean {
+    if (this.#shared) return this.#shared.leave(hold);
+    if (wasLost) return false;
+    const { isLast } = this.grant.place;
+    if (this.#mayGoOn) {
+      const isTaken = isLast ? this.#keep() : this.#handOn();
+      if (isTaken) this.held.stop();
+      return isTaken;
+    }
+    if (!isLast && this.#tenure.handOffs > 0 && this.held.mayGoOn) void this.#countRedissons();
+    return false;
+  }
+
+  /** Called when a hold is lost: whether other callers still have the lock. */
+  lose(hold: Hold): boolean {
+    return this.#shared?.lose(hold) === true;
+  }
+
+  /** To be called when the lock is released, or lost. */
+  end(): void {
+    this.#tenure.end();
+  }
+
+  get #mayGoOn(): boolean {
+    const { clock, connection } = this.context;
+    const now = clock.now();
+    const isSameLink = connection.interruptions.count === this.grant.interruptions;
+    const isSafe = isSameLink && now <= this.#safeUntil;
+    return isSafe && this.#tenure.mayGoOn(this.bounds, now) && this.held.mayGoOn;
   }
 
   /**
-   * Hands the hold on to the next caller, or keeps it for one; returns whether it does.
-   *
-   * @param confirmedAt when the command that last set the lease was sent
-   * @param release called when it is kept no more
+   * The renewal of the next caller's hold is due when that of a new one is, so the server has confirmed it lately, on a connection
+   * that did not break since: what was lost on the server meanwhile is noticed no later than by a holder that was just granted it.
    */
-  passOn(confirmedAt: number, release: () => unknown): boolean {
-    const { isLast } = this.grant.place;
-    if (this.#mayGoOn(confirmedAt))
-      return isLast ? this.#keep(confirmedAt, release) : this.#handOn(confirmedAt);
-    if (!isLast && this.#tenure.handOffs > 0) void this.#countRedissons();
-    return false;
+  get #safeUntil(): number {
+    return this.held.confirmedAt + this.grant.lease / 6;
   }
 
   /** The answer comes before that to the release, upon which the next caller asks; it gives way to them. */
@@ -51,48 +107,28 @@ export class NextCaller {
     return this.context.connection.run(script, keys, args);
   }
 
-  #handOn(sentAt: number): boolean {
+  #handOn(): boolean {
     const { holder, lease, interruptions, place } = this.grant;
-    if (!this.#mayGoOn(sentAt)) return false;
+    if (!this.#mayGoOn) return false;
+    const { confirmedAt: sentAt } = this.held;
     return place.handOff({ holder, sentAt, lease, interruptions, tenure: this.#tenure });
   }
 
-  #keep(confirmedAt: number, release: () => unknown): boolean {
+  #keep(): boolean {
     const { context, bounds } = this;
     const { place, identity } = this.grant;
     const tenure = this.#tenure;
     const now = context.clock.now();
-    const ms = Math.min(tenure.keepFor(bounds, now), this.#safeUntil(confirmedAt) - now);
+    const ms = Math.min(tenure.keepFor(bounds, now), this.#safeUntil - now);
     if (ms <= 0 || context.accepts !== 'all') return false;
     const giveBack = () => {
       this.end();
-      void release();
+      void this.held.giveBack();
     };
-    const handOn = () => this.#handOn(confirmedAt);
+    const handOn = () => this.#handOn();
     new KeptLock(context, { identity, place, tenure, handOn, giveBack }, ms);
     if (tenure.stopLooking === undefined) this.#lookForWaiters();
     return true;
-  }
-
-  /** To be called when the hold is released, or lost. */
-  end(): void {
-    this.#tenure.end();
-  }
-
-  #mayGoOn(confirmedAt: number): boolean {
-    const { clock, connection } = this.context;
-    const now = clock.now();
-    const isSafe = now <= this.#safeUntil(confirmedAt);
-    const isSameLink = connection.interruptions.count === this.grant.interruptions;
-    return isSafe && isSameLink && this.#tenure.mayGoOn(this.bounds, now);
-  }
-
-  /**
-   * The renewal of the next caller's hold is due when that of a new one is, so the server has confirmed it lately, on a connection
-   * that did not break since: what was lost on the server meanwhile is noticed no later than by a holder that was just granted it.
-   */
-  #safeUntil(confirmedAt: number): number {
-    return confirmedAt + this.grant.lease / 6;
   }
 
   /**
@@ -130,11 +166,12 @@ export function nextCallerOf(
   context: RecipeContext,
   commands: LockCommands,
   grant: RedisGrant,
+  held: Held,
 ): NextCaller | undefined {
   const { handOff, isRenewed, release } = grant;
-  if (handOff === undefined || commands.wanted === undefined) return undefined;
+  if (handOff === undefined || commands.localQueue === 'none') return undefined;
   if (!isRenewed || release !== undefined) return undefined;
-  return new NextCaller(context, commands, grant, handOff);
+  return new NextCaller(context, commands, grant, handOff, held);
 }
 
 /** Asks the holder for the lock if it may have kept it; see `NextCaller`. Without that the waiter waits for the time that it keeps it. */

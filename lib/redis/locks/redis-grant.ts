@@ -5,7 +5,7 @@ import type { HandOff, LockIdentity } from '../../core/lock.js';
 import type { Renewal } from '../connection/renewal-schedule.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { lockBury } from '../scripts/index.js';
+import { lockBury, lockRenew, tokenRaise } from '../scripts/index.js';
 import type { HandedHold, LocalQueuePlace } from './local-queue.js';
 import type { LockCommand, LockCommands } from './lock-commands.js';
 
@@ -55,6 +55,28 @@ export async function nextToken(
   return BigInt(next as number);
 }
 
+/** Ensures that no later holder gets a token below `token`; rejects if the lock is not held, or there is no answer. */
+export async function raiseToken(
+  { connection }: RecipeContext,
+  commands: LockCommands,
+  hold: Hold<HoldBackend & { readonly holder: string }>,
+  token: bigint,
+): Promise<void> {
+  const { keys, args } = commands.token(hold.backend.holder);
+  const raising = connection.run(tokenRaise, keys, [...args, String(token)]);
+  if ((await unlessLost(hold, raising)) !== 1) throw new LockNotHeldError(hold.context);
+}
+
+/** Lets the lease expire on the server after `rest` ms, whatever happens to this process. */
+export async function letRunOut(
+  { releases, clock }: RecipeContext,
+  { keys, field, kind, extension = 0 }: Renewal,
+  rest: number,
+): Promise<void> {
+  const command = { script: lockRenew, keys, args: [field, rest, kind, extension, 1] };
+  await releases.run(command, clock.now() + rest);
+}
+
 /** Terms of a grant. Times are in ms. */
 export interface RedisGrant extends HandedHold {
   readonly identity: LockIdentity;
@@ -83,10 +105,10 @@ const ASK_AGAIN_AFTER = 200;
 /** Asks whether the server knows a hold, as long as `isLive`; without an answer it counts as known. */
 export async function isKnown(
   { clock, connection, renewal }: RecipeContext,
-  hold: Renewal,
+  { keys, field, kind, extension }: Renewal,
   isLive: () => boolean,
 ): Promise<boolean> {
-  const ask = () => renewal.renewOne({ ...hold, lease: 0 });
+  const ask = () => renewal.renewOne({ keys, field, kind, extension, lease: 0 });
   const bound = asLongAs(clock, isLive);
   const asked = retryUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER);
   return await asked.catch(() => true);

@@ -1,13 +1,11 @@
 import { exactNow, type Timer } from '../../core/clock.js';
-import { LockNotHeldError } from '../../core/errors/index.js';
 import type { GuardedWrite } from '../../core/lease.js';
 import { unlessLost } from '../../core/internal/timers.js';
 import { emitIfEndangered } from '../../core/internal/endangered.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import { reasonOf } from '../connection/redis-error.js';
-import type { Registration, Renewable, Renewal } from '../connection/renewal-schedule.js';
+import type { Registration, Renewable } from '../connection/renewal-schedule.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { lockRenew, tokenRaise } from '../scripts/index.js';
 import { GuardedWrites } from './guarded-writes.js';
 import { type NextCaller, nextCallerOf } from './next-caller.js';
 import type { LockCommands } from './lock-commands.js';
@@ -16,7 +14,9 @@ import {
   buryCopies,
   driftAdjustedDeadline,
   isKnown,
+  letRunOut,
   nextToken,
+  raiseToken,
   type RedisGrant,
   SharedFencingToken,
   tombstoneOf,
@@ -27,7 +27,7 @@ export class RedisHold implements HoldBackend, Renewable {
   readonly hold: Hold<RedisHold>;
   lease: number;
   deadline: number;
-  #confirmedAt: number;
+  confirmedAt: number;
   /** Number of times that the lease was set anew. */
   extension = 0;
   /** Called when it becomes endangered. */
@@ -47,11 +47,11 @@ export class RedisHold implements HoldBackend, Renewable {
     private readonly commands: LockCommands,
     private readonly grant: RedisGrant,
   ) {
-    const { identity, key, method, sentAt, lease, isRenewed, maxHold } = grant;
-    const { client, clock, connection } = context;
+    const { method, sentAt, lease, isRenewed, maxHold } = grant;
+    const { clock, connection } = context;
     this.lease = lease;
     this.deadline = driftAdjustedDeadline(sentAt, lease);
-    this.#confirmedAt = sentAt;
+    this.confirmedAt = sentAt;
     this.endsAt = clock.now() + (maxHold ?? Infinity);
     this.#watch();
     if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
@@ -59,12 +59,22 @@ export class RedisHold implements HoldBackend, Renewable {
       const why = `it was held for longer than its maxHold of ${maxHold} ms`;
       this.#endOfHold = clock.setTimer(() => this.hold.markLost(why), maxHold, true);
     }
-    this.#next = nextCallerOf(context, commands, grant);
-    this.hold = new Hold(identity, { key, client }, this, method, context);
+    this.hold = this.newHold(method);
+    this.#next = nextCallerOf(context, commands, grant, this);
+  }
+
+  get #holds(): readonly Hold<RedisHold>[] {
+    return (this.#next?.sharers as Hold<RedisHold>[] | undefined) ?? [this.hold];
   }
 
   get handOffs(): number | undefined {
     return this.#next?.handOffs;
+  }
+
+  /** Makes a hold for a caller. */
+  newHold(method?: string): Hold<RedisHold> {
+    const about = { key: this.grant.key, client: this.context.client };
+    return new Hold(this.grant.identity, about, this, method, this.context);
   }
 
   get now(): number {
@@ -72,7 +82,7 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   get confirmedAgoMs(): number {
-    return this.now - this.#confirmedAt;
+    return this.now - this.confirmedAt;
   }
 
   get safeForMs(): number | undefined {
@@ -102,7 +112,6 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.kind === 'permits' ? permitIdsOf(this.holder) : [this.holder];
   }
 
-  /** Whether its server is connected now. */
   get isReady(): boolean {
     return this.context.connection.isReady;
   }
@@ -122,8 +131,8 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.token.known;
   }
 
-  fencingToken(): Promise<bigint> {
-    return this.token.get(() => nextToken(this.context, this.commands, this.hold));
+  fencingToken(hold: Hold): Promise<bigint> {
+    return this.token.get(() => nextToken(this.context, this.commands, hold as Hold<RedisHold>));
   }
 
   /** See `HoldBackend.guard`. */
@@ -133,79 +142,83 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   /** Ensures that no later holder gets a token below `token`; rejects if the lock is not held, or there is no answer. */
-  async raiseToken(token: bigint): Promise<void> {
-    const { key, holder } = this.grant;
-    const { keys, args } = this.commands.token(holder);
-    const raising = this.context.connection.run(tokenRaise, keys, [...args, String(token)]);
-    const raised = await unlessLost(this.hold, raising);
-    if (raised !== 1) throw new LockNotHeldError({ key, client: this.context.client });
+  raiseToken(token: bigint): Promise<void> {
+    return raiseToken(this.context, this.commands, this.hold, token);
   }
 
   /** Sets the lease to `lease` ms from now; also resolves if the lock is lost meanwhile. */
-  async extend(lease: number): Promise<void> {
+  async extend(lease: number, hold: Hold): Promise<void> {
     const sentAt = this.context.clock.now();
     this.#extendedAt = sentAt;
     this.lease = lease;
     this.deadline = Math.min(this.deadline, driftAdjustedDeadline(sentAt, lease)); // it may take effect without an answer
     this.extension += 1;
     this.#watch();
-    const renewed = this.context.renewal.renewOne({ ...this.#renewal, isExtension: true });
-    const isHeld = await unlessLost(this.hold, renewed);
-    if (!this.hold.isLive) return;
+    const { keys, field, kind, extension } = this;
+    const renewal = { keys, field, kind, lease, extension, isExtension: true };
+    const renewed = this.context.renewal.renewOne(renewal);
+    const isHeld = await unlessLost(hold, renewed);
+    if (!hold.isLive) return;
     if (!isHeld) return this.gone();
     this.renewed(sentAt, lease);
     this.#watch();
   }
 
   renewed(sentAt: number, lease: number): void {
-    const isOld = sentAt < Math.max(this.#extendedAt, this.#confirmedAt) || lease !== this.lease;
+    const isOld = sentAt < Math.max(this.#extendedAt, this.confirmedAt) || lease !== this.lease;
     if (isOld) return; // another lease was requested since, and may already be in force, or a later renewal was confirmed
     this.deadline = driftAdjustedDeadline(sentAt, lease);
-    this.#confirmedAt = sentAt;
+    this.confirmedAt = sentAt;
   }
 
   overdue(): void {
-    emitIfEndangered(this.context.events, this.hold);
+    for (const hold of this.#holds) emitIfEndangered(this.context.events, hold);
     this.onEndangered?.();
   }
 
   gone(): void {
-    this.hold.markLost('it is no longer on the server: it was removed by force, or forgotten');
+    this.#lose('it is no longer on the server: it was removed by force, or forgotten');
   }
 
   expired(): void {
-    if (!this.grant.isRenewed)
-      return this.hold.markLost(`its lease of ${this.lease} ms is about to end`);
+    if (!this.grant.isRenewed) return this.#lose(`its lease of ${this.lease} ms is about to end`);
     const { trouble } = this.context.connection;
     const why = trouble ? `: ${reasonOf(trouble.message)}` : '';
-    this.hold.markLost(`it could not be renewed in time, and its lease is about to end${why}`);
+    this.#lose(`it could not be renewed in time, and its lease is about to end${why}`);
   }
 
-  lost(): void {
-    this.#stop();
+  #lose(why: string): void {
+    for (const hold of this.#holds) hold.markLost(why);
+  }
+
+  lost(hold: Hold): void {
+    hold.unregister?.(); // what is left of it ends with its lease
+    if (this.#next?.lose(hold)) return;
+    this.stop();
     this.#next?.end();
-    this.hold.unregister?.(); // what is left of it ends with its lease
     buryCopies(this.context, this.commands, this.grant, this.lease);
     this.grant.place.leave();
   }
 
-  async free(wasLost: boolean): Promise<void> {
-    if (!wasLost && this.#passOn()) return this.#stop();
-    this.#stop();
+  async free(wasLost: boolean, hold: Hold): Promise<void> {
+    if (this.#next?.takes(hold, wasLost)) return;
+    this.stop();
     this.#next?.end();
     const rest = Math.ceil(this.hold.heldSince + this.hold.atLeast - this.now);
-    if (rest > 0) return this.grant.place.leave(await this.#letRunOut(rest));
-    await this.#giveBack();
+    if (rest <= 0) return await this.giveBack();
+    this.extension += 1;
+    buryCopies(this.context, this.commands, this.grant, this.lease);
+    await letRunOut(this.context, this, rest);
+    this.grant.place.leave();
   }
 
   /** Invariant: what others may have seen as its own is not handed on: its token, its guarded writes, its lease. */
-  #passOn(): boolean {
-    if (this.#next === undefined || this.hold.atLeast > 0) return false;
-    if (this.#token?.wasAsked || this.#writes !== undefined || this.extension > 0) return false;
-    return this.#next.passOn(this.#confirmedAt, () => this.#giveBack());
+  get mayGoOn(): boolean {
+    if (this.hold.atLeast > 0 || this.extension > 0) return false;
+    return !this.#token?.wasAsked && this.#writes === undefined;
   }
 
-  async #giveBack(): Promise<void> {
+  async giveBack(): Promise<void> {
     const { context, commands, grant } = this;
     const command = commands.release(grant.holder, tombstoneOf(context, commands, grant));
     const listening = await (grant.release?.(command, this.deadline) ??
@@ -214,22 +227,9 @@ export class RedisHold implements HoldBackend, Renewable {
     if (listening !== undefined) this.#writes?.forget();
   }
 
-  /** Lets the lease expire on the server after `rest` ms, whatever happens to this process. */
-  async #letRunOut(rest: number): Promise<undefined> {
-    buryCopies(this.context, this.commands, this.grant, this.lease);
-    const args = [this.field, rest, this.kind, (this.extension += 1), 1];
-    const command = { script: lockRenew, keys: this.keys, args };
-    await this.context.releases.run(command, this.now + rest);
-  }
-
-  get #renewal(): Renewal {
-    const { keys, field, kind, lease, extension } = this;
-    return { keys, field, kind, lease, extension };
-  }
-
   /** Asks whether the server still knows the hold: without renewal, nothing else would detect that it has forgotten it. */
   async #confirm(): Promise<void> {
-    if (!(await isKnown(this.context, this.#renewal, () => this.hold.isLive))) this.gone();
+    if (!(await isKnown(this.context, this, () => this.hold.isLive))) this.gone();
   }
 
   /** Schedules the renewal, or the expiry, of the current lease. */
@@ -241,7 +241,7 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   /** Stops renewal and timers. */
-  #stop(): void {
+  stop(): void {
     this.context.renewal.remove(this);
     this.#endOfLease?.cancel();
     this.#endOfHold?.cancel();

@@ -82,7 +82,7 @@ export class RedisLease extends LeaseHandle<RedisHold> {
   async extend(lease: number): Promise<void> {
     validateLease('lease', lease, this.hold.context);
     this.assertHeld();
-    await this.hold.backend.extend(lease);
+    await this.hold.backend.extend(lease, this.hold);
     this.assertHeld();
   }
 }

@@ -1,7 +1,7 @@
 import { LockUpgradeError } from '../../core/errors/index.js';
 import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { Lease } from '../../core/lease.js';
-import type { Lock, LockIdentity, ReadWriteLock } from '../../core/lock.js';
+import type { HandOff, Lock, LockIdentity, ReadWriteLock } from '../../core/lock.js';
 import type { LockHolder } from '../../core/lock-holder.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -19,11 +19,13 @@ import type { RedisAcquireOptions, RedisLease } from './redis-lease.js';
 export class RedisReadLock implements Lock {
   /**
    * @param base `BaseLock` of the read lock
+   * @param shared `BaseLock` of the read lock for callers that may share a hold
    * @param writer `BaseLock` of the write lock
    * @param insideOf makes the `BaseLock` of the read lock for a caller inside of the held write lock
    */
   constructor(
     private readonly base: BaseLock,
+    private readonly shared: BaseLock,
     private readonly writer: BaseLock,
     private readonly insideOf: (writer: RedisHold) => BaseLock,
   ) {}
@@ -37,20 +39,22 @@ export class RedisReadLock implements Lock {
   }
 
   async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
-    return await (this.base.reenter(options) ?? this.#ofCaller().acquire(options));
+    return await (this.base.reenter(options) ?? this.#ofCaller(options).acquire(options));
   }
 
   async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
-    return await (this.base.reenter(options) ?? this.#ofCaller().tryAcquire(options));
+    return await (this.base.reenter(options) ?? this.#ofCaller(options).tryAcquire(options));
   }
 
   async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
     return await runWithLease(await this.acquire(options), fn);
   }
 
-  #ofCaller(): BaseLock {
+  #ofCaller({ lease, maxHold, minLease }: RedisAcquireOptions): BaseLock {
     const writer = this.writer.held();
-    return writer === undefined ? this.base : this.insideOf(writer.backend);
+    if (writer !== undefined) return this.insideOf(writer.backend);
+    const hasOwnLease = (lease ?? maxHold ?? minLease) !== undefined;
+    return hasOwnLease ? this.base : this.shared;
   }
 }
 
@@ -104,22 +108,33 @@ export class RedisReadWriteLock implements ReadWriteLock {
   readonly #readLock: RedisReadLock;
   readonly #writeLock: RedisWriteLock;
 
-  /** @param preferWriters whether readers of this library wait for a waiting writer of this library */
+  /**
+   * @param preferWriters whether readers of this library wait for a waiting writer of this library
+   * @param handOff bounds within which callers share the read lock
+   */
   constructor(
     private readonly context: RecipeContext,
     private readonly name: LockName,
     readonly key: string,
     preferWriters: boolean,
+    handOff?: HandOff,
   ) {
     const base = (
       recipe: 'readLock' | 'writeLock',
       commands: LockCommands,
-      token?: SharedFencingToken,
-    ) => new BaseLock(context, { key, recipe, commands, token });
-    this.#reader = base('readLock', readCommands(context, name, preferWriters));
+      further?: { token?: SharedFencingToken; handOff?: HandOff },
+    ) => new BaseLock(context, { key, recipe, commands, ...further });
+    const ofReader = readCommands(context, name, preferWriters);
+    this.#reader = base('readLock', ofReader);
+    const shared = handOff && base('readLock', { ...ofReader, localQueue: 'shared' }, { handOff });
     this.#writer = base('writeLock', writeCommands(context, name, preferWriters));
-    this.#readLock = new RedisReadLock(this.#reader, this.#writer, ({ field, token }) =>
-      base('readLock', readCommands(context, name, preferWriters, String(field)), token),
+    const insideOf = ({ field, token }: RedisHold) =>
+      base('readLock', readCommands(context, name, preferWriters, String(field)), { token });
+    this.#readLock = new RedisReadLock(
+      this.#reader,
+      shared ?? this.#reader,
+      this.#writer,
+      insideOf,
     );
     this.#writeLock = new RedisWriteLock(this.#writer, this.#reader);
   }

@@ -1,4 +1,5 @@
 import { type AcquireRequest, runAcquire } from '../../core/internal/acquire.js';
+import type { Hold } from '../../core/internal/hold.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { LockHolder } from '../../core/lock-holder.js';
 import { type RetryBounds, RetryLoop } from '../nodes/retry-loop.js';
@@ -52,7 +53,7 @@ export class Acquisition implements RetryBounds {
 export function runAcquisition(
   context: RecipeContext,
   request: AcquireRequest,
-  work: (acquisition: Acquisition) => Promise<LockHold | undefined>,
-): Promise<LockHold | undefined> {
+  work: (acquisition: Acquisition) => Promise<Hold<LockHold> | undefined>,
+): Promise<Hold<LockHold> | undefined> {
   return runAcquire(context, request, (wait) => work(new Acquisition(context, request, wait)));
 }

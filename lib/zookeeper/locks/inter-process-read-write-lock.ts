@@ -3,7 +3,13 @@ import type { Hold } from '../../core/internal/hold.js';
 import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Lease } from '../../core/lease.js';
-import type { AcquireOptions, Lock, LockIdentity, ReadWriteLock } from '../../core/lock.js';
+import type {
+  AcquireOptions,
+  HandOff,
+  Lock,
+  LockIdentity,
+  ReadWriteLock,
+} from '../../core/lock.js';
 import { nodeName } from '../connection/znode-path.js';
 import type { LockSettings } from '../lock-path.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -156,10 +162,12 @@ export class InterProcessReadWriteLock implements ReadWriteLock {
   readonly #readLock: InterProcessReadLock;
   readonly #writeLock: InterProcessWriteLock;
 
-  constructor(context: RecipeContext, settings: LockSettings) {
+  /** @param handOff bounds within which callers share the read lock */
+  constructor(context: RecipeContext, settings: LockSettings, handOff?: HandOff) {
     this.key = settings.key;
     this.path = settings.path;
-    const reader = new LockInternals(context, 'readLock', readLockDriver, settings);
+    const ofReader = { ...settings, handOff };
+    const reader = new LockInternals(context, 'readLock', readLockDriver, ofReader);
     const writer = new LockInternals(context, 'writeLock', writeLockDriver, settings);
     this.#readLock = new InterProcessReadLock(reader, writer);
     this.#writeLock = new InterProcessWriteLock(writer, reader);

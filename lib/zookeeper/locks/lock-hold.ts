@@ -2,40 +2,22 @@ import type { Timer } from '../../core/clock.js';
 import type { ErrorPolicy } from '../../core/election/election-backend.js';
 import type { GuardedWrite } from '../../core/lease.js';
 import { Hold, type HoldBackend } from '../../core/internal/hold.js';
-import { Tenure } from '../../core/hand-off.js';
-import { KeptLock } from '../../core/kept-lock.js';
-import type { LinePlace } from '../../core/collections/waiting-line.js';
-import type { HandOff, LockIdentity } from '../../core/lock.js';
-import type { Session } from '../connection/session.js';
+import type { Tenure } from '../../core/hand-off.js';
+import type { LockIdentity } from '../../core/lock.js';
 import type { ConnectionState } from '../connection/zookeeper-connection.js';
-import { type NodeOwner, OwnedNode, type ProtectedNode } from '../nodes/protected-node.js';
+import { type NodeOwner, OwnedNode } from '../nodes/protected-node.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { WatchableHold } from './delayed-watches.js';
 import { writeGuarded } from './guarded-operations.js';
-import { lookForOthers } from './other-queuers.js';
-
-/** What one acquire of a client hands on to the next. */
-export interface HandedNodes {
-  /** The connected session, to which the nodes belong. */
-  readonly session: Session;
-  /** The nodes in the order of their sequence numbers, with the watches already set on them. */
-  readonly nodes: readonly { readonly node: ProtectedNode; readonly ownWatch?: OwnedNode }[];
-  /** Called after the release: whether the nodes are known to be deleted. */
-  readonly onRemoved?: ((areGone: boolean) => void) | undefined;
-  /** Default: the servers grant it now. */
-  readonly tenure?: Tenure | undefined;
-}
+import { type HandedNodes, type HandOffTerms, NextCaller } from './next-caller.js';
 
 /** Parameters of a granted lock. */
-interface Grant extends HandedNodes {
+interface Grant extends HandedNodes, Partial<Pick<HandOffTerms, 'handOff' | 'place'>> {
   readonly identity: LockIdentity;
   /** Key of the lock, as the user gave it. */
   readonly key: string;
   /** Name of the caller, for operators (see `AcquireOptions.method`). */
   readonly method?: string;
-  /** Bounds within which it may be handed on to the next acquire in that line. */
-  readonly handOff?: HandOff | undefined;
-  readonly place?: LinePlace<HandedNodes> | undefined;
   /** Default: `session`. */
   readonly errorPolicy?: ErrorPolicy;
   /** Fencing token. Default: the transaction that created the last of the nodes. */
@@ -52,23 +34,18 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   #wasRevoked = false;
   /** Whether its token, a guarded write or its revocation was asked for. */
   #isShown = false;
-  /** Only of a lock that may be handed on. */
-  readonly #tenure: Tenure | undefined;
-  readonly handOffs: number | undefined;
+  /** Only of a lock that the next callers may have. */
+  readonly #next: NextCaller | undefined;
   /** Set once the lock is released but kept until its minimum hold time is over. */
   #kept?: Timer;
-  /** Set once the lock is released but kept for the next caller. */
-  #keptForNext?: KeptLock;
 
   constructor(
     private readonly context: RecipeContext,
     private readonly grant: Grant,
   ) {
-    const { identity, key, method, session, nodes, errorPolicy, tenure } = grant;
-    const { connection, client, clock } = context;
-    if (tenure !== undefined) this.handOffs = tenure.handOffs += 1;
-    this.#tenure = tenure ?? (grant.handOff && new Tenure(clock.now()));
-    this.hold = new Hold(identity, { key, client }, this, method, context);
+    const { method, session, nodes, errorPolicy } = grant;
+    const { connection } = context;
+    this.hold = this.newHold(method);
     this.#watches = nodes.map(({ node, ownWatch }) => ownWatch ?? new OwnedNode(context, node));
     for (const watch of this.#watches) watch.guard(session, this);
     if (errorPolicy === 'standard')
@@ -77,10 +54,23 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
       );
     const areWatched = this.#watches.every(({ isArmed }) => isArmed); // a reconnect may have disarmed them
     if (!areWatched) this.#stopDelayedWatch = context.delayedWatches.add(this);
+    if (grant.handOff && grant.place)
+      this.#next = new NextCaller(context, grant as HandOffTerms, this);
+  }
+
+  get handOffs(): number | undefined {
+    return this.#next?.tenure.handOffs;
+  }
+
+  /** Makes a hold for a caller. */
+  newHold(method?: string): Hold<LockHold> {
+    const { context } = this;
+    const { identity, key } = this.grant;
+    return new Hold(identity, { key, client: context.client }, this, method, context);
   }
 
   get grantedAt(): number {
-    return this.#tenure?.since ?? this.hold.heldSince;
+    return this.#next?.tenure.since ?? this.hold.heldSince;
   }
 
   get confirmedAgoMs(): number | undefined {
@@ -121,12 +111,12 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     return this.#watches.every((watch) => watch.isExclusive);
   }
 
-  async fencingToken(): Promise<bigint> {
+  async fencingToken(hold: Hold): Promise<bigint> {
     this.#isShown = true;
     if (this.grant.token !== undefined) return this.grant.token;
     const last = this.#watches.at(-1)!;
     if (last.czxid === undefined) await last.keepWatching();
-    const { lost } = this.hold;
+    const { lost } = hold;
     if (lost) throw lost;
     return last.czxid!;
   }
@@ -148,24 +138,25 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
 
   nodeRevoked(): void {
     this.#wasRevoked = this.#isShown = true;
-    this.#keptForNext?.giveBack();
+    this.#next?.giveBack();
     for (const tell of [...this.#revocationListeners]) tell();
   }
 
   nodeLost(why: string): void {
-    this.hold.markLost(why);
-    this.#keptForNext?.giveBack();
+    for (const hold of this.#next?.sharers ?? [this.hold]) hold.markLost(why);
+    this.#next?.giveBack();
     if (this.#kept === undefined) return;
     this.#kept.cancel();
     void this.#endKeeping();
   }
 
-  lost(): void {
+  lost(hold: Hold): void {
+    this.#next?.lose(hold);
     this.grant.place?.leave();
   }
 
-  free(wasLost: boolean): Promise<void | 'kept'> {
-    if (!wasLost && (this.#handOn() || this.#keepForNext())) return Promise.resolve();
+  free(wasLost: boolean, hold: Hold): Promise<void | 'kept'> {
+    if (this.#next?.takes(hold, wasLost)) return Promise.resolve();
     const { clock } = this.context;
     const rest = wasLost ? 0 : this.hold.heldSince + this.hold.atLeast - clock.now();
     if (rest <= 0) return this.#remove();
@@ -173,42 +164,24 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     return Promise.resolve('kept');
   }
 
-  /** Whether the next caller may have it. Invariant: what others may have seen as its own, such as its token, is not handed on. */
-  get #mayGoOn(): boolean {
-    const { handOff, errorPolicy } = this.grant;
-    const { clock, connection } = this.context;
-    const tenure = this.#tenure;
-    if (tenure === undefined || handOff === undefined || this.#isShown) return false;
-    if (errorPolicy === 'standard' && !connection.isConnected) return false; // it would be lost, and not know
-    return tenure.mayGoOn(handOff, clock.now()) && this.hold.atLeast === 0 && this.isExclusive();
+  /** Invariant: what others may have seen as its own, such as its token, is not handed on. */
+  mayGoOn(): boolean {
+    return !this.#isShown && this.hold.atLeast === 0 && this.isExclusive();
   }
 
-  /** Hands the lock on to the next acquire of this client that waits for it; returns whether that took it. */
-  #handOn(): boolean {
-    const { place, session, onRemoved } = this.grant;
-    const tenure = this.#tenure;
-    if (place === undefined || place.isLast || !this.#mayGoOn) return false;
+  handed(tenure: Tenure): HandedNodes {
+    const { session, onRemoved } = this.grant;
     const nodes = this.grant.nodes.map(({ node }, i) => ({ node, ownWatch: this.#watches[i]! }));
-    if (!place.handOff({ session, nodes, onRemoved, tenure })) return false;
+    return { session, nodes, onRemoved, tenure };
+  }
+
+  handedOn(): void {
     this.#stopListening?.();
     this.#stopDelayedWatch?.();
-    return true;
   }
 
-  /** Keeps the lock for the next caller, if none waits; returns whether it does. */
-  #keepForNext(): boolean {
-    const { context } = this;
-    const { identity, place, handOff, nodes } = this.grant;
-    const tenure = this.#tenure;
-    if (!handOff?.keep || !tenure || !place?.isLast || context.accepts !== 'all') return false;
-    const ms = tenure.keepFor(handOff, context.clock.now());
-    if (ms <= 0 || !this.#mayGoOn) return false;
-    const giveBack = () => void this.#remove();
-    const hold = { identity, place, tenure, handOn: () => this.#handOn(), giveBack };
-    this.#keptForNext = new KeptLock(context, hold, ms);
-    if (tenure.stopLooking === undefined)
-      lookForOthers(context.connection, identity.name, nodes.length, tenure);
-    return true;
+  remove(): void {
+    void this.#remove();
   }
 
   async #endKeeping(): Promise<void> {
@@ -219,7 +192,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   /** The session and its nodes may survive: the nodes are deleted, as the lease has ended, unless the lock is being kept. */
   #suspended(state: ConnectionState, reason: string): void {
     if (this.context.connection.isConnected || this.#kept !== undefined) return;
-    if (this.#keptForNext !== undefined) return this.#keptForNext.giveBack();
+    if (this.#next?.isKept) return this.#next.giveBack();
     this.nodeLost(`the connection is ${state} (${reason})`);
     for (const { node } of this.grant.nodes) void this.context.removals.remove(node);
   }
@@ -227,7 +200,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   async #remove(): Promise<void> {
     const { removals } = this.context;
     this.#stopListening?.();
-    this.#tenure?.end();
+    this.#next?.tenure.end();
     for (const watch of this.#watches) watch.stop();
     const removed = this.grant.nodes.map(({ node }) => removals.remove(node)); // sent at once; the rest is done meanwhile
     this.#stopDelayedWatch?.();

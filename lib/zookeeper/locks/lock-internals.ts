@@ -1,11 +1,11 @@
 import { LockAbortedError } from '../../core/errors/index.js';
-import type { LinePlace } from '../../core/collections/waiting-line.js';
 import { refuseUnlessAccepted } from '../../core/internal/acquire.js';
 import type { Hold } from '../../core/internal/hold.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { ownHolder } from '../../core/internal/own-holder.js';
 import { validateAcquireOptions } from '../../core/internal/validation.js';
 import type { AcquireOptions, LockIdentity, LockRecipe } from '../../core/lock.js';
+import { SharedHold } from '../../core/shared-hold.js';
 import type { Session } from '../connection/session.js';
 import type { LockSettings } from '../lock-path.js';
 import { listChildren } from '../nodes/node-requests.js';
@@ -14,7 +14,9 @@ import type { RecipeContext } from '../recipe-context.js';
 import { type Acquisition, runAcquisition } from './acquisition.js';
 import { type AttemptPlan, LockAttempt, type PlanOf } from './lock-attempt.js';
 import type { LockInternalsDriver } from './lock-drivers.js';
-import { type HandedNodes, LockHold } from './lock-hold.js';
+import { LockHold } from './lock-hold.js';
+import type { Handed } from './next-caller.js';
+import { type Held, type Place, standInLine } from './stand-in-line.js';
 import { ZooKeeperLease } from './zookeeper-lease.js';
 
 /** An attempt that was granted in `session`. */
@@ -78,42 +80,6 @@ export class LockQueue {
   async #giveUp(attempt: LockAttempt): Promise<void> {
     attempt.ownWatch?.stop();
     attempt.left(await this.context.removals.remove(attempt.node));
-  }
-}
-
-type Place = LinePlace<HandedNodes>;
-
-/**
- * Waits for the acquires of this client that came before, one of which may hand its lock on; otherwise enters the queue.
- *
- * Invariant: an acquire without a hold has left the line; a hold leaves it at its end.
- */
-async function standInLine(
-  place: Place,
-  { wait, mayWait }: Acquisition,
-  enter: () => Promise<LockHold | undefined>,
-  take: (handed: HandedNodes) => LockHold,
-): Promise<LockHold | undefined> {
-  let hold: LockHold | undefined;
-  try {
-    if (!place.isFirst) {
-      place.onHandOff((handed) => {
-        if (!wait.isOver) hold = take(handed);
-        return hold !== undefined;
-      });
-      if (hold === undefined && !place.isFirst) {
-        if (!mayWait) return undefined;
-        wait.contended();
-        await wait.until(place.first);
-      }
-    }
-    wait.handOffs = hold?.handOffs;
-    return (hold ??= await enter());
-  } catch (error) {
-    if (hold !== undefined) return hold; // it was handed on before the wait ended
-    throw error;
-  } finally {
-    if (hold === undefined) place.leave();
   }
 }
 
@@ -206,7 +172,7 @@ export class LockInternals {
     const { method } = options;
     const plans = planOf ?? (() => this.newcomerPlan());
     // Both are written out: to spread what they have in common would take a fifth of the time of an acquire.
-    const hold = ({ attempt, session, plan }: GrantedAttempt, place?: Place) =>
+    const hold = ({ attempt, session, plan }: GrantedAttempt, place?: Place): Held =>
       new LockHold(context, {
         identity,
         key,
@@ -218,9 +184,11 @@ export class LockInternals {
         token: plan.token,
         handOff,
         place,
-      });
-    const handedOn = ({ session, nodes, onRemoved, tenure }: HandedNodes, place: Place) =>
-      new LockHold(context, {
+      }).hold;
+    const handedOn = (handed: Handed, place: Place): Held => {
+      if (handed instanceof SharedHold) return handed.join(place, method) as Held;
+      const { session, nodes, onRemoved, tenure } = handed;
+      return new LockHold(context, {
         identity,
         key,
         method,
@@ -231,16 +199,19 @@ export class LockInternals {
         handOff,
         place,
         tenure,
-      });
-    const request = { key, recipe: identity.recipe, options, mayWait };
+      }).hold;
+    };
+    const { recipe } = identity;
+    const request = { key, recipe, options, mayWait };
     const held = await runAcquisition(context, request, (acquisition) => {
       const holder = () => ownHolder(context, [identity.name]) ?? acquisition.holder;
       acquisition.wait.holder = holder;
-      if (handOff === undefined) return this.#queue.enter(acquisition, plans, hold);
+      if (handOff === undefined || planOf !== undefined)
+        return this.#queue.enter(acquisition, plans, (granted) => hold(granted));
       const place = context.lines.join(identity.name) as Place;
       const enter = () => this.#queue.enter(acquisition, plans, (granted) => hold(granted, place));
-      return standInLine(place, acquisition, enter, (handed) => handedOn(handed, place));
+      return standInLine(place, acquisition, recipe, enter, (handed) => handedOn(handed, place));
     });
-    return held && new ZooKeeperLease(held.hold);
+    return held && new ZooKeeperLease(held);
   }
 }

@@ -1,4 +1,5 @@
 import { LockOptionsError } from '../../core/errors/index.js';
+import type { Hold } from '../../core/internal/hold.js';
 import { runWithLease } from '../../core/internal/lease-handle.js';
 import { ownHolder } from '../../core/internal/own-holder.js';
 import { validateAcquireOptions, validatePermits } from '../../core/internal/validation.js';
@@ -172,10 +173,10 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
       acquisition.wait.holder = holder;
       return this.#take(acquisition, quantity);
     });
-    return held && new ZooKeeperLease(held.hold);
+    return held && new ZooKeeperLease(held);
   }
 
-  async #take(acquisition: Acquisition, quantity: number): Promise<LockHold | undefined> {
+  async #take(acquisition: Acquisition, quantity: number): Promise<Hold<LockHold> | undefined> {
     const { context, settings, identity, key } = this;
     for (;;) {
       const request = {
@@ -200,7 +201,7 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
             session,
             nodes,
             errorPolicy: settings.errorPolicy,
-          });
+          }).hold;
         const removed = attempt.remove();
         if (result === 'busy') return void (await removed);
       } catch (error) {

@@ -1,4 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
+import type { WaiterLimits } from '../../../lib/core/internal/waiter-limits.js';
 import type { Lease } from '../../../lib/core/lease.js';
 import type { AcquireOptions, Lock, Mutex } from '../../../lib/core/lock.js';
 import type { RedisClient, RedisNode } from '../../../lib/redis/connection/ioredis.js';
@@ -32,6 +33,8 @@ export interface RedisRecipe {
   firstKey?(key: string): string;
   /** Do the waiters ask again and again, and listen to nothing? Default false. */
   readonly isSpinning?: boolean;
+  /** Options of the clients. Default: none. */
+  readonly limits?: WaiterLimits;
   /** Of read/write locks. Default false. */
   readonly preferWriters?: boolean;
 }
@@ -87,7 +90,10 @@ export class RedisStage implements LockStage {
 
   async client(options: StageClientOptions = {}): Promise<RedisStageClient> {
     const redis = this.backend.connection?.() ?? duplicateOf(this.backend.client());
-    const client = await RedisStageClient.connect(redis, this.recipe, options);
+    const client = await RedisStageClient.connect(redis, this.recipe, {
+      ...this.recipe.limits,
+      ...options,
+    });
     this.#clients.add(client);
     return client;
   }
@@ -447,6 +453,11 @@ export const redisRecipes = {
     mutex: (locks, key) =>
       locks.multiLock(['b', 'a'].map((part) => locks.mutex(`${key}.${part}`, { fenced: true }))),
     firstKey: (key) => `${key}.a`,
+  },
+  sharedReads: {
+    client,
+    mutex: (locks, key) => locks.mutex(key, { handOff: false }),
+    limits: { handOff: OFTEN },
   },
   writersFirst: { client, mutex: (locks, key) => locks.mutex(key), preferWriters: true },
 } satisfies Record<string, RedisRecipe>;

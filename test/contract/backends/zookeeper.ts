@@ -1,4 +1,5 @@
 import { systemClock } from '../../../lib/core/clock.js';
+import type { WaiterLimits } from '../../../lib/core/internal/waiter-limits.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { Lease } from '../../../lib/core/lease.js';
 import type { AcquireOptions, Lock, Mutex } from '../../../lib/core/lock.js';
@@ -50,6 +51,8 @@ export interface Backend {
 
 /** A recipe that is to do what every mutex does. */
 export interface MutexRecipe {
+  /** Options of the clients. Default: none. */
+  readonly limits?: WaiterLimits;
   make(locks: ZooKeeperLockClient, key: string): Mutex;
   /** Name of the client in its errors; none where its parts may belong to several. */
   readonly client?: string;
@@ -119,7 +122,8 @@ export class Stage implements LockStage {
   /** A client with a session of its own, connected. */
   async client(options: ClientOptions = {}): Promise<Client> {
     const { transport, servers } = await this.backend.connect();
-    const client = new Client(transport, servers, { recipe: this.recipe, ...options });
+    const { recipe } = this;
+    const client = new Client(transport, servers, { recipe, ...recipe.limits, ...options });
     this.#clients.add(client);
     await client.locks.connect();
     return client;
@@ -328,6 +332,14 @@ export class Client implements StageClient {
 /** The reentrant mutex that is handed on, within bounds that no test reaches. */
 export const handedOnRecipe: MutexRecipe = {
   make: (locks, key) => locks.mutex(key, { handOff: { atMost: 1_000, for: 600_000 } }),
+  client: 'contract',
+  contenders: (path, queueIn) => queueIn(path),
+};
+
+/** The reentrant mutex, of clients whose callers share read locks, within bounds that no test reaches. */
+export const sharedReadRecipe: MutexRecipe = {
+  limits: { handOff: { atMost: 1_000, for: 600_000 } },
+  make: (locks, key) => locks.mutex(key, { handOff: false }),
   client: 'contract',
   contenders: (path, queueIn) => queueIn(path),
 };

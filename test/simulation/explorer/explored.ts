@@ -52,6 +52,7 @@ export const EXPLORED: readonly Explored[] = [
   row('mutex with guarded writes', TWO, 28, 1),
   row('mutex that is handed on', HANDED_ON, 180, 5),
   row('mutex that is kept', HANDED_ON, 288, 3),
+  row('read lock that is shared', HANDED_ON, 264, 7),
   row('mutex', { ...DISTURBED, kinds: ['cut', 'throttle'] }, 134, 1),
   row('mutex', { ...TWICE, kinds: ['cut'] }, 790, 1),
   row('mutex, again', { ...TWICE, requests: 3, kinds: ['throttle'] }, 1_891, 3),
@@ -93,6 +94,14 @@ export const EXPLORED: readonly Explored[] = [
     { ...HANDED_ON, faults: 1, kinds: ['expire', 'kill'] },
     16_545,
     80,
+    'long',
+  ),
+  row('read lock that is shared', { ...HANDED_ON, faults: 1, kinds: ['cut'] }, 6_461, 7, 'long'),
+  row(
+    'read lock that is shared',
+    { ...HANDED_ON, faults: 1, kinds: ['expire'] },
+    10_440,
+    190,
     'long',
   ),
 ];

@@ -144,6 +144,11 @@ export const SCENARIOS = {
     const { read, write } = readWriteLock(world, 'a');
     for (let i = 0; i < requests; i++) user(i, ...turn(i, read, write));
   }),
+  /** By the callers of each client that read; the others write. */
+  'read lock that is shared': scenario(({ world, user }, requests) => {
+    const { read, write } = readWriteLock(world, 'a', { atMost: 1, for: 60_000 });
+    for (let i = 0; i < requests; i++) user(i, ...turn(i + 1, read, write));
+  }),
   /** The first client reads inside of its write lock; its nodes are in the order of their creation, or not. */
   'reader inside of a writer': scenario(readerInWriter, { ids: 'rising' }),
   'reader inside of a writer, ahead of it': scenario(readerInWriter, { ids: 'falling' }),

@@ -29,6 +29,16 @@ const BUGS: readonly Planted[] = [
     violation: /believes that it is held for longer than the server keeps it/,
   },
   {
+    bug: 'releases what callers share with the first of them',
+    seeds: { 'read lock that is shared': 1 },
+    violation: /believes that it is held for longer than the server keeps it/,
+  },
+  {
+    bug: 'keeps what callers have shared',
+    seeds: { 'read lock that is shared': 1 },
+    violation: /is on the server since .*, and nobody has it/,
+  },
+  {
     bug: 'wakes none of the registered waiters',
     seeds: { mutex: 1 },
     violation: /is free since .* and its waiters are forgotten/,

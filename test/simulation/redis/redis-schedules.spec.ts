@@ -23,6 +23,7 @@ const KINDS: readonly (readonly [title: string, plot: AnyPlot])[] = [
   ['A spin lock', 'spin lock'],
   ['A read/write lock on Redis', 'read/write lock'],
   ['A read/write lock on Redis that is re-entered', 'read/write lock that is re-entered'],
+  ['A read lock on Redis that is shared', 'read lock that is shared'],
   ['A semaphore on Redis', 'semaphore'],
   ['A semaphore on Redis whose permits have no owner', 'plain semaphore'],
   ['A latch on Redis', 'latch'],

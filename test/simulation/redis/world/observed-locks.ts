@@ -1,4 +1,4 @@
-import type { Lock } from '../../../../lib/core/lock.js';
+import type { HandOff, Lock } from '../../../../lib/core/lock.js';
 import { LockName } from '../../../../lib/redis/connection/lock-name.js';
 import type { RedisLease } from '../../../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../../../lib/redis/redis-lock-client.js';
@@ -74,10 +74,11 @@ export function mutex(
 /** Any number of readers have less than all. */
 const SHARE_OF_READER = 1e-3;
 
-/** The halves of a read/write lock. */
+/** @param handOff bounds within which callers of a client share the read lock. Default: never */
 export function readWriteLock(
   key: string,
   preferWriters = false,
+  handOff?: HandOff,
 ): [read: ObservedLock, write: ObservedLock] {
   const name = new LockName(key);
   const half = (mode: 'read' | 'write'): ObservedLock => ({
@@ -87,7 +88,7 @@ export function readWriteLock(
     isFair: false,
     share: mode === 'write' ? 1 : SHARE_OF_READER,
     of(client) {
-      const lock = client.readWriteLock(key, { preferWriters });
+      const lock = client.readWriteLock(key, { preferWriters, handOff });
       return mode === 'write' ? lock.writeLock() : lock.readLock();
     },
     endOf(keyspace, { holder }) {

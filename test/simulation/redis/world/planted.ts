@@ -1,5 +1,6 @@
 import { Tenure } from '../../../../lib/core/hand-off.js';
 import { Hold } from '../../../../lib/core/internal/hold.js';
+import { SharedHold } from '../../../../lib/core/shared-hold.js';
 import { Ballot } from '../../../../lib/redis/red-lock/ballot.js';
 import { RedLockNodes } from '../../../../lib/redis/red-lock/red-lock-nodes.js';
 
@@ -154,6 +155,17 @@ export const PLANTED_IN_CLIENT = {
         retain.call(this);
       };
     }),
+  'releases what callers share with the first of them': () =>
+    replaced(
+      SharedHold.prototype,
+      'leave',
+      (leave) =>
+        function (this: SharedHold, hold) {
+          leave.call(this, hold);
+          return false;
+        },
+    ),
+  'keeps what callers have shared': () => replaced(SharedHold.prototype, 'leave', () => () => true),
   'keeps a lock that others wait for': () => replaced(Tenure.prototype, 'want', () => () => {}),
   'takes half of the servers for a majority': () => {
     const { prototype } = RedLockNodes;

@@ -109,6 +109,20 @@ export const PLOTS = {
     locks: (dice) => readWriteLock('a', dice.chance(0.5)),
     nature: { restlessness: 0.1, nesting: 0.6 },
   },
+  'read lock that is shared': {
+    locks(dice) {
+      const sharing = { atMost: dice.integer(1, 6), for: dice.pick([2_000, 20_000]) };
+      const [read, write] = readWriteLock('a', dice.chance(0.5), sharing);
+      const [alone] = readWriteLock('a');
+      return dice.pick([
+        [read, read, write],
+        [read, read, alone, write],
+      ]);
+    },
+    takeAway: ({ locks }, { name }) => locks.readWriteLock(name.redisKey).forceUnlock('read'),
+    nature: { restlessness: 0.05, nesting: 0.1 },
+    usersOfClient: 4,
+  },
   semaphore: { locks: (dice) => [semaphore('a', dice.integer(1, 3), false)] },
   'plain semaphore': {
     locks: (dice) =>
