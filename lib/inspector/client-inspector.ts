@@ -61,8 +61,9 @@ export class ClientInspector {
       health,
       state,
       processes: reports.map((report) => {
-        const { host, pid, held, waiting, endangered, stalledMs, lost, timedOut, omitted } = report;
-        return { host, pid, held, waiting, endangered, stalledMs, lost, timedOut, omitted };
+        const { host, pid, held, waiting, kept, endangered, stalledMs, lost, timedOut } = report;
+        const ever = { lost, timedOut, omitted: report.omitted };
+        return { host, pid, held, waiting, kept, endangered, stalledMs, ...ever };
       }),
       locks,
       omitted: omitted + (surveyed?.omitted ?? 0) + refusals.length,

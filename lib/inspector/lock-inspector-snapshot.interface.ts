@@ -59,6 +59,8 @@ export interface InspectedParty {
   /** Data of its node, if no process reports it; for Curator the address of the host. */
   readonly data?: string | undefined;
   readonly fencingToken?: string | undefined;
+  /** How often callers of its process have handed the lock on, or share it, if they do: see `MutexOptions.handOff`. */
+  readonly handOffs?: number | undefined;
 }
 
 /** A lock with holders or waiters. */
@@ -85,6 +87,8 @@ export interface InspectedProcess {
   readonly pid: number;
   readonly held: number;
   readonly waiting: number;
+  /** Number of locks that it keeps for its next caller: see `HandOff.keep`. */
+  readonly kept: number;
   /** Number of its locks that the servers have not confirmed for long, of those that were looked at: see `LockEvents.endangered`. */
   readonly endangered: number;
   /** The longest stall of its event loop in the last minute that was seen while it held a lock, in ms; 0 if there was none of 2 s. */

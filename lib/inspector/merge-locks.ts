@@ -172,7 +172,9 @@ function ofServer(
   party: ObservedParty,
   claim: Reported | undefined,
 ): InspectedParty & { ids: string[] } {
-  const { ids, data, since, mode, host, pid, method, fencingToken } = party;
+  const { ids, data, since, mode, host, pid, fencingToken } = party;
+  // Where the lock was handed on, the servers know the first caller.
+  const method = claim?.activity.handOffs ? undefined : party.method;
   const stated = { mode, host, pid, method, fencingToken };
   const known = Object.entries(stated).filter(([, value]) => value !== undefined);
   // For a process that reports, the node data adds nothing, and the process's own time is more accurate.
@@ -181,10 +183,10 @@ function ofServer(
 }
 
 function ofProcess({ activity, process }: Reported): InspectedParty {
-  const { ids, method, participant, since, recipe, fencingToken } = activity;
+  const { ids, method, participant, since, recipe, fencingToken, handOffs } = activity;
   const mode = recipe === 'readLock' ? 'read' : recipe === 'writeLock' ? 'write' : undefined;
   const { host, pid } = process;
-  return { ids, mode, host, pid, method, participant, since, fencingToken };
+  return { ids, mode, host, pid, method, participant, since, fencingToken, handOffs };
 }
 
 function shown({

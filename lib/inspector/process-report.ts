@@ -23,6 +23,8 @@ export interface ReportedActivity {
   readonly ids: readonly string[];
   /** Fencing token, if the process knows it. */
   readonly fencingToken?: string;
+  /** How often the lock was handed on, if it was. */
+  readonly handOffs?: number;
 }
 
 /** What one client of one process reports to the other processes. */
@@ -35,7 +37,8 @@ export interface ProcessReport {
   readonly omitted: number;
   readonly held: number;
   readonly waiting: number;
-  /** 0 in the reports of earlier versions. */
+  /** This and what follows is 0 in the reports of earlier versions. */
+  readonly kept: number;
   readonly endangered: number;
   readonly stalledMs: number;
   readonly lost: number;
@@ -83,6 +86,7 @@ export function makeReport(
     activities,
     unlisted = { held: 0, waiting: 0 },
     endangered = 0,
+    kept = 0,
   }: Pick<LockInspection, 'nameOf'> & Pick<UrgentActivity, 'activities'> & Partial<UrgentActivity>,
   counts: LockCounts,
   maxBytes: number,
@@ -115,6 +119,7 @@ export function makeReport(
       since: Math.round(now - forMs),
       ids: ids.slice(0, MOST),
       fencingToken: each.fencingToken?.toString(),
+      handOffs: each.handOffs,
     };
   });
   const held = activities.filter(({ state }) => state === 'held').length;
@@ -126,6 +131,7 @@ export function makeReport(
     omitted: activities.length - activity.length + unlisted.held + unlisted.waiting,
     held: held + unlisted.held,
     waiting: activities.length - held + unlisted.waiting,
+    kept,
     endangered,
     stalledMs: Math.round(EventLoopStalls.shared.longestWithin(RECENT)?.ms ?? 0),
     lost: counts.lost,
@@ -157,7 +163,7 @@ export function parseReport(text: string): ProcessReport | undefined {
   try {
     const { activity, locks, omitted = 0, uncounted = 0, ...rest } = fieldsOf(JSON.parse(text));
     const { id, host, pid, held, waiting, lost, timedOut } = rest;
-    const { endangered = 0, stalledMs = 0 } = rest;
+    const { kept = 0, endangered = 0, stalledMs = 0 } = rest;
     if (!Array.isArray(activity) || activity.length > MOST) return undefined;
     const counts = Object.entries(fieldsOf(locks));
     if (counts.length > MOST) return undefined;
@@ -169,6 +175,7 @@ export function parseReport(text: string): ProcessReport | undefined {
       omitted: countOf(omitted),
       held: countOf(held),
       waiting: countOf(waiting),
+      kept: countOf(kept),
       endangered: countOf(endangered),
       stalledMs: countOf(stalledMs),
       lost: countOf(lost),
@@ -182,8 +189,8 @@ export function parseReport(text: string): ProcessReport | undefined {
 }
 
 function activityOf(value: unknown): ReportedActivity {
-  const { state, name, key, recipe, method, participant, since, ids, fencingToken } =
-    fieldsOf(value);
+  const { state, name, key, recipe, ...rest } = fieldsOf(value);
+  const { method, participant, since, ids, fencingToken, handOffs } = rest;
   if (state !== 'held' && state !== 'waiting') throw new TypeError('no state');
   if (typeof recipe !== 'string' || !Object.hasOwn(KINDS, recipe)) throw new TypeError('no recipe');
   if (!Array.isArray(ids) || ids.length > MOST) throw new TypeError('no ids');
@@ -197,6 +204,7 @@ function activityOf(value: unknown): ReportedActivity {
     since: timeOf(since),
     ids: ids.map((id) => textOf(id)),
     ...(fencingToken !== undefined && { fencingToken: textOf(fencingToken, SHORT_TEXT) }),
+    ...(handOffs !== undefined && { handOffs: countOf(handOffs) }),
   };
 }
 

@@ -89,10 +89,12 @@ describe('The inspector, of elections in other processes,', () => {
       const key = `${backend}-${recipe}`;
       for (const [i, news] of ['held', 'waiting', 'waiting'].entries())
         expect(await team().order(i, `${backend} ${recipe} ${key} web-${i}`)).toBe(news);
-      const first = await shown(inspector, key, (it) => idsOf(it) === 'web-0,web-1,web-2');
+      const first = await shown(inspector, key, (it) => {
+        const isReported = it.holders[0]?.pid !== undefined; // a busy process may be late with its answer
+        return isReported && idsOf(it) === 'web-0,web-1,web-2';
+      });
       expect(first.kind).toBe(`leader ${recipe}`);
       const [leader] = first.holders;
-      expect(leader!.pid).toEqual(expect.any(Number));
       expect(leader!.fencingToken).toMatch(/^\d+$/);
 
       expect(await inspector.release(backend, first.name, leader!.ids)).toBe(true);
@@ -216,6 +218,25 @@ describe('The inspector, of processes that report nothing to it,', () => {
     const { ids } = election.holders[0]!;
     expect(await inspector.release('default', election.name, ids)).toBe(true);
     expect(signal.aborted).toBe(true);
+  });
+
+  it('shows the present caller of a lock that was handed on, a lock that is shared, and how many are kept', async () => {
+    const app = await boot({ backend: 'redis', connect: redis().url });
+    const locks = clientOf(app);
+    const bounds = { atMost: 9, for: 600_000 };
+    const handOff = { ...bounds, keep: 5_000 };
+    const hot = locks.mutex('hot', { handOff });
+    await hot.using(() => {}, { method: 'Seats.take' });
+    const held = [await hot.acquire({ method: 'Seats.free' })];
+    const reading = locks.readWriteLock('prices', { handOff: bounds }).readLock();
+    held.push(await reading.acquire({ method: 'Prices.list' }), await reading.acquire());
+    await locks.mutex('cold', { handOff }).using(() => {});
+    const [client] = (await app.get(LockInspector).snapshot()).clients;
+    expect(client!.processes).toMatchObject([{ held: 3, kept: 1 }]);
+    const holdersOf = (key: string) => client!.locks.find((lock) => lock.key === key)!.holders;
+    expect(holdersOf('hot')).toMatchObject([{ method: 'Seats.free', handOffs: 1 }]);
+    expect(holdersOf('prices')).toMatchObject([{ method: 'Prices.list', handOffs: 1 }]);
+    await Promise.all(held.map((lease) => lease.release()));
   });
 
   it('shows what the nodes of ZooKeeper carry, and says when the servers do not answer', async () => {

@@ -17,6 +17,8 @@ interface Acquires {
   readonly clock: Clock;
   readonly holds: OrderedSet<ClientHold>;
   readonly waits: OrderedSet<WaitScope>;
+  /** Locks kept for the next caller; none where there is no hand-off. */
+  readonly kept?: { readonly size: number } | undefined;
 }
 
 /** Those acquires of a client that matter most to an operator, and how many others there are. */
@@ -27,6 +29,8 @@ export interface UrgentActivity {
   readonly unlisted: { readonly held: number; readonly waiting: number };
   /** Number of the locks that are endangered, of those that were examined. */
   readonly endangered: number;
+  /** Number of locks that no caller holds, kept for the next one. */
+  readonly kept: number;
 }
 
 /** So many acquires are examined for each that is listed. */
@@ -36,7 +40,10 @@ const EXAMINED = 5;
  * The most urgent acquires of a client, at most `most`. Its cost does not depend on the number of the others: the oldest are
  * examined, and the rest is only counted. In that count, a lock that was lost is held until it is released.
  */
-export function urgentActivity({ clock, holds, waits }: Acquires, most: number): UrgentActivity {
+export function urgentActivity(
+  { clock, holds, waits, kept }: Acquires,
+  most: number,
+): UrgentActivity {
   const examined = EXAMINED * most;
   const rest = {
     held: Math.max(0, holds.size - examined),
@@ -53,6 +60,7 @@ export function urgentActivity({ clock, holds, waits }: Acquires, most: number):
   const now = clock.now();
   return {
     endangered: count(live, isEndangered),
+    kept: kept?.size ?? 0,
     activities: alternately<QueuedActivity>(
       listedWaits.map((wait) => ({ ...waitingActivity(wait)!, waiterId: wait.waiterId?.() })),
       listedHolds.map((hold) => heldActivity(hold, now)),
@@ -115,7 +123,7 @@ export function acquireStatus({
   holds,
   waits,
   kept,
-}: Omit<Acquires, 'clock'> & { readonly kept?: { readonly size: number } | undefined }): Pick<
+}: Omit<Acquires, 'clock'>): Pick<
   LockClientStatus,
   'held' | 'kept' | 'waiting' | 'endangered' | 'stall'
 > {

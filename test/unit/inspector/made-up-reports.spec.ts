@@ -31,7 +31,7 @@ const activity = (change: Partial<ReportedActivity>): ReportedActivity => ({
 
 const reportOf = (id: string, ...activities: ReportedActivity[]): ProcessReport => ({
   ...{ id, host: 'web', pid: 7, held: 1, waiting: 1, lost: 0, timedOut: 0 },
-  ...{ endangered: 0, stalledMs: 0 },
+  ...{ kept: 0, endangered: 0, stalledMs: 0 },
   ...{ omitted: 0, uncounted: 0, locks: { pay: [1, 2] } },
   activity: activities,
 });

@@ -17,7 +17,7 @@ function activity(change: Partial<ReportedActivity>): ReportedActivity {
 }
 
 function report(pid: number, ...activities: Partial<ReportedActivity>[]): ProcessReport {
-  const now = { held: 0, waiting: 0, endangered: 0, stalledMs: 0, omitted: 0 };
+  const now = { held: 0, waiting: 0, kept: 0, endangered: 0, stalledMs: 0, omitted: 0 };
   const ever = { lost: 0, timedOut: 0, locks: {}, uncounted: 0 };
   return { id: `${pid}`, host: 'h', pid, activity: activities.map(activity), ...now, ...ever };
 }
@@ -281,6 +281,17 @@ describe('What servers and processes report, together', () => {
   });
 });
 
+describe('A lock that was handed on', () => {
+  it('is shown with its present caller, though the servers know the first one', () => {
+    const surveyed = lockOf({ ids: ['1'], state: 'held', method: 'A.a' });
+    const held = { ids: ['1'], method: 'B.b' };
+    const methodIf = (handOffs?: number) =>
+      merge([report(1, { ...held, handOffs })], [surveyed], keyOf)[0]!.holders[0];
+    expect(methodIf(3)).toMatchObject({ method: 'B.b', handOffs: 3 });
+    expect(methodIf()).toMatchObject({ method: 'A.a', handOffs: undefined });
+  });
+});
+
 describe('The report of another process', () => {
   it('is read as it was written', () => {
     const written = report(1, { method: 'A.a' }, { state: 'waiting' });
@@ -288,7 +299,8 @@ describe('The report of another process', () => {
   });
 
   it('of an earlier version has no locks in danger', () => {
-    const written = { ...report(1), endangered: undefined, stalledMs: undefined };
+    const former = { kept: undefined, endangered: undefined, stalledMs: undefined };
+    const written = { ...report(1), ...former };
     expect(parseReport(JSON.stringify(written))).toEqual(report(1));
   });
 
@@ -298,6 +310,7 @@ describe('The report of another process', () => {
     ...['pid', 'held', 'lost', 'omitted'].map((field): [string, unknown] => [field, -1]),
     ['timedOut', 1e300],
     ['endangered', '1'],
+    ['kept', -1],
     ['stalledMs', 0.5],
     ['activity', [null]],
     ['activity', { length: 1 }],
@@ -314,6 +327,7 @@ describe('The report of another process', () => {
       { method: 5, recipe: 'leaderLatch' },
       { method: null },
       { fencingToken: 7 },
+      { handOffs: '7' },
       { state: 'lost' },
       { recipe: '__proto__' },
       { recipe: 'toString' },

@@ -45,6 +45,10 @@ const linesOf = (lock, party, isHolder) => {
   const facts = isSaid ? [] : [shownText('', where)];
   if (party.since !== undefined) facts.push(timed(party.since, isHolder ? 'for' : 'waits'));
   if (party.fencingToken !== undefined) facts.push(`token ${plainText(party.fencingToken)}`);
+  if (party.handOffs > 0)
+    facts.push(
+      `${party.mode === 'read' ? 'shared' : 'handed on'} ${plural(party.handOffs, 'time')}`,
+    );
   if (isHolder && party.ids.length > 1)
     facts.push(plural(party.ids.length, lock.kind === 'semaphore' ? 'permit' : 'server'));
   return [name, element('div', 'detail', ...facts.flatMap((fact) => [' · ', fact]).slice(1))];

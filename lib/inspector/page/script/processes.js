@@ -15,19 +15,26 @@ export const tableOf = (className, columns) => {
 /** The processes that report, folded. */
 export const processesView = () => {
   const summary = element('summary', '');
-  const { table, body } = tableOf('processes', ['Process', 'Held', 'Waiting', 'Lost', 'Timed out']);
+  const { table, body } = tableOf('processes', [
+    'Process',
+    'Held',
+    'Kept',
+    'Waiting',
+    'Lost',
+    'Timed out',
+  ]);
   return {
     element: element('details', '', summary, element('div', 'wide', table)),
     update({ name, processes }) {
       summary.textContent = plural(processes.length, 'process');
       table.setAttribute('aria-label', `Processes of ${name}`);
       body.replaceChildren(
-        ...processes.map(({ host, pid, held, waiting, lost, timedOut }) =>
+        ...processes.map(({ host, pid, held, kept, waiting, lost, timedOut }) =>
           element(
             'tr',
             '',
             element('td', '', plainText(`${host} · ${pid}`)),
-            ...[held, waiting, lost, timedOut].map((count) =>
+            ...[held, kept, waiting, lost, timedOut].map((count) =>
               element('td', 'number', String(count)),
             ),
           ),
