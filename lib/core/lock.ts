@@ -89,8 +89,8 @@ export interface ReadWriteLockOptions {
    *
    * The servers see one holder, which the first caller has named. If it is lost, all of them lose it. Their fencing tokens are the
    * same; once one was asked for, or a guarded write, an extension or the revocation, later callers ask the servers. So do those
-   * with a `lease` or `maxHold` of their own, and those inside of the write lock. (Reader-writer
-   * cohort locks: Calciu, Dice and others.)
+   * with a `lease` or `maxHold` of their own, and those inside of the write lock. (Reader-writer cohort locks: Calciu, Dice and
+   * others.)
    *
    * @default the `handOff` of the client, without its `keep`
    */

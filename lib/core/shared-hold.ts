@@ -35,7 +35,7 @@ export class SharedHold {
   #place?: Place | undefined;
   #isOver = false;
 
-  /** Those who wait behind that place have it before this returns, within the bounds. */
+  /** The callers that wait behind that place have it before this returns, within the bounds. */
   constructor(
     private readonly grant: SharedGrant,
     first: Hold,
@@ -71,7 +71,7 @@ export class SharedHold {
     return this.#holds.size > 0;
   }
 
-  /** One of its holds is released, lost or not; returns whether it is not to be released, for others have it, or it was. */
+  /** The caller of one of its holds releases that, lost or not; returns false if the servers are to release the lock now. */
   leave(hold: Hold): boolean {
     this.#holds.delete(hold);
     if (this.#holds.size > 0 || this.#isOver) return true;

@@ -169,8 +169,7 @@ export function nextCallerOf(
   held: Held,
 ): NextCaller | undefined {
   const { handOff, isRenewed, release } = grant;
-  if (handOff === undefined || commands.localQueue === 'none') return undefined;
-  if (!isRenewed || release !== undefined) return undefined;
+  if (handOff === undefined || !isRenewed || release !== undefined) return undefined;
   return new NextCaller(context, commands, grant, handOff, held);
 }
 
