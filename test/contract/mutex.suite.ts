@@ -10,12 +10,19 @@ import { byTier } from '../support/tier.js';
 import { eventually } from '../support/time.js';
 import {
   contendersBecome,
+  expectReleased,
   type Deployment,
   type LockStage,
   onStage,
   type StageClient,
 } from './backends/stage.js';
-import { type Backend, handedOnRecipe, semaphoreMutexRecipe, Stage } from './backends/zookeeper.js';
+import {
+  type Backend,
+  handedOnRecipe,
+  keptRecipe,
+  semaphoreMutexRecipe,
+  Stage,
+} from './backends/zookeeper.js';
 import { handOffSuite } from './hand-off.suite.js';
 import { keptLockSuite } from './kept-lock.suite.js';
 import { deadlockSuite, peerDeadlockSuite } from './deadlock.suite.js';
@@ -44,12 +51,22 @@ export function mutexSuite(on: Deployment<Backend>): void {
   });
 }
 
-/** Everything that a mutex promises that is handed on from caller to caller, but for the order across processes. */
+/**
+ * Everything that a mutex promises that is handed on from caller to caller, and kept while there is none, but for the order
+ * across processes.
+ */
 export function handedOnMutexSuite(on: Deployment<Backend>): void {
+  const traits = { isFair: false, isVariant: true, isHandedOn: true };
+
   describe(`A mutex that is handed on, on ${on.name}`, () => {
     const stage = onStage(() => Stage.build(on.backend(), handedOnRecipe));
-    everyMutexSuite(on, stage, { isFair: false, isVariant: true, isHandedOn: true });
+    everyMutexSuite(on, stage, traits);
     handOffSuite(on.name, stage);
+  });
+
+  describe(`A mutex that is kept, on ${on.name}`, () => {
+    const stage = onStage(() => Stage.build(on.backend(), keptRecipe));
+    everyMutexSuite(on, stage, traits);
     keptLockSuite(on.name, stage);
   });
 }
@@ -246,7 +263,7 @@ function mutexClosingSuite(stage: () => LockStage): void {
 
     expect(held.isHeld).toBe(true);
     await held.release();
-    expect(await stage().contenders()).toEqual([]);
+    await expectReleased(stage());
   });
 
   it('is announced by limitWaits(): locks are granted, and only waits without a bound get one', async () => {

@@ -18,6 +18,7 @@ const REDIS_NAMES = {
   fenced: 'fenced mutex',
   fair: 'fair mutex',
   handedOn: 'mutex that is handed on',
+  kept: 'mutex that is kept',
   spin: 'spin lock',
   semaphoreMutex: 'semaphore mutex',
 };
@@ -35,9 +36,8 @@ export function redisMutexSuite(
       isVariant: kind !== 'mutex',
       shown: 'itself',
     });
-    if (kind !== 'handedOn') return;
-    handOffSuite(on.name, stage);
-    keptLockSuite(on.name, stage);
+    if (kind === 'handedOn') handOffSuite(on.name, stage);
+    if (kind === 'kept') keptLockSuite(on.name, stage);
   });
 }
 

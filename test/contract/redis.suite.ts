@@ -19,6 +19,7 @@ export function redisSuite(on: Deployment<RedisBackend>): void {
   redisMutexSuite(on, 'fenced');
   redisMutexSuite(on, 'fair');
   redisMutexSuite(on, 'handedOn');
+  redisMutexSuite(on, 'kept');
   redisMutexSuite(on, 'spin');
   redisMutexSuite(on, 'semaphoreMutex');
   redisReadWriteLockSuite(on);
@@ -41,6 +42,7 @@ export function redisSuite(on: Deployment<RedisBackend>): void {
 export function redisClusterSuite(on: Deployment<RedisBackend>): void {
   redisMutexSuite(on);
   redisMutexSuite(on, 'handedOn');
+  redisMutexSuite(on, 'kept');
   redisMutexSuite(on, 'fair');
   redisMutexSuite(on, 'spin');
   redisReadWriteLockSuite(on);
@@ -55,6 +57,7 @@ export function redisClusterSuite(on: Deployment<RedisBackend>): void {
 /** All that locks behind Sentinels have to do. */
 export function redisSentinelSuite(on: Deployment<RedisBackend>): void {
   redisMutexSuite(on);
+  redisMutexSuite(on, 'kept');
   redisMutexSuite(on, 'fair');
   redisReadWriteLockSuite(on);
   redisSemaphoreSuite(on);

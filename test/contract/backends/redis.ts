@@ -439,6 +439,10 @@ export const redisRecipes = {
   fenced: { client, mutex: (locks, key) => locks.mutex(key, { fenced: true }) },
   fair: { client, mutex: (locks, key) => locks.mutex(key, { fair: true }) },
   handedOn: { client, mutex: (locks, key) => locks.mutex(key, { handOff: OFTEN }) },
+  kept: {
+    client,
+    mutex: (locks, key) => locks.mutex(key, { handOff: { ...OFTEN, keep: OFTEN.for } }),
+  },
   spin: { client, mutex: (locks, key) => locks.spinLock(key), isSpinning: true },
   semaphoreMutex: { client, mutex: (locks, key) => locks.semaphoreMutex(key) },
   multiLock: {

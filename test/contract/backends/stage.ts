@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
 import type { Lease } from '../../../lib/core/lease.js';
 import type { WaiterLimits } from '../../../lib/core/internal/waiter-limits.js';
 import type { LockClient } from '../../../lib/core/lock-client.js';
@@ -154,14 +154,31 @@ export function onStage<S extends LockStage>(build: () => Promise<S>): () => S {
   return () => stage;
 }
 
-/** Resolves when so many hold the lock of the test or wait for it. */
+/** Resolves when so many hold the lock of the test or wait for it; not counted is a client that keeps it for its next caller. */
 export async function contendersBecome(stage: LockStage, count: number): Promise<void> {
   await eventually(`${count} hold it or wait`, async () => {
     const contenders = await stage.contenders();
-    if (contenders.length !== count) throw new Error(contenders.join(', '));
+    if (contenders.length - keptBy(stage) !== count) throw new Error(contenders.join(', '));
     return true;
   });
 }
+
+/** Checks that no caller holds the lock of the test or waits for it. */
+export async function expectReleased(stage: LockStage): Promise<void> {
+  expect(await stage.contenders()).toHaveLength(keptBy(stage));
+}
+
+/** `theirs` takes the lock of the test that `mine` has released: in one attempt, but where `mine` keeps it until it is asked. */
+export async function takenOver(stage: LockStage): Promise<Lease> {
+  const lock = stage.theirs.lock(stage.key);
+  const lease = keptBy(stage) > 0 ? await lock.acquire() : await lock.tryAcquire();
+  if (lease === undefined) throw new Error(`${stage.key} was not released`);
+  return lease;
+}
+
+/** How many clients keep the lock of the test for their next caller, as those do that were asked to. */
+const keptBy = ({ mine, theirs }: LockStage): number =>
+  (mine.locks.status().kept ?? 0) + (theirs.locks.status().kept ?? 0);
 
 /** Does the work while the servers answer nothing. */
 export async function whileFrozen(stage: LockStage, work: () => Promise<unknown>): Promise<void> {

@@ -329,16 +329,26 @@ export class Client implements StageClient {
   }
 }
 
-/** The reentrant mutex that is handed on, within bounds that no test reaches. */
+/** Within bounds that no test reaches. */
+const OFTEN = { atMost: 1_000, for: 600_000 };
+
+/** The reentrant mutex that is handed on. */
 export const handedOnRecipe: MutexRecipe = {
-  make: (locks, key) => locks.mutex(key, { handOff: { atMost: 1_000, for: 600_000 } }),
+  make: (locks, key) => locks.mutex(key, { handOff: OFTEN }),
   client: 'contract',
   contenders: (path, queueIn) => queueIn(path),
 };
 
-/** The reentrant mutex, of clients whose callers share read locks, within bounds that no test reaches. */
+/** The reentrant mutex that its client keeps. */
+export const keptRecipe: MutexRecipe = {
+  make: (locks, key) => locks.mutex(key, { handOff: { ...OFTEN, keep: OFTEN.for } }),
+  client: 'contract',
+  contenders: (path, queueIn) => queueIn(path),
+};
+
+/** The reentrant mutex, of clients whose callers share read locks. */
 export const sharedReadRecipe: MutexRecipe = {
-  limits: { handOff: { atMost: 1_000, for: 600_000 } },
+  limits: { handOff: OFTEN },
   make: (locks, key) => locks.mutex(key, { handOff: false }),
   client: 'contract',
   contenders: (path, queueIn) => queueIn(path),
