@@ -7,7 +7,10 @@ export interface LockHolder {
   readonly host?: string | undefined;
   /** Process id; set as `host` is. */
   readonly pid?: number | undefined;
-  /** Class and method of a decorated method, or the `method` that was given to the acquire; set as `host` is. */
+  /**
+   * Class and method of a decorated method, or the `method` that was given to the acquire; set as `host` is. If the lock was handed
+   * on, or is kept, other clients see that of the first caller.
+   */
   readonly method?: string | undefined;
   /** When it requested or was granted the lock, by the clock of its host; on ZooKeeper by that of the server. */
   readonly since?: Date | undefined;

@@ -91,6 +91,21 @@ export function handOffSuite({ it, stage }: OnRedis): void {
     await lease.release();
   });
 
+  it('shows the present caller among its holders, and the first one to other clients', async () => {
+    const { mine, theirs, key } = stage();
+    const mutex = mine.mutex(key, { handOff: { ...handOff, keep: handOff.for } });
+    const methods = async (of: typeof mutex) => (await of.holders()).map(({ method }) => method);
+    const first = await mutex.acquire({ method: 'Seats.take' });
+    const next = mutex.acquire({ method: 'Seats.free' });
+    expect(await methods(mutex)).toEqual(['Seats.take']);
+    await first.release();
+    const second = await next;
+    expect(await methods(mutex)).toEqual(['Seats.free']);
+    expect(await methods(theirs.mutex(key))).toEqual(['Seats.take']);
+    await second.release();
+    expect(await methods(mutex)).toEqual([undefined]);
+  });
+
   it('does not hand on a lock after its connection was interrupted', async () => {
     const { client, interrupt } = await stage().clientToInterrupt();
     const mutex = client.mutex(stage().key, { handOff });

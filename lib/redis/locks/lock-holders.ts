@@ -1,4 +1,8 @@
 import { hostname } from 'node:os';
+import type { Clock } from '../../core/clock.js';
+import type { OrderedSet } from '../../core/collections/ordered-set.js';
+import type { ClientHold } from '../../core/internal/hold.js';
+import type { KeptLock } from '../../core/kept-lock.js';
 import type { LockHolder } from '../../core/lock-holder.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
@@ -17,6 +21,15 @@ export interface HolderIds {
 /** Creates the id of a holder, `<uuid of the client>:<number>`, never the same twice. */
 export function newHolder(ids: HolderIds): string {
   return `${ids.client}:${(ids.last += 1)}`;
+}
+
+/** What a client has on its servers. */
+interface Owner {
+  readonly connection: RedisConnection;
+  readonly clock: Clock;
+  readonly holds: OrderedSet<ClientHold>;
+  readonly kept: OrderedSet<KeptLock>;
+  readonly holderIds: HolderIds;
 }
 
 const US = JSON.stringify({ host: hostname(), pid: process.pid });
@@ -47,6 +60,27 @@ export async function readHolders(
     name,
     Array.isArray(flat) ? flat : Object.entries(flat).flat(),
   );
+}
+
+/** The same, with the present callers of what this client has handed on; the server knows the first ones. */
+export async function presentHolders(client: Owner, name: LockName): Promise<LockHolder[]> {
+  const holders = await readHolders(client.connection, name);
+  return holders.map((holder) => ({ ...holder, ...presentCaller(client, name, holder.id) }));
+}
+
+function presentCaller(
+  { holds, kept, clock, holderIds }: Owner,
+  { redisKey }: LockName,
+  holder: string,
+): Pick<LockHolder, 'method' | 'since'> | undefined {
+  if (!holder.startsWith(`${holderIds.client}:`)) return undefined;
+  for (const { identity, isLive, backend, subject, heldSince } of holds.walk()) {
+    if (identity.name !== redisKey || !isLive || !backend.handOffs) continue;
+    if (!backend.holders.includes(holder)) continue;
+    return { method: subject.method, since: new Date(Date.now() - (clock.now() - heldSince)) };
+  }
+  for (const lock of kept.walk()) if (lock.identity.name === redisKey) return { method: undefined };
+  return undefined;
 }
 
 /** The holders in the hash of a lock: its fields, each followed by its value. Rejects as ioredis does. */

@@ -7,7 +7,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import { lockForceUnlock } from '../scripts/index.js';
 import type { BaseLock } from './base-lock.js';
 import { IdempotentRequests } from './idempotent-requests.js';
-import { readHolders } from './lock-holders.js';
+import { presentHolders } from './lock-holders.js';
 import { waitersOf } from './lock-commands.js';
 import type { RedisAcquireOptions, RedisLease } from './redis-lease.js';
 
@@ -82,7 +82,7 @@ export class RedisLock implements Mutex {
 
   /** Resolves to the current holders. Rejects as ioredis does. */
   holders(): Promise<LockHolder[]> {
-    return readHolders(this.context.connection, this.name);
+    return presentHolders(this.context, this.name);
   }
 
   /**

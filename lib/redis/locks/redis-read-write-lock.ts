@@ -9,7 +9,7 @@ import { readWriteForceUnlock } from '../scripts/index.js';
 import { BaseLock } from './base-lock.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { type LockCommands, waitersOf } from './lock-commands.js';
-import { readHolders } from './lock-holders.js';
+import { presentHolders } from './lock-holders.js';
 import { readCommands, writeCommands } from './read-write-commands.js';
 import type { SharedFencingToken } from './redis-grant.js';
 import type { RedisHold } from './redis-hold.js';
@@ -149,7 +149,7 @@ export class RedisReadWriteLock implements ReadWriteLock {
 
   /** Resolves to the current holders. Rejects as ioredis does. */
   holders(): Promise<LockHolder[]> {
-    return readHolders(this.context.connection, this.name);
+    return presentHolders(this.context, this.name);
   }
 
   /**
