@@ -78,8 +78,8 @@ export class MultiLock implements Lock {
     return this.#take(options, false);
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   async #take(given: AcquireOptions, mayWait: boolean): Promise<MultiLease | undefined> {

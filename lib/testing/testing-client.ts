@@ -54,8 +54,7 @@ function leasedLock<L extends Lock>(lock: L, clock: Clock, client: string, bound
     const asked = lockFor({ lease, maxHold });
     return bounded(await asked.tryAcquire(options), { lease, maxHold });
   };
-  const using: Lock['using'] = async (fn, options) =>
-    await runWithLease(await acquire(options), fn);
+  const using: Lock['using'] = async (fn, options) => await runWithLease(acquire(options), fn);
   return overrideMembers(lock, { acquire, tryAcquire, using } as Partial<L>);
 }
 

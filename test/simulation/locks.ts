@@ -367,8 +367,8 @@ export class ObservedPart implements Lock {
     return this.#take(options, true, () => this.#real.tryAcquire(options));
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   async #take(

@@ -785,8 +785,8 @@ class SketchedMultiLock implements Lock {
     return this.#take(options, (part, rest) => part.tryAcquire(rest));
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   async #take(

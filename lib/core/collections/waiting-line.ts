@@ -32,8 +32,7 @@ export class LinePlace<H> {
   /** Called when the next one in the line has come; set while it has nothing else to do with the lock. */
   onFollowed?: (() => void) | undefined;
   #takeOver?: TakeOver<H>;
-  #first?: Promise<void>;
-  #moved?: () => void;
+  #onFirst?: () => void;
 
   constructor(private readonly line: Line<H>) {}
 
@@ -42,12 +41,10 @@ export class LinePlace<H> {
     return this.isInLine && this.behind === undefined;
   }
 
-  /** Resolves when it has its turn. */
-  get first(): Promise<void> {
-    this.#first ??= this.isFirst
-      ? Promise.resolve()
-      : new Promise<void>((resolve) => (this.#moved = resolve));
-    return this.#first;
+  /** Calls `listener`, the last one that was given, when it has its turn: now if it has it. */
+  onFirst(listener: () => void): void {
+    this.#onFirst = listener;
+    if (this.isFirst) listener();
   }
 
   /**
@@ -63,7 +60,7 @@ export class LinePlace<H> {
 
   moveUp(): void {
     this.isFirst = true;
-    this.#moved?.();
+    this.#onFirst?.();
   }
 
   /** Must be called when the acquire neither wants nor holds the lock any more; idempotent. */

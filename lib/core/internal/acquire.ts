@@ -122,6 +122,19 @@ export async function runWait<T>(
   }
 }
 
+/**
+ * Begins an acquire; what that throws, the result rejects with. Not an async function, as its frame would stay on the heap for as
+ * long as the acquire waits, and there may be thousands.
+ */
+export function beginAcquire<L>(begin: () => L | Promise<L>): Promise<L> {
+  try {
+    const result = begin();
+    return result instanceof Promise ? result : Promise.resolve(result);
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+}
+
 /** A request to acquire a lock. */
 export interface AcquireRequest extends WaitRequest {
   readonly recipe: LockRecipe;

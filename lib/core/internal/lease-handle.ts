@@ -109,11 +109,12 @@ export function lossReason(lease: Lease): LockLostError | undefined {
   return undefined;
 }
 
-/** Runs `fn` in the scope of `lease`, then releases it; settles as `fn` does. */
+/** Runs `fn` in the scope of the lease that is acquired, then releases it; settles as `fn` does, or as the acquire if that fails. */
 export async function runWithLease<T>(
-  lease: Lease,
+  acquired: Promise<Lease>,
   fn: (lease: Lease) => Promise<T> | T,
 ): Promise<T> {
+  const lease = await acquired;
   try {
     return await lease.run(() => fn(lease));
   } finally {

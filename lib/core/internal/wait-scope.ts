@@ -121,16 +121,23 @@ export class WaitScope {
 
   /** Settles as `event` does, or rejects as soon as the wait has ended, whichever comes first. */
   until<T>(event: Promise<T>): Promise<T> {
+    return this.untilCalled((resolve, reject) => event.then(resolve, reject));
+  }
+
+  /** The same for an event without a promise of its own: `begin` is called now, and what it gets, when the event occurs. */
+  untilCalled<T>(
+    begin: (resolve: (value: T) => void, reject: (error: Error) => void) => unknown,
+  ): Promise<T> {
     this.#checkClient();
     return new Promise<T>((resolve, reject) => {
       if (this.#error !== undefined) reject(this.#error);
       else this.#enders.add(reject);
-      event.then(
+      begin(
         (value) => {
           this.#enders.delete(reject);
           resolve(value);
         },
-        (error: Error) => {
+        (error) => {
           this.#enders.delete(reject);
           reject(error);
         },
@@ -142,9 +149,7 @@ export class WaitScope {
   async sleep(ms: number): Promise<void> {
     let timer: Timer | undefined;
     try {
-      await this.until(
-        new Promise<void>((resolve) => (timer = this.context.clock.setTimer(resolve, ms))),
-      );
+      await this.untilCalled<void>((wake) => (timer = this.context.clock.setTimer(wake, ms)));
     } finally {
       timer?.cancel();
     }

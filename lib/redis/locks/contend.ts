@@ -61,7 +61,7 @@ export async function contend<T>(
       else if (!place.isFirst) {
         if (request.mayWait) wait.contended();
         else if (!wasKept) return undefined;
-        await wait.until(place.first());
+        await place.first(wait);
         if (result !== undefined) return result;
       }
     }
@@ -96,6 +96,6 @@ function lastSeen<T>(
 /** Resolves when this acquire is the one that asks the server for its process, to whether it had to wait for that. */
 async function firstOf(places: readonly LocalQueuePlace[], wait: WaitScope): Promise<boolean> {
   let wasBehind = false;
-  for (const place of places) if (await wait.until(place.first())) wasBehind = true;
+  for (const place of places) if (await place.first(wait)) wasBehind = true;
   return wasBehind;
 }

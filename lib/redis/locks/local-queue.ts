@@ -4,6 +4,7 @@ import {
   type TakeOver,
   WaitingLines,
 } from '../../core/collections/waiting-line.js';
+import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Tenure } from '../../core/hand-off.js';
 import type { SharedHold } from '../../core/shared-hold.js';
 import type { LockCommands } from './lock-commands.js';
@@ -97,13 +98,15 @@ export class LocalQueuePlace {
     return this.#place?.isFirst ?? true;
   }
 
-  /** Joins the queue of the waiters; resolves when it is this acquire's turn to ask, to whether others were ahead. */
-  async first(): Promise<boolean> {
-    if (this.commands.localQueue === 'none') return false;
+  /**
+   * Joins the queue of the waiters, if there is one; resolves when it is this acquire's turn to ask, to whether others were ahead.
+   * Rejects when the wait ends before.
+   */
+  first(wait: WaitScope): Promise<boolean> {
+    if (this.commands.localQueue === 'none') return Promise.resolve(false);
     const place = this.#place ?? this.#join();
-    const wasBehind = !place.isFirst;
-    if (wasBehind) await place.first;
-    return wasBehind;
+    if (place.isFirst) return Promise.resolve(false);
+    return wait.untilCalled((resolve) => place.onFirst(() => resolve(true)));
   }
 
   /**

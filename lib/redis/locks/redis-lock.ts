@@ -1,3 +1,4 @@
+import { beginAcquire } from '../../core/internal/acquire.js';
 import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { Lease } from '../../core/lease.js';
 import type { LockIdentity, Mutex } from '../../core/lock.js';
@@ -58,16 +59,16 @@ export class RedisLock implements Mutex {
     return this.context.connection.isReady;
   }
 
-  async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
-    return await (this.reenter(options) ?? this.base.acquire(options));
+  acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
+    return beginAcquire(() => this.reenter(options) ?? this.base.acquire(options));
   }
 
-  async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
-    return await (this.reenter(options) ?? this.base.tryAcquire(options));
+  tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
+    return beginAcquire(() => this.reenter(options) ?? this.base.tryAcquire(options));
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   /** Resolves to whether the lock is held, which is out of date as soon as it is read. Rejects as ioredis does. */

@@ -1,4 +1,5 @@
 import { LockUpgradeError } from '../../core/errors/index.js';
+import { beginAcquire } from '../../core/internal/acquire.js';
 import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { Lease } from '../../core/lease.js';
 import type { HandOff, Lock, LockIdentity, ReadWriteLock } from '../../core/lock.js';
@@ -38,16 +39,20 @@ export class RedisReadLock implements Lock {
     return this.base.identity;
   }
 
-  async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
-    return await (this.base.reenter(options) ?? this.#ofCaller(options).acquire(options));
+  acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
+    return beginAcquire(
+      () => this.base.reenter(options) ?? this.#ofCaller(options).acquire(options),
+    );
   }
 
-  async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
-    return await (this.base.reenter(options) ?? this.#ofCaller(options).tryAcquire(options));
+  tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
+    return beginAcquire(
+      () => this.base.reenter(options) ?? this.#ofCaller(options).tryAcquire(options),
+    );
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   #ofCaller({ lease, maxHold, minLease }: RedisAcquireOptions): BaseLock {
@@ -78,17 +83,17 @@ export class RedisWriteLock implements Lock {
   }
 
   /** As `Lock.acquire`, but rejects with `LockUpgradeError` inside of the held read lock. */
-  async acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
-    return await (this.#reenter(options) ?? this.base.acquire(options));
+  acquire(options: RedisAcquireOptions = {}): Promise<RedisLease> {
+    return beginAcquire(() => this.#reenter(options) ?? this.base.acquire(options));
   }
 
   /** As `Lock.tryAcquire`, but rejects with `LockUpgradeError` inside of the held read lock. */
-  async tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
-    return await (this.#reenter(options) ?? this.base.tryAcquire(options));
+  tryAcquire(options: RedisAcquireOptions = {}): Promise<RedisLease | undefined> {
+    return beginAcquire(() => this.#reenter(options) ?? this.base.tryAcquire(options));
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   #reenter(options: RedisAcquireOptions): RedisLease | undefined {

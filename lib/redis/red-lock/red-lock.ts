@@ -65,8 +65,8 @@ export class RedLock implements Mutex {
     return this.#acquire(options, false);
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisAcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   async #acquire(given: RedisAcquireOptions, mayWait: boolean): Promise<RedLockLease | undefined> {
@@ -89,7 +89,7 @@ export class RedLock implements Mutex {
         if (!line.isFirst) {
           if (!mayWait) return undefined;
           scope.contended();
-          await scope.until(line.first());
+          await line.first(scope);
         }
         const terms = { lease, maxHold, minLease, method };
         attempt = new RedLockAttempt(context, this.parts, key, terms, scope, endsAt);

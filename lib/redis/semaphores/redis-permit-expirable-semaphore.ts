@@ -67,8 +67,8 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   }
 
   /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Before that, it rejects as `acquire` does. */
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisPermitOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: RedisPermitOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   /** Resolves to the number of free permits, below 0 if there are fewer permits than are held. Rejects as ioredis does. */

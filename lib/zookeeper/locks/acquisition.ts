@@ -1,10 +1,8 @@
 import { type AcquireRequest, runAcquire } from '../../core/internal/acquire.js';
-import type { Hold } from '../../core/internal/hold.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { LockHolder } from '../../core/lock-holder.js';
 import { type RetryBounds, RetryLoop } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
-import type { LockHold } from './lock-hold.js';
 
 /**
  * One acquire under way, of any recipe. A class, as each object literal with a getter has a hidden class of its own, in the old
@@ -48,12 +46,12 @@ export class Acquisition implements RetryBounds {
 /**
  * Runs `work` as an acquire and emits its events; settles as `work` does.
  *
- * @param work resolves to the hold, or to `undefined` if it would have to wait but may not
+ * @param work resolves to the grant, or to `undefined` if it would have to wait but may not
  */
-export function runAcquisition(
+export function runAcquisition<T>(
   context: RecipeContext,
   request: AcquireRequest,
-  work: (acquisition: Acquisition) => Promise<Hold<LockHold> | undefined>,
-): Promise<Hold<LockHold> | undefined> {
+  work: (acquisition: Acquisition) => Promise<T | undefined>,
+): Promise<T | undefined> {
   return runAcquire(context, request, (wait) => work(new Acquisition(context, request, wait)));
 }

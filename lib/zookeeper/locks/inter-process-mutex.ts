@@ -1,3 +1,4 @@
+import { beginAcquire } from '../../core/internal/acquire.js';
 import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { Lease } from '../../core/lease.js';
 import type { AcquireOptions, LockIdentity, Mutex } from '../../core/lock.js';
@@ -30,16 +31,18 @@ export class InterProcessMutex implements Mutex {
     return this.#internals.identity;
   }
 
-  async acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
-    return await (this.#internals.reenter(options) ?? this.#internals.acquire(options));
+  acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
+    return beginAcquire(() => this.#internals.reenter(options) ?? this.#internals.acquire(options));
   }
 
-  async tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
-    return await (this.#internals.reenter(options) ?? this.#internals.tryAcquire(options));
+  tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
+    return beginAcquire(
+      () => this.#internals.reenter(options) ?? this.#internals.tryAcquire(options),
+    );
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { LockLostError, LockUpgradeError } from '../../core/errors/index.js';
 import type { Hold } from '../../core/internal/hold.js';
+import { beginAcquire } from '../../core/internal/acquire.js';
 import { runWithLease } from '../../core/internal/lease-handle.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Lease } from '../../core/lease.js';
@@ -47,18 +48,20 @@ export class InterProcessReadLock implements Lock {
     return this.internals.identity;
   }
 
-  async acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
-    return await (this.internals.reenter(options) ??
-      this.internals.acquire(options, this.#planOf()));
+  acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
+    return beginAcquire(
+      () => this.internals.reenter(options) ?? this.internals.acquire(options, this.#planOf()),
+    );
   }
 
-  async tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
-    return await (this.internals.reenter(options) ??
-      this.internals.tryAcquire(options, this.#planOf()));
+  tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
+    return beginAcquire(
+      () => this.internals.reenter(options) ?? this.internals.tryAcquire(options, this.#planOf()),
+    );
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   /** Paths of the readers that hold or queue, in queue order. Rejects with `ZooKeeperError` while the connection is down. */
@@ -125,17 +128,17 @@ export class InterProcessWriteLock implements Lock {
   }
 
   /** Like `Lock.acquire`; rejects with `LockUpgradeError` inside the held read lock. */
-  async acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
-    return await (this.#reenter(options) ?? this.internals.acquire(options));
+  acquire(options: AcquireOptions = {}): Promise<ZooKeeperLease> {
+    return beginAcquire(() => this.#reenter(options) ?? this.internals.acquire(options));
   }
 
   /** Like `Lock.tryAcquire`; rejects with `LockUpgradeError` inside the held read lock. */
-  async tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
-    return await (this.#reenter(options) ?? this.internals.tryAcquire(options));
+  tryAcquire(options: AcquireOptions = {}): Promise<ZooKeeperLease | undefined> {
+    return beginAcquire(() => this.#reenter(options) ?? this.internals.tryAcquire(options));
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   /** Paths of the writers that hold or queue, in queue order. Rejects with `ZooKeeperError` while the connection is down. */

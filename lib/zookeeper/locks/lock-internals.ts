@@ -16,7 +16,7 @@ import { type AttemptPlan, LockAttempt, type PlanOf } from './lock-attempt.js';
 import type { LockInternalsDriver } from './lock-drivers.js';
 import { LockHold } from './lock-hold.js';
 import type { Handed } from './next-caller.js';
-import { type Held, type Place, standInLine } from './stand-in-line.js';
+import { type Place, standInLine } from './stand-in-line.js';
 import { ZooKeeperLease } from './zookeeper-lease.js';
 
 /** An attempt that was granted in `session`. */
@@ -162,7 +162,7 @@ export class LockInternals {
     return sorted.map((name) => `${path}/${name}`);
   }
 
-  async #grant(
+  #grant(
     options: AcquireOptions,
     mayWait: boolean,
     planOf?: PlanOf,
@@ -172,46 +172,52 @@ export class LockInternals {
     const { method } = options;
     const plans = planOf ?? (() => this.newcomerPlan());
     // Both are written out: to spread what they have in common would take a fifth of the time of an acquire.
-    const hold = ({ attempt, session, plan }: GrantedAttempt, place?: Place): Held =>
-      new LockHold(context, {
-        identity,
-        key,
-        method,
-        session,
-        nodes: [attempt],
-        errorPolicy,
-        onRemoved: (areGone) => attempt.left(areGone),
-        token: plan.token,
-        handOff,
-        place,
-      }).hold;
-    const handedOn = (handed: Handed, place: Place): Held => {
-      if (handed instanceof SharedHold) return handed.join(place, method) as Held;
+    const granted = ({ attempt, session, plan }: GrantedAttempt, place?: Place): ZooKeeperLease =>
+      leaseOf(
+        new LockHold(context, {
+          identity,
+          key,
+          method,
+          session,
+          nodes: [attempt],
+          errorPolicy,
+          onRemoved: (areGone) => attempt.left(areGone),
+          token: plan.token,
+          handOff,
+          place,
+        }),
+      );
+    const handedOn = (handed: Handed, place: Place): ZooKeeperLease => {
+      if (handed instanceof SharedHold)
+        return new ZooKeeperLease(handed.join(place, method) as Hold<LockHold>);
       const { session, nodes, onRemoved, tenure } = handed;
-      return new LockHold(context, {
-        identity,
-        key,
-        method,
-        session,
-        nodes,
-        errorPolicy,
-        onRemoved,
-        handOff,
-        place,
-        tenure,
-      }).hold;
+      return leaseOf(
+        new LockHold(context, {
+          identity,
+          key,
+          method,
+          session,
+          nodes,
+          errorPolicy,
+          onRemoved,
+          handOff,
+          place,
+          tenure,
+        }),
+      );
     };
     const { recipe } = identity;
     const request = { key, recipe, options, mayWait };
-    const held = await runAcquisition(context, request, (acquisition) => {
+    return runAcquisition(context, request, (acquisition) => {
       const holder = () => ownHolder(context, [identity.name]) ?? acquisition.holder;
       acquisition.wait.holder = holder;
       if (handOff === undefined || planOf !== undefined)
-        return this.#queue.enter(acquisition, plans, (granted) => hold(granted));
+        return this.#queue.enter(acquisition, plans, (grant) => granted(grant));
       const place = context.lines.join(identity.name) as Place;
-      const enter = () => this.#queue.enter(acquisition, plans, (granted) => hold(granted, place));
+      const enter = () => this.#queue.enter(acquisition, plans, (grant) => granted(grant, place));
       return standInLine(place, acquisition, recipe, enter, (handed) => handedOn(handed, place));
     });
-    return held && new ZooKeeperLease(held);
   }
 }
+
+const leaseOf = ({ hold }: LockHold) => new ZooKeeperLease(hold);

@@ -33,8 +33,8 @@ export class InterProcessSemaphoreMutex implements Mutex {
     return this.#semaphore.tryAcquire(options);
   }
 
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: AcquireOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   /** Node paths of the holder and of the next waiter. Rejects with `ZooKeeperError` while the connection is down. */

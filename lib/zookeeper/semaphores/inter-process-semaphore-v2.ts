@@ -120,8 +120,8 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
   }
 
   /** Acquires, runs `fn` in the lease's scope, releases; settles as `fn` does. Rejects as `acquire` does before that. */
-  async using<T>(fn: (lease: Lease) => Promise<T> | T, options?: PermitOptions): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  using<T>(fn: (lease: Lease) => Promise<T> | T, options?: PermitOptions): Promise<T> {
+    return runWithLease(this.acquire(options), fn);
   }
 
   async availablePermits(): Promise<number> {

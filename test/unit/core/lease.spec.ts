@@ -182,7 +182,9 @@ describe('A lease', () => {
     const freed = new Deferred();
     ledger.free = () => freed.promise;
     let isOver = false;
-    const use = runWithLease(lease, () => 'done').then((result) => ((isOver = true), result));
+    const use = runWithLease(Promise.resolve(lease), () => 'done').then(
+      (result) => ((isOver = true), result),
+    );
     await Promise.resolve();
     expect(isOver).toBe(false);
     freed.resolve();

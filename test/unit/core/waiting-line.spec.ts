@@ -13,7 +13,7 @@ describe('A line of acquires', () => {
   it('gives as many of them their turn as it is wide, in the order in which they came', async () => {
     const places = joined(4);
     expect(first(places)).toEqual([true, true, false, false]);
-    const turn = places[2]!.first.then(() => 'third');
+    const turn = new Promise<void>((resolve) => places[2]!.onFirst(resolve)).then(() => 'third');
     places[1]!.leave();
     expect(await turn).toBe('third');
     expect(first(places)).toEqual([true, true, true, false]);

@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../lib/core/clock.js';
+import { OrderedSet } from '../../../lib/core/collections/ordered-set.js';
+import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
 import {
   LocalQueues,
   LocalQueuePlace,
@@ -8,6 +11,9 @@ import type { LockCommands } from '../../../lib/redis/locks/lock-commands.js';
 import { isSettled } from '../../support/time.js';
 
 type Kind = LockCommands['localQueue'];
+
+/** Nothing ends it. */
+const wait = new WaitScope({ clock: systemClock, open: new OrderedSet() }, {});
 
 describe('A place in the line of a process', () => {
   let lines: LocalQueues;
@@ -23,7 +29,7 @@ describe('A place in the line of a process', () => {
     it('is taken at once, and moves up in the order of coming', async () => {
       const places = [come('exclusive'), come('exclusive', false), come('exclusive')];
       expect(firsts(places)).toEqual([true, false, false]);
-      const turns = places.map((place) => place.first());
+      const turns = places.map((place) => place.first(wait));
       expect(await turns[0]).toBe(false);
       expect(await isSettled(turns[1]!)).toBe(false);
       places[0]!.leave();
@@ -35,7 +41,7 @@ describe('A place in the line of a process', () => {
 
     it('closes up behind one that gives up, and moves none that was behind it to the front', async () => {
       const places = [come('exclusive'), come('exclusive'), come('exclusive')];
-      const turns = places.map((place) => place.first());
+      const turns = places.map((place) => place.first(wait));
       places[1]!.leave();
       expect(firsts(places)).toEqual([true, false, false]);
       places[0]!.leave();
@@ -71,14 +77,14 @@ describe('A place in the line of a process', () => {
     it('is taken by callers that have to wait', async () => {
       const [first, second] = [come('waiters'), come('waiters')];
       expect(firsts([first, second])).toEqual([true, true]);
-      expect(await first.first()).toBe(false);
-      const turn = second.first();
+      expect(await first.first(wait)).toBe(false);
+      const turn = second.first(wait);
       first.leave();
       expect(await turn).toBe(true);
     });
 
     it('is behind the callers that wait already, except for one that may not wait', () => {
-      void come('waiters').first();
+      void come('waiters').first(wait);
       expect(come('waiters').isFirst).toBe(false);
       expect(come('waiters', false).isFirst).toBe(true);
     });
@@ -91,12 +97,12 @@ describe('A place in the line of a process', () => {
       const places = many();
       expect(firsts(places).indexOf(false)).toBe(WAITERS_ON_SERVER);
       expect(firsts(places).lastIndexOf(true)).toBe(WAITERS_ON_SERVER - 1);
-      expect(await places[WAITERS_ON_SERVER - 1]!.first()).toBe(false);
+      expect(await places[WAITERS_ON_SERVER - 1]!.first(wait)).toBe(false);
     });
 
     it('moves one up for each of the first that leaves, in order', async () => {
       const places = many();
-      const turns = places.slice(WAITERS_ON_SERVER).map((place) => place.first());
+      const turns = places.slice(WAITERS_ON_SERVER).map((place) => place.first(wait));
       places[7]!.leave();
       expect(await turns[0]).toBe(true);
       expect(await isSettled(turns[1]!)).toBe(false);
@@ -107,7 +113,7 @@ describe('A place in the line of a process', () => {
 
     it('moves none up for one that leaves behind them', async () => {
       const places = many();
-      const turn = places.at(-1)!.first();
+      const turn = places.at(-1)!.first(wait);
       places.at(-2)!.leave();
       places.at(-3)!.leave();
       expect(await isSettled(turn)).toBe(false);
@@ -128,7 +134,7 @@ describe('A place in the line of a process', () => {
 
   it('is not needed where none has to wait for another', async () => {
     const places = [come('none'), come('none')];
-    expect(await Promise.all(places.map((place) => place.first()))).toEqual([false, false]);
+    expect(await Promise.all(places.map((place) => place.first(wait)))).toEqual([false, false]);
     expect(lines.isEmpty('none', 'door')).toBe(true);
   });
 });
