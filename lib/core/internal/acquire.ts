@@ -131,7 +131,8 @@ export function beginAcquire<L>(begin: () => L | Promise<L>): Promise<L> {
     const result = begin();
     return result instanceof Promise ? result : Promise.resolve(result);
   } catch (error) {
-    return Promise.reject(error as Error);
+    const failure = error as Error;
+    return Promise.reject(failure);
   }
 }
 

@@ -15,12 +15,11 @@ export interface HoldBackend {
   fencingToken(hold: Hold): Promise<bigint>;
   /** Called at most once for a hold, when another client may hold the lock from now on, before any listener learns of it. */
   lost(hold: Hold): void;
-  /** Releases the lock, but not before `atLeast` of its hold: then it is `kept`, and `emitReleased` is called later. Never rejects. */
-  free(wasLost: boolean, hold: Hold): Promise<void | 'kept'>;
+  /** Releases the lock, but not before `atLeast`: then it is `kept`, and calls `emitReleased` later. Never rejects. `undefined`: it was handed on. */
+  free(wasLost: boolean, hold: Hold): Promise<void | 'kept'> | undefined;
   /** Holds of which this one consists: work under it is work under each of them. */
   readonly parts?: readonly Hold[] | undefined;
-  /** @default the clock of the machine */
-  readonly clock?: Clock | undefined;
+  readonly clock?: Clock | undefined; // default: that of the machine
   /** How often it was handed on from caller to caller; see `MutexOptions.handOff`. */
   readonly handOffs?: number | undefined;
   /** See `LockLostError`. */
@@ -47,6 +46,7 @@ interface HoldClient {
  * - A lost hold stays lost. A withdrawn one is lost for its leases only: the backend goes on holding the lock.
  */
 export class Hold<B extends HoldBackend = HoldBackend> {
+  static readonly #released = Promise.resolve();
   /** Minimum hold time in ms since the grant, as far as the backend can ensure it. */
   atLeast = 0;
   /** Time of the grant, by the client's clock. */
@@ -59,7 +59,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   #isGone = false;
   /** Number of runs under it that have not ended. */
   #uses = 0;
-  #idle: (() => void)[] = [];
+  #idle?: (() => void)[];
   #freed?: Promise<void>;
   #losers?: Set<(error: LockLostError) => void>;
   #token?: Promise<bigint>;
@@ -71,8 +71,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     readonly identity: LockIdentity,
     readonly context: LockErrorContext & { readonly key: string },
     readonly backend: B,
-    /** The `method` of the acquire. */
-    private readonly method?: string,
+    private readonly method?: string, // of the acquire
     private readonly client?: HoldClient,
   ) {
     this.heldSince = this.#clock.now();
@@ -154,7 +153,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
 
   /** Resolves when no work runs under it, or when it is lost. */
   async idle(): Promise<void> {
-    while (this.isInUse) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    while (this.isInUse) await new Promise<void>((resolve) => (this.#idle ??= []).push(resolve));
   }
 
   /** Calls the listener when the hold is lost; the returned function removes it. */
@@ -180,7 +179,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   /** Removes a lease; the last one frees the lock. */
   release(): Promise<void> {
     this.#leases -= 1;
-    return this.#leases > 0 ? Promise.resolve() : this.free();
+    return this.#leases > 0 ? Hold.#released : this.free();
   }
 
   /** Marks the hold as lost for all its leases, and frees the lock. */
@@ -207,11 +206,9 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   #endLeases(why: string): () => void {
     if (this.#lost !== undefined) return () => {};
     this.#lost = why;
-    const losers = [...(this.#losers ?? [])];
+    const losers = this.#losers;
     this.#losers = undefined;
-    return () => {
-      for (const tell of losers) tell(this.lost!);
-    };
+    return () => losers?.forEach((tell) => tell(this.lost!));
   }
 
   /** An event may come late. */
@@ -221,18 +218,21 @@ export class Hold<B extends HoldBackend = HoldBackend> {
   }
 
   #forParts(each: (part: Hold) => void): void {
-    for (const part of this.backend.parts ?? []) each(part);
+    this.backend.parts?.forEach(each);
   }
 
   #becomeIdle(): void {
-    for (const resolve of this.#idle.splice(0)) resolve();
+    for (const resolve of this.#idle?.splice(0) ?? []) resolve();
   }
 
-  async #release(wasLost: boolean): Promise<void> {
+  #release(wasLost: boolean): Promise<void> {
     this.unregister?.();
     EventLoopStalls.shared.end();
-    const outcome = await this.backend.free(wasLost, this);
-    if (!wasLost && outcome !== 'kept') this.emitReleased();
+    const freeing = this.backend.free(wasLost, this);
+    if (freeing === undefined && !this.client?.events.isHeard('released')) return Hold.#released;
+    return (freeing ?? Hold.#released).then((outcome) => {
+      if (!wasLost && outcome !== 'kept') this.emitReleased();
+    });
   }
 
   get #clock(): Clock {

@@ -45,7 +45,9 @@ export class WaitScope {
   /** Called each time the acquire begins to wait for others. */
   contended: () => void = () => {};
   #error?: LockError;
-  readonly #enders = new Set<(error: LockError) => void>();
+  /** Ends what waits, almost always one `until`. The others are in a `Set`, which costs as much as the rest of this object. */
+  #end?: ((error: LockError) => void) | undefined;
+  #others?: Set<(error: LockError) => void>;
   readonly #leave: () => void;
   #timer?: Timer;
   readonly #onAbort?: () => void;
@@ -102,7 +104,8 @@ export class WaitScope {
   cancel(error: LockError): void {
     if (this.#error !== undefined) return;
     this.#error = error;
-    for (const end of this.#enders) end(error);
+    this.#end?.(error);
+    for (const end of this.#others ?? []) end(error);
   }
 
   /** Ends the wait as `close` does after `ms`, unless it has a bound already. */
@@ -131,18 +134,24 @@ export class WaitScope {
     this.#checkClient();
     return new Promise<T>((resolve, reject) => {
       if (this.#error !== undefined) reject(this.#error);
-      else this.#enders.add(reject);
+      else if (this.#end === undefined) this.#end = reject;
+      else (this.#others ??= new Set()).add(reject);
       begin(
         (value) => {
-          this.#enders.delete(reject);
+          this.#forget(reject);
           resolve(value);
         },
         (error) => {
-          this.#enders.delete(reject);
+          this.#forget(reject);
           reject(error);
         },
       );
     });
+  }
+
+  #forget(end: (error: LockError) => void): void {
+    if (this.#end === end) this.#end = undefined;
+    else this.#others?.delete(end);
   }
 
   /** Resolves after `ms`, or rejects as soon as the wait has ended. */

@@ -20,6 +20,8 @@ const retryDelay = (failures: number) => Math.min(50 * 2 ** (failures - 1), 1_00
 /** Number of late grants in a row after which the acquire gives up. */
 const LATE_GRANTS = 5;
 
+const NOTHING_SENT: Promise<unknown> = Promise.resolve();
+
 /** A grant by the server. */
 export interface Granted {
   /** When the command that set the lease was sent. */
@@ -41,7 +43,7 @@ export interface Granted {
  */
 export class AcquireLoop {
   /** Settles when no sent command is unanswered. */
-  inFlight: Promise<unknown> = Promise.resolve();
+  inFlight = NOTHING_SENT;
   /** A holder, by the last answer: its field, and what it says about itself; empty if none is known. */
   seen: readonly (string | number)[] = [];
   /** Number of connection interruptions before the first command was sent. */

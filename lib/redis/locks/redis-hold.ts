@@ -71,7 +71,6 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.#next?.handOffs;
   }
 
-  /** Makes a hold for a caller. */
   newHold(method?: string): Hold<RedisHold> {
     const about = { key: this.grant.key, client: this.context.client };
     return new Hold(this.grant.identity, about, this, method, this.context);
@@ -135,7 +134,6 @@ export class RedisHold implements HoldBackend, Renewable {
     return this.token.get(() => nextToken(this.context, this.commands, hold as Hold<RedisHold>));
   }
 
-  /** See `HoldBackend.guard`. */
   guard(write: GuardedWrite<unknown>, holds: readonly [Hold, ...Hold[]]): Promise<unknown> {
     this.#writes ??= new GuardedWrites(this.context, this.commands.redisKey, this.holder);
     return this.#writes.run(write, holds as [Hold<RedisHold>]);
@@ -200,8 +198,11 @@ export class RedisHold implements HoldBackend, Renewable {
     this.grant.place.leave();
   }
 
-  async free(wasLost: boolean, hold: Hold): Promise<void> {
-    if (this.#next?.takes(hold, wasLost)) return;
+  free(wasLost: boolean, hold: Hold): Promise<void> | undefined {
+    return this.#next?.takes(hold, wasLost) ? undefined : this.#end();
+  }
+
+  async #end(): Promise<void> {
     this.stop();
     this.#next?.end();
     const rest = Math.ceil(this.hold.heldSince + this.hold.atLeast - this.now);
@@ -240,7 +241,6 @@ export class RedisHold implements HoldBackend, Renewable {
     this.#endOfLease = clock.setTimer(() => this.expired(), this.deadline - clock.now(), true);
   }
 
-  /** Stops renewal and timers. */
   stop(): void {
     this.context.renewal.remove(this);
     this.#endOfLease?.cancel();

@@ -155,8 +155,8 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
     this.grant.place?.leave();
   }
 
-  free(wasLost: boolean, hold: Hold): Promise<void | 'kept'> {
-    if (this.#next?.takes(hold, wasLost)) return Promise.resolve();
+  free(wasLost: boolean, hold: Hold): Promise<void | 'kept'> | undefined {
+    if (this.#next?.takes(hold, wasLost)) return undefined;
     const { clock } = this.context;
     const rest = wasLost ? 0 : this.hold.heldSince + this.hold.atLeast - clock.now();
     if (rest <= 0) return this.#remove();
