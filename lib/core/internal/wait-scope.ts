@@ -28,6 +28,8 @@ export interface WaitScopeContext extends LockErrorContext {
   readonly owner?: { readonly accepts: 'all' | 'nested' | 'none' } | undefined;
 }
 
+const nothing = () => {};
+
 /**
  * Everything that may end one acquire before its grant: the deadline, the caller's signal, the closing of the client.
  *
@@ -43,14 +45,14 @@ export class WaitScope {
   /** Set if another caller has handed the lock on to this one: how often that happened since the servers granted it. */
   handOffs?: number;
   /** Called each time the acquire begins to wait for others. */
-  contended: () => void = () => {};
+  contended: () => void = nothing;
   #error?: LockError;
   /** Ends what waits, almost always one `until`. The others are in a `Set`, which costs as much as the rest of this object. */
   #end?: ((error: LockError) => void) | undefined;
   #others?: Set<(error: LockError) => void>;
   readonly #leave: () => void;
   #timer?: Timer;
-  readonly #onAbort?: () => void;
+  #onAbort?: () => void;
   #tellEnded?: () => void;
 
   constructor(
@@ -58,18 +60,11 @@ export class WaitScope {
     private readonly options: AcquireOptions,
     defaultWait: Wait = 'forever',
   ) {
-    const { clock, open } = context;
-    const { wait = defaultWait, signal, method } = options;
-    const timeOut = (ms: number) =>
-      this.cancel(new LockTimeoutError(ms, { ...context, method, holder: this.holder?.() }));
-    this.startedAt = clock.now();
-    this.#leave = open.add(this);
-    if (wait !== 'forever') this.#timer = clock.setTimer(() => timeOut(wait), wait);
-    if (signal === undefined) return;
-    const onAbort = () => this.cancel(new LockAbortedError({ ...context, cause: signal.reason }));
-    this.#onAbort = onAbort;
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
+    const { wait = defaultWait, signal } = options;
+    this.startedAt = context.clock.now();
+    this.#leave = context.open.add(this);
+    if (wait !== 'forever') this.#timeOutAfter(wait);
+    if (signal !== undefined) this.#endWith(signal);
   }
 
   /** The awaited lock, if it is a lock. */
@@ -106,6 +101,23 @@ export class WaitScope {
     this.#error = error;
     this.#end?.(error);
     for (const end of this.#others ?? []) end(error);
+  }
+
+  #timeOutAfter(ms: number): void {
+    const { context } = this;
+    const timeOut = () => {
+      const { method } = this.options;
+      this.cancel(new LockTimeoutError(ms, { ...context, method, holder: this.holder?.() }));
+    };
+    this.#timer = context.clock.setTimer(timeOut, ms);
+  }
+
+  #endWith(signal: AbortSignal): void {
+    const onAbort = () =>
+      this.cancel(new LockAbortedError({ ...this.context, cause: signal.reason }));
+    this.#onAbort = onAbort;
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
   }
 
   /** Ends the wait as `close` does after `ms`, unless it has a bound already. */

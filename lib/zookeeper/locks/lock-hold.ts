@@ -30,7 +30,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   readonly #stopListening?: () => void;
   readonly #stopDelayedWatch?: () => void;
   readonly #watches: readonly OwnedNode[];
-  readonly #revocationListeners = new Set<() => void>();
+  #revocationListeners?: Set<() => void>;
   #wasRevoked = false;
   /** Whether its token, a guarded write or its revocation was asked for. */
   #isShown = false;
@@ -131,7 +131,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   /** Calls `listener` on every revocation request; immediately if there already was one. */
   onRevoked(listener: () => void): void {
     this.#isShown = true;
-    this.#revocationListeners.add(listener);
+    (this.#revocationListeners ??= new Set()).add(listener);
     if (this.#wasRevoked) listener();
     this.watch();
   }
@@ -139,7 +139,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   nodeRevoked(): void {
     this.#wasRevoked = this.#isShown = true;
     this.#next?.giveBack();
-    for (const tell of [...this.#revocationListeners]) tell();
+    for (const tell of [...(this.#revocationListeners ?? [])]) tell();
   }
 
   nodeLost(why: string): void {

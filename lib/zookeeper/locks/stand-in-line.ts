@@ -33,6 +33,7 @@ export async function standInLine(
         if (mayWait) {
           wait.contended();
           await wait.untilCalled<void>((moved) => place.onFirst(moved));
+          if (recipe === 'readLock') await Promise.resolve(); // those that share a grant learn of it after its first caller
         } else place.leave();
       }
     }

@@ -5,6 +5,7 @@ import type { RecipeContext } from '../recipe-context.js';
 import { afterTransient, listChildren } from './node-requests.js';
 
 const LAST_SEQUENCE = 2 ** 31 - 1;
+const nothing = () => {};
 
 /**
  * An ephemeral node, sequential unless its number is given, with a UUID in its name, like Curator's "protected" creates: if
@@ -24,9 +25,9 @@ export class ProtectedNode {
   czxid: number | undefined;
   /** True if it is not known whether the last create was carried out. */
   isUncertain = false;
-  readonly #prefix: string;
+  #prefix: string;
   #session?: Session;
-  #creating?: Promise<string>;
+  #creating?: Promise<string> | undefined;
 
   /**
    * @param lockName what follows the UUID, e.g. `lock-`
@@ -72,6 +73,7 @@ export class ProtectedNode {
     const mode = isSequential ? CreateMode.EPHEMERAL_SEQUENTIAL : CreateMode.EPHEMERAL;
     this.#creating = this.context.connection.create(path, this.data, mode).then(
       (made) => {
+        this.#creating = undefined; // a waiter would keep it
         this.isUncertain = false;
         return this.#found(made);
       },
@@ -106,6 +108,7 @@ export class ProtectedNode {
   #found({ path, czxid }: Created): string {
     this.czxid = czxid;
     this.name = path.slice(this.directory.length + 1);
+    this.#prefix = this.name.slice(0, this.#prefix.length); // a new UUID is a tree of 16 strings, 500 bytes
     this.sequence = Number(this.name.slice(this.#prefix.length + this.lockName.length));
     return (this.path = path);
   }
@@ -149,7 +152,7 @@ export class OwnedNode {
   #stopListening?: () => void;
 
   /** Called while the node queues, when it is gone (see `isGone`), or when the watch is no longer set. */
-  onChange: () => void = () => {};
+  onChange: () => void = nothing;
 
   constructor(
     private readonly context: Pick<RecipeContext, 'connection' | 'clock'>,
