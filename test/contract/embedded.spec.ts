@@ -12,7 +12,7 @@ import { guardedWriteSuite } from './guarded-write.suite.js';
 import { leaderLatchSuite } from './leader-latch.suite.js';
 import { leaderSelectorSuite } from './leader-selector.suite.js';
 import { lockInternalsSuite } from './lock-internals.suite.js';
-import { multiLockSuite } from './multi-lock.suite.js';
+import { handedOnMultiLockSuite, multiLockSuite } from './multi-lock.suite.js';
 import { handedOnMutexSuite, mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
 import { readWriteLockSuite, sharedReadLockSuite } from './read-write-lock.suite.js';
 import { semaphoreSuite } from './semaphore.suite.js';
@@ -29,6 +29,7 @@ describe('Embedded', () => {
   readWriteLockSuite(on);
   sharedReadLockSuite(on);
   multiLockSuite(on);
+  handedOnMultiLockSuite(on);
   guardedWriteSuite(on);
   semaphoreSuite(on);
   lockInternalsSuite(on);

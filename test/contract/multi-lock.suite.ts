@@ -21,7 +21,13 @@ import {
   type StageOf,
   useWarnings,
 } from './backends/stage.js';
-import { type Backend, type Client, multiLockRecipe, Stage } from './backends/zookeeper.js';
+import {
+  type Backend,
+  type Client,
+  handedOnMultiLockRecipe,
+  multiLockRecipe,
+  Stage,
+} from './backends/zookeeper.js';
 import { mutexRequestsSuite } from './mutex-znodes.suite.js';
 import { everyMutexSuite } from './mutex.suite.js';
 
@@ -43,6 +49,15 @@ export function multiLockSuite(on: Deployment<Backend>): void {
     });
     on.part('waiting for its parts', 'deployment', () => multiLockWaitSuite(stage, mutexOf));
     on.part('when something happens to its parts', 'server', () => multiLockFaultsSuite(stage));
+  });
+}
+
+/** Everything that a mutex promises, of two that are handed on, one of which is kept, but for the order across processes. */
+export function handedOnMultiLockSuite(on: Deployment<Backend>): void {
+  describe(`A multi-lock of two mutexes that are handed on, on ${on.name}`, () => {
+    const stage = onStage(() => Stage.build(on.backend(), handedOnMultiLockRecipe));
+    const traits = { isFair: false, isMulti: true, isVariant: true, isHandedOn: true };
+    everyMutexSuite(on, stage, traits);
   });
 }
 

@@ -26,6 +26,7 @@ const NAMES = {
   multiLock: 'of two mutexes',
   slotMultiLock: 'of two mutexes of one slot',
   fencedMultiLock: 'of two fenced mutexes',
+  handedOnMultiLock: 'of two mutexes that are handed on',
 };
 
 /**

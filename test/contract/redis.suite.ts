@@ -27,6 +27,7 @@ export function redisSuite(on: Deployment<RedisBackend>): void {
   redisSharedReadSuite(on);
   redisMultiLockSuite(on);
   redisMultiLockSuite(on, 'fencedMultiLock');
+  redisMultiLockSuite(on, 'handedOnMultiLock');
   redisSemaphoreSuite(on);
   redisSemaphoreSuite(on, { isFair: true });
   redisGuardedWriteSuite(on);

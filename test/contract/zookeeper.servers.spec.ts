@@ -4,7 +4,7 @@ import { useDeployment } from './backends/stage.js';
 import { standaloneZooKeeper } from './backends/zookeeper-servers.js';
 import { noGuardedWriteSuite } from './guarded-write.suite.js';
 import { lockInternalsSuite } from './lock-internals.suite.js';
-import { multiLockSuite } from './multi-lock.suite.js';
+import { handedOnMultiLockSuite, multiLockSuite } from './multi-lock.suite.js';
 import { handedOnMutexSuite, mutexSuite, semaphoreMutexSuite } from './mutex.suite.js';
 import { readWriteLockSuite, sharedReadLockSuite } from './read-write-lock.suite.js';
 import { semaphoreSuite } from './semaphore.suite.js';
@@ -18,6 +18,7 @@ describe('ZooKeeper', () => {
   readWriteLockSuite(on);
   sharedReadLockSuite(on);
   multiLockSuite(on);
+  handedOnMultiLockSuite(on);
   if (defaultDriver === 'native') noGuardedWriteSuite(on);
   semaphoreSuite(on);
   lockInternalsSuite(on);

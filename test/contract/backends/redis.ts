@@ -432,6 +432,7 @@ export class RedisStageClient implements StageClient {
 const client = 'contract';
 /** Within bounds that no test reaches. */
 const OFTEN = { atMost: 1_000, for: 600_000 };
+const KEEPING = { ...OFTEN, keep: OFTEN.for };
 
 /** The locks that there are on Redis. */
 export const redisRecipes = {
@@ -439,14 +440,19 @@ export const redisRecipes = {
   fenced: { client, mutex: (locks, key) => locks.mutex(key, { fenced: true }) },
   fair: { client, mutex: (locks, key) => locks.mutex(key, { fair: true }) },
   handedOn: { client, mutex: (locks, key) => locks.mutex(key, { handOff: OFTEN }) },
-  kept: {
-    client,
-    mutex: (locks, key) => locks.mutex(key, { handOff: { ...OFTEN, keep: OFTEN.for } }),
-  },
+  kept: { client, mutex: (locks, key) => locks.mutex(key, { handOff: KEEPING }) },
   spin: { client, mutex: (locks, key) => locks.spinLock(key), isSpinning: true },
   semaphoreMutex: { client, mutex: (locks, key) => locks.semaphoreMutex(key) },
   multiLock: {
     mutex: (locks, key) => locks.multiLock([locks.mutex(`${key}.b`), locks.mutex(`${key}.a`)]),
+    firstKey: (key) => `${key}.a`,
+  },
+  handedOnMultiLock: {
+    mutex: (locks, key) =>
+      locks.multiLock([
+        locks.mutex(`${key}.b`, { handOff: OFTEN }),
+        locks.mutex(`${key}.a`, { handOff: KEEPING }),
+      ]),
     firstKey: (key) => `${key}.a`,
   },
   slotMultiLock: {

@@ -331,6 +331,7 @@ export class Client implements StageClient {
 
 /** Within bounds that no test reaches. */
 const OFTEN = { atMost: 1_000, for: 600_000 };
+const KEEPING = { ...OFTEN, keep: OFTEN.for };
 
 /** The reentrant mutex that is handed on. */
 export const handedOnRecipe: MutexRecipe = {
@@ -341,7 +342,7 @@ export const handedOnRecipe: MutexRecipe = {
 
 /** The reentrant mutex that its client keeps. */
 export const keptRecipe: MutexRecipe = {
-  make: (locks, key) => locks.mutex(key, { handOff: { ...OFTEN, keep: OFTEN.for } }),
+  make: (locks, key) => locks.mutex(key, { handOff: KEEPING }),
   client: 'contract',
   contenders: (path, queueIn) => queueIn(path),
 };
@@ -365,6 +366,16 @@ export const interProcessMutexRecipe: MutexRecipe = {
 export const multiLockRecipe: MutexRecipe = {
   make: (locks, key) => locks.multiLock([locks.mutex(`${key}.b`), locks.mutex(`${key}.a`)]),
   contenders: (path, queueIn) => queueIn(`${path}.a`), // where everybody begins
+};
+
+/** The same of two that are handed on, one of which is kept. */
+export const handedOnMultiLockRecipe: MutexRecipe = {
+  ...multiLockRecipe,
+  make: (locks, key) =>
+    locks.multiLock([
+      locks.mutex(`${key}.b`, { handOff: OFTEN }),
+      locks.mutex(`${key}.a`, { handOff: KEEPING }),
+    ]),
 };
 
 /** The mutex that is a semaphore of one permit, and not reentrant. */
