@@ -14,9 +14,9 @@ export default {
   testTimeout: 30_000,
   globalSetup: '<rootDir>/test/support/provide-servers.mjs',
   reporters: ['default', '<rootDir>/test/support/total-reporter.mjs'],
-  // Half of the time the tests wait for servers, so three files keep two cores busy. More at once would starve each other on a
-  // small machine: a file may run three Java servers, and sessions that a test wants kept would expire.
-  maxWorkers: 3,
+  // Most of the time the tests wait for servers: with five files at a time two cores are busy, with three they idle half of it.
+  // More would starve each other: a file may run three Java servers, and sessions that a test wants kept would expire.
+  maxWorkers: 5,
   // ES modules of finished test files stay in memory: a worker that has too many of them only collects garbage.
   workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/support/longest-first.mjs',

@@ -6,6 +6,7 @@ process.env.TEST_TIER = 'long';
 export default {
   ...base,
   rootDir: '..',
+  maxWorkers: 3, // storms and kills need time to themselves
   testPathIgnorePatterns: ['/node_modules/'],
   testTimeout: 60_000,
 };

@@ -6,6 +6,7 @@ process.env.TEST_TIER = 'quick';
 export default {
   ...base,
   rootDir: '..',
+  maxWorkers: 3, // it waits for nothing
   testPathIgnorePatterns: [
     ...base.testPathIgnorePatterns,
     '<rootDir>/test/(redis|faults|storm)/',

@@ -4,6 +4,7 @@ import base from '../../jest.config.js';
 export default {
   ...base,
   rootDir: '../..',
+  maxWorkers: 3, // each has a Java peer
   testMatch: ['<rootDir>/test/interop/**/*.spec.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',

@@ -4,8 +4,9 @@ set -euo pipefail
 exec </dev/null
 
 logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$logs"' EXIT
 failed_steps=()
+beside_name= beside_pid=
 
 step() { # step NAME COMMAND...
   local name=$1
@@ -14,6 +15,19 @@ step() { # step NAME COMMAND...
   echo "== $name"
   "$@" 2>&1 | tee "$logs/$name.log" || failed_steps+=("$name")
   echo "== $name took $((SECONDS - start)) s"
+}
+
+beside() { # beside NAME COMMAND...: a step that runs beside those that follow, until `await_beside`
+  beside_name=$1
+  shift
+  "$@" >"$logs/$beside_name.log" 2>&1 &
+  beside_pid=$!
+}
+
+await_beside() { # prints what it has printed
+  echo "== $beside_name"
+  wait "$beside_pid" || failed_steps+=("$beside_name")
+  cat "$logs/$beside_name.log"
 }
 
 finish() { # prints the total as the last line; its status is that of the whole
