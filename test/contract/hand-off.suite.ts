@@ -211,6 +211,23 @@ export function handOffSuite(name: string, stage: () => LockStage): void {
       expect(next.isHeld).toBe(true);
     });
 
+    it('is reported as released once, though a listener releases the lease again', async () => {
+      const { mine } = stage();
+      const mutex = mutexOf(mine, { atMost: 9, for: LONG });
+      const first = await mutex.acquire();
+      const { lease } = await stage().queueFor(mutex, mine);
+      let released = 0;
+      mine.locks.on('released', () => {
+        released += 1;
+        void first.release();
+      });
+      await first.release();
+      const next = await lease;
+      expect([released, next.isHeld]).toEqual([1, true]);
+      await next.release();
+      expect(released).toBe(2);
+    });
+
     it('shows the present holder, and how often the lock was handed on', async () => {
       const { mine } = stage();
       const mutex = mutexOf(mine, { atMost: 9, for: LONG });

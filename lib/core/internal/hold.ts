@@ -208,7 +208,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     this.#lost = why;
     const losers = this.#losers;
     this.#losers = undefined;
-    return () => losers?.forEach((tell) => tell(this.lost!));
+    return () => losers?.forEach((listener) => listener(this.lost!));
   }
 
   /** An event may come late. */

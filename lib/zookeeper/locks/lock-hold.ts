@@ -139,7 +139,7 @@ export class LockHold implements HoldBackend, WatchableHold, NodeOwner {
   nodeRevoked(): void {
     this.#wasRevoked = this.#isShown = true;
     this.#next?.giveBack();
-    for (const tell of [...(this.#revocationListeners ?? [])]) tell();
+    for (const listener of [...(this.#revocationListeners ?? [])]) listener();
   }
 
   nodeLost(why: string): void {

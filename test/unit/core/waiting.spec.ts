@@ -38,6 +38,18 @@ describe('A wait', () => {
     await expect(never).rejects.toMatchObject({ waitedMs: 100, key: 'door', client: 'unit' });
   });
 
+  it('ends all that waits within it, whichever has settled before', async () => {
+    const wait = begin({ wait: 100 });
+    const news = new Deferred<string>();
+    const first = wait.until(news.promise);
+    const second = wait.until(new Promise(() => {}));
+    news.resolve('news');
+    expect(await first).toBe('news');
+    const all = [second, wait.until(new Promise(() => {})), wait.until(new Promise(() => {}))];
+    const ends = all.map((each) => expect(each).rejects.toBeInstanceOf(LockTimeoutError));
+    await Promise.all([...ends, clock.advance(100)]);
+  });
+
   it('does not end by itself when it is for ever', async () => {
     begin({ wait: 'forever' });
     begin();
