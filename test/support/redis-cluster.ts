@@ -71,10 +71,9 @@ export class RedisCluster {
     return this.servers.map(({ host, port }) => ({ host, port }));
   }
 
-  /** A client of it, as users have one, with sharded subscribers; `stop()` disconnects it. */
+  /** A client of it, as users have one; `stop()` disconnects it. */
   client(options: ClusterOptions = {}): Cluster {
     const client = new UsersCluster(this.nodes, {
-      shardedSubscribers: true,
       ...options,
       redisOptions: { disconnectTimeout: 0, ...options.redisOptions }, // as RedisServer's clients
     });
