@@ -7,7 +7,7 @@ import type { Kind } from './schedules.js';
 /** `SIMULATION_SEED=7 SIMULATION_RUNS=1` runs the schedule of seed 7 alone. */
 const SEED = Number(process.env.SIMULATION_SEED ?? 1);
 const RUNS = Number(
-  process.env.SIMULATION_RUNS ?? byTier({ quick: 40, standard: 150, long: 10_000 }),
+  process.env.SIMULATION_RUNS ?? byTier({ quick: 40, standard: 100, long: 10_000 }),
 );
 /** Far more than a schedule takes, in milliseconds. */
 const LONGEST = 1_000;

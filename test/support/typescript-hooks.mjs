@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +9,6 @@ const compilerOptions = {
   module: 'ESNext',
   experimentalDecorators: true,
   emitDecoratorMetadata: true,
-  inlineSourceMap: true,
 };
 
 /** Compiled sources. A test may start ten processes at once, each of which would compile all it imports. */
@@ -32,8 +31,8 @@ export function resolve(specifier, context, nextResolve) {
     return nextResolve(new URL(`../../lib/${folder}/index.ts`, import.meta.url).href, context);
   }
   if (specifier.startsWith('.') && specifier.endsWith('.js')) {
-    const source = specifier.replace(/\.js$/, '.ts');
-    if (existsSync(new URL(source, context.parentURL))) return nextResolve(source, context);
+    const source = new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL);
+    if (existsSync(source)) return { url: source.href, format: 'module', shortCircuit: true };
   }
   return nextResolve(specifier, context);
 }
@@ -44,7 +43,9 @@ export async function load(url, context, nextLoad) {
   const input = readFileSync(fileName, 'utf8');
   const identity = JSON.stringify([version, compilerOptions, fileName, input]);
   const cached = new URL(createHash('sha256').update(identity).digest('hex'), CACHE);
-  const source = await readFile(cached, 'utf8').catch(() => compile(fileName, input, cached));
+  const source = existsSync(cached)
+    ? readFileSync(cached, 'utf8')
+    : await compile(fileName, input, cached);
   return { format: 'module', source, shortCircuit: true };
 }
 
