@@ -51,29 +51,32 @@ export interface ObservedLocks {
   readonly refusals: readonly string[];
 }
 
+/** So many locks are read at once: a look at thousands leaves the servers and the event loop to others in between. */
+const AT_ONCE = 250;
+
 /**
- * Settles reads of single locks: one that the servers refuse, such as a name without a lock or without permission, leaves
- * the others readable. Rejects if `isRefusal` is false for an error, or if every read was refused.
+ * Reads locks one by one: one that the servers refuse, such as a name without a lock or without permission, leaves the others
+ * readable. Rejects if `isRefusal` is false for an error, or if every read was refused.
  */
 export async function readEach(
-  reads: readonly Promise<ObservedLock | undefined>[],
+  names: readonly string[],
+  read: (name: string) => Promise<ObservedLock | undefined>,
   isRefusal: (error: unknown) => error is Error,
 ): Promise<Pick<ObservedLocks, 'locks' | 'refusals'>> {
+  const locks: ObservedLock[] = [];
   const refused: Error[] = [];
-  const locks = await Promise.all(
-    reads.map((read) =>
-      read.catch((error: unknown) => {
-        if (!isRefusal(error)) throw error;
-        refused.push(error);
-        return undefined;
-      }),
-    ),
-  );
-  if (refused.length > 0 && refused.length === reads.length) throw refused[0]!;
-  return {
-    locks: locks.filter((lock) => lock !== undefined),
-    refusals: refused.map(({ message }) => message),
+  const readOne = async (name: string) => {
+    const lock = await read(name).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+      refused.push(error);
+      return undefined;
+    });
+    return lock ?? [];
   };
+  for (let from = 0; from < names.length; from += AT_ONCE)
+    locks.push(...(await Promise.all(names.slice(from, from + AT_ONCE).map(readOne))).flat());
+  if (refused.length > 0 && refused.length === names.length) throw refused[0]!;
+  return { locks, refusals: refused.map(({ message }) => message) };
 }
 
 /** Where a client keeps its locks, for an operator to see which servers a page is about. */

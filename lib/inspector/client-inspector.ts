@@ -94,11 +94,14 @@ export class ClientInspector {
 
   /** Our own report, then those of the other processes, without duplicates. */
   async #read(answers: PeerAnswers | undefined, problems: string[]): Promise<ProcessReport[]> {
+    // Each of these takes milliseconds at 1,000 acquires, so others have a turn in between.
+    await nextTurn();
     const own = this.#report(this.settings.reportSize);
+    await nextTurn();
     const byId = new Map([[own.id, own]]);
     const unreadable: string[] = [];
     for (const text of answers?.reports ?? []) {
-      await nextTurn(); // a report may be long, and there may be many
+      await nextTurn();
       const report = parseReport(text);
       if (report === undefined) unreadable.push(text);
       else if (!byId.has(report.id)) byId.set(report.id, report);

@@ -69,8 +69,8 @@ export class RedisInspection implements LockInspection {
     // Where the known ones take all the room, what a scan finds could not be read.
     const found = known.size < limit ? await this.#scan.next(scan, known) : [];
     const all = [...new Set([...known, ...found])];
-    const read = all.slice(0, limit).map((name) => readLockKey(connection, new LockName(name)));
-    const { locks, refusals } = await readEach(read, isReply);
+    const read = (name: string) => readLockKey(connection, new LockName(name));
+    const { locks, refusals } = await readEach(all.slice(0, limit), read, isReply);
     this.#found = new Set(locks.map(({ name }) => name));
     return { locks, refusals, omitted: Math.max(0, all.length - limit) };
   }

@@ -80,8 +80,8 @@ export class ZooKeeperInspection implements LockInspection {
     const { names: children, unlisted } = await this.#scan.next(limit - known.size, scan);
     const all = [...new Set([...known, ...children.map((child) => this.#prefix + child)])];
     const reader = { connection, facts: this.#facts, held };
-    const read = all.slice(0, limit).map((name) => readDirectory(reader, name));
-    const { locks, refusals } = await readEach(read, isRefusal);
+    const read = (name: string) => readDirectory(reader, name);
+    const { locks, refusals } = await readEach(all.slice(0, limit), read, isRefusal);
     this.#found = new Set(locks.map(({ name }) => name));
     this.#facts.turn();
     return { locks, refusals, omitted: Math.max(0, all.length - limit) + unlisted };

@@ -5,7 +5,11 @@ import { acquireStatus, urgentActivity } from '../../../lib/core/internal/client
 import { Hold, type ClientHold } from '../../../lib/core/internal/hold.js';
 import { OrderedSet } from '../../../lib/core/collections/ordered-set.js';
 import { WaitScope } from '../../../lib/core/internal/wait-scope.js';
-import { LOCK_INSPECTION, type LockInspection } from '../../../lib/core/lock-inspection.js';
+import {
+  LOCK_INSPECTION,
+  type LockInspection,
+  readEach,
+} from '../../../lib/core/lock-inspection.js';
 import { ClientInspector } from '../../../lib/inspector/client-inspector.js';
 import { inspectorSettings } from '../../../lib/inspector/lock-inspector-options.interface.js';
 
@@ -85,6 +89,49 @@ describe('A look of the inspector', () => {
     const awaited = locks.find(({ key }) => key === 'order:3999');
     expect(awaited).toMatchObject({ holders: [{ method: 'Orders.pay' }], queue: [{}] });
     expect(processes).toMatchObject([{ held: 4_000, waiting: 1, omitted: 3_001 }]);
+  });
+});
+
+describe('The locks of a look', () => {
+  const names = Array.from({ length: 1_000 }, (_, i) => `/locks/${i}`);
+  const isRefusal = (error: unknown): error is Error => (error as Error).message === 'refused';
+
+  it('are read in groups of 250, in the order of their names', async () => {
+    let [reading, most] = [0, 0];
+    const { locks } = await readEach(
+      names,
+      async (name) => {
+        most = Math.max(most, (reading += 1));
+        await Promise.resolve();
+        reading -= 1;
+        return { name, kind: 'mutex', parties: [] };
+      },
+      isRefusal,
+    );
+    expect(most).toBe(250);
+    expect(locks.map(({ name }) => name)).toEqual(names);
+  });
+
+  it('are read but for those that are none, and those that the servers refuse', async () => {
+    const read = async (name: string) => {
+      if (name.endsWith('7')) throw new Error('refused');
+      await Promise.resolve();
+      return name.endsWith('8') ? undefined : ({ name, kind: 'mutex', parties: [] } as const);
+    };
+    const { locks, refusals } = await readEach(names, read, isRefusal);
+    expect(locks).toHaveLength(800);
+    expect(refusals).toEqual(new Array(100).fill('refused'));
+  });
+
+  it.each([
+    ['all of them are refused', 0, 'refused'],
+    ['one cannot be read for another reason', 999, 'no connection'],
+  ])('are not read when %s', async (_, from, message) => {
+    const read = (name: string) =>
+      Number(name.slice('/locks/'.length)) >= from
+        ? Promise.reject(new Error(message))
+        : Promise.resolve(undefined);
+    await expect(readEach(names, read, isRefusal)).rejects.toThrow(message);
   });
 });
 
