@@ -51,7 +51,7 @@ export class RedisOccurrenceMark implements OccurrenceMark {
       try {
         reply = await retryUntilAnswered(connection, send, wait, () => RETRY_AFTER);
       } catch (error) {
-        throw lockErrorOf(error, { key, client });
+        throw lockErrorOf(error, { key, client }, connection);
       }
       if (reply === -1) throw tooFarAhead(occurrence, key, client);
       return reply === 1;

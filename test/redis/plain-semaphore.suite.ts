@@ -308,6 +308,18 @@ export function semaphoreWaitingSuite({ it, test, stage }: OnRedis): void {
     await expect(mine.plainSemaphore(key).acquire()).rejects.toBeInstanceOf(LockClientClosedError);
   });
 
+  it('says so when its client is closed', async () => {
+    const { mine, key } = stage();
+    const semaphore = mine.plainSemaphore(key);
+    await mine.close();
+    for (const asked of [semaphore.release(), semaphore.availablePermits()])
+      await expect(asked).rejects.toMatchObject({
+        code: 'LOCK_CONNECTION',
+        message: expect.stringMatching(/was closed before the server answered for/),
+        key,
+      });
+  });
+
   function listening(): Promise<void> {
     return stage().listening(semaphoreNames(stage().key).channel);
   }

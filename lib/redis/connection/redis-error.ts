@@ -1,5 +1,6 @@
 import {
   LockConnectionError,
+  LockError,
   LockKeyError,
   type LockErrorContext,
 } from '../../core/errors/index.js';
@@ -114,12 +115,19 @@ export function replyText(reply: Error): string {
     .replace(/\.$/, '');
 }
 
-/** The error for the user, made from a reply that would stay the same; other errors are returned as they are. */
+/** What an error of a lock is about. */
+type KeyContext = LockErrorContext & { readonly key: string };
+
+/** The error for the user, made from a reply that would stay the same, or from the end of the connection; others are returned. */
 export function lockErrorOf(
   error: unknown,
-  context: LockErrorContext & { readonly key: string },
+  context: KeyContext,
+  { hasEnded }: { readonly hasEnded: boolean },
 ): Error {
-  if (!isReply(error)) return error as Error;
+  if (!isReply(error))
+    return hasEnded && !(error instanceof LockError)
+      ? closedError(error, context)
+      : (error as Error);
   const message = answerOf(error);
   const [, kind] = /LOCKKIND (.*)/.exec(message) ?? [];
   if (kind !== undefined)
@@ -147,5 +155,12 @@ export function lockErrorOf(
   return new LockConnectionError(
     `Redis refused a command of the lock: ${replyText(error)}. Check the permissions of the user, and that the server is Redis 6.2 or newer.`,
     { ...context, cause: error },
+  );
+}
+
+function closedError(cause: unknown, context: KeyContext): LockConnectionError {
+  return new LockConnectionError(
+    `The connection of lock client "${context.client}" was closed before the server answered for "${context.key}": a change that was under way may have been carried out. Let its \`retryStrategy\` connect again for as long as locks are needed; after its \`close()\`, make another client.`,
+    { ...context, cause },
   );
 }

@@ -1,5 +1,5 @@
 import { exactNow, type Timer } from '../../core/clock.js';
-import { LockConnectionError, LockError, LockTimeoutError } from '../../core/errors/index.js';
+import { LockConnectionError, LockTimeoutError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isReply, lockErrorOf, replyText } from '../connection/redis-error.js';
 import { checkReplicas, type ReplicaPolicy } from '../connection/replica-policy.js';
@@ -187,7 +187,7 @@ export class AcquireLoop {
       try {
         answer = await retryUntilAnswered(connection, send, this.wait, retryDelay, failed);
       } catch (error) {
-        this.#refuse(error);
+        throw lockErrorOf(error, { key: this.key, client: this.context.client }, connection);
       }
       this.#failure = undefined;
       const [isGranted, value, taken = 0, isRegistered = 0, ...seen] = answer;
@@ -228,17 +228,6 @@ export class AcquireLoop {
     const sent = await connection.runReplicated(script, keys, args, policy, isGrant);
     if (isGrant(sent.reply)) checkReplicas(sent.acknowledged, policy, { key: this.key, client });
     return sent.reply as Answer;
-  }
-
-  /** Throws the caller's error for a failure that a retry would not change. */
-  #refuse(error: unknown): never {
-    const { client, connection } = this.context;
-    const about = { key: this.key, client };
-    if (error instanceof LockError || !connection.hasEnded) throw lockErrorOf(error, about);
-    throw new LockConnectionError(
-      `The connection of lock client "${client}" was closed. Let its \`retryStrategy\` connect again for as long as locks are needed.`,
-      { ...about, cause: error },
-    );
   }
 
   #tooSlow(): LockConnectionError {

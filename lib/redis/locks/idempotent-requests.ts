@@ -27,7 +27,8 @@ export class IdempotentRequests {
    * fails, it retries for the client's `connectTimeout`, so that nothing is lost that has no lease.
    *
    * Rejects with `LockKeyError` if the key holds something else, and with `LockConnectionError` if the server rejects the
-   * request or does not answer in time: then it is unknown whether the request was carried out, or will be.
+   * request, does not answer in time, or the connection has ended: then it is unknown whether the request was carried out, or
+   * will be.
    */
   async run(
     script: Script,
@@ -46,7 +47,7 @@ export class IdempotentRequests {
     try {
       return Number(await retryUntilAnswered(connection, send, bound, () => RETRY_AFTER, failed));
     } catch (error) {
-      throw lockErrorOf(error, this.about);
+      throw lockErrorOf(error, this.about, connection);
     } finally {
       numbers.settle(number);
     }
@@ -54,8 +55,9 @@ export class IdempotentRequests {
 
   /** Runs a script that may take effect twice. Rejects as `run` does. */
   ask(script: Script, keys: readonly string[], args: readonly RedisArgument[]): Promise<unknown> {
-    return this.context.connection.run(script, keys, args).catch((error) => {
-      throw lockErrorOf(error, this.about);
+    const { connection } = this.context;
+    return connection.run(script, keys, args).catch((error) => {
+      throw lockErrorOf(error, this.about, connection);
     });
   }
 

@@ -10,6 +10,7 @@ import {
 } from '../../../lib/redis/connection/redis-error.js';
 
 const ABOUT = { key: 'orders', client: 'unit' };
+const OPEN = { hasEnded: false };
 
 /** As ioredis reports an answer of the server. */
 function reply(message: string): Error {
@@ -86,7 +87,7 @@ describe('An answer of a server', () => {
   it.each(['MOVED 3999 127.0.0.1:6381', 'ASK 3999 127.0.0.1:6381', 'CROSSSLOT Keys in request'])(
     'of a cluster to a client that is not made for one says what to do: %s',
     (message) => {
-      const error = lockErrorOf(reply(message), ABOUT);
+      const error = lockErrorOf(reply(message), ABOUT, OPEN);
       expect(error).toBeInstanceOf(LockConnectionError);
       expect(error.message).toContain(message);
       expect(error.message).toContain('node of a cluster');
@@ -97,7 +98,7 @@ describe('An answer of a server', () => {
   it('of a server that refuses keys which are not declared says what to do', () => {
     const script = 'ERR Error running script (call to f_5c4d): @user_script:12: ';
     const cause = reply(`${script}script tried accessing undeclared key, key: {seats}:a:1`);
-    const error = lockErrorOf(cause, ABOUT);
+    const error = lockErrorOf(cause, ABOUT, OPEN);
     expect(error).toBeInstanceOf(LockConnectionError);
     expect(error).toMatchObject({ ...ABOUT, cause });
     expect(error.message).toContain('read/write locks need that');
@@ -114,7 +115,7 @@ describe('An answer of a server', () => {
     ['WRONGTYPE Operation against a key', /something other than a lock/],
   ])('about the key is an error of the key (%s)', (message, why) => {
     const cause = reply(message);
-    const error = lockErrorOf(cause, ABOUT);
+    const error = lockErrorOf(cause, ABOUT, OPEN);
     expect(error).toBeInstanceOf(LockKeyError);
     expect(error).toMatchObject({ ...ABOUT, cause });
     expect(error.message).toMatch(why);
@@ -123,7 +124,7 @@ describe('An answer of a server', () => {
   it('of another kind is reported without the place in our script', () => {
     const sha1 = 'e8cc1b6974c0ff8e618f983f87b6b650f7e53b22';
     const cause = reply(`ERR no such thing script: ${sha1}, on @user_script:7.`);
-    const error = lockErrorOf(cause, ABOUT);
+    const error = lockErrorOf(cause, ABOUT, OPEN);
     expect(error).toBeInstanceOf(LockConnectionError);
     expect(error).toMatchObject({ ...ABOUT, cause });
     expect(error.message).toMatch(
@@ -135,15 +136,23 @@ describe('An answer of a server', () => {
     const cause = reply(
       'ERR Error running script (call to f_e8cc1b6974c0ff8e618f983f87b6b650f7e53b22): @user_script:7: @user_script: 7: -NOSPACE left',
     );
-    expect(lockErrorOf(cause, ABOUT).message).toContain('of the lock: NOSPACE left. Check');
+    expect(lockErrorOf(cause, ABOUT, OPEN).message).toContain('of the lock: NOSPACE left. Check');
     const inside = (answer: string) =>
       reply(`ERR Error running script (call to f_e8cc): @user_script:7: ${answer}`);
-    expect(lockErrorOf(inside('WRONGTYPE Operation'), ABOUT)).toBeInstanceOf(LockKeyError);
+    expect(lockErrorOf(inside('WRONGTYPE Operation'), ABOUT, OPEN)).toBeInstanceOf(LockKeyError);
     expect(isOtherType(inside('-WRONGTYPE Operation'))).toBe(true);
   });
 
   it("that is none stays the user's, or ioredis', own error", () => {
     const error = new Error('Connection is closed.');
-    expect(lockErrorOf(error, ABOUT)).toBe(error);
+    expect(lockErrorOf(error, ABOUT, OPEN)).toBe(error);
+  });
+
+  it('that the connection has ended names the client and the key', () => {
+    const cause = new Error('Connection is closed.');
+    const error = lockErrorOf(cause, ABOUT, { hasEnded: true });
+    expect(error).toBeInstanceOf(LockConnectionError);
+    const message = expect.stringContaining('"unit" was closed before the server answered for "o');
+    expect(error).toMatchObject({ ...ABOUT, message, cause });
   });
 });
