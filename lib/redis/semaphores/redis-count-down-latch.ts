@@ -15,6 +15,9 @@ const LONGEST_SILENCE = 5_000;
 /**
  * A latch that opens when it is counted down to 0, wire-compatible with Redisson's `RCountDownLatch`. A latch that was never
  * closed, or was deleted, is open.
+ *
+ * Changes reject with `LockConnectionError` when Redis does not answer within `connectTimeout` or the client is closed: then it
+ * is unknown whether they were carried out.
  */
 export class RedisCountDownLatch {
   readonly #requests: IdempotentRequests;

@@ -25,6 +25,9 @@ const LONGEST_SILENCE = 5_000;
  * crashed process do not become available again; where they should, use {@link RedisPermitExpirableSemaphore}.
  *
  * Not fair: an acquire of many permits may wait long while others acquire few.
+ *
+ * Changes reject with `LockConnectionError` when Redis does not answer within `connectTimeout` or the client is closed: then it
+ * is unknown whether they were carried out.
  */
 export class RedisSemaphore {
   readonly #requests: IdempotentRequests;
