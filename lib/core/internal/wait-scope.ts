@@ -64,7 +64,7 @@ export class WaitScope {
     this.startedAt = context.clock.now();
     this.#leave = context.open.add(this);
     if (wait !== 'forever') this.#timeOutAfter(wait);
-    if (signal !== undefined) this.#endWith(signal);
+    if (signal !== undefined) this.#abortWith(signal);
   }
 
   /** The awaited lock, if it is a lock. */
@@ -112,7 +112,7 @@ export class WaitScope {
     this.#timer = context.clock.setTimer(timeOut, ms);
   }
 
-  #endWith(signal: AbortSignal): void {
+  #abortWith(signal: AbortSignal): void {
     const onAbort = () =>
       this.cancel(new LockAbortedError({ ...this.context, cause: signal.reason }));
     this.#onAbort = onAbort;
@@ -136,29 +136,38 @@ export class WaitScope {
 
   /** Settles as `event` does, or rejects as soon as the wait has ended, whichever comes first. */
   until<T>(event: Promise<T>): Promise<T> {
-    return this.untilCalled((resolve, reject) => event.then(resolve, reject));
-  }
-
-  /** The same for an event without a promise of its own: `begin` is called now, and what it gets, when the event occurs. */
-  untilCalled<T>(
-    begin: (resolve: (value: T) => void, reject: (error: Error) => void) => unknown,
-  ): Promise<T> {
     this.#checkClient();
     return new Promise<T>((resolve, reject) => {
-      if (this.#error !== undefined) reject(this.#error);
-      else if (this.#end === undefined) this.#end = reject;
-      else (this.#others ??= new Set()).add(reject);
-      begin(
+      this.#endWith(reject);
+      event.then(
         (value) => {
           this.#forget(reject);
           resolve(value);
         },
-        (error) => {
+        (error: Error) => {
           this.#forget(reject);
           reject(error);
         },
       );
     });
+  }
+
+  /** The same for an event without a promise of its own: `begin` is called now, and what it gets, when the event occurs. */
+  untilCalled<T>(begin: (resolve: (value: T) => void) => unknown): Promise<T> {
+    this.#checkClient();
+    return new Promise<T>((resolve, reject) => {
+      this.#endWith(reject);
+      begin((value) => {
+        this.#forget(reject);
+        resolve(value);
+      });
+    });
+  }
+
+  #endWith(end: (error: LockError) => void): void {
+    if (this.#error !== undefined) end(this.#error);
+    else if (this.#end === undefined) this.#end = end;
+    else (this.#others ??= new Set()).add(end);
   }
 
   #forget(end: (error: LockError) => void): void {

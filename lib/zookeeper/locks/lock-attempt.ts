@@ -1,7 +1,6 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import type { WatchEvent } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
-import { listChildren, untilConnected } from '../nodes/node-requests.js';
+import { Change, listChildren, untilConnected } from '../nodes/node-requests.js';
 import { OwnedNode, ProtectedNode } from '../nodes/protected-node.js';
 import { createMissingParents } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -21,8 +20,8 @@ export interface AttemptPlan {
 /** Makes the plan of the next attempt, under the bounds of the acquire. */
 export type PlanOf = (wait: WaitScope) => AttemptPlan | Promise<AttemptPlan>;
 
-/** Outcome of an attempt: it holds, its node has vanished (queue again), or others are ahead and it may not wait. */
-export type AttemptResult = 'granted' | 'gone' | 'busy';
+/** State of an attempt: it holds, its node has vanished (queue again), or another node is ahead. */
+export type AttemptState = 'granted' | 'gone' | 'blocked';
 
 /**
  * Most nodes that are asked for one by one, instead of listing the queue: those of other clients between two of ours. One of
@@ -48,6 +47,8 @@ export class LockAttempt {
   readonly #driver: LockInternalsDriver;
   readonly #wait: WaitScope;
   readonly #queue: KnownQueue;
+  /** The node that we wait for, while the state is `blocked`. */
+  #blocker?: Required<Turn>;
   /** True if the node that we waited for is gone, and ours existed until after that. */
   #isFollowing = false;
 
@@ -72,38 +73,39 @@ export class LockAttempt {
   }
 
   /**
+   * Looks at our place in the queue, which is entered first; not while `untilUnblocked` is under way.
+   *
    * Rejects with the error that ended the wait or the retries. The caller then removes the node, unless it was granted.
    */
-  async run(): Promise<AttemptResult> {
+  async advance(): Promise<AttemptState> {
     for (;;) {
-      const { connection } = this.context;
+      const { connection, parents } = this.context;
       this.#wait.throwIfEnded();
       if (!connection.isConnected) await untilConnected(connection, this.#wait);
       if (!this.node.belongsTo(connection.session) || this.ownWatch?.isGone) return 'gone';
       try {
-        const { parents } = this.context;
         if (parents.open.size > 0) await this.#wait.until(parents.settle(this.directory));
         const turn = await this.#turn();
         this.acquisition.answered();
         if (turn === undefined) return 'gone';
         if (!this.node.isInOrder) throw this.acquisition.retry.outOfNumbers(this.directory);
         if (turn.blocker !== undefined) {
-          if (!this.acquisition.mayWait) return 'busy';
-          this.#isFollowing = await this.#waitFor(turn.blocker, turn.isHeld === true);
-        } else if (this.#mayGrant()) {
+          this.#blocker = { blocker: turn.blocker, isHeld: turn.isHeld === true };
+          return 'blocked';
+        }
+        if (this.#mayGrant()) {
           this.#queue.served(this.node.name, this.#driver);
           return 'granted';
         }
       } catch (error) {
-        const { parents } = this.context;
         await createMissingParents(error, this.directory, parents, this.acquisition);
       }
     }
   }
 
   /**
-   * Our place in the queue. In a function of its own: a listing must not stay on the heap while `run` waits, as the
-   * listings of N waiters have N² names.
+   * Our place in the queue. In a function of its own: a listing must not stay on the heap while the acquire waits, as
+   * the listings of N waiters have N² names.
    */
   async #turn(): Promise<Turn | undefined> {
     const isFollowing = this.#isFollowing && this.#driver.isClosed;
@@ -189,47 +191,49 @@ export class LockAttempt {
   }
 
   /**
-   * Resolves to true when `blocker` is gone, and our own node existed until after that; to false if our node, or its session, is
-   * gone.
+   * Resolves when the node that we wait for is gone, or ours, or its session. A part of its own, beside `advance`: each async
+   * function that waits keeps half a KB.
    *
    * After a lost connection both watches are set again. While the blocker exists, the queue need not be listed: its
    * waiters, of which there may be thousands, would all list the directory at once.
    */
-  async #waitFor(name: string, isHolder: boolean): Promise<boolean> {
+  async untilUnblocked(): Promise<void> {
+    const { blocker: name, isHeld } = this.#blocker!;
     const { connection } = this.context;
     const blocker = `${this.directory}/${name}`;
     this.acquisition.holder = undefined;
     const own = (this.ownWatch ??= new OwnedNode(this.context, this.node));
     while (this.node.belongsTo(connection.session) && !own.isGone) {
-      let wake!: (event?: WatchEvent) => void;
-      const woken = new Promise<WatchEvent | undefined>((resolve) => (wake = resolve));
-      own.onChange = wake;
+      const change = new Change();
+      own.onChange = change.heard;
       try {
         // Our own node first. getData instead of exists: on a deleted node, exists would leave a watch behind.
-        await this.#wait.until(Promise.all([own.arm(), this.#look(blocker, wake, isHolder)]));
+        await this.#wait.until(Promise.all([own.arm(), this.#look(blocker, change, isHeld)]));
         this.acquisition.answered();
         this.#wait.contended();
-        const event = await this.#wait.until(woken);
-        if (event?.type === 'deleted') return this.#passed(name);
+        await change.come(this.#wait);
+        if (change.isDeletion) return this.#passed(name);
       } catch (error) {
-        if (ZooKeeperError.is(error, ReturnCode.NONODE)) return !own.isGone && this.#passed(name);
+        if (ZooKeeperError.is(error, ReturnCode.NONODE)) {
+          if (!own.isGone) this.#passed(name);
+          return;
+        }
         await this.acquisition.retry.after(error);
       } finally {
-        connection.unwatch(blocker, wake);
+        connection.unwatch(blocker, change.heard);
       }
       if (!connection.isConnected) await untilConnected(connection, this.#wait);
     }
-    return false;
   }
 
-  #passed(blocker: string): true {
+  #passed(blocker: string): void {
     this.#queue.gone(blocker);
-    return true;
+    this.#isFollowing = true;
   }
 
   /** Watches the node; of a holder it keeps a few words, as a waiter may wait for long. */
-  async #look(path: string, wake: (event: WatchEvent) => void, isHolder: boolean): Promise<void> {
-    const { data, stat } = await this.context.connection.getData(path, wake);
+  async #look(path: string, { heard }: Change, isHolder: boolean): Promise<void> {
+    const { data, stat } = await this.context.connection.getData(path, heard);
     if (isHolder) this.acquisition.holder = nodeHolder(path, data, stat);
   }
 }

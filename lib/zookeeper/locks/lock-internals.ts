@@ -61,13 +61,17 @@ export class LockQueue {
       const waiterId = () => node.path;
       wait.waiterId = waiterId;
       try {
-        const result = await attempt.run();
+        let state = await attempt.advance();
+        while (state === 'blocked' && acquisition.mayWait) {
+          await attempt.untilUnblocked();
+          state = await attempt.advance();
+        }
         wait.throwIfEnded(); // a grant that comes too late is none
         const { session } = context.connection;
-        if (result === 'granted' && session && node.belongsTo(session))
+        if (state === 'granted' && session && node.belongsTo(session))
           return take({ attempt, session, plan });
         const removed = this.#giveUp(attempt);
-        if (result !== 'busy') continue;
+        if (state !== 'blocked') continue;
         await removed;
         return undefined;
       } catch (error) {

@@ -1,7 +1,11 @@
 import type { Clock } from '../../core/clock.js';
 import { sleep } from '../../core/internal/timers.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
-import type { Watcher, ZooKeeperConnection } from '../connection/zookeeper-connection.js';
+import type {
+  WatchEvent,
+  Watcher,
+  ZooKeeperConnection,
+} from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 
 /** Pause before resending a request that busy servers have rejected, in ms. */
@@ -42,6 +46,32 @@ export async function untilConnected(
   }
 }
 
+/** The first event of the watches to which it listens, which may come before it is awaited. */
+export class Change {
+  #hasCome = false;
+  #isDeletion = false;
+  #tell?: (value: void) => void;
+
+  /** Whether it is the deletion of a node. */
+  get isDeletion(): boolean {
+    return this.#isDeletion;
+  }
+
+  /** The watcher; called without an event, it counts as a change of another kind. */
+  readonly heard = (event?: WatchEvent): void => {
+    if (this.#hasCome) return;
+    this.#hasCome = true;
+    this.#isDeletion = event?.type === 'deleted';
+    this.#tell?.();
+  };
+
+  /** Resolves when it has come. Rejects as soon as `wait` has ended. */
+  come(wait: WaitScope): Promise<void> {
+    if (this.#hasCome) return Promise.resolve();
+    return wait.untilCalled((tell) => (this.#tell = tell));
+  }
+}
+
 /**
  * Resolves to true when there is a reason to look at the node again; to false at once if the node does not exist. Leaves no
  * watcher behind.
@@ -53,18 +83,17 @@ export async function waitForChange(
   path: string,
   wait: WaitScope,
 ): Promise<boolean> {
-  let wake!: () => void;
-  const woken = new Promise<void>((resolve) => (wake = () => resolve()));
+  const change = new Change();
   try {
     // getData instead of exists: on a missing node, exists would leave a watch behind on the server.
-    await wait.until(connection.getData(path, wake));
-    await wait.until(woken);
+    await wait.until(connection.getData(path, change.heard));
+    await change.come(wait);
     return true;
   } catch (error) {
     if (ZooKeeperError.is(error, ReturnCode.NONODE)) return false;
     throw error;
   } finally {
-    connection.unwatch(path, wake);
+    connection.unwatch(path, change.heard);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Acquisition } from '../locks/acquisition.js';
 import { createMissingParents } from '../nodes/retry-loop.js';
-import type { AttemptResult } from '../locks/lock-attempt.js';
 import { listChildren, untilConnected } from '../nodes/node-requests.js';
 import type { OwnedNode } from '../nodes/protected-node.js';
 import { ProtectedNode } from '../nodes/protected-node.js';
@@ -50,6 +49,9 @@ interface LeaseRequest {
   /** Total number of permits of the semaphore. */
   readonly permits: SharedCountReader;
 }
+
+/** Outcome of an attempt: it holds, its nodes have vanished (queue again), or there are too few permits and it may not wait. */
+type AttemptResult = 'granted' | 'gone' | 'busy';
 
 /** Up to so many permits, a list of their leases costs no more than to ask for their number. */
 const FEW = 16;
