@@ -90,14 +90,20 @@ function openWait(context: WaitContext, request: WaitRequest): WaitScope {
 }
 
 /**
- * Counts the request as a waiter; the returned function ends that.
+ * Counts the request as a waiter, if it is one; returns whether it is.
  *
  * @throws LockQueueFullError
  */
-function enterQueue({ waiters }: WaitContext, request: WaitRequest): (() => void) | undefined {
+function enterQueue({ waiters }: WaitContext, request: WaitRequest): boolean {
   const { key, keys = [key], recipe, mayWait = false } = request;
-  if (!mayWait || (recipe !== undefined && isElection(recipe))) return undefined;
-  return waiters.enter(keys);
+  if (!mayWait || (recipe !== undefined && isElection(recipe))) return false;
+  waiters.enter(keys);
+  return true;
+}
+
+/** Not a function of each waiter: there may be thousands. */
+function leaveQueue({ waiters }: WaitContext, { key, keys = [key] }: WaitRequest): void {
+  waiters.leave(keys);
 }
 
 /**
@@ -112,12 +118,12 @@ export async function runWait<T>(
   work: (wait: WaitScope) => Promise<T>,
 ): Promise<T> {
   const wait = openWait(context, request);
-  let leaveQueue: (() => void) | undefined;
+  let isCounted = false;
   try {
-    leaveQueue = enterQueue(context, request);
+    isCounted = enterQueue(context, request);
     return await work(wait);
   } finally {
-    leaveQueue?.();
+    if (isCounted) leaveQueue(context, request);
     wait.end();
   }
 }
@@ -175,9 +181,9 @@ export async function runAcquire<T>(
       leaveCircle = watchForDeadlock(context, request, wait, around);
   };
   wait.contended = contended;
-  let leaveQueue: (() => void) | undefined;
+  let isCounted = false;
   try {
-    leaveQueue = enterQueue(context, request);
+    isCounted = enterQueue(context, request);
     const granted = await work(wait);
     if (granted !== undefined)
       emit(events, 'acquired', request, () => ({
@@ -190,7 +196,7 @@ export async function runAcquire<T>(
     throw error;
   } finally {
     leaveCircle?.();
-    leaveQueue?.();
+    if (isCounted) leaveQueue(context, request);
     wait.end();
   }
 }

@@ -8,7 +8,7 @@ export interface WaiterLimits {
   /**
    * How many acquires of this client may be under way at the same time, of all keys: a whole number from 1, or `Infinity`. One more
    * rejects with `LockQueueFullError` at once, so that a holder that is stuck does not fill the process with waiting calls (each
-   * takes 4 to 13 KB). Not counted are `tryAcquire`, which does not wait, participants of elections, and waits for latches and
+   * takes 4 to 8 KB). Not counted are `tryAcquire`, which does not wait, participants of elections, and waits for latches and
    * barriers; a caller that holds the key is not refused.
    *
    * @default 200000
@@ -118,15 +118,25 @@ export class Waiters {
   }
 
   /**
-   * Counts an acquire of those keys; the returned function, called once, ends that.
+   * Counts an acquire of those keys, until it leaves.
    *
    * @throws LockQueueFullError, having counted nothing
    */
-  enter(keys: readonly string[]): () => void {
+  enter(keys: readonly string[]): void {
     for (const key of keys) this.#refuseIfFull(key);
     this.#count += 1;
     for (const key of keys) this.#add(key);
-    return () => this.#leave(keys);
+  }
+
+  /** Called once for each acquire that has entered, with the same keys. */
+  leave(keys: readonly string[]): void {
+    this.#count -= 1;
+    for (const key of keys) {
+      const others = this.#waitingFor(key) - 1;
+      this.#ofKey.set(key, others);
+      if (others === 0) this.#idle += 1;
+    }
+    if (this.#idle > Math.max(MOST_IDLE, this.#ofKey.size / 2)) this.#forgetIdle();
   }
 
   /** Does not refuse a holder of the key: it re-enters or downgrades, and the lock would not be released before that. */
@@ -149,16 +159,6 @@ export class Waiters {
     const others = this.#ofKey.get(key);
     if (others === 0) this.#idle -= 1;
     this.#ofKey.set(key, (others ?? 0) + 1);
-  }
-
-  #leave(keys: readonly string[]): void {
-    this.#count -= 1;
-    for (const key of keys) {
-      const others = this.#waitingFor(key) - 1;
-      this.#ofKey.set(key, others);
-      if (others === 0) this.#idle += 1;
-    }
-    if (this.#idle > Math.max(MOST_IDLE, this.#ofKey.size / 2)) this.#forgetIdle();
   }
 
   #forgetIdle(): void {

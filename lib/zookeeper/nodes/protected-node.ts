@@ -184,7 +184,8 @@ export class OwnedNode {
     this.#stopListening?.();
     this.#session = session;
     this.#owner = owner;
-    this.onChange = this.#watchAgain;
+    const watchAgain = () => void this.keepWatching();
+    this.onChange = watchAgain;
     if (this.#revokedBy > 0) owner.nodeRevoked();
     this.#stopListening = session.onEnd((why) => owner.nodeLost(`its session ended: ${why}`));
   }
@@ -234,8 +235,6 @@ export class OwnedNode {
     this.#revokedBy = mzxid;
     this.#owner?.nodeRevoked();
   }
-
-  readonly #watchAgain = (): void => void this.keepWatching();
 
   readonly #hear = (event: WatchEvent): void => {
     this.isArmed = false;
