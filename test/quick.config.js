@@ -10,6 +10,7 @@ export default {
   testPathIgnorePatterns: [
     ...base.testPathIgnorePatterns,
     '<rootDir>/test/(redis|faults|storm)/',
+    '<rootDir>/test/simulation/redis/explorer/', // some seconds
     '\\.servers\\.spec\\.ts$',
   ],
   globalSetup: undefined,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Program } from '../../faults/support/program.js';
 import { COMPARED, EXPLORED, FOUND, titleOf } from './explored.js';
-import type { Task, TaskReport } from './tasks.js';
+import type { TaskReport } from './exploration.js';
+import type { Task } from './tasks.js';
 
 const perform = (task: Task): Promise<TaskReport> => {
   program.tell(JSON.stringify(task));

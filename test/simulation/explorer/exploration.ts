@@ -1,6 +1,22 @@
 import { type Chooser, DepthFirst, RandomWalk, type Reduction, Script } from './choosers.js';
-import { explore, type RunReport } from './run.js';
-import type { Scenario } from './scenarios.js';
+import { shrink } from './shrink.js';
+import type { Story } from './story.js';
+
+export interface RunReport {
+  /** Whether it came to its end; otherwise the same run was explored in another order. */
+  readonly isComplete: boolean;
+  readonly steps: readonly string[];
+  /** The promise that was broken. */
+  readonly accusation?: string;
+  /** What the locks have done, in the same words in every order of independent steps. */
+  readonly outcome: string;
+  /** That, and what each client has seen. */
+  readonly views: string;
+  readonly story: Story;
+}
+
+/** Carries out one run of a small world, step by step, as the chooser says. */
+export type Play = (chooser: Chooser) => Promise<RunReport>;
 
 export interface ExplorationReport {
   /** Runs that came to their end. */
@@ -18,14 +34,14 @@ export interface ExplorationReport {
   readonly failure?: RunReport;
 }
 
-/** Explores all runs of a scenario, one after the other, up to that many; ends at the first that breaks a promise. */
-export async function exploreAll(
-  scenario: Scenario,
+/** Explores all runs, one after the other, up to that many; ends at the first that breaks a promise. */
+async function exploreAll(
+  play: Play,
   limit = Infinity,
   reduction?: Reduction,
 ): Promise<ExplorationReport> {
   const chooser = new DepthFirst(reduction);
-  const tally = new Tally(scenario);
+  const tally = new Tally(play);
   for (;;) {
     const failure = await tally.explore(chooser);
     if (failure) return tally.report({ isExhausted: false, failure });
@@ -35,12 +51,8 @@ export async function exploreAll(
 }
 
 /** Explores that many runs at random. */
-export async function exploreSome(
-  scenario: Scenario,
-  seed: number,
-  runs: number,
-): Promise<ExplorationReport> {
-  const tally = new Tally(scenario);
+async function exploreSome(play: Play, seed: number, runs: number): Promise<ExplorationReport> {
+  const tally = new Tally(play);
   while (tally.runs < runs) {
     const failure = await tally.explore(new RandomWalk(seed + tally.runs + 1));
     if (failure) return tally.report({ isExhausted: false, failure });
@@ -49,8 +61,49 @@ export async function exploreSome(
 }
 
 /** Takes those steps again. */
-export function replay(scenario: Scenario, steps: readonly string[]): Promise<RunReport> {
-  return explore(scenario, new Script(steps));
+export function replay(play: Play, steps: readonly string[]): Promise<RunReport> {
+  return play(new Script(steps));
+}
+
+/** How much to explore. */
+export interface Extent {
+  /** Most runs. Default: all that there are. */
+  readonly runs?: number;
+  /** Explores runs at random from that seed on, and not one after the other. */
+  readonly seed?: number;
+  /** Default: all. */
+  readonly reduction?: Reduction;
+}
+
+export interface TaskReport extends Omit<ExplorationReport, 'failure'> {
+  readonly failure?: {
+    /** The broken promise. */
+    readonly accusation: string;
+    /** The fewest that break it. */
+    readonly steps: readonly string[];
+    readonly story: string;
+  };
+}
+
+/**
+ * Explores, and shrinks what it finds.
+ *
+ * @param again the command that takes those steps again
+ */
+export async function explore(
+  play: Play,
+  { runs, seed, reduction }: Extent,
+  again: (steps: readonly string[]) => string,
+): Promise<TaskReport> {
+  const { failure, ...counts } =
+    seed === undefined
+      ? await exploreAll(play, runs, reduction)
+      : await exploreSome(play, seed, runs ?? 1);
+  if (failure === undefined) return counts;
+  const take = (some: readonly string[]) => replay(play, some);
+  const { accusation = '', steps, story } = await shrink(take, failure);
+  const told = `${accusation}\n\n${story.toString()}\n\nAgain: ${again(steps)}`;
+  return { ...counts, failure: { accusation, steps, story: told } };
 }
 
 /** Counts what was explored. */
@@ -61,11 +114,11 @@ class Tally {
   readonly #outcomes = new Set<string>();
   readonly #views = new Set<string>();
 
-  constructor(private readonly scenario: Scenario) {}
+  constructor(private readonly play: Play) {}
 
   /** Resolves to the report of a run that breaks a promise. */
   async explore(chooser: Chooser): Promise<RunReport | undefined> {
-    const report = await explore(this.scenario, chooser);
+    const report = await this.play(chooser);
     const { isComplete, steps, outcome, views, accusation } = report;
     if (isComplete) this.runs += 1;
     else this.#covered += 1;

@@ -170,13 +170,27 @@ export const COMPARED: Readonly<Record<'short' | 'long', readonly (readonly Faul
   ],
 };
 
-export function titleOf({ scenario, clients, requests, faults, kinds }: Task): string {
+export function titleOf({
+  clients,
+  requests,
+  faults,
+  kinds,
+  ...of
+}: {
+  readonly scenario?: string;
+  /** If it is on Redis. */
+  readonly redis?: string;
+  readonly clients: number;
+  readonly requests?: number;
+  readonly faults: number;
+  readonly kinds?: readonly string[] | undefined;
+}): string {
   const counts = [
     count(clients, 'client'),
     ...(requests === undefined ? [] : [count(requests, 'request')]),
     count(faults, 'fault'),
   ];
-  return `${scenario}, ${counts.join(', ')}${kinds ? ` (${kinds.join()})` : ''}`;
+  return `${of.scenario ?? `${of.redis} on Redis`}, ${counts.join(', ')}${kinds ? ` (${kinds.join()})` : ''}`;
 }
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;

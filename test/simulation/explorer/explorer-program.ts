@@ -1,11 +1,15 @@
-// Explores in a process of its own, as in the context of a Jest test file every use of a global is slow: for
-// `exploration.spec.ts`, and by hand. `npm run explore` explores all that is known to end, in some minutes;
-// `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'` performs one task. With `steps` in the task, it takes those steps.
-import { replay } from './exploration.js';
+// Explores in a process of its own, as in the context of a Jest test file every use of a global is slow: for the specs, and by hand.
+// `npm run explore` explores all that is known to end, in some minutes;
+// `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'` performs one task on ZooKeeper, one with `redis` in place of
+// `scenario` on Redis. With `steps` in the task, it takes those steps.
+import { REDIS_EXPLORED } from '../redis/explorer/redis-explored.js';
+import { performRedis, playOfRedis, type RedisTask } from '../redis/explorer/redis-tasks.js';
+import { replay, type TaskReport } from './exploration.js';
 import { COMPARED, EXPLORED, FOUND, titleOf } from './explored.js';
 import { plant } from './planted.js';
-import { SCENARIOS } from './scenarios.js';
-import { perform, type Task, type TaskReport } from './tasks.js';
+import { perform, playOf, type Task } from './tasks.js';
+
+type AnyTask = Task | RedisTask;
 
 Error.stackTraceLimit = 0; // errors of requests are made by the million, and read by their codes
 process.removeAllListeners('warning'); // each deadlock is one
@@ -13,16 +17,20 @@ process.removeAllListeners('warning'); // each deadlock is one
 const [asked] = process.argv.slice(2);
 if (process.send)
   process.on('message', (told: string) => {
-    void perform(JSON.parse(told) as Task).then((report) => process.send!(report));
+    void performAny(JSON.parse(told) as AnyTask).then((report) => process.send!(report));
   });
 else if (asked === undefined) {
   await exploreEach();
   await compareEach();
   await findEach();
-} else await exploreOne(JSON.parse(asked) as Task & { steps?: string[] });
+} else await exploreOne(JSON.parse(asked) as AnyTask & { steps?: string[] });
+
+function performAny(task: AnyTask): Promise<TaskReport> {
+  return 'redis' in task ? performRedis(task) : perform(task);
+}
 
 async function exploreEach(): Promise<void> {
-  for (const { task, ...known } of EXPLORED) {
+  for (const { task, ...known } of [...EXPLORED, ...REDIS_EXPLORED]) {
     const { runs, outcomes } = await explored(task);
     if (runs !== known.runs || outcomes !== known.outcomes)
       fail(`There were ${known.runs} runs and ${known.outcomes} outcomes before.`);
@@ -52,18 +60,23 @@ function fail(what: string): void {
   process.stdout.write(`${what}\n`);
 }
 
-async function exploreOne({ steps, ...task }: Task & { steps?: string[] }): Promise<void> {
+async function exploreOne({ steps, ...task }: AnyTask & { steps?: string[] }): Promise<void> {
   if (steps === undefined) return void (await explored(task));
-  const { scenario, bug } = task;
-  if (bug) plant(bug);
-  const { accusation, story } = await replay(SCENARIOS[scenario](task), steps);
+  const { accusation, story } = await replay(playOfAny(task), steps);
   const verdict = accusation ?? 'All promises are kept.';
   process.stdout.write(`${verdict}\n\n${story.toString()}\n`);
 }
 
-async function explored(task: Task): Promise<TaskReport> {
+/** With its bug planted, if it has one. */
+function playOfAny(task: AnyTask) {
+  if ('redis' in task) return playOfRedis(task);
+  if (task.bug) plant(task.bug);
+  return playOf(task);
+}
+
+async function explored(task: AnyTask): Promise<TaskReport> {
   const before = process.cpuUsage();
-  const report = await perform(task);
+  const report = await performAny(task);
   const { failure, ...counts } = report;
   const { user, system } = process.cpuUsage(before);
   const seconds = ((user + system) / 1_000_000).toFixed(1);

@@ -3,6 +3,7 @@ import { Dice } from '../dice.js';
 import { closeDown, Company } from '../run-schedule.js';
 import { World } from '../world.js';
 import { type Chooser, COVERED, DONE } from './choosers.js';
+import type { RunReport } from './exploration.js';
 import { FAULTS, Troubles } from './faults.js';
 import { Footprint } from './footprint.js';
 import { numberedIds } from './ids.js';
@@ -14,19 +15,6 @@ import { type Step, Steps, TOGETHER } from './steps.js';
 import { Story } from './story.js';
 import { Acts, User } from './users.js';
 
-export interface RunReport {
-  /** Whether it came to its end; otherwise the same run was explored in another order. */
-  readonly isComplete: boolean;
-  readonly steps: readonly string[];
-  /** The promise that was broken. */
-  readonly accusation?: string;
-  /** What the locks have done, in the same words in every order of independent steps. */
-  readonly outcome: string;
-  /** That, and what each client has seen. */
-  readonly views: string;
-  readonly story: Story;
-}
-
 /** Timeout of all sessions, in ms. */
 const SESSION = 2_000;
 /** Each step takes a little time, so that it can be seen which one came first, in ms. */
@@ -37,7 +25,7 @@ const LONGEST = 10_000;
 const MOST_STEPS = 200;
 
 /** Carries out one run of a scenario, step by step, as the chooser says. */
-export async function explore(scenario: Scenario, chooser: Chooser): Promise<RunReport> {
+export async function play(scenario: Scenario, chooser: Chooser): Promise<RunReport> {
   const run = new Run(scenario, chooser);
   try {
     await run.begin();

@@ -3,19 +3,26 @@ import type { SimulatedClient } from '../client.js';
 import { Visitor } from '../guests.js';
 import type { SimulatedLock } from '../locks.js';
 import type { Visit } from '../operation.js';
+import type { SimulatedProcess } from '../process.js';
 import type { World } from '../world.js';
 import type { WrittenData } from '../writes.js';
 
+/** Who does something. */
+interface Actor {
+  readonly name: string;
+  readonly client: { readonly process: Pick<SimulatedProcess, 'isRunning'> };
+}
+
 /** Something that a user may do now. */
-interface Act {
-  readonly user: User;
+interface Act<U> {
+  readonly user: U;
   readonly run: () => void;
 }
 
 /** What the users of all clients may do: each act waits until it is chosen. */
-export class Acts {
+export class Acts<U extends Actor = User> {
   /** By their names, which say what each does. */
-  readonly #possible = new Map<string, Act>();
+  readonly #possible = new Map<string, Act<U>>();
 
   /** The names of those of processes that run. */
   get names(): string[] {
@@ -23,7 +30,7 @@ export class Acts {
     return acts.map(([name]) => name);
   }
 
-  userOf(name: string): User {
+  userOf(name: string): U {
     return this.#possible.get(name)!.user;
   }
 
@@ -34,7 +41,7 @@ export class Acts {
   }
 
   /** From now on the user may do that; the returned function takes that back. */
-  offer(user: User, what: string, run: () => void): () => void {
+  offer(user: U, what: string, run: () => void): () => void {
     const name = `${user.name} ${what}`;
     this.#possible.set(name, { user, run });
     return () => void this.#possible.delete(name);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../../lib/core/clock.js';
 import { type Fate, Link, type LinkListener } from './link.js';
 import type { ServerPort } from './server-port.js';
+import type { Way } from './wire.js';
 
 /** The network between one client and the address of the servers. */
 export class ClientNetwork {
@@ -8,17 +9,18 @@ export class ClientNetwork {
   delay = 0;
   /** Called with each command that is sent. */
   onSent: (words: readonly string[]) => void = () => {};
-  readonly #links: Link[] = [];
+  /** All that were opened. */
+  readonly links: Link[] = [];
   #partitions = 0;
   #releases: (() => void)[] = [];
 
   /**
-   * @param latency of the next packet, in ms
+   * @param way makes one direction of a connection, given what is the `delay` by then
    * @param port the server that the address leads to now
    */
   constructor(
     private readonly clock: Clock,
-    private readonly latency: (delay: number) => number,
+    private readonly way: (delay: () => number) => Way,
     private readonly port: () => ServerPort,
   ) {}
 
@@ -28,28 +30,22 @@ export class ClientNetwork {
 
   open(listener: LinkListener): Link {
     const { clock, port } = this;
-    const latency = () => this.latency(this.delay);
-    const link = new Link({
-      clock,
-      latency,
-      port,
-      listener,
-      onSent: (words) => this.onSent(words),
-    });
-    this.#links.push(link);
+    const way = () => this.way(() => this.delay);
+    const link = new Link({ clock, way, port, listener, onSent: (words) => this.onSent(words) });
+    this.links.push(link);
     if (this.isPartitioned) this.#releases.push(link.block());
     return link;
   }
 
   /** Its connections break. */
   cut(fate: () => Fate): void {
-    for (const link of this.#links) link.break(fate());
+    for (const link of this.links) link.break(fate());
   }
 
   /** Nothing arrives any more, and neither side notices; the returned function ends that, and what was written arrives. */
   partition(): () => void {
     this.#partitions += 1;
-    if (this.#partitions === 1) this.#releases = this.#links.map((link) => link.block());
+    if (this.#partitions === 1) this.#releases = this.links.map((link) => link.block());
     return () => {
       this.#partitions -= 1;
       if (this.#partitions > 0) return;

@@ -2,7 +2,7 @@ import type { Clock } from '../../../../lib/core/clock.js';
 import type { Reply } from '../server/reply.js';
 import { Session } from '../server/session.js';
 import type { ServerPort } from './server-port.js';
-import { Wire } from './wire.js';
+import type { Way } from './wire.js';
 
 /** The client's end of a connection. Nothing is called after `onClose`. */
 export interface LinkListener {
@@ -18,8 +18,7 @@ export type Fate = 'lost' | 'processed' | { readonly late: number };
 
 interface LinkOptions {
   readonly clock: Clock;
-  /** Of the next packet, in ms. */
-  readonly latency: () => number;
+  readonly way: () => Way;
   /** The server that the address leads to by the time that it is asked. */
   readonly port: () => ServerPort;
   readonly listener: LinkListener;
@@ -33,29 +32,34 @@ interface LinkOptions {
 export class Link {
   /** What the server knows of it. */
   readonly session: Session;
-  readonly #up: Wire;
-  readonly #down: Wire;
+  readonly up: Way;
+  readonly down: Way;
   #server?: ServerPort | undefined;
   #isOpen = true;
 
   constructor(private readonly options: LinkOptions) {
-    const { clock, latency, listener } = options;
-    this.#up = new Wire(clock, latency);
-    this.#down = new Wire(clock, latency);
+    const { way, listener } = options;
+    this.up = way();
+    this.down = way();
     this.session = new Session(([, channel, text]) =>
       this.#tell(() => listener.onMessage(channel!, text!)),
     );
-    this.#up.send(() => this.#knock());
+    this.up.send(() => this.#knock(), ['connect']);
+  }
+
+  /** Whether the client has not given it up. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   send(words: readonly string[]): void {
-    this.#up.send(() => this.#server?.receive(this, words));
+    this.up.send(() => this.#server?.receive(this, words), words);
     this.options.onSent(words);
   }
 
   /** The client writes nothing more; `onClose` follows when the server has noticed. */
   end(): void {
-    this.#up.send(() => this.#server?.leave(this));
+    this.up.send(() => this.#server?.leave(this), ['leave']);
   }
 
   /** The client writes and reads nothing more. */
@@ -68,14 +72,14 @@ export class Link {
   /** The connection breaks, and the client notices it at once. */
   break(fate: Fate): void {
     if (!this.#isOpen) return;
-    if (fate === 'lost') this.#up.drop();
-    if (typeof fate === 'object') this.options.clock.setTimer(this.#up.block(), fate.late);
+    if (fate === 'lost') this.up.drop();
+    if (typeof fate === 'object') this.options.clock.setTimer(this.up.block(), fate.late);
     this.destroy('read ECONNRESET');
   }
 
   /** Nothing arrives on either side; the returned function ends that. */
   block(): () => void {
-    const releases = [this.#up.block(), this.#down.block()];
+    const releases = [this.up.block(), this.down.block()];
     return () => {
       for (const release of releases) release();
     };
@@ -101,7 +105,7 @@ export class Link {
   }
 
   #tell(news: () => void): void {
-    this.#down.send(() => {
+    this.down.send(() => {
       if (this.#isOpen) news();
     });
   }

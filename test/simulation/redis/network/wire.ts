@@ -1,7 +1,17 @@
 import type { Clock } from '../../../../lib/core/clock.js';
 
-/** One direction of a connection: what is sent arrives later, in order. */
-export class Wire {
+/** One direction of a connection. */
+export interface Way {
+  /** @param words those of a command, or what the client does with the connection */
+  send(message: () => void, words?: readonly string[]): void;
+  /** Nothing arrives; the returned function ends that. */
+  block(): () => void;
+  /** Loses what is under way. */
+  drop(): void;
+}
+
+/** What is sent arrives later, in order. */
+export class Wire implements Way {
   /** What is under way, in its order: each arrival takes the first. */
   #messages: (() => void)[] = [];
   /** Number of arrivals that a blockade holds up. */
@@ -22,7 +32,6 @@ export class Wire {
     this.#schedule();
   }
 
-  /** Nothing arrives; the returned function ends that. */
   block(): () => void {
     this.#blockades += 1;
     return () => {
@@ -32,7 +41,6 @@ export class Wire {
     };
   }
 
-  /** Loses what is under way. */
   drop(): void {
     this.#losses += 1;
     this.#messages = [];

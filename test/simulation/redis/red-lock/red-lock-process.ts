@@ -12,6 +12,7 @@ import { Timing } from '../../timing.js';
 import { ClientNetwork } from '../network/client-network.js';
 import type { ServerPort } from '../network/server-port.js';
 import { SimulatedNode } from '../network/simulated-node.js';
+import { Wire } from '../network/wire.js';
 
 /** A script that a server does not know yet costs two round trips, in ms. */
 const NODE_TIMEOUT = 200;
@@ -39,8 +40,9 @@ export class RedLockProcess {
     const { clock, dice, name, ports } = options;
     this.process = new SimulatedProcess(clock);
     const packets = dice.fork(name);
-    const latency = (delay: number) => packets.time(Timing.latency + delay);
-    this.networks = ports.map((port) => new ClientNetwork(clock, latency, () => port));
+    const way = (delay: () => number) =>
+      new Wire(clock, () => packets.time(Timing.latency + delay()));
+    this.networks = ports.map((port) => new ClientNetwork(clock, way, () => port));
   }
 
   /** Makes the lock client as `createRedLockClient` does, on the networks and the clock of a new process. */

@@ -100,6 +100,11 @@ export class SimulatedServer {
     this.trouble = 'none';
   }
 
+  /** Knows that script from now on. */
+  learn(sha1: string, source: string): void {
+    this.#scripts.set(sha1, source);
+  }
+
   execute(session: Session, [name, ...args]: readonly string[]): Reply {
     this.onCommand();
     try {

@@ -10,6 +10,7 @@ import { ClientNetwork } from '../network/client-network.js';
 import type { Fate } from '../network/link.js';
 import type { ServerPort } from '../network/server-port.js';
 import { SimulatedNode } from '../network/simulated-node.js';
+import { type Way, Wire } from '../network/wire.js';
 
 interface RedisProcessOptions {
   readonly name: string;
@@ -20,6 +21,8 @@ interface RedisProcessOptions {
   readonly port: () => ServerPort;
   readonly watchdogTimeout: number;
   readonly onStateChange: (state: string) => void;
+  /** Makes one direction of a connection. Default: messages take some time. */
+  readonly way?: (() => Way) | undefined;
 }
 
 /** A process with a lock client on Redis, and its network. The methods obstruct them. */
@@ -38,8 +41,10 @@ export class RedisProcess {
     const { clock, dice, port } = options;
     this.process = new SimulatedProcess(clock);
     const packets = dice.fork(options.name);
-    const latency = (delay: number) => packets.time(Timing.latency + delay);
-    this.network = new ClientNetwork(clock, latency, port);
+    const {
+      way = (delay: () => number) => new Wire(clock, () => packets.time(Timing.latency + delay())),
+    } = options;
+    this.network = new ClientNetwork(clock, way, port);
   }
 
   /** Makes the lock client as `createRedisLockClient` does, on the network and the clock of a new process. */

@@ -103,7 +103,7 @@ export async function runRedisSchedule(
 }
 
 /** Closes all clients of a world without faults, and looks for what they leave behind. @throws if there is anything */
-async function closeDown(world: RedisWorld, locks: readonly ObservedLock[]): Promise<void> {
+export async function closeDown(world: RedisWorld, locks: readonly ObservedLock[]): Promise<void> {
   const { open, servers, clock, clients, judge } = world;
   await world.time.wait(Promise.all(open.map((client) => client.close())), LONGEST);
   await world.time.pass(10 * Timing.latency + 3_000);

@@ -3,6 +3,7 @@ import type { Dice } from '../../dice.js';
 import { History } from '../../observer.js';
 import type { LuaMachine } from '../lua/lua-machine.js';
 import { ReplicatedServer } from '../network/replicated-server.js';
+import type { Way } from '../network/wire.js';
 import type { ObservedLock } from './observed-locks.js';
 import { PassingTime } from './passing-time.js';
 import { RedisJudge } from './redis-judge.js';
@@ -20,6 +21,8 @@ interface RedisWorldOptions {
   readonly rate: number;
   /** How far the replica is behind, in ms. */
   readonly lag: number;
+  /** Makes one direction of a connection. Default: messages take some time. */
+  readonly way?: () => Way;
 }
 
 /** A Redis with a replica, its clients, and a judge, in virtual time. */
@@ -62,6 +65,7 @@ export class RedisWorld {
       dice: options.dice,
       port: () => servers.port,
       watchdogTimeout,
+      way: options.way,
       onStateChange: (state) => this.history.note(state, name),
     });
     this.clients.push(client);

@@ -7,7 +7,11 @@ import { seededRandom } from '../../../support/seeded-random.js';
  * `node:crypto`, as the ids of holders decide which of two that came at the same time is first. For a process of its own.
  */
 export function seedIds(seed: number): void {
-  const random = seededRandom(seed);
+  drawFrom(seededRandom(seed));
+}
+
+/** The same, from that source. */
+export function drawFrom(random: () => number): void {
   const bytes = (size: number) =>
     Buffer.from(Array.from({ length: size }, () => Math.floor(random() * 256)));
   Math.random = random;

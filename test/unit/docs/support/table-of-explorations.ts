@@ -2,23 +2,46 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { EXPLORED, type Explored } from '../../../simulation/explorer/explored.js';
+import { EXPLORED } from '../../../simulation/explorer/explored.js';
+import { REDIS_EXPLORED } from '../../../simulation/redis/explorer/redis-explored.js';
 
 export const DOCUMENT = new URL('../../../../docs/internals/exploration.md', import.meta.url);
-const TABLE = /\| world [^]*?\n\n/;
+
+/** One row. */
+interface Row {
+  readonly scenario: string;
+  readonly clients: number;
+  readonly requests?: number;
+  readonly faults: number;
+  readonly kinds?: readonly string[] | undefined;
+  readonly runs: number;
+  readonly outcomes: number;
+  readonly isLong: boolean;
+}
 
 /** The document as the counts of today have it. */
 export async function documentOfExplorations(): Promise<string> {
-  const head = ['world', 'clients', 'requests', 'faults', 'runs', 'outcomes', 'explored by'];
-  const rows = [head, head.map(() => '---'), ...EXPLORED.map(cellsOf)];
-  const table = rows.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
-  const text = readFileSync(DOCUMENT, 'utf8').replace(TABLE, () => `${table}\n`);
+  const onZooKeeper = EXPLORED.map(({ task, ...counts }) => ({ ...task, ...counts }));
+  const onRedis = REDIS_EXPLORED.map(({ task, ...counts }) => {
+    return { ...task, ...counts, scenario: task.redis };
+  });
+  const before = readFileSync(DOCUMENT, 'utf8');
+  const text = withTable(withTable(before, 'on ZooKeeper', onZooKeeper), 'on Redis', onRedis);
   const filepath = fileURLToPath(DOCUMENT);
   return format(text, { ...(await resolveConfig(filepath)), filepath });
 }
 
-function cellsOf({ task, runs, outcomes, isLong }: Explored): string[] {
-  const { scenario, clients, requests = clients, faults, kinds = ['any kind'] } = task;
+/** The text with that table in place of the one that begins with that title. */
+function withTable(text: string, title: string, explored: readonly Row[]): string {
+  const head = [title, 'clients', 'requests', 'faults', 'runs', 'outcomes', 'explored by'];
+  const rows = [head, head.map(() => '---'), ...explored.map(cellsOf)];
+  const table = rows.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+  return text.replace(new RegExp(`\\| ${title} [^]*?\\n\\n`), () => `${table}\n`);
+}
+
+function cellsOf(row: Row): string[] {
+  const { scenario, clients, requests = clients, faults, kinds = ['any kind'] } = row;
+  const { runs, outcomes, isLong } = row;
   const trouble = faults === 0 ? 'none' : `${faults}: ${kinds.join(', ')}`;
   const counts = [clients, requests, trouble, runs.toLocaleString('en'), outcomes];
   return [scenario, ...counts.map(String), isLong ? '`npm run explore`' : '`npm test`'];

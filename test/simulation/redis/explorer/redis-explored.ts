@@ -1,0 +1,157 @@
+import type { PlantedBug } from '../world/planted.js';
+import type { RedisScenarioName, RedisSize } from './redis-scenarios.js';
+import type { RedisTask } from './redis-tasks.js';
+
+/** What is explored in full. */
+export interface RedisExplored {
+  readonly task: RedisTask;
+  /** How many runs there are, no two of which are known to come to the same. */
+  readonly runs: number;
+  /** In how many ways they end. */
+  readonly outcomes: number;
+  /** Whether it takes more than some seconds. */
+  readonly isLong: boolean;
+}
+
+/** A bug that is planted, and found. */
+interface RedisFound {
+  readonly bug: PlantedBug;
+  readonly task: RedisTask;
+  readonly accusation: RegExp;
+  /** The most steps that are left of a run. Default: 12. */
+  readonly most?: number;
+}
+
+const row = (
+  redis: RedisScenarioName,
+  world: RedisSize,
+  runs: number,
+  outcomes: number,
+  size?: 'long',
+): RedisExplored => ({ task: { redis, ...world }, runs, outcomes, isLong: size === 'long' });
+
+const TWO: RedisSize = { clients: 2, faults: 0 };
+const CUT: RedisSize = { clients: 1, faults: 1, kinds: ['cut'] };
+
+const ONE: RedisSize = { clients: 1, faults: 1 };
+
+export const REDIS_EXPLORED: readonly RedisExplored[] = [
+  row('mutex', TWO, 76, 2),
+  row('fair mutex', TWO, 64, 2),
+  row('spin lock', TWO, 4, 2),
+  row('mutex of those who try', TWO, 40, 3),
+  row('mutex that is re-entered', TWO, 99, 2),
+  row('multi-lock', TWO, 76, 2),
+  row('mutex', ONE, 84, 2),
+  row('fair mutex', ONE, 84, 2),
+  row('semaphore', ONE, 85, 2),
+  row('plain semaphore', ONE, 68, 1),
+  row('plain mutex', TWO, 76, 2, 'long'),
+  row('mutex of the impatient', TWO, 263, 3, 'long'),
+  row('fair mutex of the impatient', TWO, 235, 3, 'long'),
+  row('mutex that is handed on', TWO, 208, 2, 'long'),
+  row('read/write lock', TWO, 394, 2, 'long'),
+  row('read/write lock that prefers writers', TWO, 394, 2, 'long'),
+  row('semaphore', TWO, 76, 2, 'long'),
+  row('fair semaphore', TWO, 64, 2, 'long'),
+  row('plain semaphore', TWO, 76, 2, 'long'),
+  row('plain mutex', ONE, 84, 2, 'long'),
+  row('spin lock', ONE, 84, 2, 'long'),
+  row('mutex that is re-entered', ONE, 149, 4, 'long'),
+  row('fair semaphore', ONE, 85, 2, 'long'),
+  row('read/write lock', ONE, 195, 2, 'long'),
+  row('multi-lock', ONE, 92, 2, 'long'),
+  row('extended mutex', ONE, 467, 2, 'long'),
+  row('mutex with guarded writes', ONE, 907, 2, 'long'),
+  row('mutex that is handed on', { ...ONE, requests: 2 }, 1_796, 3, 'long'),
+  row('mutex', { ...TWO, faults: 1, kinds: ['kill'] }, 552, 8, 'long'),
+  row('mutex', { ...TWO, faults: 1, kinds: ['fill'] }, 1_814, 2, 'long'),
+  row('mutex', { ...TWO, faults: 1, kinds: ['demote'] }, 3_416, 2, 'long'),
+  row('mutex', { ...TWO, faults: 1, kinds: ['freeze'] }, 6_830, 8, 'long'),
+  row('mutex', { ...TWO, faults: 1, kinds: ['lose'] }, 6_720, 2, 'long'),
+  row('mutex', { ...ONE, faults: 2 }, 16_086, 2, 'long'),
+  row('fair mutex', { ...TWO, faults: 1, kinds: ['fill'] }, 1_230, 2, 'long'),
+  row('fair mutex', { ...TWO, faults: 1, kinds: ['demote'] }, 2_732, 2, 'long'),
+];
+
+/** With these it is tested whether connections that are made at once leave out what a client can see. */
+export const REDIS_COMPARED: readonly RedisTask[] = [
+  { redis: 'mutex', ...TWO },
+  { redis: 'mutex', clients: 1, faults: 1 },
+  { redis: 'fair semaphore', clients: 1, faults: 1 },
+];
+
+const FORGOTTEN = /is free since .* and its waiters are forgotten/;
+const ABANDONED = /is on the server since .*, and nobody has it/;
+const BACK = /is back after its release/;
+const SHORTENED = /believes that it is held for longer than the server keeps it/;
+const PASSED_BY = /is served before .*, which came first/;
+
+export const REDIS_FOUND: readonly RedisFound[] = [
+  {
+    bug: 'wakes none of the registered waiters',
+    task: { redis: 'mutex', clients: 3, faults: 0 },
+    accusation: FORGOTTEN,
+    most: 26, // two have to subscribe before
+  },
+  {
+    bug: 'takes the last reader out without a word',
+    task: { redis: 'read/write lock', ...TWO },
+    accusation: FORGOTTEN,
+    most: 13,
+  },
+  {
+    bug: 'releases what another one holds',
+    task: { redis: 'plain mutex', ...TWO, faults: 1, kinds: ['silence'], seed: 1, runs: 100 },
+    accusation: SHORTENED,
+  },
+  {
+    bug: 'shortens leases by copies',
+    task: { redis: 'extended mutex', ...CUT },
+    accusation: SHORTENED,
+  },
+  {
+    bug: 'grants to holders that have gone',
+    task: { redis: 'mutex', ...CUT },
+    accusation: BACK,
+  },
+  { bug: 'leaves no tombstones', task: { redis: 'fair mutex', ...CUT }, accusation: BACK },
+  { bug: 'leaves no tombstones', task: { redis: 'semaphore', ...CUT }, accusation: BACK },
+  {
+    bug: 'counts the copies of a request',
+    task: { redis: 'mutex with guarded writes', ...CUT },
+    accusation: /guarded writes under a have counted/,
+  },
+  {
+    bug: 'serves the first to ask when the lock is free',
+    task: { redis: 'fair mutex', clients: 3, faults: 0, seed: 1, runs: 100 },
+    accusation: PASSED_BY,
+  },
+  {
+    bug: 'serves the last of the queue first',
+    task: { redis: 'fair mutex', clients: 3, faults: 0 },
+    accusation: PASSED_BY,
+  },
+  {
+    bug: 'gives a token twice',
+    task: { redis: 'mutex', ...TWO },
+    accusation: /has the token 0 after 0/,
+  },
+  {
+    bug: 'releases the first of several locks',
+    task: { redis: 'multi-lock', ...TWO },
+    accusation: ABANDONED,
+  },
+  {
+    bug: 'keeps a lock that others wait for',
+    task: { redis: 'mutex that is kept', ...TWO },
+    accusation: ABANDONED,
+    most: 21,
+  },
+  {
+    bug: 'overlooks who waited before a lock was kept',
+    task: { redis: 'mutex that is kept', ...TWO },
+    accusation: ABANDONED,
+    most: 21,
+  },
+];

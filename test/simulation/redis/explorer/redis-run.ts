@@ -1,0 +1,239 @@
+import * as scripts from '../../../../lib/redis/scripts/index.js';
+import { Dice } from '../../dice.js';
+import { type Chooser, COVERED, DepthFirst, DONE } from '../../explorer/choosers.js';
+import type { RunReport } from '../../explorer/exploration.js';
+import { Footprint } from '../../explorer/footprint.js';
+import { Story } from '../../explorer/story.js';
+import { TOGETHER } from '../../explorer/steps.js';
+import { Acts } from '../../explorer/users.js';
+import { corrupted, machine } from '../world/corrupted.js';
+import type { ObservedLock } from '../world/observed-locks.js';
+import type { RedisProcess } from '../world/redis-process.js';
+import { closeDown } from '../world/redis-schedules.js';
+import { RedisWorld } from '../world/redis-world.js';
+import { drawFrom } from '../world/seeded-ids.js';
+import { RandomOfClients } from './random-of-clients.js';
+import { REDIS_FAULTS, RedisTroubles } from './redis-faults.js';
+import { RedisGuest } from './redis-guest.js';
+import { RedisOutcome } from './redis-outcome.js';
+import type { RedisScenario, RedisSize } from './redis-scenarios.js';
+import { type RedisStep, RedisSteps } from './redis-steps.js';
+import { SteppedNetwork } from './stepped-network.js';
+
+/** Of all leases, in ms. */
+const WATCHDOG = 20_000;
+/** Each step takes a little time, so that it can be seen which one came first, in ms. */
+const STEP = 0.001;
+/** The longest that users wait for each other when nothing else happens, in ms. */
+const LONGEST = 60_000;
+/** Until a client has found out that its server was demoted, and has done what failed meanwhile, in ms. */
+const SETTLED = 5_000;
+/** Far more than any run has where no client asks again and again. */
+const MOST_STEPS = 400;
+
+/**
+ * Carries out one run of a scenario, step by step, as the chooser says.
+ *
+ * @param corrupt what has become of a script
+ */
+export async function playRedis(
+  scenario: RedisScenario,
+  size: RedisSize,
+  chooser: Chooser,
+  corrupt?: (source: string) => string,
+): Promise<RunReport> {
+  const run = new Run(scenario, size, chooser, corrupt);
+  try {
+    await run.begin();
+    const isComplete = await run.play();
+    await (isComplete ? run.end() : run.abandon());
+    return { isComplete, ...run.report };
+  } catch (error) {
+    const [accusation = ''] = (error as Error).message.split('\n');
+    await run.abandon();
+    if (!run.isAccused) throw error;
+    return { isComplete: true, ...run.report, accusation };
+  }
+}
+
+class Run {
+  isAccused = false;
+  readonly #names: string[] = [];
+  readonly #outcome = new RedisOutcome();
+  readonly #world: RedisWorld;
+  readonly #network: SteppedNetwork;
+  readonly #story: Story;
+  readonly #acts = new Acts<RedisGuest>();
+  readonly #troubles: RedisTroubles;
+  readonly #locks: readonly ObservedLock[];
+  /** The clients of the users that are there. */
+  readonly #inside: RedisProcess[] = [];
+  readonly #random = new RandomOfClients();
+  readonly #steps: RedisSteps;
+  #footprint = new Footprint();
+
+  constructor(
+    private readonly scenario: RedisScenario,
+    private readonly size: RedisSize,
+    private readonly chooser: Chooser,
+    corrupt?: (source: string) => string,
+  ) {
+    drawFrom(() => this.#random.next());
+    const world = (this.#world = new RedisWorld({
+      dice: new Dice(1),
+      machine: corrupt ? corrupted(corrupt) : machine,
+      isAsking: false,
+      rate: 1,
+      lag: 0,
+      way: () => this.#network.way(),
+    }));
+    this.#network = new SteppedNetwork(world.clock);
+    this.#story = new Story(() => world.clock.now());
+    this.#troubles = new RedisTroubles(world, size.kinds ?? REDIS_FAULTS, () => this.#outlive());
+    this.#locks = [...new Set(scenario.locks.flatMap(({ parts }) => parts))];
+    this.#steps = new RedisSteps({
+      world,
+      acts: this.#acts,
+      troubles: this.#troubles,
+      story: this.#story,
+      faults: size.faults,
+      there: () => this.#there,
+    });
+    this.#listen();
+  }
+
+  get report(): Omit<RunReport, 'isComplete'> {
+    const outcome = this.#outcome.lines.join('\n');
+    const views = [outcome, ...this.#outcome.views].join('\n');
+    return { steps: this.#names, outcome, views, story: this.#story };
+  }
+
+  /** All clients connect, and all users are there. */
+  async begin(): Promise<void> {
+    const world = this.#world;
+    const { clients: count, requests = count, faults } = this.size;
+    for (const { server } of world.servers.ports)
+      for (const { sha1, source } of Object.values(scripts)) server.learn(sha1, source);
+    for (let i = 0; i < count; i++) {
+      this.#random.actor = `client ${i}`;
+      await world.addClient(WATCHDOG);
+    }
+    if (this.scenario.prepare) await world.time.wait(this.scenario.prepare(world.clients[0]!));
+    await world.clock.advance(Math.ceil(world.clock.now()) + 1.5 - world.clock.now());
+    this.#network.isFlowing = false;
+    world.judge.watch(this.#locks);
+    if (faults === 0) world.judge.strictSince = 0;
+    for (let i = 0; i < requests; i++) {
+      const client = world.clients[i % count]!;
+      const name = `user ${String.fromCharCode(97 + i)}`;
+      const guest = new RedisGuest(name, client, world, this.#acts);
+      this.#inside.push(client);
+      this.scenario.life(i, guest).then(
+        () => void this.#inside.splice(this.#inside.indexOf(client), 1),
+        (error: Error) => world.judge.accuse(`the code of a user fails: ${error.stack}`),
+      );
+    }
+    await world.clock.advance(STEP);
+  }
+
+  /** Resolves to false if the rest was explored in another order. */
+  async play(): Promise<boolean> {
+    const { chooser } = this;
+    for (;;) {
+      const { due, late, faults } = this.#steps;
+      if (due.length === 0) return true;
+      const possible = new Map([...due, ...late, ...faults].map((it) => [it.name, it]));
+      const name = chooser.choose([...possible.keys()], faults.length);
+      if (name === DONE) return true;
+      if (name === COVERED) return false;
+      if (this.#names.push(name) > MOST_STEPS)
+        this.#world.history.accuse('the steps come to no end');
+      const footprint = await this.#take(possible.get(name)!);
+      if (!chooser.isRepeating) this.#world.judge.check();
+      chooser.took((await this.#idle()) ? Footprint.ofAll : footprint);
+    }
+  }
+
+  /** All faults end, what is under way arrives, and nothing is left. */
+  async end(): Promise<void> {
+    const world = this.#world;
+    this.#story.news('from now on all works again');
+    this.#troubles.end();
+    this.#network.isFlowing = true;
+    await world.time.until(() => world.open.every(({ connection }) => connection.isReady), LONGEST);
+    for (const name of this.#acts.names) this.#acts.do(name); // of a run that has not come to its end
+    const hasDied = world.clients.some(({ process }) => process.isDead);
+    if (this.size.faults > 0) await world.time.pass(hasDied ? 2 * WATCHDOG : SETTLED);
+    world.judge.strictSince = Math.min(world.judge.strictSince, world.clock.now());
+    await closeDown(world, this.#locks);
+  }
+
+  /** What lasts for the process is not to keep this world. */
+  async abandon(): Promise<void> {
+    for (const { locks } of this.#world.clients) void locks.close();
+  }
+
+  /** The clients with users, as far as they have live processes. */
+  get #there(): RedisProcess[] {
+    return this.#inside.filter(({ process }) => !process.isDead);
+  }
+
+  async #take(step: RedisStep): Promise<Footprint> {
+    const footprint = (this.#footprint = new Footprint());
+    this.#story.step(step.name);
+    this.#random.actor = step.actor ?? '';
+    await step.take(footprint);
+    await this.#advance(STEP);
+    this.#random.actor = '';
+    return step.isOfAll ? Footprint.ofAll : footprint;
+  }
+
+  /**
+   * What only makes a connection arrives at once: until it is made, the client sends nothing on it, and what it will send may be read
+   * late. So does the news for the server that a connection without subscriptions is given up, as it does nothing about it.
+   */
+  async #advance(ms: number): Promise<void> {
+    await this.#world.clock.advance(ms);
+    if (this.chooser instanceof DepthFirst && !this.chooser.isReduced) return;
+    for (let way = this.#steps.connecting; way; way = this.#steps.connecting) {
+      way.arrive();
+      await this.#world.clock.advance(STEP);
+    }
+  }
+
+  async #outlive(): Promise<void> {
+    this.#network.isFlowing = true;
+    await this.#world.time.pass(WATCHDOG + 2_000);
+    this.#network.isFlowing = false;
+  }
+
+  /** Time passes until something is possible, or all is over. Resolves to whether it did. */
+  async #idle(): Promise<boolean> {
+    const { clock, judge, history } = this.#world;
+    const isOver = () => this.#there.length === 0 || this.#steps.due.length > 0;
+    if (isOver()) return false;
+    for (const latest = clock.now() + LONGEST; !isOver(); judge.check()) {
+      const { nextAt = Infinity } = clock;
+      if (nextAt > latest) history.accuse('the users wait for nothing');
+      else await this.#advance(nextAt + TOGETHER - clock.now());
+    }
+    return true;
+  }
+
+  #listen(): void {
+    const { history, servers } = this.#world;
+    const note = history.note.bind(history);
+    history.note = (kind, details = '') => {
+      if (!this.isAccused) this.#story.news(`${kind} ${details}`);
+      if (kind === 'VIOLATION') this.isAccused = true;
+      note(kind, details);
+      if (this.#outcome.note(kind, details)) this.#footprint.writes('holds');
+    };
+    const keys = new Set(this.#locks.map(({ name }) => name.redisKey));
+    const { onChange } = servers;
+    servers.onChange = (changed) => {
+      if ([...changed].some((key) => keys.has(key))) this.#footprint.writes('holds');
+      onChange(changed);
+    };
+  }
+}
