@@ -162,8 +162,10 @@ class Run {
     this.#network.isFlowing = true;
     await world.time.until(() => world.open.every(({ connection }) => connection.isReady), LONGEST);
     for (const name of this.#acts.names) this.#acts.do(name); // of a run that has not come to its end
+    const { counts } = world.history;
     const hasDied = world.clients.some(({ process }) => process.isDead);
-    if (this.size.faults > 0) await world.time.pass(hasDied ? 2 * WATCHDOG : SETTLED);
+    const mayOutlive = hasDied || counts.has('lost') || counts.has('lost on arrival');
+    if (this.size.faults > 0) await world.time.pass(mayOutlive ? 4 * WATCHDOG : SETTLED); // until leases without a holder have ended
     world.judge.strictSince = Math.min(world.judge.strictSince, world.clock.now());
     await closeDown(world, this.#locks);
   }
