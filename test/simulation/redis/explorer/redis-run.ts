@@ -26,8 +26,8 @@ const WATCHDOG = 20_000;
 const STEP = 0.001;
 /** The longest that users wait for each other when nothing else happens, in ms. */
 const LONGEST = 60_000;
-/** Until a client has found out that its server was demoted, and has done what failed meanwhile, in ms. */
-const SETTLED = 5_000;
+/** Until what faults have left is over: leases without a holder, and what is known of waiters that have gone, in ms. */
+const SETTLED = 4 * WATCHDOG;
 /** Far more than any run has where no client asks again and again. */
 const MOST_STEPS = 400;
 
@@ -162,10 +162,7 @@ class Run {
     this.#network.isFlowing = true;
     await world.time.until(() => world.open.every(({ connection }) => connection.isReady), LONGEST);
     for (const name of this.#acts.names) this.#acts.do(name); // of a run that has not come to its end
-    const { counts } = world.history;
-    const hasDied = world.clients.some(({ process }) => process.isDead);
-    const mayOutlive = hasDied || counts.has('lost') || counts.has('lost on arrival');
-    if (this.size.faults > 0) await world.time.pass(mayOutlive ? 4 * WATCHDOG : SETTLED); // until leases without a holder have ended
+    if (this.size.faults > 0) await world.time.pass(SETTLED);
     world.judge.strictSince = Math.min(world.judge.strictSince, world.clock.now());
     await closeDown(world, this.#locks);
   }
