@@ -7,7 +7,7 @@ import type { SimulatedProcess } from '../process.js';
 import type { World } from '../world.js';
 import type { WrittenData } from '../writes.js';
 
-/** Who does something. */
+/** Does something for its client. */
 interface Actor {
   readonly name: string;
   readonly client: { readonly process: Pick<SimulatedProcess, 'isRunning'> };
