@@ -22,6 +22,7 @@ try {
   const tarball = pack();
   run('node_modules/.bin/publint', ['run', tarball, '--strict']);
   run('node_modules/.bin/attw', [tarball, '--no-color']);
+  assertPublishedWhole(tarball);
   assertNothingRunsAtInstall();
   assertPeersOutOfReach();
   install('without-nest', tarball, '@types');
@@ -44,6 +45,19 @@ function pack() {
   const [{ filename, files, size }] = JSON.parse(execFileSync('npm', args, { encoding: 'utf8' }));
   console.log(`${filename}: ${files.length} files, ${Math.ceil(size / 1024)} kB`);
   return join(folder, filename);
+}
+
+/** `npm publish` from a clean clone has to build first, with the places that provenance needs, and without maps and sources. */
+function assertPublishedWhole(tarball) {
+  if (!/\bbuild$/.test(manifest.scripts.prepack ?? ''))
+    throw new Error('Nothing builds before npm packs.');
+  for (const field of ['repository', 'homepage', 'bugs'])
+    if (!manifest[field]) throw new Error(`package.json has no \`${field}\`.`);
+  const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
+  const others = files.filter(
+    (file) => !/(?:\.[cm]?js|\.d\.ts|\.md|\/package\.json|\/LICENSE)$/.test(file),
+  );
+  if (others.length > 0) throw new Error(`Not for users: ${others.join(', ')}.`);
 }
 
 /** npm warns of a tarball with any of these. */
