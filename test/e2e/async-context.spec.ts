@@ -38,6 +38,8 @@ const collectGarbage = runInNewContext('gc') as () => void;
 @Injectable()
 class Service {
   readonly past: WeakRef<Lease>[] = [];
+  /** What the next run finds of each. */
+  readonly ended: WeakRef<Lease>[] = [];
   produced = 0;
   insideNow = 0;
   mostInside = 0;
@@ -47,8 +49,11 @@ class Service {
   @WithMutex('poll')
   async poll(times: number, done: () => void): Promise<void> {
     this.past.push(new WeakRef(currentLease()!));
-    if (times > 1) setImmediate(() => void this.poll(times - 1, done));
-    else done();
+    if (times === 1) return done();
+    setImmediate(() => {
+      this.ended.push(new WeakRef(currentLease()!));
+      void this.poll(times - 1, done);
+    });
   }
 
   /** What is left of the lease in work that outlives it. */
@@ -109,11 +114,16 @@ describe('The async context of locked methods', () => {
   afterAll(() => app.close());
 
   it('keeps nothing of past leases when a method starts its own next run', async () => {
-    await new Promise<void>((done) => void service.poll(500, done));
-    await new Promise(setImmediate);
-    collectGarbage();
-    expect(service.past).toHaveLength(500);
-    expect(service.past.filter((lease) => lease.deref()).length).toBeLessThan(10);
+    const left = await new Promise<number[]>((resolve) => {
+      const inLastRun = () => {
+        collectGarbage();
+        const { past, ended } = service;
+        resolve([past, ended].map((leases) => leases.filter((lease) => lease.deref()).length));
+      };
+      void service.poll(500, inLastRun);
+    });
+    expect([service.past.length, service.ended.length]).toEqual([500, 499]);
+    for (const count of left) expect(count).toBeLessThan(10);
   });
 
   it('gives work that outlives its lease one that knows only how it ended', async () => {
