@@ -32,6 +32,9 @@ function enter(around: Around, left: AbortSignal): Session {
   return { entered: Promise.race([granted, over.then(() => undefined)]), over, leave };
 }
 
+const CLOSED_SILENTLY =
+  'The source of a locked Observable was closed without its end or an error: it has unsubscribed itself, or exceeded the call stack.';
+
 /**
  * Subscribes to the result of `proceed` under a lock, which is held until the stream ends or is unsubscribed. The teardown of
  * the source runs in the scope of the lease too. Values are passed on in the context of the subscription: a consumer that calls
@@ -50,13 +53,22 @@ export function lockedObservable(
       if (subscriber.closed) return leave();
       const left = new Subject<void>(); // known before the source runs: it may emit all it has while it is subscribed to
       subscriber.add(() => inScope(() => left.next()));
-      defer(proceed)
+      let hasEnded = false;
+      const end = (outcome?: Promise<void>) => {
+        hasEnded = true;
+        leave(outcome);
+      };
+      const source = defer(proceed)
         .pipe(takeUntil(left))
         .subscribe({
           next: (value) => outside(() => subscriber.next(value)),
-          error: (error: Error) => leave(Promise.reject(error)),
-          complete: () => leave(),
+          error: (error: Error) => end(Promise.reject(error)),
+          complete: () => end(),
         });
+      // Where the call stack is exceeded, RxJS closes the source, and may have no room left to call one of those.
+      source.add(() => {
+        if (!hasEnded) end(Promise.reject(new Error(CLOSED_SILENTLY)));
+      });
     };
     entered.then((inScope) => inScope?.(() => run(inScope))).catch(() => {}); // `over` rejects too
     // The stream ends after the release, just as a method's promise settles after it.

@@ -57,7 +57,7 @@ function validateSources(
     const has = (...names: string[]) => names.some((name) => name in connect);
     if (
       driver !== 'node-redis' &&
-      has('url', 'uri', 'connectionString') &&
+      has('url', 'uri', 'connectionString', 'connect') &&
       !has('host', 'path', 'sentinels', 'socket')
     )
       refuse('connect', NOT_SHOWN, 'the URL itself, as a text: ioredis has no such option');

@@ -2,16 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Param, Sse, type MessageEvent } from '@nestjs/common';
 import { get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  concat,
-  lastValueFrom,
-  NEVER,
-  of,
-  Subject,
-  throwError,
-  toArray,
-  type Observable,
-} from 'rxjs';
+import { concat, lastValueFrom, NEVER, Observable, of, Subject, throwError, toArray } from 'rxjs';
 import request from 'supertest';
 import {
   currentLease,
@@ -50,6 +41,11 @@ class Reports {
   @LockStream('report:1')
   lease(): Observable<string | undefined> {
     return of(currentLease()?.key);
+  }
+
+  @LockStream('report:1')
+  closing(): Observable<string> {
+    return new Observable((subscriber) => subscriber.unsubscribe());
   }
 
   @LockStream('report:1')
@@ -131,6 +127,11 @@ describe('@LockStream holds the lock over the whole stream', () => {
     await expect(all(reports().ending(error))).rejects.toBe(error);
     expect(await isFree(report())).toBe(true);
     await expect(all(reports().failing())).rejects.toThrow(new RangeError('no such report'));
+    expect(await isFree(report())).toBe(true);
+  });
+
+  it('until its source closes it without a word, as RxJS does when the call stack is exceeded', async () => {
+    await expect(all(reports().closing())).rejects.toThrow(/without its end or an error/);
     expect(await isFree(report())).toBe(true);
   });
 

@@ -104,6 +104,11 @@ const MISTAKES: [string, unknown, string][] = [
   ['too few nodes', redis({ nodes: [url, url] }), 'at least 3 servers'],
   ['a node twice', redis({ nodes: [url, url, url] }), 'each of them once'],
   ['a node with a wrong port', redis({ nodes: [`${url}x`, url, url] }), 'percent-encoded'],
+  [
+    'nodes that are options of a client',
+    redis({ nodes: [1, 2, 3].map((i) => ({ connect: `${url}${i}` })) }),
+    'the URL itself',
+  ],
   ['`nodes` beside `connect`', redis({ connect: url, nodes: [url] }), 'Give one of `connect:'],
   [
     'an unknown option inside of another',

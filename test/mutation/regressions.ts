@@ -216,7 +216,7 @@ export const REGRESSIONS: readonly Regression[] = [
     file: 'lib/clients/lock-clients.ts',
     from: 'if (this.#ours.length > 1) throw LockClientDuplicateError.ofCopies(name);',
     to: '',
-    tests: ['test/unit/nest'],
+    tests: ['test/e2e/module'],
   },
   {
     defect: 'a second copy is not told at boot',
