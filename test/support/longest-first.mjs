@@ -6,6 +6,9 @@ const SIMULATIONS = /\/simulation\//;
 const WAITING = [
   /\/contract\/(?:.*\.servers|embedded)\.spec/, // a deployment with all of its suites
   /\/redis\/(?:locks|permits)\./,
+  // Short files whose tests take half a minute and more.
+  /\/e2e\/(?:samples|failed-boot|draining|run-once|terminated)\.servers/,
+  /\/(?:renewal-worker|session-worker|ensemble|wire|failover|processes|leaks|storm|lost-updates|blocked-event-loop)\.(?:servers\.)?spec/,
   /\/(?:faults|redis|storm)\/|\.servers\.spec/,
 ];
 
