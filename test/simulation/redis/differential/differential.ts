@@ -130,8 +130,9 @@ export class Differential {
       const [seen, right] = [this.#comparable(reply), this.#comparable(real.replies[i]!)];
       if (!isDeepStrictEqual(seen, right)) return this.#differs(calls, i, { seen, right });
     }
-    if (!isDeepStrictEqual(this.#messages, real.messages))
-      return this.#differs(calls, GROUP, { seen: this.#messages, right: real.messages });
+    const [told, rightly] = [this.#messages, real.messages].map((all) => all.map(this.#published));
+    if (!isDeepStrictEqual(told, rightly))
+      return this.#differs(calls, GROUP, { seen: told, right: rightly });
     if (times.at(-1) !== end || (this.#isLater && isEndOfKey(this.#simulated.keyspace)))
       return this.#takeOver([], real);
     const [seen, right] = differing(
@@ -164,6 +165,10 @@ export class Differential {
   #text(text: string): string {
     return this.#isLater ? inOneWording(text) : text;
   }
+
+  /** Channel and text of a message. */
+  readonly #published = (message: string): string =>
+    message.replace(/[^ ]*$/, (text) => this.#text(text));
 
   #differs(calls: readonly RandomCall[], last: number, difference: object): string {
     const words = calls.slice(0, last + 1).map((call) => call.words);
