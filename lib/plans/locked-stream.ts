@@ -8,32 +8,46 @@ export type Around = (flow: () => unknown, signal: AbortSignal) => Promise<unkno
 /** Runs a function in an async context: all of a stream runs in that of its lease, and nothing of its consumer does. */
 type Scope = <T>(fn: () => T) => T;
 
+/** What a stay ends with, instead of a value. Not a rejected promise: to make one may exceed the call stack. */
+interface Failure {
+  readonly error: unknown;
+}
+
 /** A stay under a lock, from the grant until `leave`. */
 interface Session {
   /** The scope of the lease; `undefined` if there was no grant. Rejects as `over`, if that does before the grant. */
   readonly entered: Promise<Scope | undefined>;
   /** Settles after the release: with what takes the place of the stream, if there was no grant, or as the outcome given to `leave`. */
   readonly over: Promise<unknown>;
-  readonly leave: (outcome?: Promise<void>) => void;
+  /** The first call counts. */
+  readonly leave: (outcome?: Promise<void> | Failure) => void;
 }
 
 /** @param left aborts the wait for the lock */
 function enter(around: Around, left: AbortSignal): Session {
   let leave!: Session['leave'];
-  const stay = new Promise<void>((resolve) => (leave = resolve));
+  const stay = new Promise<Failure | void>((resolve) => (leave = resolve));
   let over!: Promise<unknown>;
   const granted = new Promise<Scope>((resolve) => {
     over = around(() => {
       if (left.aborted) return undefined; // granted in the same turn in which it was left
       resolve(AsyncLocalStorage.snapshot());
-      return stay;
+      return stay.then((failure) => {
+        if (failure) throw failure.error;
+      });
     }, left);
   });
   return { entered: Promise.race([granted, over.then(() => undefined)]), over, leave };
 }
 
-const CLOSED_SILENTLY =
-  'The source of a locked Observable was closed without its end or an error: it has unsubscribed itself, or exceeded the call stack.';
+/** Where the call stack is exceeded, RxJS closes a source, and may have no room left to call an observer. */
+class ClosedSilently implements Failure {
+  get error() {
+    return new Error(
+      'The source of a locked Observable was closed without its end or an error: it has unsubscribed itself, or exceeded the call stack.',
+    );
+  }
+}
 
 /**
  * Subscribes to the result of `proceed` under a lock, which is held until the stream ends or is unsubscribed. The teardown of
@@ -53,22 +67,14 @@ export function lockedObservable(
       if (subscriber.closed) return leave();
       const left = new Subject<void>(); // known before the source runs: it may emit all it has while it is subscribed to
       subscriber.add(() => inScope(() => left.next()));
-      let hasEnded = false;
-      const end = (outcome?: Promise<void>) => {
-        hasEnded = true;
-        leave(outcome);
-      };
       const source = defer(proceed)
         .pipe(takeUntil(left))
         .subscribe({
           next: (value) => outside(() => subscriber.next(value)),
-          error: (error: Error) => end(Promise.reject(error)),
-          complete: () => end(),
+          error: (error: unknown) => leave({ error }),
+          complete: () => leave(),
         });
-      // Where the call stack is exceeded, RxJS closes the source, and may have no room left to call one of those.
-      source.add(() => {
-        if (!hasEnded) end(Promise.reject(new Error(CLOSED_SILENTLY)));
-      });
+      source.add(() => leave(new ClosedSilently()));
     };
     entered.then((inScope) => inScope?.(() => run(inScope))).catch(() => {}); // `over` rejects too
     // The stream ends after the release, just as a method's promise settles after it.
