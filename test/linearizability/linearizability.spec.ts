@@ -57,6 +57,14 @@ describe('A history of calls', () => {
     expect(contradictionIn(history, atomicNumber)).toMatch(/^at \d+, after \d+ calls: ann at/);
   });
 
+  it('is judged soon, however many unanswered calls have changed nothing', () => {
+    const unanswered = Array.from({ length: 30 }, (_, i) =>
+      call({ does: 'compareAndSet', expected: 100 + i, value: 9 }, i),
+    );
+    const history = [...unanswered, add(1, 40, 41), get(0, 42, 43)];
+    expect(contradictionIn(history, atomicNumber)).toMatch(/^at 1, after 1 calls/);
+  });
+
   it.each([0, 1])('is so whether an unanswered change was made or not (%d)', (value) => {
     const history = [add(1, 0), get(0, 1, 2), get(value, 3, 4)];
     expect(contradictionIn(history, atomicNumber)).toBeUndefined();

@@ -81,6 +81,7 @@ export function contradictionIn<State extends bigint | number | string, Action, 
     return next.some((call) => {
       const after = model.apply(state, call.action, call.answered?.answer);
       if (after === undefined) return false;
+      if (!call.answered && after === state) return false; // as if it were never carried out: later it can still be
       isDone.add(call);
       if (hasOrder(after, first)) return true;
       isDone.delete(call);
