@@ -33,17 +33,22 @@ export class ZooKeeperBackend implements Backend {
   }
 
   async expire(session: Session): Promise<void> {
+    const heard: string[] = [];
     const end = async () => {
-      const hasEnded = await endSession(this.servers[0]!.connectString, session);
-      // A reconnect of the driver's in this same turn may hear nothing: then the next one comes 5 s later.
-      const within = hasEnded ? 6_000 : 100;
-      const knows = eventually('the client knows', () => !session.isAlive, { within });
-      return knows.then(
-        () => true,
-        () => false, // again: the driver may lose the request as it closes, and report it as done
-      );
+      const { connectString } = this.servers[heard.length % this.servers.length]!;
+      const hasEnded = await endSession(connectString, session);
+      heard.push(`${connectString}: ${hasEnded ? 'it has ended' : 'tried'}`);
+      return hasEnded || (await eventually('it is known', () => !session.isAlive, { within: 100 }));
+    }; // again: the driver may lose the request as it closes, and report it as done
+    await eventually('the session has ended', end, { within: 10_000 }).catch((cause: Error) => {
+      throw new Error(heard.join(', '), { cause });
+    });
+    // A reconnect of the driver's in this same turn may hear nothing: then the next one comes 5 s later.
+    const knows = () => {
+      if (!session.isAlive) return true;
+      throw new Error(`the client believes in its session; heard: ${heard.join(', ')}`);
     };
-    await eventually('the session has ended, and its client knows', end, { within: 20_000 });
+    await eventually('its client knows of the end', knows, { within: 20_000 });
   }
 
   freeze(): void {
