@@ -34,6 +34,7 @@ const TWO: RedisSize = { clients: 2, faults: 0 };
 const CUT: RedisSize = { clients: 1, faults: 1, kinds: ['cut'] };
 
 const ONE: RedisSize = { clients: 1, faults: 1 };
+const MIGRATE: RedisSize = { ...ONE, kinds: ['migrate'] };
 
 export const REDIS_EXPLORED: readonly RedisExplored[] = [
   row('mutex', TWO, 76, 2),
@@ -46,6 +47,8 @@ export const REDIS_EXPLORED: readonly RedisExplored[] = [
   row('fair mutex', ONE, 84, 2),
   row('semaphore', ONE, 85, 2),
   row('plain semaphore', ONE, 68, 1),
+  row('mutex in a cluster', TWO, 76, 2),
+  row('plain mutex in a cluster', MIGRATE, 177, 1),
   row('plain mutex', TWO, 76, 2, 'long'),
   row('mutex of the impatient', TWO, 263, 3, 'long'),
   row('fair mutex of the impatient', TWO, 235, 3, 'long'),
@@ -64,6 +67,9 @@ export const REDIS_EXPLORED: readonly RedisExplored[] = [
   row('extended mutex', ONE, 467, 2, 'long'),
   row('mutex with guarded writes', ONE, 907, 2, 'long'),
   row('mutex that is handed on', { ...ONE, requests: 2 }, 1_796, 3, 'long'),
+  row('mutex in a cluster', MIGRATE, 287, 1, 'long'),
+  row('two mutexes of one slot', MIGRATE, 3_429, 1, 'long'),
+  row('mutex in a cluster', ONE, 1_156, 2, 'long'),
   row('mutex', { ...TWO, faults: 1, kinds: ['kill'] }, 552, 8, 'long'),
   row('mutex', { ...TWO, faults: 1, kinds: ['fill'] }, 1_814, 2, 'long'),
   row('mutex', { ...TWO, faults: 1, kinds: ['demote'] }, 3_416, 2, 'long'),
@@ -79,6 +85,7 @@ export const REDIS_COMPARED: readonly RedisTask[] = [
   { redis: 'mutex', ...TWO },
   { redis: 'mutex', clients: 1, faults: 1 },
   { redis: 'fair semaphore', clients: 1, faults: 1 },
+  { redis: 'plain mutex in a cluster', ...MIGRATE },
 ];
 
 const FORGOTTEN = /is free since .* and its waiters are forgotten/;
@@ -131,6 +138,28 @@ export const REDIS_FOUND: readonly RedisFound[] = [
     bug: 'serves the last of the queue first',
     task: { redis: 'fair mutex', clients: 3, faults: 0 },
     accusation: PASSED_BY,
+  },
+  {
+    bug: 'names the channel as a key',
+    task: { redis: 'plain mutex in a cluster', ...MIGRATE },
+    accusation: ABANDONED,
+  },
+  {
+    bug: 'renews what the server refuses only together',
+    task: { redis: 'two mutexes of one slot', ...MIGRATE, seed: 1, runs: 300 },
+    accusation: /is lost, although its client could renew it/,
+  },
+  {
+    bug: 'removes the dead from a queue one by one',
+    task: {
+      redis: 'fair mutex behind a crowd',
+      clients: 2,
+      faults: 1,
+      kinds: ['kill'],
+      seed: 1,
+      runs: 30,
+    },
+    accusation: /a script calls \d+ commands for \d+ elements/,
   },
   {
     bug: 'gives a token twice',

@@ -12,6 +12,7 @@ import type { RedisProcess } from '../world/redis-process.js';
 import { closeDown } from '../world/redis-schedules.js';
 import { RedisWorld } from '../world/redis-world.js';
 import { drawFrom } from '../world/seeded-ids.js';
+import { comeLast } from './last-user.js';
 import { RandomOfClients } from './random-of-clients.js';
 import { REDIS_FAULTS, RedisTroubles } from './redis-faults.js';
 import { RedisGuest } from './redis-guest.js';
@@ -71,6 +72,7 @@ class Run {
   readonly #random = new RandomOfClients();
   readonly #steps: RedisSteps;
   #footprint = new Footprint();
+  #isOver = false;
 
   constructor(
     private readonly scenario: RedisScenario,
@@ -85,12 +87,16 @@ class Run {
       isAsking: false,
       rate: 1,
       lag: 0,
+      isCluster: scenario.isOfCluster,
       way: () => this.#network.way(),
     }));
     this.#network = new SteppedNetwork(world.clock);
     this.#story = new Story(() => world.clock.now());
-    this.#troubles = new RedisTroubles(world, size.kinds ?? REDIS_FAULTS, () => this.#outlive());
     this.#locks = [...new Set(scenario.locks.flatMap(({ parts }) => parts))];
+    const key = this.#locks[0]!.name.redisKey;
+    const outlive = () => this.#outlive();
+    const kinds = (size.kinds ?? REDIS_FAULTS).filter((kind) => !scenario.except?.includes(kind));
+    this.#troubles = new RedisTroubles(world, key, kinds, outlive);
     this.#steps = new RedisSteps({
       world,
       acts: this.#acts,
@@ -111,7 +117,7 @@ class Run {
   /** All clients connect, and all users are there. */
   async begin(): Promise<void> {
     const world = this.#world;
-    const { clients: count, requests = count, faults } = this.size;
+    const { clients: count, requests = count, faults, kinds } = this.size;
     for (const { server } of world.servers.ports)
       for (const { sha1, source } of Object.values(scripts)) server.learn(sha1, source);
     for (let i = 0; i < count; i++) {
@@ -122,7 +128,7 @@ class Run {
     await world.clock.advance(Math.ceil(world.clock.now()) + 1.5 - world.clock.now());
     this.#network.isFlowing = false;
     world.judge.watch(this.#locks);
-    if (faults === 0) world.judge.strictSince = 0;
+    if (faults === 0 || kinds?.join() === 'migrate') world.judge.strictSince = 0;
     for (let i = 0; i < requests; i++) {
       const client = world.clients[i % count]!;
       const name = `user ${String.fromCharCode(97 + i)}`;
@@ -164,6 +170,9 @@ class Run {
     for (const name of this.#acts.names) this.#acts.do(name); // of a run that has not come to its end
     if (this.size.faults > 0) await world.time.pass(SETTLED);
     world.judge.strictSince = Math.min(world.judge.strictSince, world.clock.now());
+    this.#isOver = true;
+    if (world.clients.some(({ process }) => process.isDead))
+      await comeLast(world, this.#locks, LONGEST);
     await closeDown(world, this.#locks);
   }
 
@@ -226,7 +235,7 @@ class Run {
       if (!this.isAccused) this.#story.news(`${kind} ${details}`);
       if (kind === 'VIOLATION') this.isAccused = true;
       note(kind, details);
-      if (this.#outcome.note(kind, details)) this.#footprint.writes('holds');
+      if (!this.#isOver && this.#outcome.note(kind, details)) this.#footprint.writes('holds');
     };
     const keys = new Set(this.#locks.map(({ name }) => name.redisKey));
     const { onChange } = servers;

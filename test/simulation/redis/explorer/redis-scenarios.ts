@@ -25,6 +25,10 @@ export interface RedisSize {
 /** A small world, in which every order of steps is explored. */
 export interface RedisScenario {
   readonly locks: readonly AskedLock[];
+  /** Whether the servers are a cluster, and all locks in one slot. Default: one server with a replica. */
+  readonly isOfCluster?: boolean;
+  /** Faults after which it may be lost, as is documented. */
+  readonly except?: readonly RedisFault[];
   /** What is done before the users come. */
   prepare?(client: RedisProcess): Promise<unknown>;
   /** What the user with that number does. */
@@ -59,11 +63,31 @@ const extended = (...lengths: readonly number[]): RedisScenario => {
   return { locks: [lock], life };
 };
 
+/** How many wait where many do. */
+const CROWD = 12;
+
 /** The small worlds to explore. */
 export const REDIS_SCENARIOS = {
   mutex: () => ofAll(mutex('a')),
   'plain mutex': () => ofAll(mutex('a', 'plain')),
   'fair mutex': () => ofAll(mutex('a', 'fair')),
+  /** Many callers of the first client wait for a holder that has only a short lease. */
+  'fair mutex behind a crowd': () => {
+    const lock = mutex('a', 'fair');
+    return {
+      ...ofAll(lock),
+      async prepare(client) {
+        const crowded = client.locks.mutex('a', { fair: true, fenced: true });
+        await crowded.acquire({ lease: 5_000 });
+        for (let i = 0; i < CROWD; i++)
+          crowded.acquire().then(
+            (lease) => lease.release(),
+            () => {},
+          );
+        await client.sleep(1_000);
+      },
+    };
+  },
   'spin lock': () => ofAll(mutex('a', 'spin')),
   'mutex of the impatient': () => ofOneAnd('may give up', mutex('a')),
   'fair mutex of the impatient': () => ofOneAnd('may give up', mutex('a', 'fair')),
@@ -93,6 +117,17 @@ export const REDIS_SCENARIOS = {
         }),
     };
   },
+  'mutex in a cluster': () => ({ ...ofAll(mutex('a')), isOfCluster: true }),
+  'plain mutex in a cluster': () => ({ ...ofAll(mutex('a', 'plain')), isOfCluster: true }),
+  /** The second one inside of the first. */
+  'two mutexes of one slot': () => {
+    const [outer, inner] = [mutex('{a}1', 'plain'), mutex('{a}2', 'plain')];
+    return {
+      locks: [outer, inner],
+      isOfCluster: true,
+      life: (_, guest) => guest.visit(outer, { inside: () => guest.visit(inner) }),
+    };
+  },
   'read/write lock': () => ofBoth(readWriteLock('a')),
   'read/write lock that prefers writers': () => ofBoth(readWriteLock('a', true)),
   semaphore: () => ofAll(semaphore('a', 1, false)),
@@ -100,6 +135,7 @@ export const REDIS_SCENARIOS = {
   /** Of one permit. */
   'plain semaphore': () => ({
     ...ofAll(plainPermits('a', 1, 1)),
+    except: ['kill'],
     prepare: ({ locks }) => locks.plainSemaphore('a').trySetPermits(1),
   }),
   /** Of two mutexes, of which the others want one each. */

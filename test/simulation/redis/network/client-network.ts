@@ -16,20 +16,21 @@ export class ClientNetwork {
 
   /**
    * @param way makes one direction of a connection, given what is the `delay` by then
-   * @param port the server that the address leads to now
+   * @param portAt the server that an address leads to now
    */
   constructor(
     private readonly clock: Clock,
     private readonly way: (delay: () => number) => Way,
-    private readonly port: () => ServerPort,
+    private readonly portAt: (address: string) => ServerPort,
   ) {}
 
   get isPartitioned(): boolean {
     return this.#partitions > 0;
   }
 
-  open(listener: LinkListener): Link {
-    const { clock, port } = this;
+  open(listener: LinkListener, address: string): Link {
+    const { clock } = this;
+    const port = () => this.portAt(address);
     const way = () => this.way(() => this.delay);
     const link = new Link({ clock, way, port, listener, onSent: (words) => this.onSent(words) });
     this.links.push(link);

@@ -8,8 +8,8 @@ import type { Way } from './wire.js';
 export interface LinkListener {
   onConnect(): void;
   onReply(reply: Reply): void;
-  /** A message of a subscription: its channel and its text, as bytes. */
-  onMessage(channel: string, text: string): void;
+  /** A message of a subscription, or the end of one: its kind, its channel and its text, as bytes. */
+  onMessage(kind: string, channel: string, text: string): void;
   onClose(reason?: string): void;
 }
 
@@ -41,8 +41,8 @@ export class Link {
     const { way, listener } = options;
     this.up = way();
     this.down = way();
-    this.session = new Session(([, channel, text]) =>
-      this.#tell(() => listener.onMessage(channel!, text!)),
+    this.session = new Session(([kind, channel, text = '']) =>
+      this.#tell(() => listener.onMessage(kind!, channel!, text)),
     );
     this.up.send(() => this.#knock(), ['connect']);
   }

@@ -3,6 +3,7 @@ import type { LuaMachine } from '../lua/lua-machine.js';
 import { copyOf, type Keyspace } from '../server/keyspace.js';
 import { SimulatedServer } from '../server/redis-server.js';
 import { ServerPort } from './server-port.js';
+import type { Servers } from './servers.js';
 
 /** What the primary sends to its replica. */
 type Update = (replica: SimulatedServer) => void;
@@ -19,11 +20,9 @@ interface ReplicatedServerOptions {
 const START = 1_700_000_000_000;
 
 /** A primary with a replica that lags, behind one address. */
-export class ReplicatedServer {
+export class ReplicatedServer implements Servers {
   port: ServerPort;
-  /** Called before each command on the primary. */
   onCommand: () => void = () => {};
-  /** Called after each command with the keys that it has changed on the primary. */
   onChange: (keys: ReadonlySet<string>) => void = () => {};
   #replica: ServerPort;
   /** What the replica does not have yet. */
@@ -47,7 +46,10 @@ export class ReplicatedServer {
     return [this.port, this.#replica];
   }
 
-  /** The time of the servers at that time of the world, in ms since 1970; not rounded. */
+  portAt(): ServerPort {
+    return this.port;
+  }
+
   timeAt(time: number): number {
     return START + time * this.options.rate;
   }

@@ -8,7 +8,8 @@ import type { Link, LinkListener } from './link.js';
 /** What a client of `ioredis` needs from its process. */
 export interface NodeHost {
   readonly clock: Clock;
-  open(listener: LinkListener): Link;
+  /** @param address `host:port` */
+  open(listener: LinkListener, address: string): Link;
   /** What is read from a socket comes to the process by this. */
   receive(message: () => void): void;
 }
@@ -117,17 +118,19 @@ export class SimulatedNode implements RedisNode {
       });
     const giveUp = () => link.destroy('connect ETIMEDOUT');
     const timer = clock.setTimer(giveUp, this.options.connectTimeout!);
-    const link = this.host.open({
+    const { host, port } = this.options;
+    const listener: LinkListener = {
       onConnect: () =>
         admit(() => {
           timer.cancel();
           this.#connected();
         }),
       onReply: (reply) => admit(() => this.#heard(reply)),
-      onMessage: (channel, text) =>
+      onMessage: (kind, channel, text) =>
         admit(() => {
           this.#hasData();
-          this.#events.emit('message', fromBytes(channel), fromBytes(text));
+          const event = kind === 'sunsubscribe' ? 'moved' : kind;
+          this.#events.emit(event, fromBytes(channel), fromBytes(text));
         }),
       onClose: (reason) =>
         admit(() => {
@@ -136,7 +139,8 @@ export class SimulatedNode implements RedisNode {
           if (reason !== undefined) this.#tellError(new Error(reason));
           this.#closed();
         }),
-    });
+    };
+    const link = this.host.open(listener, `${host}:${port}`);
     this.#link = link;
   }
 
@@ -188,6 +192,8 @@ export class SimulatedNode implements RedisNode {
     if (reply instanceof ErrorReply) {
       const error = new Error(fromBytes(reply.text));
       error.name = 'ReplyError';
+      if (command?.words[0] === 'ssubscribe' && error.message.startsWith('MOVED'))
+        this.#events.emit('moved');
       command?.reject(error);
     } else command?.resolve(valueOf(reply));
     this.#hasData();

@@ -68,7 +68,7 @@ export class RedLockProcess {
     const { process } = this;
     const client = new SimulatedNode({
       clock: process,
-      open: (listener) => network.open(listener),
+      open: (...link) => network.open(...link),
       receive: (message) => process.receive(message),
     });
     const options = { client, watchdogTimeout, connectTimeout: LONGEST_TIMEOUT };

@@ -36,6 +36,12 @@ export class Keyspace {
     return undefined;
   }
 
+  /** How many elements it has; none where there is no such key. */
+  sizeOf(key: string): number {
+    const value = this.entry(key)?.value ?? '';
+    return typeof value === 'object' ? lengthOf(value) : 0;
+  }
+
   /** The value of a key of that type, to be read only; `undefined` if there is none. @throws if it is of another type */
   read<T extends Type>(key: string, type: T): Values[T] | undefined {
     const entry = this.entry(key);
@@ -90,8 +96,7 @@ export class Keyspace {
   tidy(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined || entry.type === 'string') return;
-    const { value } = entry;
-    if (('size' in value ? value.size : value.length) === 0) this.#entries.delete(key);
+    if (lengthOf(entry.value) === 0) this.#entries.delete(key);
   }
 
   /** Takes over what another one has. */
@@ -109,6 +114,9 @@ export class Keyspace {
     this.#entries.clear();
   }
 }
+
+const lengthOf = (value: Values['hash' | 'list' | 'zset']) =>
+  'size' in value ? value.size : value.length;
 
 export function copyOf(entry: Entry): Entry {
   const { type, value, expiresAt } = entry;

@@ -1,23 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { LuaMachine } from '../lua/lua-machine.js';
-import type { Command, Commands } from './command.js';
-import { hashCommands } from './commands/hashes.js';
-import { keyCommands } from './commands/keys.js';
-import { listCommands } from './commands/lists.js';
-import { sortedSetCommands } from './commands/sorted-sets.js';
-import { stringCommands } from './commands/strings.js';
+import { commandOf, countWords } from './find-command.js';
+import { type Concern, concernOf } from './keys-of.js';
 import { Keyspace } from './keyspace.js';
 import { integerOf } from './numbers.js';
 import { CommandError, ErrorReply, Errors, fail, OK, type Reply, StatusReply } from './reply.js';
 import { Channels, type Session } from './session.js';
-
-const COMMANDS: Commands = {
-  ...stringCommands,
-  ...hashCommands,
-  ...listCommands,
-  ...sortedSetCommands,
-  ...keyCommands,
-};
 
 /** Of what is no command of the keyspace: how many words it has with its name; negative: at least so many. */
 const ARITIES: Readonly<Record<string, number>> = {
@@ -32,6 +20,7 @@ const ARITIES: Readonly<Record<string, number>> = {
   subscribe: -2,
   ssubscribe: -2,
   wait: 3,
+  asking: 1,
 };
 
 /** Those that scripts may use. */
@@ -44,6 +33,8 @@ interface ScriptRun {
   /** Whether the server had no memory when it began. */
   readonly isShort: boolean;
   hasWritten: boolean;
+  /** How many commands it has called. */
+  calls: number;
 }
 
 /** A Redis server, without its connections. Time stands still while it carries out a command. */
@@ -57,8 +48,12 @@ export class SimulatedServer {
   onCommand: () => void = () => {};
   /** Called with the keys that a command has changed. */
   onChange: (session: Session, keys: ReadonlySet<string>) => void = () => {};
+  /** Called with each script that was run: how many elements its keys had before, and how many commands it has called. */
+  onScript: (elements: number, calls: number) => void = () => {};
   /** Called with each message: replicas get them too. */
   onPublish: (channel: string, text: string, isSharded: boolean) => void = () => {};
+  /** Of a node of a cluster: throws if it is not for this node to carry that out. */
+  checkSlot?: (concern: Concern, isAsking: boolean) => void;
   /** Answers `WAIT`. */
   acknowledged: (session: Session) => number = () => 0;
   #scripts = new Map<string, string>();
@@ -90,6 +85,10 @@ export class SimulatedServer {
       unsubscribe: (session, channels) => this.channels.unsubscribe(session, channels, false),
       sunsubscribe: (session, channels) => this.channels.unsubscribe(session, channels, true),
       wait: (session) => this.acknowledged(session),
+      asking: (session) => {
+        session.isAsking = true;
+        return OK;
+      },
     };
   }
 
@@ -113,6 +112,7 @@ export class SimulatedServer {
       if (error instanceof CommandError) return new ErrorReply(error.message);
       throw error;
     } finally {
+      if (name?.toLowerCase() !== 'asking') session.isAsking = false;
       this.#tellChanges(session);
     }
   }
@@ -120,6 +120,7 @@ export class SimulatedServer {
   #execute(session: Session, name: string, args: readonly string[]): Reply {
     if (this.trouble === 'busy') fail(Errors.busy);
     if (this.trouble === 'loading' && name !== 'info') fail(Errors.loading);
+    this.checkSlot?.(concernOf(name, args), session.isAsking);
     const own = this.#own[name];
     if (own) countWords(name, ARITIES[name] ?? -1, args, false);
     if (own) return own(session, args);
@@ -142,14 +143,22 @@ export class SimulatedServer {
   #run(session: Session, sha1: string, source: string, [count, ...rest]: readonly string[]): Reply {
     const keys = integerOf(count!);
     if (keys > rest.length) fail("ERR Number of keys can't be greater than number of args");
-    const run: ScriptRun = { isShort: this.trouble === 'full', hasWritten: false };
+    const run: ScriptRun = { isShort: this.trouble === 'full', hasWritten: false, calls: 0 };
     const call = (words: readonly string[]) => this.#call(session, run, words);
-    return this.machine.run(sha1, source, rest.slice(0, keys), rest.slice(keys), call);
+    const [names, operands] = [rest.slice(0, keys), rest.slice(keys)];
+    const elements = names.reduce((sum, name) => sum + this.keyspace.sizeOf(name), 0);
+    try {
+      return this.machine.run(sha1, source, names, operands, call);
+    } finally {
+      this.onScript(elements, run.calls);
+    }
   }
 
   /** A command of a script. */
   #call(session: Session, run: ScriptRun, [word, ...args]: readonly string[]): Reply {
     const name = word!.toLowerCase();
+    run.calls += 1;
+    this.#checkSlotOfScript(session, concernOf(name, args));
     if (OF_SCRIPTS.includes(name)) {
       countWords(name, ARITIES[name]!, args, true);
       return this.#own[name]!(session, args);
@@ -159,6 +168,14 @@ export class SimulatedServer {
     if (run.isShort && !run.hasWritten && command.effect === 'grow') fail(Errors.full);
     run.hasWritten ||= command.effect !== undefined;
     return command.run(this.keyspace, args);
+  }
+
+  #checkSlotOfScript(session: Session, concern: Concern): void {
+    try {
+      this.checkSlot?.(concern, session.isAsking);
+    } catch {
+      fail('ERR Script attempted to access a non local key in a cluster node');
+    }
   }
 
   #script(command: string, source = ''): Reply {
@@ -205,31 +222,4 @@ export class SimulatedServer {
     this.onChange(session, changed);
     changed.clear();
   }
-}
-
-function commandOf(name: string, args: readonly string[], isOfScript = false): Command {
-  const command = COMMANDS[name];
-  if (command === undefined)
-    fail(
-      isOfScript
-        ? 'ERR Unknown Redis command called from script'
-        : `ERR unknown command '${name}', with args beginning with: `,
-    );
-  countWords(name, command.arity, args, isOfScript);
-  return command;
-}
-
-function countWords(
-  name: string,
-  arity: number,
-  args: readonly string[],
-  isOfScript: boolean,
-): void {
-  const words = args.length + 1;
-  if (arity > 0 ? words === arity : words >= -arity) return;
-  fail(
-    isOfScript
-      ? 'ERR Wrong number of args calling Redis command from script'
-      : `ERR wrong number of arguments for '${name}' command`,
-  );
 }

@@ -6,6 +6,8 @@ export class Session {
   readonly shardChannels = new Set<string>();
   /** How much was written to the replicas when it last wrote. */
   writtenTo = 0;
+  /** Whether its next command is about a slot that comes to this node of a cluster. */
+  isAsking = false;
 
   /** @param push sends a message of a subscription: its kind, its channel and its text */
   constructor(readonly push: (message: readonly string[]) => void = () => {}) {}
@@ -21,6 +23,15 @@ export class Channels {
 
   delete(session: Session): void {
     this.#sessions.delete(session);
+  }
+
+  /** Ends the subscriptions to those channels of a shard, and says so. */
+  dismiss(isOver: (channel: string) => boolean): void {
+    for (const session of this.#sessions)
+      for (const channel of [...session.shardChannels].filter(isOver)) {
+        session.shardChannels.delete(channel);
+        session.push(['sunsubscribe', channel]);
+      }
   }
 
   /** Returns how many have received it. */

@@ -1,8 +1,10 @@
 import { Tenure } from '../../../../lib/core/hand-off.js';
 import { Hold } from '../../../../lib/core/internal/hold.js';
 import { SharedHold } from '../../../../lib/core/shared-hold.js';
+import { RedisConnection } from '../../../../lib/redis/connection/redis-connection.js';
 import { Ballot } from '../../../../lib/redis/red-lock/ballot.js';
 import { RedLockNodes } from '../../../../lib/redis/red-lock/red-lock-nodes.js';
+import { lockRelease, lockRenew } from '../../../../lib/redis/scripts/index.js';
 
 /** A bug: what has become of the scripts that have that text. */
 function replacing(...pairs: readonly (readonly [text: string, by: string])[]) {
@@ -127,6 +129,20 @@ export const PLANTED = {
     'return { isWanted and 1 or 0',
     'return { 0',
   ]),
+  'removes the dead from a queue one by one': replacing([
+    "local line = redis.call('lrange', queue, 0, -1)",
+    `for waiter in pairs(dead) do
+       local place = redis.call('lpos', queue, waiter)
+       redis.call('lrem', queue, 1, waiter)
+       forget({ waiter })
+       for _, other in ipairs(redis.call('lrange', queue, place or 0, -1)) do shift(other, 1) end
+     end
+     local line = redis.call('lrange', queue, 0, -1)`,
+  ]),
+  'names the channel as a key': replacing([
+    'for i, lock in ipairs(KEYS) do',
+    'for i = 1, #KEYS / 2 do\n  local lock = KEYS[i]',
+  ]),
 } satisfies Record<string, (source: string) => string>;
 
 /** Puts another method in the place of one; the returned function ends that. */
@@ -176,6 +192,32 @@ export const PLANTED_IN_CLIENT = {
     Object.defineProperty(prototype, 'majority', { ...getter, get: half });
     return () => void Object.defineProperty(prototype, 'majority', getter);
   },
+  /** The script, too. */
+  'names the channel as a key': () =>
+    replaced(
+      RedisConnection.prototype,
+      'run',
+      (run) =>
+        function (this: RedisConnection, script, keys, args, ...rest) {
+          const channels =
+            script === lockRelease ? keys.map((_, i) => String(args[3 * i + 2])) : [];
+          return run.call(this, script, [...keys, ...channels], args, ...rest);
+        },
+    ),
+  'renews what the server refuses only together': () =>
+    replaced(
+      RedisConnection.prototype,
+      'run',
+      (run) =>
+        async function (this: RedisConnection, ...request) {
+          try {
+            return await run.apply(this, request);
+          } catch (error) {
+            if (request[0] !== lockRenew) throw error;
+            throw new Error('no answer', { cause: error });
+          }
+        },
+    ),
   'keeps what a minority has granted': () =>
     replaced(
       Ballot.prototype,

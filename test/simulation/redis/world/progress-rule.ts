@@ -6,6 +6,9 @@ import type { RedisWorld } from './redis-world.js';
 /** Asking again after a message, and the subscription before, take a few round trips, and the sleep after a failure. */
 const PATIENCE = Timing.retry + 16 * Timing.latency;
 
+/** After that time a waiter looks again that has no subscription, such as one whose channel has moved to another node. */
+const DEAF = 500;
+
 /**
  * A lock that was released is taken at once if someone waits for it. Of a lease that runs out nothing is said: waiters look again
  * when that would happen by what they were told last, which an extension or another holder may have changed since.
@@ -62,14 +65,16 @@ export class ProgressRule {
 
   /** @param longest a lease lasts no longer, in ms */
   #lookAt({ title }: AskedLock, longest: number): void {
-    const { clock, judge, lag } = this.world;
+    const { clock, judge, lag, cluster } = this.world;
     const now = clock.now();
     const since = this.#freeSince.get(title) ?? now;
     this.#freeSince.set(title, since);
     // After a demotion, some may be subscribed at the replica.
-    const patience = PATIENCE + (judge.lostDataAt > 0 ? lag : 0);
+    const patience = PATIENCE + (judge.lostDataAt > 0 ? lag : 0) + (cluster ? DEAF : 0);
     const most = patience + (this.#released.has(title) ? 0 : longest);
-    if (now - since > most && judge.strictSince < since)
+    // While a slot is moved, messages go to the subscribers of one node, and some commands have to wait.
+    const from = Math.max(since, cluster?.movedAt ?? 0);
+    if (now - from > most && judge.strictSince < since)
       judge.accuse(`${title} is free since ${since.toFixed(1)}, and its waiters are forgotten`);
   }
 

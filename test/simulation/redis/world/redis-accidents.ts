@@ -62,7 +62,7 @@ export class RedisAccidents {
     world.history.note('cut at a command', client.name);
     const dice = this.dice.fork(name);
     const late = dice.time(dice.pick([50, 500, 2_000, client.watchdogTimeout]));
-    const { trouble } = world.servers.port.server;
+    const { trouble } = world.replicated!.port.server;
     const isRefused = command === 'lock-renew' && trouble === 'none' && dice.chance(0.5);
     // Then a copy arrives late, and until shortly before that all that is sent again is refused.
     if (isRefused) this.#refuse(late * dice.between(0.9, 1), dice.pick(['full', 'busy']));
@@ -95,7 +95,7 @@ export class RedisAccidents {
       },
       'killed process': () => void (open.length > 1 && client.kill()),
       'closed client': () => void (open.length > 1 && client.process.isRunning && client.close()),
-      'frozen server': () => this.#server(period, () => world.servers.port.stall()),
+      'frozen server': () => this.#server(period, () => world.replicated!.port.stall()),
       'server without memory': () => this.#refuse(period, 'full'),
       'busy server': () => this.#refuse(period, 'busy'),
       'restarted server': () => this.#restart(dice.pick([0, period])),
@@ -114,7 +114,7 @@ export class RedisAccidents {
     const { world } = this;
     const failOver = (isAbrupt: boolean) => {
       for (const it of world.clients) it.disturb();
-      world.servers.failOver(isAbrupt);
+      world.replicated!.failOver(isAbrupt);
       world.judge.lostData();
     };
     return {
@@ -125,7 +125,7 @@ export class RedisAccidents {
   }
 
   #refuse(period: number, trouble: 'full' | 'busy'): void {
-    const { server } = this.world.servers.port;
+    const { server } = this.world.replicated!.port;
     this.#server(period, () => {
       server.trouble = trouble;
       return () => (server.trouble = 'none');
@@ -134,7 +134,7 @@ export class RedisAccidents {
 
   /** Its data are safe. */
   #restart(period: number): void {
-    const { port } = this.world.servers;
+    const { port } = this.world.replicated!;
     this.#server(period, () => {
       port.isListening = false;
       port.hangUpAll();

@@ -7,6 +7,7 @@ import type { AskedLock, ObservedLock } from './observed-locks.js';
 import type { ObservedHold, Request } from './observed-calls.js';
 import { watchWhole } from './multi-lock-rule.js';
 import { EffectsRule } from './effects-rule.js';
+import { watchEffort } from './effort-rule.js';
 import { reasonsToFail } from './failure-reasons.js';
 import { excluded, waitingForThemselves } from './exclusion-rules.js';
 import { OrderRule } from './order-rule.js';
@@ -48,6 +49,7 @@ export class RedisJudge {
     this.#returns = new ReturnRule(world);
     this.#order = new OrderRule(world);
     this.#progress = new ProgressRule(world);
+    watchEffort(world.servers, (what) => this.accuse(what));
     world.servers.onCommand = () => this.#progress.expected(this.requests);
     world.servers.onChange = (keys) => {
       this.#standings?.changed(keys, world.servers.keyspace);
@@ -125,11 +127,18 @@ export class RedisJudge {
       return hold;
     }
     this.holds.add(hold);
-    lease.signal.addEventListener('abort', () => {
-      this.holds.delete(hold);
-      this.#note('lost', `${id}: ${String((lease.signal.reason as Error).message)}`);
-    });
+    lease.signal.addEventListener('abort', () => this.#lost(hold));
     return hold;
+  }
+
+  #lost(hold: ObservedHold): void {
+    const { id, client, lease, longest } = hold;
+    this.holds.delete(hold);
+    const { message } = lease.signal.reason as Error;
+    this.#note('lost', `${id}: ${message}`);
+    const wasCalm = this.#now - client.calmSince > 0.9 * longest; // its renewal is due after a third
+    if (wasCalm && message.includes('it could not be renewed') && !this.#wasTaken(hold))
+      this.accuse(`hold ${id} is lost, although its client could renew it`);
   }
 
   /** What was asked for is over, without a hold. */
@@ -228,12 +237,15 @@ export class RedisJudge {
       return true;
     }
     if (hold.takenAt !== undefined) return true;
-    const { client, lock, lease } = hold;
-    const isForgotten = this.#now - this.lostDataAt < client.watchdogTimeout; // an answer from before may have come later
-    if (!isForgotten && !this.#taken.get(lock.name.redisKey)?.has(lease.holder)) return false;
+    if (!this.#wasTaken(hold)) return false;
     hold.takenAt = this.#now;
     this.#note('taken', `hold ${hold.id}`);
     return true;
+  }
+
+  #wasTaken({ client, lock, lease }: ObservedHold): boolean {
+    const isForgotten = this.#now - this.lostDataAt < client.watchdogTimeout; // an answer from before may have come later
+    return isForgotten || this.#taken.get(lock.name.redisKey)?.has(lease.holder) === true;
   }
 
   /** Whether the server keeps the hold for as long as the client relies on it. */

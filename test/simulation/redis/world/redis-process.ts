@@ -9,16 +9,20 @@ import { Timing } from '../../timing.js';
 import { ClientNetwork } from '../network/client-network.js';
 import type { Fate } from '../network/link.js';
 import type { ServerPort } from '../network/server-port.js';
-import { SimulatedNode } from '../network/simulated-node.js';
+import { SimulatedCluster } from '../network/simulated-cluster.js';
+import { type NodeHost, SimulatedNode } from '../network/simulated-node.js';
 import { type Way, Wire } from '../network/wire.js';
+import type { SlotMap } from '../server/slot-map.js';
 
 interface RedisProcessOptions {
   readonly name: string;
   /** That of the world. */
   readonly clock: Clock;
   readonly dice: Dice;
-  /** The server that the address leads to now. */
-  readonly port: () => ServerPort;
+  /** The server that an address leads to now. */
+  readonly portAt: (address: string) => ServerPort;
+  /** That of a cluster. Default: it is none. */
+  readonly slotMap?: SlotMap | undefined;
   readonly watchdogTimeout: number;
   readonly onStateChange: (state: string) => void;
   /** Makes one direction of a connection. Default: messages take some time. */
@@ -38,25 +42,26 @@ export class RedisProcess {
   #disturbedUntil = 0;
 
   private constructor(private readonly options: RedisProcessOptions) {
-    const { clock, dice, port } = options;
+    const { clock, dice, portAt } = options;
     this.process = new SimulatedProcess(clock);
     const packets = dice.fork(options.name);
     const {
       way = (delay: () => number) => new Wire(clock, () => packets.time(Timing.latency + delay())),
     } = options;
-    this.network = new ClientNetwork(clock, way, port);
+    this.network = new ClientNetwork(clock, way, portAt);
   }
 
   /** Makes the lock client as `createRedisLockClient` does, on the network and the clock of a new process. */
   static async start(options: RedisProcessOptions): Promise<RedisProcess> {
-    const { name, watchdogTimeout, onStateChange } = options;
+    const { name, watchdogTimeout, onStateChange, slotMap } = options;
     const it = new RedisProcess(options);
     const { process, network } = it;
-    const client = new SimulatedNode({
+    const host: NodeHost = {
       clock: process,
-      open: (listener) => network.open(listener),
+      open: (...link) => network.open(...link),
       receive: (message) => process.receive(message),
-    });
+    };
+    const client = slotMap ? new SimulatedCluster({ ...host, slotMap }) : new SimulatedNode(host);
     const lockOptions = { client, watchdogTimeout };
     const events = new LockEventEmitter(name);
     it.connection = new RedisConnection({

@@ -2,7 +2,9 @@ import { VirtualClock } from '../../../support/time.js';
 import type { Dice } from '../../dice.js';
 import { History } from '../../observer.js';
 import type { LuaMachine } from '../lua/lua-machine.js';
+import { ClusterServers } from '../network/cluster-servers.js';
 import { ReplicatedServer } from '../network/replicated-server.js';
+import type { Servers } from '../network/servers.js';
 import type { Way } from '../network/wire.js';
 import type { ObservedLock } from './observed-locks.js';
 import { PassingTime } from './passing-time.js';
@@ -21,15 +23,19 @@ interface RedisWorldOptions {
   readonly rate: number;
   /** How far the replica is behind, in ms. */
   readonly lag: number;
+  /** Whether the servers are two nodes of a cluster, without replicas. */
+  readonly isCluster?: boolean | undefined;
   /** Makes one direction of a connection. Default: messages take some time. */
   readonly way?: () => Way;
 }
 
-/** A Redis with a replica, its clients, and a judge, in virtual time. */
+/** A Redis with a replica, or a cluster, its clients, and a judge, in virtual time. */
 export class RedisWorld {
   readonly clock = new VirtualClock();
   readonly history = new History(() => this.clock.now());
-  readonly servers: ReplicatedServer;
+  readonly servers: Servers;
+  readonly replicated?: ReplicatedServer;
+  readonly cluster?: ClusterServers;
   readonly judge: RedisJudge;
   readonly time: PassingTime;
   readonly clients: RedisProcess[] = [];
@@ -37,8 +43,10 @@ export class RedisWorld {
   readonly releaseListeners = new Set<(lock: ObservedLock) => void>();
 
   constructor(private readonly options: RedisWorldOptions) {
-    const { machine, rate, lag } = options;
-    this.servers = new ReplicatedServer({ clock: this.clock, machine, rate, lag });
+    const { machine, rate, lag, isCluster } = options;
+    const { clock } = this;
+    if (isCluster) this.servers = this.cluster = new ClusterServers(clock, machine);
+    else this.servers = this.replicated = new ReplicatedServer({ clock, machine, rate, lag });
     this.judge = new RedisJudge(this);
     this.time = new PassingTime(this.clock, this.history, () => this.judge.check());
   }
@@ -57,13 +65,14 @@ export class RedisWorld {
   }
 
   async addClient(watchdogTimeout: number): Promise<void> {
-    const { clock, servers, options } = this;
+    const { clock, servers, cluster, options } = this;
     const name = `client ${this.clients.length}`;
     const client = await RedisProcess.start({
       name,
       clock,
       dice: options.dice,
-      port: () => servers.port,
+      portAt: (address) => servers.portAt(address),
+      slotMap: cluster?.slots,
       watchdogTimeout,
       way: options.way,
       onStateChange: (state) => this.history.note(state, name),
