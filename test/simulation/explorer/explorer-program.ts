@@ -1,12 +1,14 @@
 // Explores in a process of its own, as in the context of a Jest test file every use of a global is slow: for the specs, and by hand.
 // `npm run explore` explores all that is known to end, in some minutes;
 // `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'` performs one task on ZooKeeper, one with `redis` in place of
-// `scenario` on Redis. With `steps` in the task, it takes those steps.
+// `scenario` on Redis. With `steps` in the task, it takes those steps. `npm run explore -- '{"random":1000000}'` explores all worlds of
+// each side at random, with that many runs of each side.
 import { REDIS_EXPLORED } from '../redis/explorer/redis-explored.js';
 import { performRedis, playOfRedis, type RedisTask } from '../redis/explorer/redis-tasks.js';
 import { replay, type TaskReport } from './exploration.js';
 import { COMPARED, EXPLORED, FOUND, titleOf } from './explored.js';
 import { plant } from './planted.js';
+import { type RandomOrder, randomTasks } from './random-worlds.js';
 import { perform, playOf, type Task } from './tasks.js';
 
 type AnyTask = Task | RedisTask;
@@ -23,7 +25,11 @@ else if (asked === undefined) {
   await exploreEach();
   await compareEach();
   await findEach();
-} else await exploreOne(JSON.parse(asked) as AnyTask & { steps?: string[] });
+} else {
+  const order = JSON.parse(asked) as (AnyTask & { steps?: string[] }) | RandomOrder;
+  if ('random' in order) for (const task of randomTasks(order)) await explored(task);
+  else await exploreOne(order);
+}
 
 function performAny(task: AnyTask): Promise<TaskReport> {
   return 'redis' in task ? performRedis(task) : perform(task);
