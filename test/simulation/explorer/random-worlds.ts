@@ -1,3 +1,4 @@
+import type { RedisFault } from '../redis/explorer/redis-faults.js';
 import { REDIS_SCENARIOS, type RedisScenarioName } from '../redis/explorer/redis-scenarios.js';
 import type { RedisTask } from '../redis/explorer/redis-tasks.js';
 import { type ScenarioName, SCENARIOS } from './scenarios.js';
@@ -26,7 +27,12 @@ const MOST_CLIENTS: Partial<Record<RedisScenarioName, number>> = {
   'two mutexes of one slot': 1, // while it waits with a lock, it asks the others for what they hold
 };
 
-/** All worlds, with faults of any kind. */
+/** A permit without an owner is lost, and its holder told so, when the answer to its release does not come for long. */
+const KINDS: Partial<Record<RedisScenarioName, readonly RedisFault[]>> = {
+  'plain semaphore': ['cut', 'lose', 'fill', 'fail over', 'demote'],
+};
+
+/** All worlds, with faults of any kind that they are to bear. */
 export function randomTasks({ random, side, seed = 1 }: RandomOrder): (Task | RedisTask)[] {
   const sides = [
     ...(side === 'redis' ? [] : [ofZooKeeper()]),
@@ -51,6 +57,7 @@ function ofRedis(): RedisTask[] {
     return (sizes.length > 0 ? sizes : [{ clients: most, faults: 2 }]).map((size) => ({
       redis,
       ...size,
+      ...(KINDS[redis] && { kinds: KINDS[redis] }),
     }));
   });
 }
