@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createCluster } from 'redis';
 import { createCluster as createCluster5 } from 'redis5';
+import { LOCK_INSPECTION } from '../../lib/core/lock-inspection.js';
 import type { RedisLease } from '../../lib/redis/locks/redis-lease.js';
 import type { NodeRedisClusterClient } from '../../lib/redis/node-redis/node-redis.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
@@ -63,6 +64,20 @@ describe('On a Redis Cluster', () => {
       const next = await Promise.all(waiting.map(({ lease }) => lease));
       await Promise.all(next.map((lease) => lease.release()));
     });
+  });
+
+  it('says how many processes have heard a question: no answer is waited for that cannot come', async () => {
+    const { mine, theirs } = stage();
+    const limits = { reportSize: 1_000, processes: 10 };
+    const exchange = (client: RedisLockClient) =>
+      client[LOCK_INSPECTION].exchange(limits, 'deadlocks')!;
+    const [asking, answering] = [exchange(mine), exchange(theirs)];
+    asking.answer(() => 'mine');
+    answering.answer(() => 'theirs');
+    const eachHears = async () => (await asking.ask(50)).reports.length === 1;
+    await eventually('the other process listens', eachHears);
+    await expect(asking.ask(600_000)).resolves.toMatchObject({ reports: ['theirs'] });
+    await Promise.all([asking.close(), answering.close()]);
   });
 
   describe('a grant that has to be on replicas', () => {

@@ -95,13 +95,14 @@ export class RedisReports implements PeerReports {
     const asked = Number(await connection.read('zincrby', this.#processes, 1, ASKED));
     await connection.read('pexpire', this.#processes, LIFE);
     await connection.read('zremrangebyscore', this.#processes, '-inf', asked - MISSED);
-    const listening = Number(await connection.read(connection.publishCommand, this.#name, asked));
+    const { publishCommand, isCluster } = connection;
+    const listening = Number(await connection.read(publishCommand, this.#name, asked));
+    const isCounted = !isCluster || publishCommand === 'spublish'; // a plain message is counted on one node of several
     const others = listening - (this.#channel?.isActive ? 1 : 0);
     const expected = Math.min(others, this.limits.processes);
     for (;;) {
       const ids = await this.#answered(asked);
-      // In a cluster with plain channels, the number of listeners is not known.
-      const isAll = connection.isCluster ? false : ids.length >= expected;
+      const isAll = isCounted && ids.length >= expected;
       if (isAll || clock.now() >= deadline) return await this.#read(ids, asked);
       await sleep(clock, LOOK_AGAIN_AFTER);
     }
