@@ -180,6 +180,8 @@ export function titleOf({
   readonly scenario?: string;
   /** If it is on Redis. */
   readonly redis?: string;
+  /** If it is on several of them. */
+  readonly redLock?: string;
   readonly clients: number;
   readonly requests?: number;
   readonly faults: number;
@@ -190,7 +192,8 @@ export function titleOf({
     ...(requests === undefined ? [] : [count(requests, 'request')]),
     count(faults, 'fault'),
   ];
-  return `${of.scenario ?? `${of.redis} on Redis`}, ${counts.join(', ')}${kinds ? ` (${kinds.join()})` : ''}`;
+  const world = of.scenario ?? (of.redLock ? `RedLock: ${of.redLock}` : `${of.redis} on Redis`);
+  return `${world}, ${counts.join(', ')}${kinds ? ` (${kinds.join()})` : ''}`;
 }
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;

@@ -1,17 +1,28 @@
 // Explores in a process of its own, as in the context of a Jest test file every use of a global is slow: for the specs, and by hand.
 // `npm run explore` explores all that is known to end, in some minutes;
 // `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'` performs one task on ZooKeeper, one with `redis` in place of
-// `scenario` on Redis. With `steps` in the task, it takes those steps. `npm run explore -- '{"random":1000000}'` explores all worlds of
-// each side at random, with that many runs of each side.
+// `scenario` on Redis, one with `redLock` on several of them. With `steps` in the task, it takes those steps.
+// `npm run explore -- '{"random":1000000}'` explores all worlds of each side at random, with that many runs of each side.
 import { REDIS_EXPLORED } from '../redis/explorer/redis-explored.js';
 import { performRedis, playOfRedis, type RedisTask } from '../redis/explorer/redis-tasks.js';
+import {
+  RED_LOCK_AT_RANDOM,
+  RED_LOCK_COMPARED,
+  RED_LOCK_EXPLORED,
+} from '../redis/red-lock/explorer/red-lock-explored.js';
+import {
+  performRedLock,
+  plantInClient,
+  playOfRedLock,
+  type RedLockTask,
+} from '../redis/red-lock/explorer/red-lock-tasks.js';
 import { replay, type TaskReport } from './exploration.js';
 import { COMPARED, EXPLORED, FOUND, titleOf } from './explored.js';
 import { plant } from './planted.js';
 import { type RandomOrder, randomTasks } from './random-worlds.js';
 import { perform, playOf, type Task } from './tasks.js';
 
-type AnyTask = Task | RedisTask;
+type AnyTask = Task | RedisTask | RedLockTask;
 
 Error.stackTraceLimit = 0; // errors of requests are made by the million, and read by their codes
 process.removeAllListeners('warning'); // each deadlock is one
@@ -32,21 +43,26 @@ else if (asked === undefined) {
 }
 
 function performAny(task: AnyTask): Promise<TaskReport> {
+  if ('redLock' in task) return performRedLock(task);
   return 'redis' in task ? performRedis(task) : perform(task);
 }
 
 async function exploreEach(): Promise<void> {
-  for (const { task, ...known } of [...EXPLORED, ...REDIS_EXPLORED]) {
+  for (const { task, ...known } of [...EXPLORED, ...REDIS_EXPLORED, ...RED_LOCK_EXPLORED]) {
     const { runs, outcomes } = await explored(task);
     if (runs !== known.runs || outcomes !== known.outcomes)
       fail(`There were ${known.runs} runs and ${known.outcomes} outcomes before.`);
   }
+  for (const task of RED_LOCK_AT_RANDOM) await explored(task);
 }
 
 /** The reduction leaves out nothing that a client can see. */
 async function compareEach(): Promise<void> {
-  for (const kinds of COMPARED.long) {
-    const task = { scenario: 'mutex', clients: 2, faults: 1, kinds } as const;
+  const onZooKeeper = COMPARED.long.map((kinds) => {
+    return { scenario: 'mutex', clients: 2, faults: 1, kinds } as const;
+  });
+  const onServers = RED_LOCK_COMPARED.filter(({ isLong }) => isLong).map(({ task }) => task);
+  for (const task of [...onZooKeeper, ...onServers]) {
     const [reduced, all] = [await explored(task), await explored({ ...task, reduction: 'orders' })];
     if (reduced.views !== all.views) fail('The reduction leaves out what a client can see.');
   }
@@ -75,6 +91,10 @@ async function exploreOne({ steps, ...task }: AnyTask & { steps?: string[] }): P
 
 /** With its bug planted, if it has one. */
 function playOfAny(task: AnyTask) {
+  if ('redLock' in task) {
+    plantInClient(task.bug);
+    return playOfRedLock(task);
+  }
   if ('redis' in task) return playOfRedis(task);
   if (task.bug) plant(task.bug);
   return playOf(task);

@@ -1,5 +1,6 @@
 // Runs random schedules for the specs beside it: those of a plot from SEED on, as many as requested.
-import { PLANTED, PLANTED_IN_CLIENT, type PlantedBug } from './world/planted.js';
+import { PLANTED, type PlantedBug } from './world/planted.js';
+import { PLANTED_IN_CLIENT } from './world/planted-in-client.js';
 import { type AnyPlot, runSchedule } from './world/any-schedule.js';
 import { shrunkSchedule } from './world/shrunk-schedule.js';
 

@@ -1,5 +1,6 @@
 import { explore, type Extent, type Play, type TaskReport } from '../../explorer/exploration.js';
-import { PLANTED, PLANTED_IN_CLIENT, type PlantedBug } from '../world/planted.js';
+import { PLANTED, type PlantedBug } from '../world/planted.js';
+import { PLANTED_IN_CLIENT } from '../world/planted-in-client.js';
 import { playRedis } from './redis-run.js';
 import { REDIS_SCENARIOS, type RedisScenarioName, type RedisSize } from './redis-scenarios.js';
 

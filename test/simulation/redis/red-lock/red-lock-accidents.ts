@@ -95,10 +95,11 @@ export class RedLockAccidents {
 
   /** All leases that it has granted have ended before it is back. */
   #lose(port: ServerPort): void {
-    const { servers, clock } = this.world;
+    const { servers, clock, judge } = this.world;
     const start = this.#stop(port);
     port.server.keyspace.clear();
     servers.away.add(port);
+    judge.lostData();
     const return_ = () => {
       servers.away.delete(port);
       start();

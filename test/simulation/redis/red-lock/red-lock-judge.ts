@@ -1,6 +1,7 @@
 import { LockError } from '../../../../lib/core/errors/index.js';
 import type { RedLockLease } from '../../../../lib/redis/red-lock/red-lock.js';
 import type { RedLockProcess } from './red-lock-process.js';
+import { RedLockReturns } from './red-lock-returns.js';
 import type { RedLockWorld } from './red-lock-world.js';
 
 /** One call of `acquire` or `tryAcquire`, as its caller sees it. */
@@ -33,6 +34,9 @@ export class RedLockJudge {
   readonly grants = new Set<RedLockGrant>();
   /** Since when nothing that faults have left is in the way. */
   strictSince = Infinity;
+  /** Whether a majority of the servers works, and each client is as well as it: then a lock works as without faults. */
+  isMajorityWell = false;
+  readonly #returns: RedLockReturns;
   #lastId = 0;
   #token = 0n;
   #freeSince?: number | undefined;
@@ -40,12 +44,14 @@ export class RedLockJudge {
   constructor(
     private readonly world: RedLockWorld,
     private readonly key: string,
-  ) {}
+  ) {
+    this.#returns = new RedLockReturns(world.servers, key, (what) => this.accuse(what));
+  }
 
   began(client: RedLockProcess, isTry: boolean, wait?: number): RedLockRequest {
     const request = { id: ++this.#lastId, client, isTry, wait, startedAt: this.#now };
     this.requests.add(request);
-    this.#note(isTry ? 'tried' : 'asked', `${request.id} by ${client.name}`);
+    this.#note(isTry ? 'tried' : 'asked', `${request.id}: ${this.key} by ${client.name}`);
     return request;
   }
 
@@ -59,6 +65,8 @@ export class RedLockJudge {
     lease.signal.addEventListener('abort', () => {
       this.grants.delete(grant);
       this.#note('lost', `${id}: ${String((lease.signal.reason as Error).message)}`);
+      if (this.#isUndisturbed && client.closedAt === undefined)
+        this.accuse(`${id} is lost, although a majority of the servers is well`);
     });
     this.check();
     return grant;
@@ -67,6 +75,8 @@ export class RedLockJudge {
   refused(request: RedLockRequest): void {
     this.requests.delete(request);
     this.#note('refused', `${request.id}`);
+    if (this.#isUndisturbed)
+      this.accuse(`request ${request.id} is refused, although nobody else wants ${this.key}`);
   }
 
   failed(request: RedLockRequest, error: unknown): void {
@@ -77,7 +87,7 @@ export class RedLockJudge {
       ...(wait !== undefined || isTry ? ['LOCK_TIMEOUT'] : []),
       ...(abortedAt !== undefined ? ['LOCK_ABORTED'] : []),
       ...(client.closedAt !== undefined ? ['LOCK_CLIENT_CLOSED'] : []),
-      ...(startedAt < this.strictSince ? ['LOCK_CONNECTION'] : []),
+      ...(startedAt < this.strictSince && !this.isMajorityWell ? ['LOCK_CONNECTION'] : []),
     ];
     if (!reasons.includes(code)) this.accuse(`request ${id} fails with ${code}: ${String(error)}`);
     this.#note(`failed with ${code}`, `${id}`);
@@ -94,10 +104,28 @@ export class RedLockJudge {
     if (this.grants.delete(grant)) this.#note('released', `${grant.id}`);
   }
 
+  /** A server has lost what it had, and is back late enough. */
+  lostData(): void {
+    this.#returns.lostData();
+  }
+
+  /** It has lost the counter of tokens, too. */
+  forgotToken(): void {
+    this.#token = 0n;
+  }
+
   /** A server is back without the lock, too early: those that have it now may have company. */
   forgot(): void {
-    this.#token = 0n;
+    this.lostData();
+    this.forgotToken();
     for (const grant of this.grants) grant.isForgotten = true;
+  }
+
+  /** All that was under way has arrived: what nobody has, or waits for, is not to be on any server. */
+  expectFree(): void {
+    const { servers } = this.world;
+    if (this.grants.size > 0 || this.#isWanted || servers.isFree(this.key)) return;
+    this.accuse(`${this.key} is on a server, and nobody has it`);
   }
 
   /** Call it after every event. @throws when a promise is broken */
@@ -122,16 +150,24 @@ export class RedLockJudge {
   }
 
   #checkProgress(): void {
-    const isWanted = [...this.requests].some(
-      ({ isTry, client, abortedAt }) =>
-        !isTry && abortedAt === undefined && client.process.isRunning,
-    );
-    const isFree = isWanted && this.world.servers.isFree(this.key);
+    const isFree = this.#isWanted && this.world.servers.isFree(this.key);
     this.#freeSince = isFree ? (this.#freeSince ?? this.#now) : undefined;
     if (this.#freeSince === undefined) return;
     const since = Math.max(this.#freeSince, this.strictSince);
     if (this.#now - since > PATIENCE)
       this.accuse(`${this.key} is free, and its waiters are forgotten`);
+  }
+
+  /** Where several have asked, each may have got some of the servers; who has a bare majority loses the lock with any of these. */
+  get #isUndisturbed(): boolean {
+    return this.isMajorityWell && this.#lastId === 1;
+  }
+
+  get #isWanted(): boolean {
+    return [...this.requests].some(
+      ({ isTry, client, abortedAt }) =>
+        !isTry && abortedAt === undefined && client.process.isRunning,
+    );
   }
 
   get #now(): number {

@@ -12,10 +12,10 @@ import { Timing } from '../../timing.js';
 import { ClientNetwork } from '../network/client-network.js';
 import type { ServerPort } from '../network/server-port.js';
 import { SimulatedNode } from '../network/simulated-node.js';
-import { Wire } from '../network/wire.js';
+import { type Way, Wire } from '../network/wire.js';
 
-/** A script that a server does not know yet costs two round trips, in ms. */
-const NODE_TIMEOUT = 200;
+/** How long each server may take to answer, in ms: a script that it does not know yet costs two round trips. */
+export const NODE_TIMEOUT = 200;
 
 interface RedLockProcessOptions {
   readonly name: string;
@@ -26,6 +26,8 @@ interface RedLockProcessOptions {
   readonly watchdogTimeout: number;
   /** @param server number of the server, from 1 on */
   readonly onStateChange: (state: string, server: number) => void;
+  /** Makes one direction of a connection. Default: messages take some time. */
+  readonly way?: (() => Way) | undefined;
 }
 
 /** A process with a lock client on several servers, and its networks to them. */
@@ -40,8 +42,9 @@ export class RedLockProcess {
     const { clock, dice, name, ports } = options;
     this.process = new SimulatedProcess(clock);
     const packets = dice.fork(name);
-    const way = (delay: () => number) =>
-      new Wire(clock, () => packets.time(Timing.latency + delay()));
+    const {
+      way = (delay: () => number) => new Wire(clock, () => packets.time(Timing.latency + delay())),
+    } = options;
     this.networks = ports.map((port) => new ClientNetwork(clock, way, () => port));
   }
 
@@ -91,6 +94,12 @@ export class RedLockProcess {
 
   get watchdogTimeout(): number {
     return this.options.watchdogTimeout;
+  }
+
+  /** Whether it is connected to all servers. */
+  get isReady(): boolean {
+    const { connected, total } = this.locks.status().servers!;
+    return connected === total;
   }
 
   /** It ends; its connections are closed. */

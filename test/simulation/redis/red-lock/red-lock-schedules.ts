@@ -67,7 +67,7 @@ export async function runRedLockSchedule(
 }
 
 /** Closes all clients of a world without faults, and looks for what they leave behind. @throws if there is anything */
-async function closeDown(world: RedLockWorld): Promise<void> {
+export async function closeDown(world: RedLockWorld): Promise<void> {
   const { open, servers, clock, clients, judge, time } = world;
   await time.wait(Promise.all(open.map((client) => client.close())), LONGEST);
   await time.pass(5_000);

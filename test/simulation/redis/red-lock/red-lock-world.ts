@@ -2,6 +2,7 @@ import { VirtualClock } from '../../../support/time.js';
 import type { Dice } from '../../dice.js';
 import { History } from '../../observer.js';
 import type { LuaMachine } from '../lua/lua-machine.js';
+import type { Way } from '../network/wire.js';
 import { PassingTime } from '../world/passing-time.js';
 import { RedLockJudge } from './red-lock-judge.js';
 import { RedLockProcess } from './red-lock-process.js';
@@ -16,12 +17,16 @@ export class RedLockWorld {
   readonly time: PassingTime;
   readonly clients: RedLockProcess[] = [];
 
-  /** @param rates of the clocks of the servers */
+  /**
+   * @param rates of the clocks of the servers
+   * @param way makes one direction of a connection; default: messages take some time
+   */
   constructor(
     private readonly dice: Dice,
     machine: Pick<LuaMachine, 'run'>,
     rates: readonly number[],
     key: string,
+    private readonly way?: () => Way,
   ) {
     this.servers = new RedLockServers(this.clock, machine, rates);
     this.judge = new RedLockJudge(this, key);
@@ -34,7 +39,7 @@ export class RedLockWorld {
   }
 
   async addClient(watchdogTimeout: number): Promise<void> {
-    const { clock, dice, servers } = this;
+    const { clock, dice, servers, way } = this;
     const name = `client ${this.clients.length}`;
     const client = await RedLockProcess.start({
       name,
@@ -42,6 +47,7 @@ export class RedLockWorld {
       dice,
       ports: servers.ports,
       watchdogTimeout,
+      way,
       onStateChange: (state, server) => this.history.note(state, `${name} at server ${server}`),
     });
     this.clients.push(client);

@@ -1,10 +1,4 @@
-import { Tenure } from '../../../../lib/core/hand-off.js';
-import { Hold } from '../../../../lib/core/internal/hold.js';
-import { SharedHold } from '../../../../lib/core/shared-hold.js';
-import { RedisConnection } from '../../../../lib/redis/connection/redis-connection.js';
-import { Ballot } from '../../../../lib/redis/red-lock/ballot.js';
-import { RedLockNodes } from '../../../../lib/redis/red-lock/red-lock-nodes.js';
-import { lockRelease, lockRenew } from '../../../../lib/redis/scripts/index.js';
+import type { PLANTED_IN_CLIENT } from './planted-in-client.js';
 
 /** A bug: what has become of the scripts that have that text. */
 function replacing(...pairs: readonly (readonly [text: string, by: string])[]) {
@@ -144,89 +138,5 @@ export const PLANTED = {
     'for i = 1, #KEYS / 2 do\n  local lock = KEYS[i]',
   ]),
 } satisfies Record<string, (source: string) => string>;
-
-/** Puts another method in the place of one; the returned function ends that. */
-function replaced<T, K extends keyof T>(prototype: T, name: K, by: (method: T[K]) => T[K]) {
-  const method = prototype[name];
-  prototype[name] = by(method);
-  return (): void => void (prototype[name] = method);
-}
-
-/** Bugs of the client, by their names: each plants itself, and returns what removes it. */
-export const PLANTED_IN_CLIENT = {
-  'counts no re-entry': () =>
-    replaced(Hold.prototype as Hold, 'retain', (retain) => {
-      const known = new WeakSet<Hold>();
-      return function (this: Hold) {
-        if (!known.has(this)) retain.call(this);
-        known.add(this);
-      };
-    }),
-  'counts a re-entry twice': () =>
-    replaced(Hold.prototype as Hold, 'retain', (retain) => {
-      const known = new WeakSet<Hold>();
-      return function (this: Hold) {
-        if (known.has(this)) retain.call(this);
-        known.add(this);
-        retain.call(this);
-      };
-    }),
-  'releases what callers share with the first of them': () =>
-    replaced(
-      SharedHold.prototype,
-      'leave',
-      (leave) =>
-        function (this: SharedHold, hold) {
-          leave.call(this, hold);
-          return false;
-        },
-    ),
-  'keeps what callers have shared': () => replaced(SharedHold.prototype, 'leave', () => () => true),
-  'keeps a lock that others wait for': () => replaced(Tenure.prototype, 'want', () => () => {}),
-  'takes half of the servers for a majority': () => {
-    const { prototype } = RedLockNodes;
-    const getter = Object.getOwnPropertyDescriptor(prototype, 'majority')!;
-    const half = function (this: RedLockNodes) {
-      return Math.floor(this.clients.length / 2);
-    };
-    Object.defineProperty(prototype, 'majority', { ...getter, get: half });
-    return () => void Object.defineProperty(prototype, 'majority', getter);
-  },
-  /** The script, too. */
-  'names the channel as a key': () =>
-    replaced(
-      RedisConnection.prototype,
-      'run',
-      (run) =>
-        function (this: RedisConnection, script, keys, args, ...rest) {
-          const channels =
-            script === lockRelease ? keys.map((_, i) => String(args[3 * i + 2])) : [];
-          return run.call(this, script, [...keys, ...channels], args, ...rest);
-        },
-    ),
-  'renews what the server refuses only together': () =>
-    replaced(
-      RedisConnection.prototype,
-      'run',
-      (run) =>
-        async function (this: RedisConnection, ...request) {
-          try {
-            return await run.apply(this, request);
-          } catch (error) {
-            if (request[0] !== lockRenew) throw error;
-            throw new Error('no answer', { cause: error });
-          }
-        },
-    ),
-  'keeps what a minority has granted': () =>
-    replaced(
-      Ballot.prototype,
-      'giveBack',
-      () =>
-        function (this: Ballot) {
-          this.stopAsking();
-        },
-    ),
-} satisfies Record<string, () => () => void>;
 
 export type PlantedBug = keyof typeof PLANTED | keyof typeof PLANTED_IN_CLIENT;

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { EXPLORED } from '../../../simulation/explorer/explored.js';
 import { REDIS_EXPLORED } from '../../../simulation/redis/explorer/redis-explored.js';
+import { RED_LOCK_EXPLORED } from '../../../simulation/redis/red-lock/explorer/red-lock-explored.js';
 
 export const DOCUMENT = new URL('../../../../docs/internals/exploration.md', import.meta.url);
 
@@ -25,8 +26,12 @@ export async function documentOfExplorations(): Promise<string> {
   const onRedis = REDIS_EXPLORED.map(({ task, ...counts }) => {
     return { ...task, ...counts, scenario: task.redis };
   });
-  const before = readFileSync(DOCUMENT, 'utf8');
-  const text = withTable(withTable(before, 'on ZooKeeper', onZooKeeper), 'on Redis', onRedis);
+  const onServers = RED_LOCK_EXPLORED.map(({ task, ...counts }) => {
+    return { ...task, ...counts, scenario: task.redLock };
+  });
+  const tables = { 'on ZooKeeper': onZooKeeper, 'on Redis': onRedis, 'of RedLock': onServers };
+  let text = readFileSync(DOCUMENT, 'utf8');
+  for (const [title, rows] of Object.entries(tables)) text = withTable(text, title, rows);
   const filepath = fileURLToPath(DOCUMENT);
   return format(text, { ...(await resolveConfig(filepath)), filepath });
 }
