@@ -2,7 +2,8 @@ import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connecti
 import { Dice } from '../dice.js';
 import { closeDown, Company } from '../run-schedule.js';
 import { World } from '../world.js';
-import { type Chooser, COVERED, DONE } from './choosers.js';
+import { carryOut, type WorldRun } from './carry-out.js';
+import type { Chooser } from './choosers.js';
 import type { RunReport } from './exploration.js';
 import { FAULTS, Troubles } from './faults.js';
 import { Footprint } from './footprint.js';
@@ -25,24 +26,12 @@ const LONGEST = 10_000;
 const MOST_STEPS = 200;
 
 /** Carries out one run of a scenario, step by step, as the chooser says. */
-export async function play(scenario: Scenario, chooser: Chooser): Promise<RunReport> {
-  const run = new Run(scenario, chooser);
-  try {
-    await run.begin();
-    const isComplete = await run.play();
-    await (isComplete ? run.end() : run.abandon());
-    return { isComplete, ...run.report };
-  } catch (error) {
-    const [accusation = ''] = (error as Error).message.split('\n');
-    await run.abandon();
-    if (!run.isAccused) throw error;
-    return { isComplete: true, ...run.report, accusation };
-  }
+export function play(scenario: Scenario, chooser: Chooser): Promise<RunReport> {
+  return carryOut(new Run(scenario, chooser), chooser, MOST_STEPS);
 }
 
-class Run {
+class Run implements WorldRun<Step> {
   isAccused = false;
-  readonly #names: string[] = [];
   readonly #outcome = new Outcome();
   readonly #world: World;
   readonly #story: Story;
@@ -55,7 +44,7 @@ class Run {
 
   constructor(
     private readonly scenario: Scenario,
-    private readonly chooser: Chooser,
+    chooser: Chooser,
   ) {
     const dice = Object.assign(new Dice(1), { random: () => 0.5, id: numberedIds(scenario.ids) });
     const world = (this.#world = new World({ dice, isAsking: false, containerInterval: 60_000 }));
@@ -80,15 +69,26 @@ class Run {
     this.#steps = new Steps({ ...cast, isReduced });
   }
 
-  get report(): Omit<RunReport, 'isComplete'> {
+  get report(): Omit<RunReport, 'isComplete' | 'steps'> {
     const lines = [...this.#outcome.lines, ...this.#outcome.views];
     const named = this.#likeness.renamed(lines.join('\n')).split('\n');
     const outcome = named.splice(0, this.#outcome.lines.length).join('\n');
     const views = [outcome, ...named.sort()].join('\n');
-    return { steps: this.#names, outcome, views, story: this.#story };
+    return { outcome, views, story: this.#story };
   }
 
-  /** All clients connect, and all users are there. */
+  get possible(): Steps {
+    return this.#steps;
+  }
+
+  check(): void {
+    this.#world.judge.check();
+  }
+
+  accuse(what: string): void {
+    this.#world.history.accuse(what);
+  }
+
   async begin(): Promise<void> {
     const world = this.#world;
     await world.clock.advance(10);
@@ -109,26 +109,6 @@ class Run {
     await world.clock.advance(STEP);
   }
 
-  /** Resolves to false if the rest was explored in another order. */
-  async play(): Promise<boolean> {
-    const { chooser } = this;
-    for (;;) {
-      const { due, optional, faults } = this.#steps;
-      if (due.length === 0) return true;
-      const steps = [...due, ...optional, ...faults].filter(({ isCovered }) => !isCovered);
-      const possible = new Map(steps.map((step) => [step.name, step]));
-      const name = chooser.choose([...possible.keys()], faults.length);
-      if (name === DONE) return true;
-      if (name === COVERED) return false;
-      if (this.#names.push(name) > MOST_STEPS)
-        this.#world.history.accuse('the steps come to no end');
-      const footprint = await this.#take(possible.get(name)!);
-      if (!chooser.isRepeating) this.#world.judge.check();
-      chooser.took((await this.#idle()) ? Footprint.ofAll : footprint);
-    }
-  }
-
-  /** All faults end, what is under way arrives, and nothing is left. */
   async end(): Promise<void> {
     const world = this.#world;
     this.#story.news('from now on all works again');
@@ -144,12 +124,11 @@ class Run {
     await closeDown(world);
   }
 
-  /** What lasts for the process is not to keep this world. */
   async abandon(): Promise<void> {
     for (const { locks } of this.#world.clients) void locks.close();
   }
 
-  async #take(step: Step): Promise<Footprint> {
+  async take(step: Step): Promise<Footprint> {
     const footprint = (this.#network.footprint = new Footprint());
     this.#story.step(step.name);
     await step.take();
@@ -157,8 +136,7 @@ class Run {
     return step.isLong ? Footprint.ofAll : footprint;
   }
 
-  /** Time passes until something is possible, or all is over. Resolves to whether it did. */
-  async #idle(): Promise<boolean> {
+  async idle(): Promise<boolean> {
     const { clock, judge, history } = this.#world;
     const isOver = () => this.#company.isOver() || this.#steps.due.length > 0;
     if (isOver()) return false;

@@ -1,6 +1,7 @@
 import * as scripts from '../../../../lib/redis/scripts/index.js';
 import { Dice } from '../../dice.js';
-import { type Chooser, COVERED, DepthFirst, DONE } from '../../explorer/choosers.js';
+import { carryOut, type WorldRun } from '../../explorer/carry-out.js';
+import { type Chooser, DepthFirst } from '../../explorer/choosers.js';
 import type { RunReport } from '../../explorer/exploration.js';
 import { Footprint } from '../../explorer/footprint.js';
 import { Story } from '../../explorer/story.js';
@@ -37,29 +38,17 @@ const MOST_STEPS = 400;
  *
  * @param corrupt what has become of a script
  */
-export async function playRedis(
+export function playRedis(
   scenario: RedisScenario,
   size: RedisSize,
   chooser: Chooser,
   corrupt?: (source: string) => string,
 ): Promise<RunReport> {
-  const run = new Run(scenario, size, chooser, corrupt);
-  try {
-    await run.begin();
-    const isComplete = await run.play();
-    await (isComplete ? run.end() : run.abandon());
-    return { isComplete, ...run.report };
-  } catch (error) {
-    const [accusation = ''] = (error as Error).message.split('\n');
-    await run.abandon();
-    if (!run.isAccused) throw error;
-    return { isComplete: true, ...run.report, accusation };
-  }
+  return carryOut(new Run(scenario, size, chooser, corrupt), chooser, MOST_STEPS);
 }
 
-class Run {
+class Run implements WorldRun<RedisStep> {
   isAccused = false;
-  readonly #names: string[] = [];
   readonly #outcome = new RedisOutcome();
   readonly #world: RedisWorld;
   readonly #network: SteppedNetwork;
@@ -108,13 +97,24 @@ class Run {
     this.#listen();
   }
 
-  get report(): Omit<RunReport, 'isComplete'> {
+  get report(): Omit<RunReport, 'isComplete' | 'steps'> {
     const outcome = this.#outcome.lines.join('\n');
     const views = [outcome, ...this.#outcome.views].join('\n');
-    return { steps: this.#names, outcome, views, story: this.#story };
+    return { outcome, views, story: this.#story };
   }
 
-  /** All clients connect, and all users are there. */
+  get possible(): RedisSteps {
+    return this.#steps;
+  }
+
+  check(): void {
+    this.#world.judge.check();
+  }
+
+  accuse(what: string): void {
+    this.#world.history.accuse(what);
+  }
+
   async begin(): Promise<void> {
     const world = this.#world;
     const { clients: count, requests = count, faults, kinds } = this.size;
@@ -142,25 +142,6 @@ class Run {
     await world.clock.advance(STEP);
   }
 
-  /** Resolves to false if the rest was explored in another order. */
-  async play(): Promise<boolean> {
-    const { chooser } = this;
-    for (;;) {
-      const { due, late, faults } = this.#steps;
-      if (due.length === 0) return true;
-      const possible = new Map([...due, ...late, ...faults].map((it) => [it.name, it]));
-      const name = chooser.choose([...possible.keys()], faults.length);
-      if (name === DONE) return true;
-      if (name === COVERED) return false;
-      if (this.#names.push(name) > MOST_STEPS)
-        this.#world.history.accuse('the steps come to no end');
-      const footprint = await this.#take(possible.get(name)!);
-      if (!chooser.isRepeating) this.#world.judge.check();
-      chooser.took((await this.#idle()) ? Footprint.ofAll : footprint);
-    }
-  }
-
-  /** All faults end, what is under way arrives, and nothing is left. */
   async end(): Promise<void> {
     const world = this.#world;
     this.#story.news('from now on all works again');
@@ -176,7 +157,6 @@ class Run {
     await closeDown(world, this.#locks);
   }
 
-  /** What lasts for the process is not to keep this world. */
   async abandon(): Promise<void> {
     for (const { locks } of this.#world.clients) void locks.close();
   }
@@ -186,7 +166,7 @@ class Run {
     return this.#inside.filter(({ process }) => !process.isDead);
   }
 
-  async #take(step: RedisStep): Promise<Footprint> {
+  async take(step: RedisStep): Promise<Footprint> {
     const footprint = (this.#footprint = new Footprint());
     this.#story.step(step.name);
     this.#random.actor = step.actor ?? '';
@@ -215,8 +195,7 @@ class Run {
     this.#network.isFlowing = false;
   }
 
-  /** Time passes until something is possible, or all is over. Resolves to whether it did. */
-  async #idle(): Promise<boolean> {
+  async idle(): Promise<boolean> {
     const { clock, judge, history } = this.#world;
     const isOver = () => this.#there.length === 0 || this.#steps.due.length > 0;
     if (isOver()) return false;

@@ -46,7 +46,7 @@ export class RedisSteps {
   }
 
   /** What was sent on connections that are given up: it may never arrive. */
-  get late(): RedisStep[] {
+  get optional(): RedisStep[] {
     return this.#arrivals(false);
   }
 

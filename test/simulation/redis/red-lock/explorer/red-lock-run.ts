@@ -1,6 +1,7 @@
 import * as scripts from '../../../../../lib/redis/scripts/index.js';
 import { Dice } from '../../../dice.js';
-import { type Chooser, COVERED, DepthFirst, DONE } from '../../../explorer/choosers.js';
+import { carryOut, type WorldRun } from '../../../explorer/carry-out.js';
+import { type Chooser, DepthFirst } from '../../../explorer/choosers.js';
 import type { RunReport } from '../../../explorer/exploration.js';
 import { Footprint } from '../../../explorer/footprint.js';
 import { TOGETHER } from '../../../explorer/steps.js';
@@ -36,10 +37,22 @@ const MOMENT = 100;
 /** Far more than any run has where no client asks again and again. */
 const MOST_STEPS = 400;
 
-/** One run of a scenario: `begin` it, `play` it, and then `end` or `abandon` it. */
-export class RedLockRun {
+/**
+ * Carries out one run of a scenario, step by step, as the chooser says.
+ *
+ * @param corrupt what has become of a script
+ */
+export function playRedLock(
+  scenario: RedLockScenario,
+  size: RedLockSize,
+  chooser: Chooser,
+  corrupt?: (source: string) => string,
+): Promise<RunReport> {
+  return carryOut(new Run(scenario, size, chooser, corrupt), chooser, MOST_STEPS);
+}
+
+class Run implements WorldRun<RedLockStep> {
   isAccused = false;
-  readonly #names: string[] = [];
   readonly #outcome = new RedisOutcome();
   readonly #world: RedLockWorld;
   readonly #network: SteppedNetwork;
@@ -59,7 +72,6 @@ export class RedLockRun {
     private readonly scenario: RedLockScenario,
     private readonly size: RedLockSize,
     private readonly chooser: Chooser,
-    /** What has become of a script. */
     corrupt?: (source: string) => string,
   ) {
     drawFrom(() => this.#random.next());
@@ -94,13 +106,24 @@ export class RedLockRun {
     this.#listen();
   }
 
-  get report(): Omit<RunReport, 'isComplete'> {
+  get report(): Omit<RunReport, 'isComplete' | 'steps'> {
     const outcome = this.#outcome.lines.join('\n');
     const views = [outcome, ...this.#outcome.views].join('\n');
-    return { steps: this.#names, outcome, views, story: this.#story };
+    return { outcome, views, story: this.#story };
   }
 
-  /** All clients connect, and all users are there. */
+  get possible(): RedLockSteps {
+    return this.#steps;
+  }
+
+  check(): void {
+    this.#world.judge.check();
+  }
+
+  accuse(what: string): void {
+    this.#world.history.accuse(what);
+  }
+
   async begin(): Promise<void> {
     const world = this.#world;
     const { clients: count, requests = count, faults } = this.size;
@@ -133,25 +156,6 @@ export class RedLockRun {
     this.#network.isFlowing = false;
   }
 
-  /** Resolves to false if the rest was explored in another order. */
-  async play(): Promise<boolean> {
-    const { chooser } = this;
-    for (;;) {
-      const { due, late, faults } = this.#steps;
-      if (due.length === 0) return true;
-      const possible = new Map([...due, ...late, ...faults].map((it) => [it.name, it]));
-      const name = chooser.choose([...possible.keys()], faults.length);
-      if (name === DONE) return true;
-      if (name === COVERED) return false;
-      if (this.#names.push(name) > MOST_STEPS)
-        this.#world.history.accuse('the steps come to no end');
-      const footprint = await this.#take(possible.get(name)!);
-      if (!chooser.isRepeating) this.#world.judge.check();
-      chooser.took((await this.#idle()) ? Footprint.ofAll : footprint);
-    }
-  }
-
-  /** All faults end, what is under way arrives, and nothing is left. */
   async end(): Promise<void> {
     const { clock, judge, open, time } = this.#world;
     this.#story.news('from now on all works again');
@@ -166,7 +170,6 @@ export class RedLockRun {
     await closeDown(this.#world);
   }
 
-  /** What lasts for the process is not to keep this world. */
   async abandon(): Promise<void> {
     for (const { locks } of this.#world.clients) void locks.close();
   }
@@ -176,7 +179,7 @@ export class RedLockRun {
     return this.#inside.filter(({ process }) => !process.isDead);
   }
 
-  async #take(step: RedLockStep): Promise<Footprint> {
+  async take(step: RedLockStep): Promise<Footprint> {
     const { actor = '', server } = step;
     const footprint = (this.#footprint = new Footprint());
     this.#story.step(step.name);
@@ -220,8 +223,7 @@ export class RedLockRun {
     this.#network.isFlowing = false;
   }
 
-  /** Time passes until something is possible, or all is over. Resolves to whether it did. */
-  async #idle(): Promise<boolean> {
+  async idle(): Promise<boolean> {
     const { clock, judge, history, open } = this.#world;
     const areDone = () => this.#there.length === 0 && open.every(({ isReady }) => isReady);
     const isOver = () => this.#steps.due.length > 0 || areDone(); // what a user has left may still be sent

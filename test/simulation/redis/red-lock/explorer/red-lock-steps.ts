@@ -52,7 +52,7 @@ export class RedLockSteps {
   }
 
   /** What was sent on connections that are given up: it may never arrive. */
-  get late(): RedLockStep[] {
+  get optional(): RedLockStep[] {
     return this.#arrivals(false);
   }
 

@@ -1,17 +1,9 @@
-import type { Chooser } from '../../../explorer/choosers.js';
-import {
-  explore,
-  type Extent,
-  type Play,
-  type RunReport,
-  type TaskReport,
-} from '../../../explorer/exploration.js';
+import { explore, type Extent, type Play, type TaskReport } from '../../../explorer/exploration.js';
 import { PLANTED, type PlantedBug } from '../../world/planted.js';
 import { PLANTED_IN_CLIENT } from '../../world/planted-in-client.js';
-import { RedLockRun } from './red-lock-run.js';
+import { playRedLock } from './red-lock-run.js';
 import {
   RED_LOCK_SCENARIOS,
-  type RedLockScenario,
   type RedLockScenarioName,
   type RedLockSize,
 } from './red-lock-scenarios.js';
@@ -43,30 +35,5 @@ export async function performRedLock(task: RedLockTask): Promise<TaskReport> {
     return await explore(playOfRedLock(task), task, again);
   } finally {
     remove();
-  }
-}
-
-/**
- * Carries out one run of a scenario, step by step, as the chooser says.
- *
- * @param corrupt what has become of a script
- */
-async function playRedLock(
-  scenario: RedLockScenario,
-  size: RedLockSize,
-  chooser: Chooser,
-  corrupt?: (source: string) => string,
-): Promise<RunReport> {
-  const run = new RedLockRun(scenario, size, chooser, corrupt);
-  try {
-    await run.begin();
-    const isComplete = await run.play();
-    await (isComplete ? run.end() : run.abandon());
-    return { isComplete, ...run.report };
-  } catch (error) {
-    const [accusation = ''] = (error as Error).message.split('\n');
-    await run.abandon();
-    if (!run.isAccused) throw error;
-    return { isComplete: true, ...run.report, accusation };
   }
 }
