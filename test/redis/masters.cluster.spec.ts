@@ -66,20 +66,6 @@ describe('On a Redis Cluster', () => {
     });
   });
 
-  it('says how many processes have heard a question: no answer is waited for that cannot come', async () => {
-    const { mine, theirs } = stage();
-    const limits = { reportSize: 1_000, processes: 10 };
-    const exchange = (client: RedisLockClient) =>
-      client[LOCK_INSPECTION].exchange(limits, 'deadlocks')!;
-    const [asking, answering] = [exchange(mine), exchange(theirs)];
-    asking.answer(() => 'mine');
-    answering.answer(() => 'theirs');
-    const eachHears = async () => (await asking.ask(50)).reports.length === 1;
-    await eventually('the other process listens', eachHears);
-    await expect(asking.ask(600_000)).resolves.toMatchObject({ reports: ['theirs'] });
-    await Promise.all([asking.close(), answering.close()]);
-  });
-
   describe('a grant that has to be on replicas', () => {
     it('is checked at the master that has the key', async () => {
       const client = await stage().client({ replicas: { atLeast: 1 } });
@@ -113,6 +99,23 @@ const fleet = useShared(async () => {
 /** One in front of each server. */
 const proxies = () => fleet().proxies;
 const { connected } = useClients();
+
+describe('A question to other processes on a Redis Cluster', () => {
+  it('waits for no answer that cannot come, as it is known how many have heard it', async () => {
+    const both = [1, 2].map(() => connected({ cluster: { nodes: cluster().nodes } }));
+    const limits = { reportSize: 1_000, processes: 10 };
+    const exchanges = (await Promise.all(both)).map((client) =>
+      client[LOCK_INSPECTION].exchange(limits)!,
+    );
+    const [asking, answering] = exchanges;
+    asking!.answer(() => 'mine');
+    answering!.answer(() => 'theirs');
+    const eachHears = async () => (await asking!.ask(50)).reports.length === 1;
+    await eventually('the other process listens', eachHears);
+    await expect(asking!.ask(600_000)).resolves.toMatchObject({ reports: ['theirs'] });
+    await Promise.all(exchanges.map((exchange) => exchange.close()));
+  });
+});
 
 /** A cluster client as its user has it. */
 type UsersClient = NodeRedisClusterClient & { connect(): Promise<unknown>; destroy(): void };
