@@ -69,7 +69,7 @@ export class ClusterServers implements Servers {
     source.apply(key, undefined);
   }
 
-  /** The other node has the slot; whoever listens to its channels on the old one is told so. */
+  /** The other node has the slot; the old one ends the subscriptions to its channels. */
   endMoving(): void {
     const { slot, to } = this.slots.migration!;
     const old = this.portAt(this.slots.ownerOf(slot)).server;

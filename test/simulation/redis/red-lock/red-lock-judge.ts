@@ -121,7 +121,7 @@ export class RedLockJudge {
     for (const grant of this.grants) grant.isForgotten = true;
   }
 
-  /** All that was under way has arrived: what nobody has, or waits for, is not to be on any server. */
+  /** All that was under way has arrived: what no user has, or waits for, is not to be on any server. */
   expectFree(): void {
     const { servers } = this.world;
     if (this.grants.size > 0 || this.#isWanted || servers.isFree(this.key)) return;
@@ -158,7 +158,7 @@ export class RedLockJudge {
       this.accuse(`${this.key} is free, and its waiters are forgotten`);
   }
 
-  /** Where several have asked, each may have got some of the servers; who has a bare majority loses the lock with any of these. */
+  /** Where several have asked, each may have got some of the servers; a holder with a bare majority loses the lock with any of these. */
   get #isUndisturbed(): boolean {
     return this.isMajorityWell && this.#lastId === 1;
   }

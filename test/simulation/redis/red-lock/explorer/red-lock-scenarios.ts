@@ -14,7 +14,7 @@ export interface RedLockSize {
 
 /** A small world, in which every order of steps is explored. */
 export interface RedLockScenario {
-  /** Whether no one waits: who does queues at the first server that has answered, so that the servers are not alike. */
+  /** Whether no user waits: waiters queue at the first server that has answered, so that the servers are not alike. */
   readonly isOfTries?: boolean;
   /** Whether all users do the same. */
   readonly isOfLikes: boolean;
@@ -39,7 +39,7 @@ export const RED_LOCK_SCENARIOS = {
     isOfLikes: true,
     life: (_, guest) => guest.visit(KEY, { how: 'tries' }),
   },
-  /** Who has it keeps it. */
+  /** The holder keeps it. */
   'mutex of those who try once': {
     isOfTries: true,
     isOfLikes: true,
