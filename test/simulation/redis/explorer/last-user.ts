@@ -4,7 +4,7 @@ import type { RedisWorld } from '../world/redis-world.js';
 import { RedisGuest } from './redis-guest.js';
 
 /**
- * The next user of each lock removes what dead clients have left in its queue.
+ * The next user of each lock removes what clients have left in its queue, by their death or by a leave that was never heard.
  *
  * @param longest the longest that it may take to get it, in ms
  */

@@ -152,7 +152,8 @@ class Run implements WorldRun<RedisStep> {
     if (this.size.faults > 0) await world.time.pass(SETTLED);
     world.judge.strictSince = Math.min(world.judge.strictSince, world.clock.now());
     this.#isOver = true;
-    if (world.clients.some(({ process }) => process.isDead))
+    // a waiter of which the server has not heard any more stays in the queue until the next one comes
+    if (this.size.faults > 1 || world.clients.some(({ process }) => process.isDead))
       await comeLast(world, this.#locks, LONGEST);
     await closeDown(world, this.#locks);
   }
