@@ -105,7 +105,7 @@ export class CounterJudge extends Observer {
     const { nextId: id } = this;
     const change: Change = { ...about, id, startedAt: this.now };
     this.#changes.push(change);
-    this.note(change.what, `${id} by ${change.client.name}`);
+    this.note(change.what, `by ${change.client.name} as ${id}`);
     return change;
   }
 
@@ -167,7 +167,7 @@ export class CounterJudge extends Observer {
     else if (change.isDenied) this.#accuseOf(change, 'is made after it said that it was not');
     else if (change.made && !change.isRepeatable) this.#accuseOf(change, 'is made twice');
     if (change) change.made = { before: before ?? 0n, now };
-    this.note('number changed', `to ${now} by ${change?.id}`);
+    this.note('number changed', `${change?.id ?? 'no one'} to ${now}`);
     this.#replacedAt.push({ value: this.value, at: this.now });
     this.#value = now;
     this.changedAt = this.now;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Session } from '../connection/session.js';
 import { CreateMode } from '../connection/zookeeper-connection.js';
@@ -47,7 +46,7 @@ export class BarrierDirectory {
  * a lost session, a second one would make one member count as two.
  */
 export class BarrierMember {
-  readonly name = randomUUID();
+  readonly name: string;
   readonly path: string;
   /** Session in which the node may have been created. */
   #session?: Session;
@@ -58,6 +57,7 @@ export class BarrierMember {
     private readonly context: RecipeContext,
     directory: string,
   ) {
+    this.name = context.newId();
     this.path = `${directory}/${this.name}`;
   }
 

@@ -44,11 +44,11 @@ describe('Exploration of every order in which the server may handle what clients
 
   const found = FOUND.filter(({ isLong }) => !isLong);
   it.each(found.map((one) => [one.bug, one] as const))(
-    'finds a client that %s, in at most a dozen steps',
-    async (bug, { task, accusation }) => {
+    'finds a client that %s, in a few steps',
+    async (bug, { task, accusation, most = 12 }) => {
       const { failure } = await perform({ ...task, bug });
       expect(failure?.accusation).toMatch(accusation);
-      expect(failure!.steps.length).toBeLessThanOrEqual(12);
+      expect(failure!.steps.length).toBeLessThanOrEqual(most);
     },
   );
 

@@ -19,6 +19,8 @@ export interface Found {
   readonly bug: PlantedBug;
   readonly task: Task;
   readonly accusation: RegExp;
+  /** The most steps that are left of a run. Default: 12. */
+  readonly most?: number;
   /** Whether it takes more than some seconds. */
   readonly isLong?: boolean;
 }
@@ -53,6 +55,16 @@ export const EXPLORED: readonly Explored[] = [
   row('mutex that is handed on', HANDED_ON, 180, 5),
   row('mutex that is kept', HANDED_ON, 288, 3),
   row('read lock that is shared', HANDED_ON, 264, 7),
+  row('leader latch', TWO, 7, 1),
+  row('leader latch of the impatient', TWO, 93, 3),
+  row('leader latch with work', TWO, 28, 1),
+  row('leader selector', TWO, 7, 1),
+  row('atomic number', TWO, 6, 2),
+  row('atomic number, promoted', TWO, 6, 2),
+  row('barrier', TWO, 3, 2),
+  row('double barrier', TWO, 474, 6),
+  row('leader latch', { ...DISTURBED, kinds: ['cut'] }, 132, 5),
+  row('atomic number', { ...DISTURBED, kinds: ['cut'] }, 82, 2),
   row('mutex', { ...DISTURBED, kinds: ['cut', 'throttle'] }, 134, 1),
   row('mutex', { ...TWICE, kinds: ['cut'] }, 790, 1),
   row('mutex, again', { ...TWICE, requests: 3, kinds: ['throttle'] }, 1_891, 3),
@@ -104,6 +116,22 @@ export const EXPLORED: readonly Explored[] = [
     190,
     'long',
   ),
+  row('leader latch', THREE, 112, 1, 'long'),
+  row('leader latch', DISTURBED, 8_235, 17, 'long'),
+  row('leader latch', { ...TWICE, kinds: ['cut'] }, 1_050, 11, 'long'),
+  row('leader latch of the impatient', PARTLY, 8_963, 15, 'long'),
+  row('leader latch with work', PARTLY, 11_726, 6, 'long'),
+  row('leader latch with work', { ...DISTURBED, kinds: ['expire', 'kill'] }, 1_268, 6, 'long'),
+  row('leader selector', DISTURBED, 5_513, 8, 'long'),
+  row('atomic number', DISTURBED, 1_364, 4, 'long'),
+  row('atomic number', { ...TWICE, kinds: ['cut', 'expire'] }, 1_129, 5, 'long'),
+  row('atomic number', { ...THREE, faults: 1, kinds: ['cut'] }, 3_414, 12, 'long'),
+  row('atomic number, promoted', DISTURBED, 1_790, 4, 'long'),
+  row('barrier', { ...THREE, faults: 1 }, 6_921, 19, 'long'),
+  row('double barrier, the other way round', TWO, 474, 6, 'long'),
+  row('double barrier', { ...DISTURBED, kinds: ['cut'] }, 10_010, 6, 'long'),
+  row('double barrier', { ...DISTURBED, kinds: ['expire'] }, 7_477, 16, 'long'),
+  row('double barrier', { ...DISTURBED, kinds: ['kill'] }, 13_798, 17, 'long'),
 ];
 
 export const FOUND: readonly Found[] = [
@@ -152,6 +180,32 @@ export const FOUND: readonly Found[] = [
     bug: 'keeps the place of a caller who has given up',
     task: { scenario: 'mutex that is handed on, of the impatient', ...HANDED_ON, clients: 1 },
     accusation: /does not get on/,
+  },
+  {
+    bug: 'leads again without a look at its node',
+    task: { scenario: 'leader latch', ...TWICE, kinds: ['cut', 'take'] },
+    accusation: /leads on a node that was gone/,
+  },
+  {
+    bug: 'gives up what it holds with the first of its leases',
+    task: { scenario: 'leader latch with work', ...TWO },
+    accusation: /is notified twice that it leads/,
+  },
+  {
+    bug: 'adds again when the answer was lost',
+    task: { scenario: 'atomic number', ...DISTURBED, kinds: ['cut'] },
+    accusation: /is made twice/,
+  },
+  {
+    bug: 'waits on a barrier without a sync',
+    task: { scenario: 'barrier', ...DISTURBED, kinds: ['lose the leader'] },
+    accusation: /passes a barrier that is set/,
+  },
+  {
+    bug: 'sees only the first member of an open barrier',
+    task: { scenario: 'double barrier', ...TWO },
+    accusation: /ends although another one has not/,
+    most: 17, // both have to enter before
   },
 ];
 

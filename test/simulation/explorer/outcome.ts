@@ -1,7 +1,20 @@
 import { withoutIds } from './story.js';
 
 /** What the judge compares with the nodes on the server. */
-const KINDS: ReadonlySet<string> = new Set(['granted', 'released', 'lost', 'lost on arrival']);
+const KINDS: ReadonlySet<string> = new Set([
+  'granted',
+  'leads',
+  'released',
+  'lost',
+  'lost on arrival',
+  'number changed',
+  'begun',
+  'leaves',
+  'ended',
+  'set',
+  'removed',
+  'passed',
+]);
 /** What a client is notified of, beside what becomes of its requests. */
 const STATES: ReadonlySet<string> = new Set(['SUSPENDED', 'RECONNECTED', 'CONNECTED', 'LOST']);
 
@@ -15,9 +28,11 @@ export class Outcome {
   readonly #views = new Map<string, string[]>();
 
   /** Returns whether that belongs to it. */
-  note(kind: string, details: string): boolean {
+  note(kind: string, all: string): boolean {
+    const [details, hold] = all.split(/ as hold (\d+)/, 2) as [string, string?];
+    if (hold) this.#names.set(hold, details);
     const [, client, id] = /by (client \d+) as (\d+)$/.exec(details) ?? [];
-    if (kind === 'asked') this.#asked(client!, id!);
+    if (id) this.#asked(client!, id);
     if (STATES.has(kind)) this.#saw(details, kind);
     const named = details.replace(/^(?:hold )?(\d+)/, (_, of: string) => this.#names.get(of)!);
     const [request, owner] = /^request \d+ of (client \d+)/.exec(named) ?? [];

@@ -1,4 +1,6 @@
 import { LinePlace } from '../../../lib/core/collections/waiting-line.js';
+import { Hold } from '../../../lib/core/internal/hold.js';
+import { BarrierDirectory } from '../../../lib/zookeeper/barriers/double-barrier-nodes.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import { PipelinedLink } from '../../../lib/zookeeper/connection/pipelined-link.js';
 import { Session } from '../../../lib/zookeeper/connection/session.js';
@@ -6,6 +8,7 @@ import type { Operation } from '../../../lib/zookeeper/connection/zookeeper-conn
 import { ReturnCode, ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import { KnownQueue } from '../../../lib/zookeeper/locks/known-queues.js';
+import { ZooKeeperElection } from '../../../lib/zookeeper/locks/zookeeper-election.js';
 import { OwnedNode } from '../../../lib/zookeeper/nodes/protected-node.js';
 import { WireLink } from './wire-link.js';
 
@@ -61,12 +64,24 @@ const PLANTED = {
     replace(
       SessionConnection.prototype,
       'multi',
-      (multi) => (operations) =>
-        multi(operations).catch((error) => {
-          if (!(error instanceof ZooKeeperError) || !error.maybeDone) throw error;
-          throw new ZooKeeperError(error.rc, error.operation, error.path);
-        }),
+      (multi) => (operations) => multi(operations).catch(asNotDone),
     ),
+  'adds again when the answer was lost': () => {
+    replace(
+      SessionConnection.prototype,
+      'setData',
+      (set) =>
+        (...asked) =>
+          set(...asked).catch(asNotDone),
+    );
+    replace(
+      SessionConnection.prototype,
+      'create',
+      (create) =>
+        (...asked) =>
+          create(...asked).catch(asNotDone),
+    );
+  },
   /** What was handed on kept the owner of the first caller. */
   'reports a loss to the first caller only': () => {
     const guarded = new WeakSet<OwnedNode>();
@@ -80,7 +95,28 @@ const PLANTED = {
     replace(LinePlace.prototype, 'leave', (leave, place) => () => {
       if (place.isFirst) leave();
     }),
+  'leads again without a look at its node': () =>
+    replace(ZooKeeperElection.prototype, 'confirm', () => () => Promise.resolve()),
+  'gives up what it holds with the first of its leases': () =>
+    replace(Hold.prototype, 'release', (_, hold) => () => hold.free()),
+  'waits on a barrier without a sync': () =>
+    replace(
+      SessionConnection.prototype,
+      'sync',
+      (sync) => (path) => (path === '/' ? sync(path) : Promise.resolve()), // that of the root is of the connection
+    ),
+  'sees only the first member of an open barrier': () =>
+    replace(BarrierDirectory.prototype, 'look', (look) => async () => {
+      const { members, isOpen } = await look();
+      return { members: isOpen ? members.slice(0, 1) : members, isOpen };
+    }),
 } satisfies Record<string, () => void>;
+
+/** @throws the error of a request that was certainly not carried out */
+function asNotDone(error: unknown): never {
+  if (!(error instanceof ZooKeeperError) || !error.maybeDone) throw error;
+  throw new ZooKeeperError(error.rc, error.operation, error.path);
+}
 
 /** Looks at the root instead, which is always there. */
 const unchecked = (operation: Operation): Operation =>

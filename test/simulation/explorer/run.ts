@@ -82,7 +82,9 @@ class Run implements WorldRun<Step> {
   }
 
   check(): void {
-    this.#world.judge.check();
+    const { observers, judge } = this.#world;
+    for (const observer of observers) observer.check();
+    judge.check();
   }
 
   accuse(what: string): void {
@@ -137,10 +139,10 @@ class Run implements WorldRun<Step> {
   }
 
   async idle(): Promise<boolean> {
-    const { clock, judge, history } = this.#world;
+    const { clock, history } = this.#world;
     const isOver = () => this.#company.isOver() || this.#steps.due.length > 0;
     if (isOver()) return false;
-    for (const latest = clock.now() + LONGEST; !isOver(); judge.check()) {
+    for (const latest = clock.now() + LONGEST; !isOver(); this.check()) {
       const { nextAt = Infinity } = clock;
       if (nextAt > latest) history.accuse('the users wait for nothing');
       else await clock.advance(nextAt + TOGETHER - clock.now());

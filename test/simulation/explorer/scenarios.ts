@@ -10,6 +10,9 @@ import {
 import type { Fault } from './faults.js';
 import type { World } from '../world.js';
 import { WrittenData } from '../writes.js';
+import { SteppedBarrier, SteppedDoubleBarrier } from './stepped-barriers.js';
+import { SteppedCounter } from './stepped-counter.js';
+import { SteppedElection } from './stepped-election.js';
 import type { User } from './users.js';
 
 /** A small world, in which every order of steps is explored. */
@@ -67,6 +70,11 @@ const readerInWriter: Begin = ({ world, user }, requests) => {
   const { read, write } = readWriteLock(world, 'a');
   user(0, 'nests', (it) => it.visit(write, { inside: (outer) => it.visit(read, { outer }) }));
   for (let i = 1; i < requests; i++) user(i, ...turn(i, read, write));
+};
+
+const doubleBarrier: Begin = ({ world, user }, requests) => {
+  const barrier = new SteppedDoubleBarrier(world, requests);
+  for (let i = 0; i < requests; i++) user(i, 'passes', (it) => barrier.pass(it));
 };
 
 /** Writers and readers take turns. */
@@ -182,6 +190,52 @@ export const SCENARIOS = {
     },
     { there: ['/locks', '/locks/a', '/locks/b'] },
   ),
+  /** Each leads, and closes its latch. */
+  'leader latch': scenario(({ world, user }, requests) => {
+    const election = new SteppedElection(world);
+    for (let i = 0; i < requests; i++) user(i, 'stands', (it) => election.latch(it));
+  }),
+  /** The same, but all except the first may close their latches before they lead. */
+  'leader latch of the impatient': scenario(({ world, user }, requests) => {
+    const election = new SteppedElection(world);
+    user(0, 'stands', (it) => election.latch(it));
+    for (let i = 1; i < requests; i++)
+      user(i, 'may give up', (it) => election.latch(it, { mayGiveUp: true }));
+  }),
+  /** Each works under its leadership. */
+  'leader latch with work': scenario(({ world, user }, requests) => {
+    const election = new SteppedElection(world);
+    for (let i = 0; i < requests; i++)
+      user(i, 'works', (it) => election.latch(it, { works: true }));
+  }),
+  'leader selector': scenario(({ world, user }, requests) => {
+    const election = new SteppedElection(world);
+    for (let i = 0; i < requests; i++) user(i, 'stands', (it) => election.selector(it));
+  }),
+  'atomic number': scenario(({ world, user }, requests) => {
+    const counter = new SteppedCounter(world, 'optimistic');
+    for (let i = 0; i < requests; i++) user(i, `adds ${i}`, (it) => counter.add(it, i));
+  }),
+  /** Who is overtaken tries once more, inside of its mutex. */
+  'atomic number, promoted': scenario(
+    ({ world, user }, requests) => {
+      const counter = new SteppedCounter(world, 'promoted');
+      for (let i = 0; i < requests; i++) user(i, `adds ${i}`, (it) => counter.add(it, i));
+    },
+    { there: ['/locks', '/locks/number-lock'] },
+  ),
+  /** That the first sets and removes, while the others wait. */
+  barrier: scenario(
+    ({ world, user }, requests) => {
+      const barrier = new SteppedBarrier(world);
+      user(0, 'raises', (it) => barrier.raise(it));
+      for (let i = 1; i < requests; i++) user(i, 'waits', (it) => barrier.wait(it));
+    },
+    { there: ['/locks'] },
+  ),
+  /** The members come in the order of their names, or not. */
+  'double barrier': scenario(doubleBarrier, { ids: 'rising' }),
+  'double barrier, the other way round': scenario(doubleBarrier, { ids: 'falling' }),
 } satisfies Record<string, Make>;
 
 export type ScenarioName = keyof typeof SCENARIOS;

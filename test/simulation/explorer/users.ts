@@ -75,7 +75,7 @@ export class User {
     const { how, permits, inside, outer } = stay;
     const visitor = new Visitor(this.world.judge, this.client, lock);
     const name = nameOf(lock);
-    await this.#turn(`${how === 'tries' ? 'tries' : 'asks for'} ${name}`);
+    await this.turn(`${how === 'tries' ? 'tries' : 'asks for'} ${name}`);
     let stop = () => {};
     const onSignal = (abort: () => void) =>
       void (stop = this.acts.offer(this, `gives up ${name}`, abort));
@@ -86,13 +86,13 @@ export class User {
     stop();
     if (visit === undefined) return;
     if (inside) await this.#stay(visit, inside);
-    await this.#turn(`releases ${name}`);
+    await this.turn(`releases ${name}`);
     await visitor.release(visit);
   }
 
   /** Writes by that lease, and does not wait for the answer: it may release the lock before. */
   async write(data: WrittenData, visit: Visit): Promise<void> {
-    await this.#turn('writes');
+    await this.turn('writes');
     void data.append(visit);
   }
 
@@ -105,7 +105,8 @@ export class User {
     }
   }
 
-  #turn(what: string): Promise<void> {
+  /** Resolves when the user is to do that. */
+  turn(what: string): Promise<void> {
     return new Promise((resolve) => void this.acts.offer(this, what, resolve));
   }
 }
