@@ -48,13 +48,14 @@ export async function carryOut<S extends Step>(
   try {
     await run.begin();
     const isComplete = await takeSteps(run, chooser, steps, most);
-    await (isComplete ? run.end() : run.abandon());
+    if (isComplete) await run.end();
     return { isComplete, steps, ...run.report };
   } catch (error) {
     const [accusation = ''] = (error as Error).message.split('\n');
-    await run.abandon();
     if (!run.isAccused) throw error;
     return { isComplete: true, steps, ...run.report, accusation };
+  } finally {
+    await run.abandon(); // of a process that has died, too, all would be kept
   }
 }
 
