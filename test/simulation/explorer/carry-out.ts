@@ -2,6 +2,9 @@ import { type Chooser, COVERED, DONE } from './choosers.js';
 import type { RunReport } from './exploration.js';
 import { Footprint } from './footprint.js';
 
+/** Timers that were set a few steps one after the other fire at the same time, in ms. */
+export const TOGETHER = 1;
+
 interface Step {
   readonly name: string;
   /** Whether it comes to the same as another one. */

@@ -17,10 +17,11 @@ import {
   type RedLockTask,
 } from '../redis/red-lock/explorer/red-lock-tasks.js';
 import { replay, type TaskReport } from './exploration.js';
-import { COMPARED, EXPLORED, FOUND, titleOf } from './explored.js';
-import { plant } from './planted.js';
+import { titleOf } from './title.js';
+import { COMPARED, EXPLORED, FOUND } from './zookeeper/explored.js';
+import { plant } from './zookeeper/planted.js';
 import { type RandomOrder, randomTasks } from './random-worlds.js';
-import { perform, playOf, type Task } from './tasks.js';
+import { perform, playOf, type Task } from './zookeeper/tasks.js';
 
 type AnyTask = Task | RedisTask | RedLockTask;
 

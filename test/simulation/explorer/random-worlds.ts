@@ -1,8 +1,8 @@
 import type { RedisFault } from '../redis/explorer/redis-faults.js';
 import { REDIS_SCENARIOS, type RedisScenarioName } from '../redis/explorer/redis-scenarios.js';
 import type { RedisTask } from '../redis/explorer/redis-tasks.js';
-import { type ScenarioName, SCENARIOS } from './scenarios.js';
-import type { Task } from './tasks.js';
+import { type ScenarioName, SCENARIOS } from './zookeeper/scenarios.js';
+import type { Task } from './zookeeper/tasks.js';
 
 /** To run worlds that are too large to be explored in full. */
 export interface RandomOrder {

@@ -1,4 +1,4 @@
-import { Acts } from '../../explorer/users.js';
+import { Acts } from '../../explorer/acts.js';
 import type { ObservedLock } from '../world/observed-locks.js';
 import type { RedisWorld } from '../world/redis-world.js';
 import { RedisGuest } from './redis-guest.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Program } from '../../../faults/support/program.js';
-import { titleOf } from '../../explorer/explored.js';
+import { titleOf } from '../../explorer/title.js';
 import type { TaskReport } from '../../explorer/exploration.js';
 import { REDIS_COMPARED, REDIS_EXPLORED, REDIS_FOUND } from './redis-explored.js';
 import type { RedisTask } from './redis-tasks.js';

@@ -1,6 +1,6 @@
 import type { Lease } from '../../../../lib/core/lease.js';
 import { redisCommands } from '../../../../lib/redis/redis-write.js';
-import type { Acts } from '../../explorer/users.js';
+import type { Acts } from '../../explorer/acts.js';
 import { writtenKey } from '../world/lock-visits.js';
 import type { ObservedHold } from '../world/observed-calls.js';
 import type { AskedLock } from '../world/observed-locks.js';

@@ -1,7 +1,7 @@
 import * as scripts from '../../../../lib/redis/scripts/index.js';
 import type { Footprint } from '../../explorer/footprint.js';
 import type { Story } from '../../explorer/story.js';
-import type { Acts } from '../../explorer/users.js';
+import type { Acts } from '../../explorer/acts.js';
 import type { RedisProcess } from '../world/redis-process.js';
 import type { RedisWorld } from '../world/redis-world.js';
 import { type RedisTroubles, wayOf } from './redis-faults.js';

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { EXPLORED } from '../../../simulation/explorer/explored.js';
+import { EXPLORED } from '../../../simulation/explorer/zookeeper/explored.js';
 import { REDIS_EXPLORED } from '../../../simulation/redis/explorer/redis-explored.js';
 import { RED_LOCK_EXPLORED } from '../../../simulation/redis/red-lock/explorer/red-lock-explored.js';
 

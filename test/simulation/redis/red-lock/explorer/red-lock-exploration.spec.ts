@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Program } from '../../../../faults/support/program.js';
-import { titleOf } from '../../../explorer/explored.js';
+import { titleOf } from '../../../explorer/title.js';
 import type { TaskReport } from '../../../explorer/exploration.js';
 import { RED_LOCK_COMPARED, RED_LOCK_EXPLORED, RED_LOCK_FOUND } from './red-lock-explored.js';
 import type { RedLockTask } from './red-lock-tasks.js';

@@ -1,5 +1,5 @@
 import type { RedLockLease } from '../../../../../lib/redis/red-lock/red-lock.js';
-import type { Acts } from '../../../explorer/users.js';
+import type { Acts } from '../../../explorer/acts.js';
 import type { RedLockRequest } from '../red-lock-judge.js';
 import type { RedLockProcess } from '../red-lock-process.js';
 import type { RedLockWorld } from '../red-lock-world.js';

@@ -1,7 +1,7 @@
 import * as scripts from '../../../../../lib/redis/scripts/index.js';
 import type { Footprint } from '../../../explorer/footprint.js';
 import type { Story } from '../../../explorer/story.js';
-import type { Acts } from '../../../explorer/users.js';
+import type { Acts } from '../../../explorer/acts.js';
 import type { SteppedWay } from '../../explorer/stepped-network.js';
 import type { RedLockProcess } from '../red-lock-process.js';
 import type { RedLockWorld } from '../red-lock-world.js';

@@ -6,10 +6,10 @@ import {
   semaphore,
   semaphoreMutex,
   type SimulatedLock,
-} from '../locks.js';
+} from '../../locks.js';
 import type { Fault } from './faults.js';
-import type { World } from '../world.js';
-import { WrittenData } from '../writes.js';
+import type { World } from '../../world.js';
+import { WrittenData } from '../../writes.js';
 import { SteppedBarrier, SteppedDoubleBarrier } from './stepped-barriers.js';
 import { SteppedCounter } from './stepped-counter.js';
 import { SteppedElection } from './stepped-election.js';

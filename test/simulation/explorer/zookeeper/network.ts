@@ -1,13 +1,13 @@
-import type { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import { parentPath } from '../../../lib/zookeeper/connection/znode-path.js';
+import type { EmbeddedServer } from '../../../../lib/embedded/embedded-server.js';
+import { parentPath } from '../../../../lib/zookeeper/connection/znode-path.js';
 import type {
   LinkListener,
   OpenOptions,
   Transport,
   TransportLink,
-} from '../../../lib/zookeeper/connection/transport.js';
-import type { Clock } from '../../../lib/core/clock.js';
-import { Footprint, linkOf } from './footprint.js';
+} from '../../../../lib/zookeeper/connection/transport.js';
+import type { Clock } from '../../../../lib/core/clock.js';
+import { Footprint, linkOf } from '../footprint.js';
 import { WireLink } from './wire-link.js';
 
 /**

@@ -1,9 +1,9 @@
-import { LockError } from '../../../lib/core/errors/index.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
-import type { SimulatedClient } from '../client.js';
-import { Observer, watcher } from '../observer.js';
-import { Times } from '../timing.js';
-import type { World } from '../world.js';
+import { LockError } from '../../../../lib/core/errors/index.js';
+import { CreateMode } from '../../../../lib/zookeeper/connection/zookeeper-connection.js';
+import type { SimulatedClient } from '../../client.js';
+import { Observer, watcher } from '../../observer.js';
+import { Times } from '../../timing.js';
+import type { World } from '../../world.js';
 import type { User } from './users.js';
 
 const KEY = 'a';

@@ -1,4 +1,4 @@
-import { withoutIds } from './story.js';
+import { withoutIds } from '../story.js';
 
 /** What the judge compares with the nodes on the server. */
 const KINDS: ReadonlySet<string> = new Set([

@@ -1,15 +1,15 @@
-import { type Caller, RequestProcessor } from '../../../lib/embedded/request-processor.js';
-import type { Session } from '../../../lib/zookeeper/connection/session.js';
+import { type Caller, RequestProcessor } from '../../../../lib/embedded/request-processor.js';
+import type { Session } from '../../../../lib/zookeeper/connection/session.js';
 import type {
   LinkListener,
   OpenOptions,
   Reply,
   Request,
   TransportLink,
-} from '../../../lib/zookeeper/connection/transport.js';
-import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
-import { parentPath } from '../../../lib/zookeeper/connection/znode-path.js';
-import { linkOf } from './footprint.js';
+} from '../../../../lib/zookeeper/connection/transport.js';
+import { ReturnCode } from '../../../../lib/zookeeper/connection/zookeeper-error.js';
+import { parentPath } from '../../../../lib/zookeeper/connection/znode-path.js';
+import { linkOf } from '../footprint.js';
 import type { Wire } from './network.js';
 import { copyOf } from './stale-tree.js';
 

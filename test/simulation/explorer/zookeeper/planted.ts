@@ -1,15 +1,18 @@
-import { LinePlace } from '../../../lib/core/collections/waiting-line.js';
-import { Hold } from '../../../lib/core/internal/hold.js';
-import { BarrierDirectory } from '../../../lib/zookeeper/barriers/double-barrier-nodes.js';
-import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
-import { PipelinedLink } from '../../../lib/zookeeper/connection/pipelined-link.js';
-import { Session } from '../../../lib/zookeeper/connection/session.js';
-import type { Operation } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
-import { ReturnCode, ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
-import type { Request } from '../../../lib/zookeeper/connection/transport.js';
-import { KnownQueue } from '../../../lib/zookeeper/locks/known-queues.js';
-import { ZooKeeperElection } from '../../../lib/zookeeper/locks/zookeeper-election.js';
-import { OwnedNode } from '../../../lib/zookeeper/nodes/protected-node.js';
+import { LinePlace } from '../../../../lib/core/collections/waiting-line.js';
+import { Hold } from '../../../../lib/core/internal/hold.js';
+import { BarrierDirectory } from '../../../../lib/zookeeper/barriers/double-barrier-nodes.js';
+import { SessionConnection } from '../../../../lib/zookeeper/connection/session-connection.js';
+import { PipelinedLink } from '../../../../lib/zookeeper/connection/pipelined-link.js';
+import { Session } from '../../../../lib/zookeeper/connection/session.js';
+import type { Operation } from '../../../../lib/zookeeper/connection/zookeeper-connection.js';
+import {
+  ReturnCode,
+  ZooKeeperError,
+} from '../../../../lib/zookeeper/connection/zookeeper-error.js';
+import type { Request } from '../../../../lib/zookeeper/connection/transport.js';
+import { KnownQueue } from '../../../../lib/zookeeper/locks/known-queues.js';
+import { ZooKeeperElection } from '../../../../lib/zookeeper/locks/zookeeper-election.js';
+import { OwnedNode } from '../../../../lib/zookeeper/nodes/protected-node.js';
 import { WireLink } from './wire-link.js';
 
 /** Bugs that this library had, or could have, planted in the code of today. */

@@ -1,6 +1,6 @@
-import { ZnodeTree } from '../../../lib/embedded/znode-tree.js';
-import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
-import type { Footprint } from './footprint.js';
+import { ZnodeTree } from '../../../../lib/embedded/znode-tree.js';
+import { CreateMode } from '../../../../lib/zookeeper/connection/zookeeper-connection.js';
+import type { Footprint } from '../footprint.js';
 
 /** The tree as it is now, without watches: what a server that is cut off from the leader answers from. */
 export function copyOf(tree: ZnodeTree, footprint: Footprint): ZnodeTree {

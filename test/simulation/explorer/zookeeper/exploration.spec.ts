@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Program } from '../../faults/support/program.js';
-import { COMPARED, EXPLORED, FOUND, titleOf } from './explored.js';
-import type { TaskReport } from './exploration.js';
+import { Program } from '../../../faults/support/program.js';
+import { COMPARED, EXPLORED, FOUND } from './explored.js';
+import type { TaskReport } from '../exploration.js';
+import { titleOf } from '../title.js';
 import type { Task } from './tasks.js';
 
 const perform = (task: Task): Promise<TaskReport> => {
@@ -75,6 +76,6 @@ jest.setTimeout(120_000); // the report of a task that is given up would be take
 
 let program: Program;
 beforeAll(() => {
-  program = new Program(new URL('./explorer-program.ts', import.meta.url));
+  program = new Program(new URL('../explorer-program.ts', import.meta.url));
 });
 afterAll(() => program.stop());

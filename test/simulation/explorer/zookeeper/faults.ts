@@ -1,7 +1,7 @@
-import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
-import type { SimulatedClient } from '../client.js';
-import type { World } from '../world.js';
-import { Timing } from '../timing.js';
+import { ReturnCode } from '../../../../lib/zookeeper/connection/zookeeper-error.js';
+import type { SimulatedClient } from '../../client.js';
+import type { World } from '../../world.js';
+import { Timing } from '../../timing.js';
 import type { Wire } from './network.js';
 import type { Step } from './steps.js';
 

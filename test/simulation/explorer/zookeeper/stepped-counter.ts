@@ -1,7 +1,7 @@
-import { RetryNTimes } from '../../../lib/zookeeper/connection/retry-policies.js';
-import { counterCall, CounterJudge } from '../counters.js';
-import { mutexRule } from '../locks.js';
-import type { World } from '../world.js';
+import { RetryNTimes } from '../../../../lib/zookeeper/connection/retry-policies.js';
+import { counterCall, CounterJudge } from '../../counters.js';
+import { mutexRule } from '../../locks.js';
+import type { World } from '../../world.js';
 import type { User } from './users.js';
 
 const PATH = '/locks/number';

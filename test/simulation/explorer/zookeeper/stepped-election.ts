@@ -1,9 +1,9 @@
-import type { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
-import type { Leadership } from '../../../lib/core/election/leader-term.js';
-import { LockError } from '../../../lib/core/errors/index.js';
-import { type Awaiting, type Candidate, ElectionJudge } from '../election-judge.js';
-import { Times } from '../timing.js';
-import type { World } from '../world.js';
+import type { LeaseHandle } from '../../../../lib/core/internal/lease-handle.js';
+import type { Leadership } from '../../../../lib/core/election/leader-term.js';
+import { LockError } from '../../../../lib/core/errors/index.js';
+import { type Awaiting, type Candidate, ElectionJudge } from '../../election-judge.js';
+import { Times } from '../../timing.js';
+import type { World } from '../../world.js';
 import type { User } from './users.js';
 
 const KEY = 'a';

@@ -1,4 +1,4 @@
-import { explore, type Extent, type Play, type TaskReport } from './exploration.js';
+import { explore, type Extent, type Play, type TaskReport } from '../exploration.js';
 import { plant, type PlantedBug } from './planted.js';
 import { play } from './run.js';
 import { SCENARIOS, type ScenarioName, type Size } from './scenarios.js';

@@ -1,4 +1,4 @@
-import type { SimulatedClient } from '../client.js';
+import type { SimulatedClient } from '../../client.js';
 import type { User } from './users.js';
 
 /**

@@ -1,52 +1,11 @@
-import { LockLostError } from '../../../lib/core/errors/index.js';
-import type { SimulatedClient } from '../client.js';
-import { Visitor } from '../guests.js';
-import type { SimulatedLock } from '../locks.js';
-import type { Visit } from '../operation.js';
-import type { SimulatedProcess } from '../process.js';
-import type { World } from '../world.js';
-import type { WrittenData } from '../writes.js';
-
-/** Does something for its client. */
-interface Actor {
-  readonly name: string;
-  readonly client: { readonly process: Pick<SimulatedProcess, 'isRunning'> };
-}
-
-/** Something that a user may do now. */
-interface Act<U> {
-  readonly user: U;
-  readonly run: () => void;
-}
-
-/** What the users of all clients may do: each act waits until it is chosen. */
-export class Acts<U extends Actor = User> {
-  /** By their names, which say what each does. */
-  readonly #possible = new Map<string, Act<U>>();
-
-  /** The names of those of processes that run. */
-  get names(): string[] {
-    const acts = [...this.#possible].filter(([, { user }]) => user.client.process.isRunning);
-    return acts.map(([name]) => name);
-  }
-
-  userOf(name: string): U {
-    return this.#possible.get(name)!.user;
-  }
-
-  do(name: string): void {
-    const { run } = this.#possible.get(name)!;
-    this.#possible.delete(name);
-    run();
-  }
-
-  /** From now on the user may do that; the returned function takes that back. */
-  offer(user: U, what: string, run: () => void): () => void {
-    const name = `${user.name} ${what}`;
-    this.#possible.set(name, { user, run });
-    return () => void this.#possible.delete(name);
-  }
-}
+import { LockLostError } from '../../../../lib/core/errors/index.js';
+import type { SimulatedClient } from '../../client.js';
+import { Visitor } from '../../guests.js';
+import type { SimulatedLock } from '../../locks.js';
+import type { Visit } from '../../operation.js';
+import type { World } from '../../world.js';
+import type { WrittenData } from '../../writes.js';
+import type { Acts } from '../acts.js';
 
 /** How a user comes to a lock, and what it does there. */
 export interface Stay {
@@ -67,7 +26,7 @@ export class User {
     readonly kind: string,
     readonly world: World,
     readonly client: SimulatedClient,
-    private readonly acts: Acts,
+    private readonly acts: Acts<User>,
   ) {}
 
   /** Asks for the lock; if it is granted, holds it for a while, and releases it. */

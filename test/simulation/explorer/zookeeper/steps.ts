@@ -1,13 +1,15 @@
-import type { SimulatedClient } from '../client.js';
-import type { Company } from '../run-schedule.js';
-import { Timing } from '../timing.js';
-import type { World } from '../world.js';
+import type { SimulatedClient } from '../../client.js';
+import type { Company } from '../../run-schedule.js';
+import { Timing } from '../../timing.js';
+import type { World } from '../../world.js';
 import type { Fault, Troubles } from './faults.js';
-import { linkOf } from './footprint.js';
+import type { Acts } from '../acts.js';
+import { TOGETHER } from '../carry-out.js';
+import { linkOf } from '../footprint.js';
 import type { Likeness } from './likeness.js';
 import type { Network } from './network.js';
-import type { Story } from './story.js';
-import type { Acts } from './users.js';
+import type { Story } from '../story.js';
+import type { User } from './users.js';
 import { isOfUser, type WireLink } from './wire-link.js';
 
 /** One step that may be chosen. */
@@ -24,7 +26,7 @@ export interface Step {
 interface Cast {
   readonly world: World;
   readonly network: Network;
-  readonly acts: Acts;
+  readonly acts: Acts<User>;
   readonly company: Company;
   /** Of each client, in their order. */
   readonly troubles: readonly Troubles[];
@@ -36,9 +38,6 @@ interface Cast {
   /** Whether steps that come to the same as others are left out. */
   readonly isReduced: boolean;
 }
-
-/** Timers that were set a few steps one after the other fire at the same time, in ms. */
-export const TOGETHER = 1;
 
 /** The steps that are possible, at any time of a run. */
 export class Steps {

@@ -1,20 +1,21 @@
-import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
-import { Dice } from '../dice.js';
-import { closeDown, Company } from '../run-schedule.js';
-import { World } from '../world.js';
-import { carryOut, type WorldRun } from './carry-out.js';
-import type { Chooser } from './choosers.js';
-import type { RunReport } from './exploration.js';
+import { CreateMode } from '../../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { Dice } from '../../dice.js';
+import { closeDown, Company } from '../../run-schedule.js';
+import { World } from '../../world.js';
+import { Acts } from '../acts.js';
+import { carryOut, TOGETHER, type WorldRun } from '../carry-out.js';
+import type { Chooser } from '../choosers.js';
+import type { RunReport } from '../exploration.js';
 import { FAULTS, Troubles } from './faults.js';
-import { Footprint } from './footprint.js';
+import { Footprint } from '../footprint.js';
 import { numberedIds } from './ids.js';
 import { Likeness } from './likeness.js';
 import { Network } from './network.js';
 import type { Scenario } from './scenarios.js';
 import { Outcome } from './outcome.js';
-import { type Step, Steps, TOGETHER } from './steps.js';
-import { Story } from './story.js';
-import { Acts, User } from './users.js';
+import { type Step, Steps } from './steps.js';
+import { Story } from '../story.js';
+import { User } from './users.js';
 
 /** Timeout of all sessions, in ms. */
 const SESSION = 2_000;
@@ -36,7 +37,7 @@ class Run implements WorldRun<Step> {
   readonly #world: World;
   readonly #story: Story;
   readonly #network: Network;
-  readonly #acts = new Acts();
+  readonly #acts = new Acts<User>();
   readonly #company: Company;
   readonly #troubles: readonly Troubles[];
   readonly #likeness: Likeness;
