@@ -193,6 +193,8 @@ function codeOf(error: unknown): string | undefined {
 /** A client's view of the number as a shared count: only values that existed, never an older one, and soon the current one. */
 export class CountFollower extends Observer {
   readonly count: SharedCount;
+  /** Resolves when it has seen the number, or its client is closed. */
+  readonly started: Promise<void>;
   #startedAt = Times.never;
   #zxid = -1;
 
@@ -206,7 +208,7 @@ export class CountFollower extends Observer {
     const makes = (before: bigint | undefined, now: bigint) => before === undefined && now === 0n;
     judge.began({ what: 'start', client, makes, isRepeatable: true });
     world.observers.push(this);
-    void this.#start();
+    this.started = this.#start();
   }
 
   override check(): void {

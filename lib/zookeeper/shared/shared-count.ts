@@ -81,8 +81,8 @@ export class SharedCount implements SharedCountReader {
    * Sets the number unless it was set or removed since it was seen last. In that case it resolves to false, and `count` is the
    * current number.
    *
-   * Rejects as `setCount` does, with `ZooKeeperError` when the connection was lost on the way (it may be set or not), and with
-   * `LockKeyError` at one of 2^32 versions: see {@link VersionedValue}.
+   * Rejects as `setCount` does, with `ZooKeeperError` when the connection was lost on the way (it may be set or not), or when busy servers
+   * have refused it for the `connectTimeout`, and with `LockKeyError` at one of 2^32 versions: see {@link VersionedValue}.
    *
    * @param previous from `versionedCount`: sets the number only if this is still what was seen last
    */

@@ -78,8 +78,8 @@ export class SharedValue {
    * Sets the value unless it was set or removed since it was seen last. In that case it resolves to false, and `value` is the
    * current one.
    *
-   * Rejects as `setValue` does, with `ZooKeeperError` when the connection was lost on the way (it may be set or not), and with
-   * `LockKeyError` at one of 2^32 versions: see {@link VersionedValue}.
+   * Rejects as `setValue` does, with `ZooKeeperError` when the connection was lost on the way (it may be set or not), or when busy servers
+   * have refused it for the `connectTimeout`, and with `LockKeyError` at one of 2^32 versions: see {@link VersionedValue}.
    *
    * @param previous from `versionedValue`: sets the value only if this is still what was seen last
    */

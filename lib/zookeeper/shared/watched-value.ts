@@ -103,7 +103,7 @@ export class WatchedValue<T> {
     if (connection.state === 'CLOSED')
       throw new LockClientClosedError({ key: settings.key, client });
     try {
-      this.#take(bytes, await connection.setData(settings.path, bytes, this.#version));
+      this.#take(bytes, await this.#replace(bytes, this.#version));
       return true;
     } catch (error) {
       const isChanged = ZooKeeperError.is(error, ReturnCode.BADVERSION);
@@ -148,6 +148,20 @@ export class WatchedValue<T> {
         if (ZooKeeperError.is(error, ReturnCode.NONODE)) continue;
         const isTransient = error instanceof ZooKeeperError && error.isTransient;
         if (!isTransient) return process.emitWarning(String(error));
+        await afterTransient(this.context, error);
+      }
+    }
+  }
+
+  /** A busy server has not carried it out, so it is sent again. Where the connection is lost, the caller has to know. */
+  async #replace(bytes: Buffer, version: number): Promise<Stat> {
+    const { connection, clock, connectTimeout } = this.context;
+    for (const latest = clock.now() + connectTimeout; ;) {
+      try {
+        return await connection.setData(this.settings.path, bytes, version);
+      } catch (error) {
+        const isBusy = ZooKeeperError.is(error, ReturnCode.THROTTLEDOP);
+        if (!isBusy || clock.now() >= latest) throw error;
         await afterTransient(this.context, error);
       }
     }

@@ -326,6 +326,19 @@ describe('Requests that the servers refuse', () => {
       await run(count.start());
       await run(count.setCount(2));
       expect(count.count).toBe(2);
+      refuse(THROTTLEDOP, 2, ({ op }) => op === 'setData');
+      expect(await run(count.trySetCount(3))).toBe(true);
+      expect(count.count).toBe(3);
+    });
+
+    it('end when they stay so for the connectTimeout', async () => {
+      const count = client.locks.sharedCount('count', 1);
+      await run(count.start());
+      const begun = world.clock.now();
+      refuse(THROTTLEDOP, Infinity, ({ op }) => op === 'setData');
+      await expect(run(count.trySetCount(2))).rejects.toThrow(/THROTTLEDOP/);
+      expect(world.clock.now() - begun).toBeGreaterThan(2_000);
+      expect(count.count).toBe(1);
     });
   });
 });

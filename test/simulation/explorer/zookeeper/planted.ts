@@ -102,6 +102,8 @@ const PLANTED = {
     replace(ZooKeeperElection.prototype, 'confirm', () => () => Promise.resolve()),
   'gives up what it holds with the first of its leases': () =>
     replace(Hold.prototype, 'release', (_, hold) => () => hold.free()),
+  'sets a number that it has not seen': () =>
+    replace(SessionConnection.prototype, 'setData', (set) => (path, data) => set(path, data)),
   'waits on a barrier without a sync': () =>
     replace(
       SessionConnection.prototype,

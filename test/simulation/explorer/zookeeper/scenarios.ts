@@ -213,17 +213,23 @@ export const SCENARIOS = {
     for (let i = 0; i < requests; i++) user(i, 'stands', (it) => election.selector(it));
   }),
   'atomic number': scenario(({ world, user }, requests) => {
-    const counter = new SteppedCounter(world, 'optimistic');
-    for (let i = 0; i < requests; i++) user(i, `adds ${i}`, (it) => counter.add(it, i));
+    const counter = new SteppedCounter(world, 64);
+    for (let i = 0; i < requests; i++)
+      user(i, `adds ${i}`, (it) => counter.add(it, i, 'optimistic'));
   }),
   /** Who is overtaken tries once more, inside of its mutex. */
   'atomic number, promoted': scenario(
     ({ world, user }, requests) => {
-      const counter = new SteppedCounter(world, 'promoted');
-      for (let i = 0; i < requests; i++) user(i, `adds ${i}`, (it) => counter.add(it, i));
+      const counter = new SteppedCounter(world, 64);
+      for (let i = 0; i < requests; i++)
+        user(i, `adds ${i}`, (it) => counter.add(it, i, 'promoted'));
     },
     { there: ['/locks', '/locks/number-lock'] },
   ),
+  'shared count': scenario(({ world, user }, requests) => {
+    const counter = new SteppedCounter(world, 32);
+    for (let i = 0; i < requests; i++) user(i, `sets ${i}`, (it) => counter.set(it, 1 + i));
+  }),
   /** That the first sets and removes, while the others wait. */
   barrier: scenario(
     ({ world, user }, requests) => {

@@ -19,7 +19,9 @@ export function copyOf(tree: ZnodeTree, footprint: Footprint): ZnodeTree {
     const { data, owner: sessionId, isEphemeral, isContainer, acl } = node;
     const lasting = isContainer ? CreateMode.CONTAINER : CreateMode.PERSISTENT;
     const mode = isEphemeral ? CreateMode.EPHEMERAL : lasting;
-    copy.insert(path, { data, mode, zxid: node.stat().czxid, sessionId, acl });
+    const { czxid, mzxid, version } = node.stat();
+    copy.insert(path, { data, mode, zxid: czxid, sessionId, acl });
+    for (let changes = 0; changes < version; changes++) copy.setData(path, data, mzxid);
   };
   add('/');
   return copy;
