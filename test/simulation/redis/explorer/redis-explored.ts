@@ -78,6 +78,10 @@ export const REDIS_EXPLORED: readonly RedisExplored[] = [
   row('mutex', { ...ONE, faults: 2 }, 16_086, 2, 'long'),
   row('fair mutex', { ...TWO, faults: 1, kinds: ['fill'] }, 1_230, 2, 'long'),
   row('fair mutex', { ...TWO, faults: 1, kinds: ['demote'] }, 2_732, 2, 'long'),
+  row('fair mutex', { ...TWO, faults: 1, kinds: ['freeze', 'kill'] }, 6_029, 14, 'long'),
+  row('fair mutex', { ...TWO, faults: 1, kinds: ['lose'] }, 5_658, 2, 'long'),
+  row('fair mutex', { ...TWO, faults: 1, kinds: ['cut'] }, 15_264, 2, 'long'),
+  row('mutex', { ...TWO, faults: 1, kinds: ['cut'] }, 17_880, 2, 'long'),
 ];
 
 /** With these it is tested whether connections that are made at once leave out what a client can see. */
