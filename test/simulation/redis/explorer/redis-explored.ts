@@ -82,6 +82,10 @@ export const REDIS_EXPLORED: readonly RedisExplored[] = [
   row('fair mutex', { ...TWO, faults: 1, kinds: ['lose'] }, 5_658, 2, 'long'),
   row('fair mutex', { ...TWO, faults: 1, kinds: ['cut'] }, 15_264, 2, 'long'),
   row('mutex', { ...TWO, faults: 1, kinds: ['cut'] }, 17_880, 2, 'long'),
+  row('semaphore', { ...TWO, faults: 1, kinds: ['freeze', 'kill', 'fill'] }, 12_987, 14, 'long'),
+  row('read/write lock', { ...TWO, faults: 1, kinds: ['kill', 'fill'] }, 14_118, 8, 'long'),
+  row('fair semaphore', { ...ONE, faults: 2 }, 16_234, 2, 'long'),
+  row('fair mutex', { ...ONE, faults: 2 }, 16_086, 2, 'long'),
 ];
 
 /** With these it is tested whether connections that are made at once leave out what a client can see. */
