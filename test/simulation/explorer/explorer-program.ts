@@ -1,5 +1,5 @@
 // Explores in a process of its own, as in the context of a Jest test file every use of a global is slow: for the specs, and by hand.
-// `npm run explore` explores all that is known to end, in some minutes;
+// `npm run explore` explores all that is known to end, in about an hour;
 // `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'` performs one task on ZooKeeper, one with `redis` in place of
 // `scenario` on Redis, one with `redLock` on several of them. With `steps` in the task, it takes those steps.
 // `npm run explore -- '{"random":1000000}'` explores all worlds of each side at random, with that many runs of each side.

@@ -217,7 +217,7 @@ export const SCENARIOS = {
     for (let i = 0; i < requests; i++)
       user(i, `adds ${i}`, (it) => counter.add(it, i, 'optimistic'));
   }),
-  /** Who is overtaken tries once more, inside of its mutex. */
+  /** A user that is overtaken tries once more, inside of its mutex. */
   'atomic number, promoted': scenario(
     ({ world, user }, requests) => {
       const counter = new SteppedCounter(world, 64);
