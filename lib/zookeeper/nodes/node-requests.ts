@@ -9,7 +9,7 @@ import type {
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 
 /** Pause before resending a request that busy servers have rejected, in ms. */
-const BUSY_PAUSE = 100;
+export const BUSY_PAUSE = 100;
 
 /** Returns a promise of the next state change, and a function that stops listening for it. */
 export function nextStateChange(connection: ZooKeeperConnection): {

@@ -3,11 +3,13 @@ import {
   LockKeyError,
   SharedValueClosedError,
 } from '../../core/errors/index.js';
+import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { Listeners } from '../../core/internal/listeners.js';
+import { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Stat } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockSettings } from '../lock-path.js';
-import { afterTransient } from '../nodes/node-requests.js';
+import { afterTransient, BUSY_PAUSE } from '../nodes/node-requests.js';
 import { createIfMissing } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 
@@ -155,15 +157,22 @@ export class WatchedValue<T> {
 
   /** A busy server has not carried it out, so it is sent again. Where the connection is lost, the caller has to know. */
   async #replace(bytes: Buffer, version: number): Promise<Stat> {
-    const { connection, clock, connectTimeout } = this.context;
-    for (const latest = clock.now() + connectTimeout; ;) {
-      try {
-        return await connection.setData(this.settings.path, bytes, version);
-      } catch (error) {
-        const isBusy = ZooKeeperError.is(error, ReturnCode.THROTTLEDOP);
-        if (!isBusy || clock.now() >= latest) throw error;
-        await afterTransient(this.context, error);
+    const { connection, client, clock, waits, connectTimeout } = this.context;
+    const { key, path } = this.settings;
+    const isInside = LeaseScope.isInsideLock();
+    const wait = new WaitScope({ key, client, clock, open: waits, isInside }, {});
+    try {
+      for (;;) {
+        try {
+          return await connection.setData(path, bytes, version);
+        } catch (error) {
+          const isBusy = ZooKeeperError.is(error, ReturnCode.THROTTLEDOP);
+          if (!isBusy || wait.elapsed >= connectTimeout) throw error;
+          await wait.sleep(BUSY_PAUSE);
+        }
       }
+    } finally {
+      wait.end();
     }
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { LockConnectionError } from '../../../lib/core/errors/index.js';
+import { LockClientClosedError, LockConnectionError } from '../../../lib/core/errors/index.js';
 import {
   type AclEntry,
   CreateMode,
@@ -329,6 +329,19 @@ describe('Requests that the servers refuse', () => {
       refuse(THROTTLEDOP, 2, ({ op }) => op === 'setData');
       expect(await run(count.trySetCount(3))).toBe(true);
       expect(count.count).toBe(3);
+    });
+
+    it('end when the client closes, and at once', async () => {
+      const count = client.locks.sharedCount('count', 1);
+      await run(count.start());
+      refuse(THROTTLEDOP, Infinity, ({ op }) => op === 'setData');
+      const change = count.trySetCount(2);
+      await world.clock.advance(50); // it pauses
+      const closed = client.locks.close();
+      const begun = world.clock.now();
+      await expect(run(change)).rejects.toThrow(LockClientClosedError);
+      expect(world.clock.now()).toBe(begun);
+      await run(closed);
     });
 
     it('end when they stay so for the connectTimeout', async () => {
