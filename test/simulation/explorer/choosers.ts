@@ -12,24 +12,29 @@ export const DONE = Symbol('done');
  */
 export type Reduction = 'none' | 'orders' | 'all';
 
+/** The steps that are possible, by their names. */
+export interface Choice {
+  /** At least one; the usual one first. */
+  readonly steps: readonly string[];
+  /** How many of the last ones are faults. */
+  readonly faults: number;
+  /** All that this client may do next, whatever else happens before. */
+  readonly own?: { readonly client: string; readonly steps: readonly string[] } | undefined;
+}
+
 /** Chooses the steps of a run, in place of dice. */
 export interface Chooser {
   /** Whether steps that come to the same as others are left out. */
   readonly isReduced: boolean;
   /** Whether the last step that was chosen was taken in an earlier run too, and judged there. */
   readonly isRepeating: boolean;
-  /**
-   * @param steps names of the possible steps, of which there is at least one; the usual one first
-   * @param faults how many of the last ones are faults
-   */
-  choose(steps: readonly string[], faults: number): string | typeof COVERED | typeof DONE;
+  choose(choice: Choice): string | typeof COVERED | typeof DONE;
   /** Called after each step that was chosen. */
   took(footprint: Footprint): void;
 }
 
 /** A state of the world, and what was explored from it. */
-interface Place {
-  readonly steps: readonly string[];
+interface Place extends Choice {
   /** Steps that need not be taken here, because the runs with them were explored from an earlier place, in another order. */
   readonly asleep: ReadonlyMap<string, Footprint>;
   /** The steps from which all runs were explored. */
@@ -45,6 +50,9 @@ interface Place {
  * Of runs that differ only in the order of independent steps, one is explored (sleep sets: Godefroid, Partial-Order Methods for the
  * Verification of Concurrent Systems, 1996): a step that was explored from a place need not be taken later from there, until a step was
  * taken that it depends on.
+ *
+ * Where all that a client may do next concerns only itself, the others need not come first: whatever they do, one of these steps is the
+ * first of its own after that, and may as well be taken at once (persistent sets, ibid.).
  */
 export class DepthFirst implements Chooser {
   readonly #way: Place[] = [];
@@ -61,7 +69,8 @@ export class DepthFirst implements Chooser {
     return this.#depth < this.#way.length || !this.#isNew;
   }
 
-  choose(steps: readonly string[]): string | typeof COVERED {
+  choose(choice: Choice): string | typeof COVERED {
+    const { steps } = choice;
     const known = this.#way[this.#depth];
     if (known) {
       if (known.steps.join() !== steps.join())
@@ -72,10 +81,10 @@ export class DepthFirst implements Chooser {
       this.#isNew = known.footprint === undefined;
       return known.step;
     }
-    const asleep = this.#asleep();
-    const step = steps.find((one) => !asleep.has(one));
+    const place = { ...choice, asleep: this.#asleep(), explored: new Map(), step: '' };
+    const step = nextAt(place);
     if (step === undefined) return COVERED;
-    this.#way.push({ steps, asleep, explored: new Map(), step });
+    this.#way.push({ ...place, step });
     this.#depth += 1;
     this.#isNew = true;
     return step;
@@ -90,9 +99,8 @@ export class DepthFirst implements Chooser {
   next(): boolean {
     this.#depth = 0;
     for (let place = this.#way.at(-1); place; place = this.#way.at(-1)) {
-      const { steps, asleep, explored } = place;
-      explored.set(place.step, place.footprint!);
-      const next = steps.find((one) => !explored.has(one) && !asleep.has(one));
+      place.explored.set(place.step, place.footprint!);
+      const next = nextAt(place);
       if (next !== undefined) {
         place.step = next;
         place.footprint = undefined;
@@ -113,6 +121,16 @@ export class DepthFirst implements Chooser {
   }
 }
 
+/** What is to be explored next from there, if there is something. */
+function nextAt({ steps, own, asleep, explored }: Place): string | undefined {
+  const isLeft = (step: string) => !explored.has(step) && !asleep.has(step);
+  if (own === undefined) return steps.find(isLeft);
+  const step = own.steps.find(isLeft);
+  if (step !== undefined) return step;
+  const isOwn = (one: string) => (explored.get(one) ?? asleep.get(one))!.isOfOnly(own.client);
+  return own.steps.every(isOwn) ? undefined : steps.find(isLeft);
+}
+
 /** Of a fault at each step of a run at random, so that they are early in some runs and late in others. */
 const RISK = 0.1;
 
@@ -126,7 +144,7 @@ export class RandomWalk implements Chooser {
     this.#random = seededRandom(seed);
   }
 
-  choose(steps: readonly string[], faults: number): string {
+  choose({ steps, faults }: Choice): string {
     const isFault = this.#random() < RISK;
     const choice =
       isFault && faults > 0 ? steps.slice(-faults) : steps.slice(0, steps.length - faults);
@@ -146,7 +164,7 @@ export class Script implements Chooser {
     this.#left = [...steps];
   }
 
-  choose(steps: readonly string[]): string | typeof DONE {
+  choose({ steps }: Choice): string | typeof DONE {
     for (let step = this.#left.shift(); step !== undefined; step = this.#left.shift())
       if (steps.includes(step)) return step;
     return DONE;

@@ -3,7 +3,7 @@
 // `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'` performs one task on ZooKeeper, one with `redis` in place of
 // `scenario` on Redis, one with `redLock` on several of them. With `steps` in the task, it takes those steps.
 // `npm run explore -- '{"random":1000000}'` explores all worlds of each side at random, with that many runs of each side.
-import { REDIS_EXPLORED } from '../redis/explorer/redis-explored.js';
+import { REDIS_COMPARED, REDIS_EXPLORED } from '../redis/explorer/redis-explored.js';
 import { performRedis, playOfRedis, type RedisTask } from '../redis/explorer/redis-tasks.js';
 import {
   RED_LOCK_AT_RANDOM,
@@ -63,7 +63,7 @@ async function compareEach(): Promise<void> {
     return { scenario: 'mutex', clients: 2, faults: 1, kinds } as const;
   });
   const onServers = RED_LOCK_COMPARED.filter(({ isLong }) => isLong).map(({ task }) => task);
-  for (const task of [...onZooKeeper, ...onServers]) {
+  for (const task of [...onZooKeeper, ...REDIS_COMPARED.long, ...onServers]) {
     const [reduced, all] = [await explored(task), await explored({ ...task, reduction: 'orders' })];
     if (reduced.views !== all.views) fail('The reduction leaves out what a client can see.');
   }

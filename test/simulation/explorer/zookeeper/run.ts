@@ -1,4 +1,5 @@
 import { CreateMode } from '../../../../lib/zookeeper/connection/zookeeper-connection.js';
+import type { SimulatedClient } from '../../client.js';
 import { Dice } from '../../dice.js';
 import { closeDown, Company } from '../../run-schedule.js';
 import { World } from '../../world.js';
@@ -6,10 +7,10 @@ import { Acts } from '../acts.js';
 import { carryOut, TOGETHER, type WorldRun } from '../carry-out.js';
 import type { Chooser } from '../choosers.js';
 import type { RunReport } from '../exploration.js';
+import { Likeness } from '../likeness.js';
 import { FAULTS, Troubles } from './faults.js';
 import { Footprint } from '../footprint.js';
 import { numberedIds } from './ids.js';
-import { Likeness } from './likeness.js';
 import { Network } from './network.js';
 import type { Scenario } from './scenarios.js';
 import { Outcome } from './outcome.js';
@@ -40,7 +41,7 @@ class Run implements WorldRun<Step> {
   readonly #acts = new Acts<User>();
   readonly #company: Company;
   readonly #troubles: readonly Troubles[];
-  readonly #likeness: Likeness;
+  readonly #likeness: Likeness<SimulatedClient>;
   readonly #steps: Steps;
 
   constructor(

@@ -6,7 +6,7 @@ import type { Fault, Troubles } from './faults.js';
 import type { Acts } from '../acts.js';
 import { TOGETHER } from '../carry-out.js';
 import { linkOf } from '../footprint.js';
-import type { Likeness } from './likeness.js';
+import type { Likeness } from '../likeness.js';
 import type { Network } from './network.js';
 import type { Story } from '../story.js';
 import type { User } from './users.js';
@@ -34,7 +34,7 @@ interface Cast {
   /** How many faults there may be. */
   readonly faults: number;
   readonly kinds: readonly Fault[];
-  readonly likeness: Likeness;
+  readonly likeness: Likeness<SimulatedClient>;
   /** Whether steps that come to the same as others are left out. */
   readonly isReduced: boolean;
 }

@@ -15,7 +15,7 @@ export async function comeLast(
 ): Promise<void> {
   const { clock, judge, time } = world;
   const acts = new Acts<RedisGuest>();
-  const guest = new RedisGuest('the last user', world.open[0]!, world, acts);
+  const guest = new RedisGuest('the last user', 'last', world.open[0]!, world, acts);
   for (const lock of locks) {
     let isOver = false;
     void guest.visit(lock).then(() => (isOver = true));

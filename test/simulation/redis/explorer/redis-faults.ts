@@ -90,7 +90,7 @@ export class RedisTroubles {
 
   #migrate(cluster: ClusterServers): RedisTrouble {
     const take = (footprint: Footprint) => {
-      footprint.writes('server');
+      ofServer(footprint);
       cluster.beginToMove(this.key);
     };
     return { name: 'another node begins to take over the slot', take };
@@ -102,7 +102,7 @@ export class RedisTroubles {
     const moves = left.map((key) => ({
       name: `the key ${key} is moved`,
       take: (footprint: Footprint) => {
-        footprint.writes('server');
+        ofServer(footprint);
         cluster.move(key);
       },
     }));
@@ -180,5 +180,10 @@ export class RedisTroubles {
 
 /** What a client has sent, and the server has not handled. */
 export const wayOf = ({ name }: RedisProcess): string => `what ${name} has sent`;
+
+/** All that a server does depends on it. */
+function ofServer(footprint: Footprint): void {
+  for (const all of ['keys', 'channels']) footprint.writes(all);
+}
 
 const isUp = ({ network }: RedisProcess) => network.links.some(({ isOpen }) => isOpen);

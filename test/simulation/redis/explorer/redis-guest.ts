@@ -21,6 +21,8 @@ interface Stay {
 export class RedisGuest {
   constructor(
     readonly name: string,
+    /** Users of one kind do the same. */
+    readonly kind: string,
     readonly client: RedisProcess,
     private readonly world: RedisWorld,
     private readonly acts: Acts<RedisGuest>,

@@ -26,7 +26,7 @@ export class RedisOutcome {
 
   /** What each client has seen. */
   get views(): string[] {
-    return [...this.#views].map(([client, seen]) => `${client}: ${seen.join(', ')}`).sort();
+    return [...this.#views].map(([client, seen]) => `${seen.join(', ')}: ${client}`).sort();
   }
 
   #saw(client: string, what: string): void {

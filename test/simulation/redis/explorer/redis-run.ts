@@ -4,6 +4,7 @@ import { carryOut, type WorldRun } from '../../explorer/carry-out.js';
 import { type Chooser, DepthFirst } from '../../explorer/choosers.js';
 import type { RunReport } from '../../explorer/exploration.js';
 import { Footprint } from '../../explorer/footprint.js';
+import { Likeness } from '../../explorer/likeness.js';
 import { Story } from '../../explorer/story.js';
 import { TOGETHER } from '../../explorer/carry-out.js';
 import { Acts } from '../../explorer/acts.js';
@@ -13,6 +14,7 @@ import type { RedisProcess } from '../world/redis-process.js';
 import { closeDown } from '../world/redis-schedules.js';
 import { RedisWorld } from '../world/redis-world.js';
 import { drawFrom } from '../world/seeded-ids.js';
+import { ClientStirs } from './client-stirs.js';
 import { comeLast } from './last-user.js';
 import { RandomOfClients } from './random-of-clients.js';
 import { REDIS_FAULTS, RedisTroubles } from './redis-faults.js';
@@ -52,9 +54,11 @@ class Run implements WorldRun<RedisStep> {
   readonly #outcome = new RedisOutcome();
   readonly #world: RedisWorld;
   readonly #network: SteppedNetwork;
+  readonly #stirs: ClientStirs;
   readonly #story: Story;
   readonly #acts = new Acts<RedisGuest>();
   readonly #troubles: RedisTroubles;
+  readonly #likeness: Likeness<RedisProcess>;
   readonly #locks: readonly ObservedLock[];
   /** The clients of the users that are there. */
   readonly #inside: RedisProcess[] = [];
@@ -80,14 +84,18 @@ class Run implements WorldRun<RedisStep> {
       way: () => this.#network.way(),
     }));
     this.#network = new SteppedNetwork(world.clock);
+    this.#stirs = new ClientStirs(world.clock);
     this.#story = new Story(() => world.clock.now());
     this.#locks = [...new Set(scenario.locks.flatMap(({ parts }) => parts))];
     const key = this.#locks[0]!.name.redisKey;
     const outlive = () => this.#outlive();
     const kinds = (size.kinds ?? REDIS_FAULTS).filter((kind) => !scenario.except?.includes(kind));
     this.#troubles = new RedisTroubles(world, key, kinds, outlive);
+    const likeness = (this.#likeness = new Likeness(world.clients));
     this.#steps = new RedisSteps({
       world,
+      likeness,
+      isReduced: chooser.isReduced,
       acts: this.#acts,
       troubles: this.#troubles,
       story: this.#story,
@@ -98,8 +106,10 @@ class Run implements WorldRun<RedisStep> {
   }
 
   get report(): Omit<RunReport, 'isComplete' | 'steps'> {
-    const outcome = this.#outcome.lines.join('\n');
-    const views = [outcome, ...this.#outcome.views].join('\n');
+    const lines = [...this.#outcome.lines, ...this.#outcome.views];
+    const named = this.#likeness.renamed(lines.join('\n')).split('\n');
+    const outcome = named.splice(0, this.#outcome.lines.length).join('\n');
+    const views = [outcome, ...named.sort()].join('\n');
     return { outcome, views, story: this.#story };
   }
 
@@ -123,6 +133,7 @@ class Run implements WorldRun<RedisStep> {
     for (let i = 0; i < count; i++) {
       this.#random.actor = `client ${i}`;
       await world.addClient(WATCHDOG);
+      this.#stirs.add([world.clients[i]!.network]);
     }
     if (this.scenario.prepare) await world.time.wait(this.scenario.prepare(world.clients[0]!));
     await world.clock.advance(Math.ceil(world.clock.now()) + 1.5 - world.clock.now());
@@ -132,7 +143,10 @@ class Run implements WorldRun<RedisStep> {
     for (let i = 0; i < requests; i++) {
       const client = world.clients[i % count]!;
       const name = `user ${String.fromCharCode(97 + i)}`;
-      const guest = new RedisGuest(name, client, world, this.#acts);
+      const { kindOf = () => name, prepare } = this.scenario;
+      const kind = prepare ? name : kindOf(i); // the first client is special
+      const guest = new RedisGuest(name, kind, client, world, this.#acts);
+      this.#likeness.add(guest);
       this.#inside.push(client);
       this.scenario.life(i, guest).then(
         () => void this.#inside.splice(this.#inside.indexOf(client), 1),
@@ -170,11 +184,21 @@ class Run implements WorldRun<RedisStep> {
   async take(step: RedisStep): Promise<Footprint> {
     const footprint = (this.#footprint = new Footprint());
     this.#story.step(step.name);
-    this.#random.actor = step.actor ?? '';
+    const { actor = '', isRead } = step;
+    this.#random.actor = actor;
+    const before = this.#markOf(actor);
     await step.take(footprint);
     await this.#advance(STEP);
     this.#random.actor = '';
+    const isSilent = this.chooser.isReduced && this.#markOf(actor) === before;
+    if (isRead) footprint[isSilent ? 'reads' : 'writes'](actor);
+    this.#footprint = new Footprint(); // what comes at the end of the run does not belong to its last step
     return step.isOfAll ? Footprint.ofAll : footprint;
+  }
+
+  #markOf(actor: string): string {
+    const client = this.#world.clients.find(({ name }) => name === actor);
+    return client ? this.#stirs.mark([client.network], this.#acts.names) : '';
   }
 
   /**
@@ -215,13 +239,27 @@ class Run implements WorldRun<RedisStep> {
       if (!this.isAccused) this.#story.news(`${kind} ${details}`);
       if (kind === 'VIOLATION') this.isAccused = true;
       note(kind, details);
+      this.#stirs.noted();
       if (!this.#isOver && this.#outcome.note(kind, details)) this.#footprint.writes('holds');
     };
     const keys = new Set(this.#locks.map(({ name }) => name.redisKey));
     const { onChange } = servers;
     servers.onChange = (changed) => {
+      this.#footprint.writes('keys');
       if ([...changed].some((key) => keys.has(key))) this.#footprint.writes('holds');
       onChange(changed);
     };
+    for (const { server } of servers.ports) {
+      const { channels } = server;
+      const [publish, count] = [channels.publish.bind(channels), channels.count.bind(channels)];
+      channels.publish = (...message) => {
+        this.#footprint.writes('channels');
+        return publish(...message);
+      };
+      channels.count = (...channel) => {
+        this.#footprint.reads('channels');
+        return count(...channel);
+      };
+    }
   }
 }

@@ -31,24 +31,31 @@ export interface RedisScenario {
   readonly except?: readonly RedisFault[];
   /** What is done before the users come. */
   prepare?(client: RedisProcess): Promise<unknown>;
+  /** Users of one kind do the same. Default: each is of its own. */
+  kindOf?(number: number): string;
   /** What the user with that number does. */
   life(number: number, guest: RedisGuest): Promise<void>;
 }
 
+const ofOneKind = () => 'user';
+
 const ofAll = (lock: ObservedLock): RedisScenario => ({
   locks: [lock],
+  kindOf: ofOneKind,
   life: (_, guest) => guest.visit(lock),
 });
 
 /** The first waits; the others come in that way. */
 const ofOneAnd = (how: 'tries' | 'may give up', lock: ObservedLock): RedisScenario => ({
   locks: [lock],
+  kindOf: (number) => (number === 0 ? 'first' : how),
   life: (number, guest) => guest.visit(lock, number === 0 ? {} : { how }),
 });
 
 /** Writers and readers take turns. */
 const ofBoth = ([read, write]: [ObservedLock, ObservedLock]): RedisScenario => ({
   locks: [read, write],
+  kindOf: (number) => (number % 2 === 0 ? 'writer' : 'reader'),
   life: (number, guest) => guest.visit(number % 2 === 0 ? write : read),
 });
 
@@ -60,7 +67,7 @@ const extended = (...lengths: readonly number[]): RedisScenario => {
         for (const length of lengths) await guest.extend(hold!, length);
       },
     });
-  return { locks: [lock], life };
+  return { locks: [lock], kindOf: ofOneKind, life };
 };
 
 /** How many wait where many do. */
@@ -103,6 +110,7 @@ export const REDIS_SCENARIOS = {
     const lock = mutex('a');
     return {
       locks: [lock],
+      kindOf: ofOneKind,
       life: (_, guest) => guest.visit(lock, { inside: ([hold]) => guest.write(hold!) }),
     };
   },
@@ -111,6 +119,7 @@ export const REDIS_SCENARIOS = {
     const lock = mutex('a');
     return {
       locks: [lock],
+      kindOf: (number) => (number === 0 ? 'first' : 'other'),
       life: (number, guest) =>
         guest.visit(lock, {
           ...(number === 0 && { inside: (outer) => guest.visit(lock, { outer }) }),
@@ -125,6 +134,7 @@ export const REDIS_SCENARIOS = {
     return {
       locks: [outer, inner],
       isOfCluster: true,
+      kindOf: ofOneKind,
       life: (_, guest) => guest.visit(outer, { inside: () => guest.visit(inner) }),
     };
   },

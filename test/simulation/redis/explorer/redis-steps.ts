@@ -1,7 +1,10 @@
 import * as scripts from '../../../../lib/redis/scripts/index.js';
+import type { Choice } from '../../explorer/choosers.js';
 import type { Footprint } from '../../explorer/footprint.js';
+import type { Likeness } from '../../explorer/likeness.js';
 import type { Story } from '../../explorer/story.js';
 import type { Acts } from '../../explorer/acts.js';
+import type { Link } from '../network/link.js';
 import type { RedisProcess } from '../world/redis-process.js';
 import type { RedisWorld } from '../world/redis-world.js';
 import { type RedisTroubles, wayOf } from './redis-faults.js';
@@ -15,6 +18,10 @@ export interface RedisStep {
   readonly isOfAll?: boolean;
   /** The client that does something. */
   readonly actor?: string;
+  /** Whether it need not be taken: the run is the same as another one under other names. */
+  readonly isCovered?: boolean;
+  /** Whether the client only reads, and may do nothing about it. */
+  readonly isRead?: boolean;
   take(footprint: Footprint): void | Promise<void>;
 }
 
@@ -24,6 +31,9 @@ interface Cast {
   readonly acts: Acts<RedisGuest>;
   readonly troubles: RedisTroubles;
   readonly story: Story;
+  readonly likeness: Likeness<RedisProcess>;
+  /** Whether steps that come to the same as others are left out. */
+  readonly isReduced: boolean;
   /** How many faults there may be. */
   readonly faults: number;
   /** The clients with users, as far as they have live processes. */
@@ -56,6 +66,21 @@ export class RedisSteps {
     return troubles.possible([...new Set(there())]).map((fault) => {
       return { ...fault, take: (footprint) => this.#fail(fault, footprint) };
     });
+  }
+
+  /**
+   * Those of a client to which nothing else can be sent: its servers have answered all on each connection on which it has read all, and
+   * publish nothing to it there. A fault may happen at any time, and time may pass between repairs.
+   */
+  own(due: readonly RedisStep[]): Choice['own'] {
+    const { isReduced, troubles, world } = this.cast;
+    if (!isReduced || this.#faultsLeft > 0 || troubles.repairs.length > 0) return undefined;
+    for (const { name: client, network } of world.clients) {
+      const own = due.filter(({ actor, isCovered }) => actor === client && !isCovered);
+      if (own.length > 0 && network.links.every(isSettled))
+        return { client, steps: own.map(({ name }) => name) };
+    }
+    return undefined;
   }
 
   /** The next message of those that only make a connection, and those that end one without subscriptions. */
@@ -98,39 +123,48 @@ export class RedisSteps {
   }
 
   /**
-   * Independent of what the client reads and does meanwhile, which only adds to what it has sent. All that runs a script, which may
-   * publish, depends on the subscriptions; these do not depend on each other.
+   * Independent of what the client reads and does meanwhile, which only adds to what it has sent. A script depends on the keys, which it
+   * may change, and if it publishes something, on the subscriptions, which do not depend on each other.
    */
   #serve(client: RedisProcess, connection: string, way: SteppedWay): RedisStep {
+    const { likeness, story, isReduced } = this.cast;
     const take = (footprint: Footprint) => {
       const { words } = way.next!;
-      this.cast.story.detail(textOf(words));
+      story.detail(textOf(words));
       footprint.reads(wayOf(client));
       footprint.reads('trouble');
-      if (/^(?:un)?s?subscribe$|^leave$/i.test(words[0]!)) footprint.reads('server');
-      else if (!/^(?:connect|info)$/i.test(words[0]!)) footprint.writes('server');
+      if (ABOUT_CHANNELS.test(words[0]!)) footprint.reads('channels');
+      else if (!/^(?:connect|info)$/i.test(words[0]!)) footprint.reads('keys');
+      likeness.begins(client);
       way.arrive();
     };
-    return { name: `${connection}: the server reads`, take };
+    const isCovered = isReduced && !likeness.mayBeServed(client);
+    return { name: `${connection}: the server reads`, isCovered, take };
   }
 
   #act(name: string): RedisStep {
-    const { acts } = this.cast;
-    const actor = acts.userOf(name).client.name;
+    const { acts, likeness, isReduced } = this.cast;
+    const user = acts.userOf(name);
+    const actor = user.client.name;
     const take = (footprint: Footprint) => {
       footprint.writes(actor);
+      likeness.begins(user);
       acts.do(name);
     };
-    return { name, actor, take };
+    return { name, actor, isCovered: isReduced && !likeness.mayAct(user), take };
   }
 }
 
+/** Whether there is something to read, or nothing will come. */
+function isSettled({ isOpen, up, down, session }: Link): boolean {
+  if (!isOpen || (down as SteppedWay).next) return true;
+  return !(up as SteppedWay).next && session.channels.size + session.shardChannels.size === 0;
+}
+
+const ABOUT_CHANNELS = /^(?:un)?s?subscribe$|^leave$/i;
+
 function hear({ name: actor }: RedisProcess, connection: string, way: SteppedWay): RedisStep {
-  const take = (footprint: Footprint) => {
-    footprint.writes(actor);
-    way.arrive();
-  };
-  return { name: `${connection}: the client reads`, actor, take };
+  return { name: `${connection}: the client reads`, actor, isRead: true, take: () => way.arrive() };
 }
 
 const NAMES = new Map(Object.values(scripts).map(({ sha1, name }) => [sha1, name]));

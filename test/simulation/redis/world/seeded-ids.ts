@@ -10,8 +10,16 @@ export function seedIds(seed: number): void {
   drawFrom(seededRandom(seed));
 }
 
+let draw: (() => number) | undefined;
+
 /** The same, from that source. */
-export function drawFrom(random: () => number): void {
+export function drawFrom(source: () => number): void {
+  const isNew = draw === undefined;
+  draw = source;
+  if (isNew) replaceRandom(() => draw!());
+}
+
+function replaceRandom(random: () => number): void {
   const bytes = (size: number) =>
     Buffer.from(Array.from({ length: size }, () => Math.floor(random() * 256)));
   Math.random = random;

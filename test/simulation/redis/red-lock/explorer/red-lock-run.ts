@@ -7,6 +7,7 @@ import { Footprint } from '../../../explorer/footprint.js';
 import { TOGETHER } from '../../../explorer/carry-out.js';
 import { Story } from '../../../explorer/story.js';
 import { Acts } from '../../../explorer/acts.js';
+import { ClientStirs } from '../../explorer/client-stirs.js';
 import { RandomOfClients } from '../../explorer/random-of-clients.js';
 import { RedisOutcome } from '../../explorer/redis-outcome.js';
 import { SteppedNetwork } from '../../explorer/stepped-network.js';
@@ -15,7 +16,6 @@ import { drawFrom } from '../../world/seeded-ids.js';
 import type { RedLockProcess } from '../red-lock-process.js';
 import { closeDown } from '../red-lock-schedules.js';
 import { RedLockWorld } from '../red-lock-world.js';
-import { ClientStirs } from './client-stirs.js';
 import { LikeClients } from './like-clients.js';
 import { LikeServers } from './like-servers.js';
 import { RED_LOCK_FAULTS, RedLockTroubles } from './red-lock-faults.js';
@@ -26,6 +26,8 @@ import { type RedLockStep, RedLockSteps } from './red-lock-steps.js';
 const SERVERS = 3;
 /** Of all leases, in ms. */
 const WATCHDOG = 20_000;
+/** A timer that is set for later is the renewal of a lease; with it, nothing that was asked depends on the order of the answers. In ms. */
+const SOON = 5_000;
 /** Each step takes a little time, so that it can be seen which one came first, in ms. */
 const STEP = 0.001;
 /** The longest that users wait for each other when nothing else happens, in ms. */
@@ -81,7 +83,7 @@ class Run implements WorldRun<RedLockStep> {
     const world = (this.#world = new RedLockWorld(new Dice(1), lua, rates, KEY, way));
     const { clock } = world;
     this.#network = new SteppedNetwork(clock);
-    this.#stirs = new ClientStirs(clock);
+    this.#stirs = new ClientStirs(clock, SOON);
     this.#story = new Story(() => clock.now());
     const { isReduced } = chooser;
     const areLike = isReduced && scenario.isOfTries === true;
@@ -132,7 +134,7 @@ class Run implements WorldRun<RedLockStep> {
     for (let i = 0; i < count; i++) {
       this.#random.actor = `client ${i}`;
       await world.addClient(WATCHDOG);
-      this.#stirs.add(world.clients[i]!);
+      this.#stirs.add(world.clients[i]!.networks);
     }
     this.#random.actor = '';
     await world.clock.advance(Math.ceil(world.clock.now()) + 1.5 - world.clock.now());
@@ -199,7 +201,7 @@ class Run implements WorldRun<RedLockStep> {
 
   #markOf(actor: string): string {
     const client = this.#world.clients.find(({ name }) => name === actor);
-    return client ? this.#stirs.mark(client, this.#acts.names) : '';
+    return client ? this.#stirs.mark(client.networks, this.#acts.names) : '';
   }
 
   /**

@@ -1,33 +1,40 @@
-import type { SimulatedClient } from '../../client.js';
-import type { User } from './users.js';
+interface Client {
+  readonly name: string;
+}
+
+interface User<C> {
+  readonly client: C;
+  /** Users of one kind do the same. */
+  readonly kind: string;
+}
 
 /**
  * Which users and clients differ only in their names: users of one client that do the same, and clients whose users do the same. A run is the
  * same under other names. Of all those, the one is explored in which they take their turns in the order of their names: users when they
  * first act, clients when the server first handles a request of theirs.
  */
-export class Likeness {
-  readonly #users: User[] = [];
-  readonly #begun = new Set<SimulatedClient | User>();
+export class Likeness<C extends Client> {
+  readonly #users: User<C>[] = [];
+  readonly #begun = new Set<C | User<C>>();
 
-  constructor(private readonly clients: readonly SimulatedClient[]) {}
+  constructor(private readonly clients: readonly C[]) {}
 
-  add(user: User): void {
+  add(user: User<C>): void {
     this.#users.push(user);
   }
 
   /** It has had its first turn. */
-  begins(one: SimulatedClient | User): void {
+  begins(one: C | User<C>): void {
     this.#begun.add(one);
   }
 
-  mayBeServed(client: SimulatedClient): boolean {
+  mayBeServed(client: C): boolean {
     if (this.#begun.has(client)) return true;
     const kinds = this.#kindsOf(client);
     return this.#isNext(client, this.clients, (one) => this.#kindsOf(one) === kinds);
   }
 
-  mayAct(user: User): boolean {
+  mayAct(user: User<C>): boolean {
     const { client, kind } = user;
     return this.#isNext(user, this.#users, (one) => one.client === client && one.kind === kind);
   }
@@ -47,7 +54,7 @@ export class Likeness {
     });
   }
 
-  #isNext<T extends SimulatedClient | User>(
+  #isNext<T extends C | User<C>>(
     one: T,
     all: readonly T[],
     isAlike: (other: T) => boolean,
@@ -56,7 +63,7 @@ export class Likeness {
     return all.find((other) => !this.#begun.has(other) && isAlike(other)) === one;
   }
 
-  #kindsOf(client: SimulatedClient): string {
+  #kindsOf(client: C): string {
     const own = this.#users.filter((user) => user.client === client);
     return own
       .map(({ kind }) => kind)
