@@ -76,6 +76,8 @@ export interface Extent {
 }
 
 export interface TaskReport extends Omit<ExplorationReport, 'failure'> {
+  /** How long a core was busy with it. */
+  readonly seconds: number;
   readonly failure?: {
     /** The broken promise. */
     readonly accusation: string;
@@ -95,10 +97,13 @@ export async function explore(
   { runs, seed, reduction }: Extent,
   again: (steps: readonly string[]) => string,
 ): Promise<TaskReport> {
-  const { failure, ...counts } =
+  const before = process.cpuUsage();
+  const { failure, ...found } =
     seed === undefined
       ? await exploreAll(play, runs, reduction)
       : await exploreSome(play, seed, runs ?? 1);
+  const { user, system } = process.cpuUsage(before);
+  const counts = { ...found, seconds: Math.round((user + system) / 100_000) / 10 };
   if (failure === undefined) return counts;
   const take = (some: readonly string[]) => replay(play, some);
   const { accusation = '', steps, story } = await shrink(take, failure);
