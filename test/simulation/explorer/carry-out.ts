@@ -1,4 +1,4 @@
-import { type Choice, type Chooser, COVERED, DONE } from './choosers.js';
+import { type Chooser, COVERED, DONE } from './choosers.js';
 import type { RunReport } from './exploration.js';
 import { Footprint } from './footprint.js';
 
@@ -19,8 +19,6 @@ export interface WorldRun<S extends Step> {
     readonly due: readonly S[];
     readonly optional: readonly S[];
     readonly faults: readonly S[];
-    /** Those of one client that are all it may do next, whatever else happens before. */
-    own?(due: readonly S[]): Choice['own'];
   };
   /** Whether a promise was broken. */
   readonly isAccused: boolean;
@@ -76,11 +74,7 @@ async function takeSteps<S extends Step>(
     if (due.length === 0) return true;
     const steps = [...due, ...optional, ...faults].filter(({ isCovered }) => !isCovered);
     const possible = new Map(steps.map((step) => [step.name, step]));
-    const name = chooser.choose({
-      steps: [...possible.keys()],
-      faults: faults.length,
-      own: run.possible.own?.(due),
-    });
+    const name = chooser.choose([...possible.keys()], faults.length);
     if (name === DONE) return true;
     if (name === COVERED) return false;
     if (names.push(name) > most) run.accuse('the steps come to no end');

@@ -1,5 +1,6 @@
 import { seededRandom } from '../../support/seeded-random.js';
 import { Footprint } from './footprint.js';
+import { racesOf, type Taken } from './races.js';
 
 /** The run is not worth its end: the same one was explored in another order. */
 export const COVERED = Symbol('covered');
@@ -12,35 +13,30 @@ export const DONE = Symbol('done');
  */
 export type Reduction = 'none' | 'orders' | 'all';
 
-/** The steps that are possible, by their names. */
-export interface Choice {
-  /** At least one; the usual one first. */
-  readonly steps: readonly string[];
-  /** How many of the last ones are faults. */
-  readonly faults: number;
-  /** All that this client may do next, whatever else happens before. */
-  readonly own?: { readonly client: string; readonly steps: readonly string[] } | undefined;
-}
-
 /** Chooses the steps of a run, in place of dice. */
 export interface Chooser {
   /** Whether steps that come to the same as others are left out. */
   readonly isReduced: boolean;
   /** Whether the last step that was chosen was taken in an earlier run too, and judged there. */
   readonly isRepeating: boolean;
-  choose(choice: Choice): string | typeof COVERED | typeof DONE;
+  /**
+   * @param steps names of the possible steps, of which there is at least one; the usual one first
+   * @param faults how many of the last ones are faults
+   */
+  choose(steps: readonly string[], faults: number): string | typeof COVERED | typeof DONE;
   /** Called after each step that was chosen. */
   took(footprint: Footprint): void;
 }
 
 /** A state of the world, and what was explored from it. */
-interface Place extends Choice {
+interface Place extends Taken {
+  readonly steps: readonly string[];
   /** Steps that need not be taken here, because the runs with them were explored from an earlier place, in another order. */
   readonly asleep: ReadonlyMap<string, Footprint>;
   /** The steps from which all runs were explored. */
   readonly explored: Map<string, Footprint>;
-  step: string;
-  footprint?: Footprint;
+  /** The steps that are to be explored; `undefined`: all. */
+  readonly todo?: Set<string> | undefined;
 }
 
 /**
@@ -51,15 +47,29 @@ interface Place extends Choice {
  * Verification of Concurrent Systems, 1996): a step that was explored from a place need not be taken later from there, until a step was
  * taken that it depends on.
  *
- * Where all that a client may do next concerns only itself, the others need not come first: whatever they do, one of these steps is the
- * first of its own after that, and may as well be taken at once (persistent sets, ibid.).
+ * If it looks for races (source sets: Abdulla, Aronis, Jonsson, Sagonas, Optimal Dynamic Partial Order Reduction, 2014), another step than
+ * the first is explored at a place only if a run has shown that it, or what comes after it, might have come before the first, and that this
+ * is not the same. A step that is not taken until it is not possible any more, as a fault or what a user may do only for a while, is in no
+ * race of that run: it is explored at the last place where it is possible. Where nothing that follows depends on a late message, it is not
+ * explored both before the end of a run, where all of them arrive, and at it.
  */
 export class DepthFirst implements Chooser {
   readonly #way: Place[] = [];
   #depth = 0;
   #isNew = true;
+  /** The first place where the present run does something else than the one before. */
+  #changed = 0;
+  /** What was possible after the last step, if the run was left there. */
+  #left: readonly string[] = [];
 
-  constructor(private readonly reduction: Reduction = 'all') {}
+  /**
+   * @param looksForRaces whether footprints tell all that a step depends on, also what it might have found and did not, such as a watch;
+   * otherwise all steps are explored at each place that are not asleep
+   */
+  constructor(
+    private readonly reduction: Reduction = 'all',
+    private readonly looksForRaces = false,
+  ) {}
 
   get isReduced(): boolean {
     return this.reduction === 'all';
@@ -69,8 +79,7 @@ export class DepthFirst implements Chooser {
     return this.#depth < this.#way.length || !this.#isNew;
   }
 
-  choose(choice: Choice): string | typeof COVERED {
-    const { steps } = choice;
+  choose(steps: readonly string[]): string | typeof COVERED {
     const known = this.#way[this.#depth];
     if (known) {
       if (known.steps.join() !== steps.join())
@@ -81,10 +90,14 @@ export class DepthFirst implements Chooser {
       this.#isNew = known.footprint === undefined;
       return known.step;
     }
-    const place = { ...choice, asleep: this.#asleep(), explored: new Map(), step: '' };
-    const step = nextAt(place);
-    if (step === undefined) return COVERED;
-    this.#way.push({ ...place, step });
+    const asleep = this.#asleep();
+    const step = steps.find((one) => !asleep.has(one));
+    if (step === undefined) {
+      this.#left = steps;
+      return COVERED;
+    }
+    const todo = this.looksForRaces && this.isReduced ? new Set([step]) : undefined;
+    this.#way.push({ steps, asleep, explored: new Map(), todo, step });
     this.#depth += 1;
     this.#isNew = true;
     return step;
@@ -98,17 +111,36 @@ export class DepthFirst implements Chooser {
   /** Call it before each run but the first. False: all have been explored. */
   next(): boolean {
     this.#depth = 0;
+    this.#lookForRaces(this.#changed);
+    this.#left = [];
     for (let place = this.#way.at(-1); place; place = this.#way.at(-1)) {
       place.explored.set(place.step, place.footprint!);
       const next = nextAt(place);
       if (next !== undefined) {
         place.step = next;
-        place.footprint = undefined;
+        place.footprint = place.after = undefined;
+        this.#changed = this.#way.length - 1;
         return true;
       }
       this.#way.pop();
     }
     return false;
+  }
+
+  /** @param isNew from which place on the last run was new */
+  #lookForRaces(isNew: number): void {
+    const way = this.#way;
+    if (!this.looksForRaces || !this.isReduced) return;
+    for (const [i, { steps, step, todo }] of way.entries()) {
+      const later = way[i + 1]?.steps ?? this.#left;
+      for (const one of steps) if (one !== step && !later.includes(one)) todo!.add(one);
+    }
+    for (const { at, firsts } of racesOf(way, isNew)) {
+      const { steps, asleep, todo } = way[at]!;
+      const possible = firsts.filter((one) => steps.includes(one));
+      const isKnown = possible.some((one) => todo!.has(one) || asleep.has(one));
+      if (!isKnown && possible.length > 0) todo!.add(possible[0]!);
+    }
   }
 
   #asleep(): ReadonlyMap<string, Footprint> {
@@ -122,13 +154,10 @@ export class DepthFirst implements Chooser {
 }
 
 /** What is to be explored next from there, if there is something. */
-function nextAt({ steps, own, asleep, explored }: Place): string | undefined {
-  const isLeft = (step: string) => !explored.has(step) && !asleep.has(step);
-  if (own === undefined) return steps.find(isLeft);
-  const step = own.steps.find(isLeft);
-  if (step !== undefined) return step;
-  const isOwn = (one: string) => (explored.get(one) ?? asleep.get(one))!.isOfOnly(own.client);
-  return own.steps.every(isOwn) ? undefined : steps.find(isLeft);
+function nextAt({ steps, asleep, explored, todo }: Place): string | undefined {
+  return steps.find(
+    (one) => !explored.has(one) && !asleep.has(one) && (todo === undefined || todo.has(one)),
+  );
 }
 
 /** Of a fault at each step of a run at random, so that they are early in some runs and late in others. */
@@ -144,7 +173,7 @@ export class RandomWalk implements Chooser {
     this.#random = seededRandom(seed);
   }
 
-  choose({ steps, faults }: Choice): string {
+  choose(steps: readonly string[], faults: number): string {
     const isFault = this.#random() < RISK;
     const choice =
       isFault && faults > 0 ? steps.slice(-faults) : steps.slice(0, steps.length - faults);
@@ -164,7 +193,7 @@ export class Script implements Chooser {
     this.#left = [...steps];
   }
 
-  choose({ steps }: Choice): string | typeof DONE {
+  choose(steps: readonly string[]): string | typeof DONE {
     for (let step = this.#left.shift(); step !== undefined; step = this.#left.shift())
       if (steps.includes(step)) return step;
     return DONE;

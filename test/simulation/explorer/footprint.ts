@@ -19,12 +19,6 @@ export class Footprint {
     this.#written.add(thing);
   }
 
-  /** Whether it has read and changed nothing else. */
-  isOfOnly(thing: string): boolean {
-    const all = [...this.#read, ...this.#written];
-    return !this.isOfAll && all.every((one) => one === thing);
-  }
-
   /**
    * Whether two steps that are both possible lead to the same state in either order: neither changes what the other reads or changes.
    */

@@ -167,7 +167,11 @@ class Run implements WorldRun<RedisStep> {
     world.judge.strictSince = Math.min(world.judge.strictSince, world.clock.now());
     this.#isOver = true;
     // a waiter of which the server has not heard any more stays in the queue until the next one comes
-    if (this.size.faults > 1 || world.clients.some(({ process }) => process.isDead))
+    const { except = [] } = this.scenario;
+    const maySomeoneBeLeft =
+      this.size.faults > 1 || world.clients.some(({ process }) => process.isDead);
+    if (maySomeoneBeLeft && !except.includes('kill'))
+      // what it leaves may be lost
       await comeLast(world, this.#locks, LONGEST);
     await closeDown(world, this.#locks);
   }

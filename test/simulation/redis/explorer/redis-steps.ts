@@ -1,10 +1,8 @@
 import * as scripts from '../../../../lib/redis/scripts/index.js';
-import type { Choice } from '../../explorer/choosers.js';
 import type { Footprint } from '../../explorer/footprint.js';
 import type { Likeness } from '../../explorer/likeness.js';
 import type { Story } from '../../explorer/story.js';
 import type { Acts } from '../../explorer/acts.js';
-import type { Link } from '../network/link.js';
 import type { RedisProcess } from '../world/redis-process.js';
 import type { RedisWorld } from '../world/redis-world.js';
 import { type RedisTroubles, wayOf } from './redis-faults.js';
@@ -66,21 +64,6 @@ export class RedisSteps {
     return troubles.possible([...new Set(there())]).map((fault) => {
       return { ...fault, take: (footprint) => this.#fail(fault, footprint) };
     });
-  }
-
-  /**
-   * Those of a client to which nothing else can be sent: its servers have answered all on each connection on which it has read all, and
-   * publish nothing to it there. A fault may happen at any time, and time may pass between repairs.
-   */
-  own(due: readonly RedisStep[]): Choice['own'] {
-    const { isReduced, troubles, world } = this.cast;
-    if (!isReduced || this.#faultsLeft > 0 || troubles.repairs.length > 0) return undefined;
-    for (const { name: client, network } of world.clients) {
-      const own = due.filter(({ actor, isCovered }) => actor === client && !isCovered);
-      if (own.length > 0 && network.links.every(isSettled))
-        return { client, steps: own.map(({ name }) => name) };
-    }
-    return undefined;
   }
 
   /** The next message of those that only make a connection, and those that end one without subscriptions. */
@@ -153,12 +136,6 @@ export class RedisSteps {
     };
     return { name, actor, isCovered: isReduced && !likeness.mayAct(user), take };
   }
-}
-
-/** Whether there is something to read, or nothing will come. */
-function isSettled({ isOpen, up, down, session }: Link): boolean {
-  if (!isOpen || (down as SteppedWay).next) return true;
-  return !(up as SteppedWay).next && session.channels.size + session.shardChannels.size === 0;
 }
 
 const ABOUT_CHANNELS = /^(?:un)?s?subscribe$|^leave$/i;
