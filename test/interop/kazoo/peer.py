@@ -18,6 +18,15 @@ class CuratorNamedLock(Lock):
     _EXCLUDE_NAMES = ["-lock-"]
 
 
+SAYING = threading.Lock()
+
+
+def say(line):
+    """Writes a line at once: the words of what two threads print may come among each other."""
+    with SAYING:
+        print(line, flush=True)
+
+
 class Actor:
     """One owner of locks: a thread that does its commands one after the other."""
 
@@ -35,7 +44,7 @@ class Actor:
                 answer = "ok " + getattr(self, command)(*arguments)
             except Exception as error:
                 answer = f"error {error!r}"
-            print(self.name, answer, flush=True)
+            say(f"{self.name} {answer}")
 
     def acquire(self, lock, wait, _permits):
         timeout = None if int(wait) < 0 else int(wait) / 1000
@@ -59,7 +68,7 @@ class Actor:
 def main(connect, session_timeout):
     client = KazooClient(hosts=connect, timeout=int(session_timeout) / 1000)
     client.start()
-    print("ready", flush=True)
+    say("ready")
     actors = {}
     for line in sys.stdin:
         name, *words = line.split()
