@@ -127,15 +127,15 @@ export class DepthFirst implements Chooser {
     return false;
   }
 
-  /** @param isNew from which place on the last run was new */
-  #lookForRaces(isNew: number): void {
+  /** @param from which place on the last run was new */
+  #lookForRaces(from: number): void {
     const way = this.#way;
     if (!this.looksForRaces || !this.isReduced) return;
     for (const [i, { steps, step, todo }] of way.entries()) {
       const later = way[i + 1]?.steps ?? this.#left;
       for (const one of steps) if (one !== step && !later.includes(one)) todo!.add(one);
     }
-    for (const { at, firsts } of racesOf(way, isNew)) {
+    for (const { at, firsts } of racesOf(way, from)) {
       const { steps, asleep, todo } = way[at]!;
       const possible = firsts.filter((one) => steps.includes(one));
       const isKnown = possible.some((one) => todo!.has(one) || asleep.has(one));

@@ -23,11 +23,11 @@ interface Race {
  * It is not known here which message was sent because of which step. But if the first has caused the second, or what comes before that,
  * none of `firsts` is possible where the first was taken.
  *
- * @param isNew the first step that may be the second of a race
+ * @param from the first step that may be the second of a race
  */
-export function racesOf(run: readonly Taken[], isNew: number): Race[] {
+export function racesOf(run: readonly Taken[], from: number): Race[] {
   const races: Race[] = [];
-  for (let j = isNew; j < run.length; j++) {
+  for (let j = from; j < run.length; j++) {
     const { step } = run[j]!;
     const after = (run[j]!.after = orderOf(run, j));
     for (let i = 0; i < j; i++) {
@@ -54,4 +54,5 @@ function orderOf(run: readonly Taken[], j: number): boolean[] {
   return after;
 }
 
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+const range = (first: number, end: number) =>
+  Array.from({ length: end - first }, (_, i) => first + i);

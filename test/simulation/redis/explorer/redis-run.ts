@@ -166,18 +166,21 @@ class Run implements WorldRun<RedisStep> {
     if (this.size.faults > 0) await world.time.pass(SETTLED);
     world.judge.strictSince = Math.min(world.judge.strictSince, world.clock.now());
     this.#isOver = true;
-    // a waiter of which the server has not heard any more stays in the queue until the next one comes
-    const { except = [] } = this.scenario;
-    const maySomeoneBeLeft =
-      this.size.faults > 1 || world.clients.some(({ process }) => process.isDead);
-    if (maySomeoneBeLeft && !except.includes('kill'))
-      // what it leaves may be lost
-      await comeLast(world, this.#locks, LONGEST);
+    if (this.#maySomethingBeLeft) await comeLast(world, this.#locks, LONGEST);
     await closeDown(world, this.#locks);
   }
 
   async abandon(): Promise<void> {
     for (const { locks } of this.#world.clients) void locks.close();
+  }
+
+  /**
+   * A waiter of which the server has not heard any more stays in the queue until the next user comes. That one may not get a lock of
+   * which a dead client keeps its part for ever.
+   */
+  get #maySomethingBeLeft(): boolean {
+    if (this.scenario.except?.includes('kill')) return false;
+    return this.size.faults > 1 || this.#world.clients.some(({ process }) => process.isDead);
   }
 
   /** The clients with users, as far as they have live processes. */
