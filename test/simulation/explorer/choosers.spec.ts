@@ -44,7 +44,7 @@ class Play {
 }
 
 function exploreAll(lives: readonly (readonly Deed[])[], reduction: Reduction) {
-  const chooser = new DepthFirst(reduction, true);
+  const chooser = new DepthFirst(reduction);
   const outcomes: string[] = [];
   let covered = 0;
   do {
@@ -73,24 +73,17 @@ describe('All runs, depth first', () => {
     expect(covered).toBe(0);
   });
 
-  it.each(['orders', 'all'] as const)('are one of each outcome where %s are left out', (what) => {
-    const { outcomes } = exploreAll(LIVES, what);
+  it('are one of each outcome where orders are left out', () => {
+    const { outcomes, covered } = exploreAll(LIVES, 'orders');
     expect([...outcomes].sort()).toEqual([...new Set(exploreAll(LIVES, 'none').outcomes)].sort());
+    expect(covered).toBeGreaterThan(20);
   });
 
-  it('are hardly begun in an order that is known already', () => {
-    expect(exploreAll(LIVES, 'orders').covered).toBeGreaterThan(20);
-    expect(exploreAll(LIVES, 'all').covered).toBeLessThan(5);
+  it('have what is possible only for a while at each place where it matters', () => {
+    const fleeting: Deed[][] = [['own', 'shared', 'own', 'shared'], ['shared'], ['fleeting']];
+    const { outcomes } = exploreAll(fleeting, 'orders');
+    const all = new Set(exploreAll(fleeting, 'none').outcomes);
+    expect([...outcomes].sort()).toEqual([...all].sort());
+    expect(all.size).toBe(3 + 9); // without it, and with it anywhere but at the end
   });
-
-  it.each(['orders', 'all'] as const)(
-    'have what is possible only for a while at each place where it matters: %s are left out',
-    (what) => {
-      const fleeting: Deed[][] = [['own', 'shared', 'own', 'shared'], ['shared'], ['fleeting']];
-      const { outcomes } = exploreAll(fleeting, what);
-      const all = new Set(exploreAll(fleeting, 'none').outcomes);
-      expect([...outcomes].sort()).toEqual([...all].sort());
-      expect(all.size).toBe(3 + 9); // without it, and with it anywhere but at the end
-    },
-  );
 });

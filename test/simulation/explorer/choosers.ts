@@ -1,6 +1,5 @@
 import { seededRandom } from '../../support/seeded-random.js';
 import { Footprint } from './footprint.js';
-import { racesOf, type Taken } from './races.js';
 
 /** The run is not worth its end: the same one was explored in another order. */
 export const COVERED = Symbol('covered');
@@ -29,14 +28,14 @@ export interface Chooser {
 }
 
 /** A state of the world, and what was explored from it. */
-interface Place extends Taken {
+interface Place {
   readonly steps: readonly string[];
   /** Steps that need not be taken here, because the runs with them were explored from an earlier place, in another order. */
   readonly asleep: ReadonlyMap<string, Footprint>;
   /** The steps from which all runs were explored. */
   readonly explored: Map<string, Footprint>;
-  /** The steps that are to be explored; `undefined`: all. */
-  readonly todo?: Set<string> | undefined;
+  step: string;
+  footprint?: Footprint;
 }
 
 /**
@@ -46,30 +45,13 @@ interface Place extends Taken {
  * Of runs that differ only in the order of independent steps, one is explored (sleep sets: Godefroid, Partial-Order Methods for the
  * Verification of Concurrent Systems, 1996): a step that was explored from a place need not be taken later from there, until a step was
  * taken that it depends on.
- *
- * If it looks for races (source sets: Abdulla, Aronis, Jonsson, Sagonas, Optimal Dynamic Partial Order Reduction, 2014), another step than
- * the first is explored at a place only if a run has shown that it, or what comes after it, might have come before the first, and that this
- * is not the same. A step that is not taken until it is not possible any more, as a fault or what a user may do only for a while, is in no
- * race of that run: it is explored at the last place where it is possible. Where nothing that follows depends on a late message, it is not
- * explored both before the end of a run, where all of them arrive, and at it.
  */
 export class DepthFirst implements Chooser {
   readonly #way: Place[] = [];
   #depth = 0;
   #isNew = true;
-  /** The first place where the present run does something else than the one before. */
-  #changed = 0;
-  /** What was possible after the last step, if the run was left there. */
-  #left: readonly string[] = [];
 
-  /**
-   * @param looksForRaces whether footprints tell all that a step depends on, also what it might have found and did not, such as a watch;
-   * otherwise all steps are explored at each place that are not asleep
-   */
-  constructor(
-    private readonly reduction: Reduction = 'all',
-    private readonly looksForRaces = false,
-  ) {}
+  constructor(private readonly reduction: Reduction = 'all') {}
 
   get isReduced(): boolean {
     return this.reduction === 'all';
@@ -92,12 +74,8 @@ export class DepthFirst implements Chooser {
     }
     const asleep = this.#asleep();
     const step = steps.find((one) => !asleep.has(one));
-    if (step === undefined) {
-      this.#left = steps;
-      return COVERED;
-    }
-    const todo = this.looksForRaces && this.isReduced ? new Set([step]) : undefined;
-    this.#way.push({ steps, asleep, explored: new Map(), todo, step });
+    if (step === undefined) return COVERED;
+    this.#way.push({ steps, asleep, explored: new Map(), step });
     this.#depth += 1;
     this.#isNew = true;
     return step;
@@ -111,36 +89,18 @@ export class DepthFirst implements Chooser {
   /** Call it before each run but the first. False: all have been explored. */
   next(): boolean {
     this.#depth = 0;
-    this.#lookForRaces(this.#changed);
-    this.#left = [];
     for (let place = this.#way.at(-1); place; place = this.#way.at(-1)) {
-      place.explored.set(place.step, place.footprint!);
-      const next = nextAt(place);
+      const { steps, asleep, explored } = place;
+      explored.set(place.step, place.footprint!);
+      const next = steps.find((one) => !explored.has(one) && !asleep.has(one));
       if (next !== undefined) {
         place.step = next;
-        place.footprint = place.after = undefined;
-        this.#changed = this.#way.length - 1;
+        place.footprint = undefined;
         return true;
       }
       this.#way.pop();
     }
     return false;
-  }
-
-  /** @param from which place on the last run was new */
-  #lookForRaces(from: number): void {
-    const way = this.#way;
-    if (!this.looksForRaces || !this.isReduced) return;
-    for (const [i, { steps, step, todo }] of way.entries()) {
-      const later = way[i + 1]?.steps ?? this.#left;
-      for (const one of steps) if (one !== step && !later.includes(one)) todo!.add(one);
-    }
-    for (const { at, firsts } of racesOf(way, from)) {
-      const { steps, asleep, todo } = way[at]!;
-      const possible = firsts.filter((one) => steps.includes(one));
-      const isKnown = possible.some((one) => todo!.has(one) || asleep.has(one));
-      if (!isKnown && possible.length > 0) todo!.add(possible[0]!);
-    }
   }
 
   #asleep(): ReadonlyMap<string, Footprint> {
@@ -151,13 +111,6 @@ export class DepthFirst implements Chooser {
       candidates.filter(([, footprint]) => footprint.isIndependentOf(before.footprint!)),
     );
   }
-}
-
-/** What is to be explored next from there, if there is something. */
-function nextAt({ steps, asleep, explored, todo }: Place): string | undefined {
-  return steps.find(
-    (one) => !explored.has(one) && !asleep.has(one) && (todo === undefined || todo.has(one)),
-  );
 }
 
 /** Of a fault at each step of a run at random, so that they are early in some runs and late in others. */

@@ -37,9 +37,10 @@ export interface ExplorationReport {
 /** Explores all runs, one after the other, up to that many; ends at the first that breaks a promise. */
 async function exploreAll(
   play: Play,
-  { runs: limit = Infinity, reduction, looksForRaces }: Extent,
+  limit = Infinity,
+  reduction?: Reduction,
 ): Promise<ExplorationReport> {
-  const chooser = new DepthFirst(reduction, looksForRaces);
+  const chooser = new DepthFirst(reduction);
   const tally = new Tally(play);
   for (;;) {
     const failure = await tally.explore(chooser);
@@ -72,8 +73,6 @@ export interface Extent {
   readonly seed?: number;
   /** Default: all. */
   readonly reduction?: Reduction;
-  /** Whether footprints tell enough to look for races: see `DepthFirst`. Default: false. */
-  readonly looksForRaces?: boolean;
 }
 
 export interface TaskReport extends Omit<ExplorationReport, 'failure'> {
@@ -95,13 +94,14 @@ export interface TaskReport extends Omit<ExplorationReport, 'failure'> {
  */
 export async function explore(
   play: Play,
-  extent: Extent,
+  { runs, seed, reduction }: Extent,
   again: (steps: readonly string[]) => string,
 ): Promise<TaskReport> {
-  const { runs, seed } = extent;
   const before = process.cpuUsage();
   const { failure, ...found } =
-    seed === undefined ? await exploreAll(play, extent) : await exploreSome(play, seed, runs ?? 1);
+    seed === undefined
+      ? await exploreAll(play, runs, reduction)
+      : await exploreSome(play, seed, runs ?? 1);
   const { user, system } = process.cpuUsage(before);
   const counts = { ...found, seconds: Math.round((user + system) / 100_000) / 10 };
   if (failure === undefined) return counts;

@@ -23,7 +23,7 @@ export async function performRedis(task: RedisTask): Promise<TaskReport> {
   const again = (steps: readonly string[]) =>
     `npm run explore -- '${JSON.stringify({ redis, clients, requests, faults, kinds, bug, steps })}'`;
   try {
-    return await explore(playOfRedis(task), { ...task, looksForRaces: true }, again);
+    return await explore(playOfRedis(task), task, again);
   } finally {
     remove();
   }
