@@ -103,7 +103,7 @@ export function renewalSuite({ it, test, stage }: OnRedis): void {
 
   test('continues after a time in which the servers refused, and sends them little meanwhile', async () => {
     const keys = Array.from({ length: 50 }, (_, n) => `{${stage().key}}:${n}`);
-    const client = await stage().client({ watchdogTimeout: 3_000 });
+    const client = await stage().client({ watchdogTimeout: 6_000 });
     const leases = await Promise.all(keys.map((key) => client.mutex(key).acquire()));
     const log = await stage().log();
     await stage().commands('CONFIG', 'SET', 'min-replicas-to-write', 5); // NOREPLICAS
@@ -114,7 +114,7 @@ export function renewalSuite({ it, test, stage }: OnRedis): void {
       await stage().commands('CONFIG', 'SET', 'min-replicas-to-write', 0);
     }
     await eventually('the leases are whole again', () =>
-      leases.every((lease) => lease.remaining() > 2_400),
+      leases.every((lease) => lease.remaining() > 4_800),
     );
     await Promise.all(leases.map((lease) => lease.release()));
   });
