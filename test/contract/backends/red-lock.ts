@@ -54,7 +54,10 @@ export class RedLockStage implements LockStage {
 
   async reset(): Promise<void> {
     this.#key = nextKey();
-    [this.mine, this.theirs] = await Promise.all([this.client(), this.client()]);
+    const both = ([this.mine, this.theirs] = await Promise.all([this.client(), this.client()]));
+    await eventually('both are connected to all servers, not only to a majority', () =>
+      both.every(({ locks }) => locks.status().health === 'up'),
+    );
   }
 
   async client(options: StageClientOptions = {}): Promise<RedLockStageClient> {
