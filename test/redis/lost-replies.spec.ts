@@ -102,7 +102,7 @@ describe('A release on Redis while a renewal is under way', () => {
   beforeEach(async () => {
     await server().command('FLUSHALL');
     const connect = { host: proxy().host, port: proxy().port, ...AT_ONCE };
-    client = await connected({ connect, watchdogTimeout: 3_000 });
+    client = await connected({ connect, watchdogTimeout: 6_000 });
     theirs = await connected({ connect: server().url });
     lost.length = 0;
     client.on('lost', (event) => lost.push(event));
