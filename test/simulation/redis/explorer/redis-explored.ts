@@ -1,4 +1,5 @@
 import type { PlantedBug } from '../world/planted.js';
+import type { RedisFault } from './redis-faults.js';
 import type { RedisScenarioName, RedisSize } from './redis-scenarios.js';
 import type { RedisTask } from './redis-tasks.js';
 
@@ -35,6 +36,9 @@ const CUT: RedisSize = { clients: 1, faults: 1, kinds: ['cut'] };
 
 const ONE: RedisSize = { clients: 1, faults: 1 };
 const MIGRATE: RedisSize = { ...ONE, kinds: ['migrate'] };
+/** Faults in which no time passes, and three of them. */
+const AT_ONCE: readonly RedisFault[] = ['cut', 'lose', 'fill', 'fail over', 'demote'];
+const THREE: readonly RedisFault[] = ['cut', 'lose', 'demote'];
 
 export const REDIS_EXPLORED: readonly RedisExplored[] = [
   row('mutex', TWO, 26, 1),
@@ -87,6 +91,35 @@ export const REDIS_EXPLORED: readonly RedisExplored[] = [
   row('fair semaphore', { ...ONE, faults: 2 }, 11_891, 2, 'long'),
   row('fair mutex', { ...ONE, faults: 2 }, 11_268, 2, 'long'),
   row('fair mutex', { clients: 3, faults: 0 }, 2_847, 1, 'long'),
+  row('spin lock', { ...ONE, faults: 2 }, 11_268, 2, 'long'),
+  row('semaphore', { ...ONE, faults: 2 }, 11_891, 2, 'long'),
+  row('plain semaphore', { ...ONE, faults: 2 }, 3_821, 1, 'long'),
+  row('plain mutex', { ...ONE, faults: 2 }, 11_268, 2, 'long'),
+  row('extended mutex', { ...ONE, faults: 2, kinds: AT_ONCE }, 13_253, 1, 'long'),
+  row('multi-lock', { ...ONE, faults: 2 }, 34_330, 2, 'long'),
+  row('mutex', { ...ONE, faults: 3, kinds: AT_ONCE }, 55_077, 1, 'long'),
+  row('fair mutex', { ...ONE, faults: 3, kinds: AT_ONCE }, 55_162, 1, 'long'),
+  row('semaphore', { ...ONE, faults: 3, kinds: AT_ONCE }, 55_379, 1, 'long'),
+  row('fair semaphore', { ...ONE, faults: 3, kinds: AT_ONCE }, 55_379, 1, 'long'),
+  row('spin lock', { ...ONE, faults: 3, kinds: AT_ONCE }, 55_077, 1, 'long'),
+  row('plain mutex', { ...ONE, faults: 3, kinds: AT_ONCE }, 55_077, 1, 'long'),
+  row('plain semaphore', { ...ONE, faults: 3, kinds: AT_ONCE }, 59_817, 1, 'long'),
+  row('multi-lock', { ...ONE, faults: 3, kinds: AT_ONCE }, 55_077, 1, 'long'),
+  row('mutex that is re-entered', { ...ONE, faults: 2, kinds: AT_ONCE }, 2_516, 1, 'long'),
+  row('read/write lock', { ...ONE, faults: 2, kinds: AT_ONCE }, 4_453, 1, 'long'),
+  row(
+    'mutex that is handed on',
+    { ...ONE, requests: 2, faults: 2, kinds: AT_ONCE },
+    21_499,
+    1,
+    'long',
+  ),
+  row('mutex with guarded writes', { ...ONE, faults: 2, kinds: AT_ONCE }, 27_548, 1, 'long'),
+  row('mutex', { ...ONE, faults: 4, kinds: THREE }, 90_744, 1, 'long'),
+  row('fair mutex', { ...ONE, faults: 4, kinds: THREE }, 93_119, 1, 'long'),
+  row('semaphore', { ...ONE, faults: 4, kinds: THREE }, 97_866, 1, 'long'),
+  row('fair semaphore', { ...ONE, faults: 4, kinds: THREE }, 97_866, 1, 'long'),
+  row('spin lock', { ...ONE, faults: 4, kinds: THREE }, 90_744, 1, 'long'),
 ];
 
 /** With these it is tested whether more is left out than orders of independent steps: something that a client can see. */
