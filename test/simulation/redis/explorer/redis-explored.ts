@@ -36,9 +36,10 @@ const CUT: RedisSize = { clients: 1, faults: 1, kinds: ['cut'] };
 
 const ONE: RedisSize = { clients: 1, faults: 1 };
 const MIGRATE: RedisSize = { ...ONE, kinds: ['migrate'] };
-/** Faults in which no time passes, and three of them. */
+/** Faults in which no time passes. */
 const AT_ONCE: readonly RedisFault[] = ['cut', 'lose', 'fill', 'fail over', 'demote'];
 const THREE: readonly RedisFault[] = ['cut', 'lose', 'demote'];
+const AND_KILL: readonly RedisFault[] = ['cut', 'lose', 'kill', 'fill', 'demote'];
 
 export const REDIS_EXPLORED: readonly RedisExplored[] = [
   row('mutex', TWO, 26, 1),
@@ -120,6 +121,26 @@ export const REDIS_EXPLORED: readonly RedisExplored[] = [
   row('semaphore', { ...ONE, faults: 4, kinds: THREE }, 97_866, 1, 'long'),
   row('fair semaphore', { ...ONE, faults: 4, kinds: THREE }, 97_866, 1, 'long'),
   row('spin lock', { ...ONE, faults: 4, kinds: THREE }, 90_744, 1, 'long'),
+  row(
+    'mutex of those who try',
+    { ...TWO, faults: 1, kinds: ['cut', 'lose', 'kill', 'demote'] },
+    3_690,
+    9,
+    'long',
+  ),
+  row('spin lock', { ...TWO, faults: 1, kinds: ['cut', 'lose', 'kill', 'demote'] }, 453, 4, 'long'),
+  row('mutex of the impatient', { ...TWO, faults: 1, kinds: AND_KILL }, 13_717, 9, 'long'),
+  row('fair mutex of the impatient', { ...TWO, faults: 1, kinds: AND_KILL }, 7_820, 9, 'long'),
+  row('fair semaphore', { ...TWO, faults: 1, kinds: AND_KILL }, 4_043, 4, 'long'),
+  row(
+    'mutex that is handed on',
+    { ...TWO, faults: 1, kinds: ['kill', 'fill', 'demote'] },
+    6_648,
+    4,
+    'long',
+  ),
+  row('semaphore', { ...TWO, faults: 1, kinds: THREE }, 3_510, 1, 'long'),
+  row('read/write lock', { ...TWO, faults: 1, kinds: ['lose'] }, 5_216, 2, 'long'),
 ];
 
 /** With these it is tested whether more is left out than orders of independent steps: something that a client can see. */
