@@ -202,14 +202,16 @@ export function connectionStatesSuite(
 
   const describeIfExpiring = sessionsExpire ? describe : () => {}; // else no client may call a server silent
   describeIfExpiring('a server that falls silent', () => {
-    beforeEach(async () => {
+    beforeEach(() => begin(2_000, 'own'));
+
+    async function begin(sessionTimeout: number, name: string): Promise<void> {
       network.cut();
       void connection.close();
-      ({ connection, network } = await environment().faultyConnection({ sessionTimeout: 2_000 }));
+      ({ connection, network } = await environment().faultyConnection({ sessionTimeout }));
       states = await connected(connection);
       await connection.sync(root);
-      await create('own');
-    });
+      await create(name);
+    }
 
     it('is noticed, and the session is given up before the server can expire it', async () => {
       const order: string[] = [];
@@ -242,12 +244,13 @@ export function connectionStatesSuite(
     });
 
     it('keeps a session alive that has nothing to say', async () => {
+      await begin(4_000, 'idle'); // a busy machine may well be silent for two seconds
       const { session } = connection;
       const start = performance.now();
-      await eventually('3 s without a request', () => performance.now() - start > 3_000);
+      await eventually('5 s without a request', () => performance.now() - start > 5_000);
       expect(session!.isAlive).toBe(true);
-      expect(states).not.toContain('LOST'); // a busy machine may well have been silent for a moment
-      expect(await othersList()).toEqual(['own']);
+      expect(states).not.toContain('LOST');
+      expect(await othersList()).toContain('idle');
     });
   });
 

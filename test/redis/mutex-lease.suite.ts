@@ -122,13 +122,13 @@ export function renewalSuite({ it, test, stage }: OnRedis): void {
   test('continues after the connection was cut', async () => {
     const { key } = stage();
     const states: string[] = [];
-    const client = await stage().client(SHORT);
+    const client = await stage().client({ watchdogTimeout: 3_000 });
     client.on('connection', ({ state }) => states.push(state));
     const lease = await client.mutex(key).acquire();
     await stage().commands('CLIENT', 'KILL', 'TYPE', 'normal');
     if (!stage().isCluster) await eventually('it is back', () => states.includes('RECONNECTED'));
     const log = await stage().log();
-    await eventually('it is renewed', async () => (await renewals(log)).length > 3);
+    await eventually('it is renewed', async () => (await renewals(log)).length > 0);
     expect(lease.isHeld).toBe(true);
     await lease.release();
   });

@@ -14,7 +14,7 @@ export function useShared<T extends { stop(): unknown }>(start: () => Promise<T>
   let shared: T | undefined;
   beforeAll(async () => {
     shared = await start();
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await shared?.stop();
   });
