@@ -25,7 +25,7 @@ const STEP = 0.01;
 /** The longest that users wait for each other when nothing else happens, in ms: the judge does not wait so long. */
 const LONGEST = 10_000;
 /** Far more than any run has where no client asks again and again. */
-const MOST_STEPS = 200;
+const MOST_STEPS = 400;
 
 /** Carries out one run of a scenario, step by step, as the chooser says. */
 export function play(scenario: Scenario, chooser: Chooser): Promise<RunReport> {

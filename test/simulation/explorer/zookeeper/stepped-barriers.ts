@@ -77,18 +77,32 @@ interface Member {
 }
 
 /** A double barrier that users enter and leave one step after the other: all begin together, and end together. */
-export class SteppedDoubleBarrier {
+export class SteppedDoubleBarrier extends Observer {
+  override lasting = 0;
   #arrived = 0;
+  #begun = 0;
   readonly #inside = new Set<Member>();
-  #hasLost = false;
+  /** Those that have lost a session. */
+  readonly #lost = new Set<SimulatedClient>();
 
   /** @param memberQty how many users there are */
   constructor(
-    private readonly world: World,
+    world: World,
     private readonly memberQty: number,
   ) {
-    for (const { connection } of world.clients)
-      connection.onStateChange((state) => (this.#hasLost ||= state === 'LOST'));
+    super(world);
+    world.observers.push(this);
+    for (const client of world.clients)
+      client.connection.onStateChange((state) => {
+        if (state === 'LOST') this.#lost.add(client);
+      });
+  }
+
+  /** Where no member is left, nobody removes the node `ready`. */
+  override stop(): void {
+    const { clients } = this.world;
+    const isGone = (client: SimulatedClient) => client.process.isDead || this.#lost.has(client);
+    if (clients.every(isGone)) this.lasting = 3; // with its two directories
   }
 
   async pass(user: User): Promise<void> {
@@ -110,7 +124,7 @@ export class SteppedDoubleBarrier {
 
   #comesIn(client: SimulatedClient): Member {
     const { tree } = this.world.server;
-    const member = { client, sign: `/session-of-${client.name.replace(' ', '-')}` };
+    const member = { client, sign: `/sign-${(this.#begun += 1)}` };
     this.#inside.add(member);
     const { EPHEMERAL: mode } = CreateMode;
     const sessionId = client.connection.session?.id ?? '';
@@ -139,7 +153,8 @@ export class SteppedDoubleBarrier {
       return true;
     } catch (error) {
       const code = codeOf(error);
-      const hasLost = this.#hasLost || this.world.clients.some(({ process }) => process.isDead);
+      const hasLost =
+        this.#lost.size > 0 || this.world.clients.some(({ process }) => process.isDead);
       const isForAReason =
         (code === 'LOCK_TIMEOUT' && hasLost) ||
         (code === 'LOCK_LOST' && member !== undefined && !this.#isThere(member));
@@ -150,11 +165,11 @@ export class SteppedDoubleBarrier {
   }
 
   #note(what: string, { name }: SimulatedClient): void {
-    this.world.history.note(what, `request 1 of ${name}`);
+    this.note(what, `request 1 of ${name}`);
   }
 
   #accuse({ name }: SimulatedClient, what: string): void {
-    this.world.history.accuse(`${name} ${what}`);
+    this.accuse(`${name} ${what}`);
   }
 }
 
