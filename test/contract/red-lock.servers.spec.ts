@@ -41,8 +41,13 @@ clientStatusLossSuite(
     const nodes = servers.map((server) => server.client({ lazyConnect: true }));
     const each = (work: 'kill' | 'restart' | 'stop') =>
       Promise.all(servers.map((server) => server[work]())).then(() => {});
+    const client = await createRedLockClient('contract', { nodes, watchdogTimeout: 2_000 });
     return {
-      client: await createRedLockClient('contract', { nodes, watchdogTimeout: 2_000 }),
+      client,
+      async connect() {
+        await client.connect(); // to a majority
+        await eventually('all are up', () => client.status().health === 'up');
+      },
       kill: () => each('kill'),
       restart: () => each('restart'),
       stop: () => each('stop'),

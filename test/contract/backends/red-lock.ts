@@ -54,7 +54,8 @@ export class RedLockStage implements LockStage {
 
   async reset(): Promise<void> {
     this.#key = nextKey();
-    const both = ([this.mine, this.theirs] = await Promise.all([this.client(), this.client()]));
+    const both = await Promise.all([this.client(), this.client()]);
+    [this.mine, this.theirs] = both;
     await eventually('both are connected to all servers, not only to a majority', () =>
       both.every(({ locks }) => locks.status().health === 'up'),
     );

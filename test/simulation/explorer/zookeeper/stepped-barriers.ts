@@ -98,11 +98,12 @@ export class SteppedDoubleBarrier extends Observer {
       });
   }
 
-  /** Where no member is left, nobody removes the node `ready`. */
+  /** Where all members have lost their sessions, the node `ready` stays, in its two directories. */
   override stop(): void {
-    const { clients } = this.world;
+    const { clients, server } = this.world;
     const isGone = (client: SimulatedClient) => client.process.isDead || this.#lost.has(client);
-    if (clients.every(isGone)) this.lasting = 3; // with its two directories
+    const mayStay = clients.every(isGone) && server.tree.get(`${PATH}/ready`) !== undefined;
+    this.lasting = mayStay ? 3 : 0;
   }
 
   async pass(user: User): Promise<void> {
