@@ -98,12 +98,14 @@ export class SteppedDoubleBarrier extends Observer {
       });
   }
 
-  /** Where all members have lost their sessions, the node `ready` stays, in its two directories. */
+  /**
+   * Where all members have lost their sessions, the node `ready` stays; and in any case its two directories, as a server collects no
+   * container that never had a child.
+   */
   override stop(): void {
     const { clients, server } = this.world;
     const isGone = (client: SimulatedClient) => client.process.isDead || this.#lost.has(client);
-    const mayStay = clients.every(isGone) && server.tree.get(`${PATH}/ready`) !== undefined;
-    this.lasting = mayStay ? 3 : 0;
+    if (clients.every(isGone)) this.lasting = server.tree.get(`${PATH}/ready`) ? 3 : 2;
   }
 
   async pass(user: User): Promise<void> {
