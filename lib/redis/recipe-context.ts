@@ -27,6 +27,12 @@ export interface RedisLockClientSettings {
   readonly events: LockEventEmitter;
   readonly clock: Clock;
   readonly options: RedisLockOptions;
+  /**
+   * Returns numbers from 0 to below 1, at which renewals are spread over time.
+   *
+   * @default Math.random
+   */
+  readonly random?: () => number;
 }
 
 /** State that a client shares with all of its recipes. Its identity is the scope of re-entry. Times are in milliseconds. */
@@ -72,7 +78,7 @@ export interface RecipeContext extends LockScope {
 
 /** Creates the state that the recipes of a client share. */
 export function makeRecipeContext(settings: RedisLockClientSettings): RecipeContext {
-  const { name, connection, events, clock, options } = settings;
+  const { name, connection, events, clock, options, random } = settings;
   const { wait = 'forever', connectTimeout = 15_000, replicas } = options;
   const { watchdogTimeout = 30_000, fairLockWaitTimeout = 300_000 } = options;
   const { semaphoreTimeToLive = '' } = options;
@@ -90,7 +96,7 @@ export function makeRecipeContext(settings: RedisLockClientSettings): RecipeCont
     fairLockWaitTimeout,
     semaphoreTimeToLive,
     replicas,
-    renewal: new Watchdog(connection, clock, Math.random, worker?.mirror),
+    renewal: new Watchdog(connection, clock, random, worker?.mirror),
     renewalWorker: worker,
     releases,
     lines: new LocalQueues(),

@@ -6,6 +6,9 @@ import {
 } from '../core/errors/index.js';
 import type { LockActivity, LockClient } from '../core/lock-client.js';
 import { DEFAULT_LOCK_CLIENT } from '../lock.constants.js';
+import type { RedisLockClient } from '../redis/redis-lock-client.js';
+import type { ControlledClient } from './controlled-client.js';
+import type { RedisLockTestingOptions } from './redis/redis-testing-client.js';
 import { type LockTestingOptions, TestingClient } from './testing-client.js';
 import { TestingClock } from './testing-clock.js';
 
@@ -29,7 +32,7 @@ const PACE = 20;
 @Injectable()
 export class LockTesting implements BeforeApplicationShutdown {
   readonly #clock = new TestingClock();
-  readonly #clients = new Map<string, TestingClient>();
+  readonly #clients = new Map<string, ControlledClient>();
 
   /** Virtual time that has passed, in ms. */
   get now(): number {
@@ -42,8 +45,25 @@ export class LockTesting implements BeforeApplicationShutdown {
    * @throws LockOptionsError, LockClientDuplicateError
    */
   createClient(name = DEFAULT_LOCK_CLIENT, options: LockTestingOptions = {}): LockClient {
-    if (this.#clients.has(name)) throw new LockClientDuplicateError(name);
+    this.#refuseDuplicate(name);
     const client = new TestingClient(name, options, this.#clock);
+    this.#clients.set(name, client);
+    return client.locks;
+  }
+
+  /**
+   * As `createClient`, but the client is the one for Redis, with all of its features and its rules: it runs its scripts on a
+   * simulated Redis of its own. The clock of that server starts at `Date.now()`. Needs the npm package `fengari`.
+   *
+   * Rejects with `LockOptionsError`, `LockClientDuplicateError`, or with `LockConnectionError` when `fengari` is not installed.
+   */
+  async createRedisClient(
+    name = DEFAULT_LOCK_CLIENT,
+    options: RedisLockTestingOptions = {},
+  ): Promise<RedisLockClient> {
+    const { RedisTestingClient } = await import('./redis/redis-testing-client.js');
+    const client = await RedisTestingClient.create(name, options, this.#clock);
+    this.#refuseDuplicate(name);
     this.#clients.set(name, client);
     return client.locks;
   }
@@ -123,7 +143,11 @@ export class LockTesting implements BeforeApplicationShutdown {
     return locks.activity().filter((activity) => activity.state === state);
   }
 
-  #client(name = DEFAULT_LOCK_CLIENT): TestingClient {
+  #refuseDuplicate(name: string): void {
+    if (this.#clients.has(name)) throw new LockClientDuplicateError(name);
+  }
+
+  #client(name = DEFAULT_LOCK_CLIENT): ControlledClient {
     const client = this.#clients.get(name);
     if (!client) throw new LockClientUnknownError(name, [...this.#clients.keys()]);
     return client;

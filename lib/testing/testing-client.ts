@@ -14,6 +14,7 @@ import { EmbeddedLink } from '../embedded/embedded-transport.js';
 import { validateLease, validateMaxHold } from '../redis/locks/redis-lease.js';
 import { SessionConnection } from '../zookeeper/connection/session-connection.js';
 import { ZooKeeperLockClient } from '../zookeeper/zookeeper-lock-client.js';
+import { type ControlledClient, locksToLose } from './controlled-client.js';
 import type { TestingClock } from './testing-clock.js';
 
 /** Acquire options with the additional options of Redis locks. */
@@ -76,15 +77,15 @@ export interface LockTestingOptions extends EmbeddedLockOptions {
 /** Tick of a ZooKeeper server, in ms: session timeouts are 2 to 20 ticks. */
 const TICK_TIME = 2_000;
 
-/** A client in virtual time with a server of its own, and methods to simulate failures of that server. */
-export class TestingClient {
+/** A client in virtual time with a server of its own. */
+export class TestingClient implements ControlledClient {
   readonly locks: LockClient;
   readonly #server: EmbeddedServer;
   readonly #connection: SessionConnection;
   #isSuspended = false;
 
   constructor(
-    private readonly name: string,
+    name: string,
     options: LockTestingOptions,
     private readonly clock: TestingClock,
   ) {
@@ -124,26 +125,15 @@ export class TestingClient {
     this.locks = options.backend === 'redis' ? leasedClient(locks, clock) : locks;
   }
 
-  /** Whether its connection is closed: no lock is kept any more. */
   get isClosed(): boolean {
     return this.#connection.state === 'CLOSED';
   }
 
   /** Deletes the nodes of all holders of that key. */
   async loseLease(key: string): Promise<void> {
-    if (this.#isSuspended)
-      throw new Error(
-        `Lock client "${this.name}" is suspended, so no holder would learn of the loss of "${key}". Call \`resume()\` first.`,
-      );
     await this.clock.advance(0);
-    const held = this.locks.activity().filter(({ state }) => state === 'held');
-    const nodes = held.filter((lock) => lock.key === key).flatMap(({ holders }) => holders);
-    if (nodes.length === 0) {
-      const keys = [...new Set(held.map((lock) => `"${lock.key}"`))].join(', ') || 'nothing';
-      throw new Error(
-        `No caller holds "${key}" of lock client "${this.name}"; the client holds ${keys}. Wait until it is held, with \`await advance(0)\`.`,
-      );
-    }
+    const lost = locksToLose(this.locks, key, this.#isSuspended);
+    const nodes = lost.flatMap(({ holders }) => holders);
     for (const node of nodes) this.#server.remove(node);
     await this.clock.advance(0);
   }
@@ -169,10 +159,20 @@ export class TestingClient {
   }
 }
 
+/** What clients on Redis have, and this one has not: TypeScript does not know that it is not the client of the app. */
+const OF_REDIS_ONLY = ['countDownLatch', 'plainSemaphore', 'spinLock'];
+
 /** `client` with the options `lease` and `maxHold` of Redis for all of its locks. */
 function leasedClient(client: LockClient, clock: Clock): LockClient {
   const { name } = client;
+  const refuse = (method: string) => (): never => {
+    throw new Error(
+      `\`${method}\` of Redis is not in LockTestingModule. Import RedisLockTestingModule in its place.`,
+    );
+  };
+  const missing: object = Object.fromEntries(OF_REDIS_ONLY.map((it) => [it, refuse(it)]));
   return overrideMembers(client, {
+    ...missing,
     validateLease: (lease, maxHold) => {
       if (lease !== undefined) validateLease('lease', lease, { client: name });
       validateMaxHold(maxHold, { client: name });

@@ -3,10 +3,10 @@ import { RedisCluster } from '../../support/redis-cluster.js';
 import type { RedisServer } from '../../support/redis-server.js';
 import { VirtualClock } from '../../support/time.js';
 import { ClusterServers } from './network/cluster-servers.js';
-import { valueOf } from './network/ioredis-ways.js';
-import type { SimulatedServer } from './server/redis-server.js';
-import { ErrorReply } from './server/reply.js';
-import { Session } from './server/session.js';
+import { valueOf } from '../../../lib/testing/redis/network/ioredis.js';
+import type { SimulatedServer } from '../../../lib/testing/redis/server/redis-server.js';
+import { ErrorReply } from '../../../lib/testing/redis/server/reply.js';
+import { Session } from '../../../lib/testing/redis/server/session.js';
 import { machine } from './world/corrupted.js';
 
 /** Of one slot. */

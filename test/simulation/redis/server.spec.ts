@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { lockAcquire, lockRelease } from '../../../lib/redis/scripts/index.js';
-import { LuaMachine } from './lua/lua-machine.js';
-import { SimulatedServer } from './server/redis-server.js';
-import type { ErrorReply, Reply } from './server/reply.js';
-import { Session } from './server/session.js';
+import { LuaMachine } from '../../../lib/testing/redis/lua/lua-machine.js';
+import { SimulatedServer } from '../../../lib/testing/redis/server/redis-server.js';
+import type { ErrorReply, Reply } from '../../../lib/testing/redis/server/reply.js';
+import { Session } from '../../../lib/testing/redis/server/session.js';
 
 const machine = new LuaMachine();
 const session = new Session();

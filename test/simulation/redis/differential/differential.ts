@@ -1,9 +1,9 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { Dice } from '../../dice.js';
-import { LuaMachine } from '../lua/lua-machine.js';
-import { SimulatedServer } from '../server/redis-server.js';
-import { ErrorReply, type Reply, StatusReply } from '../server/reply.js';
-import { Session } from '../server/session.js';
+import { LuaMachine } from '../../../../lib/testing/redis/lua/lua-machine.js';
+import { SimulatedServer } from '../../../../lib/testing/redis/server/redis-server.js';
+import { ErrorReply, type Reply, StatusReply } from '../../../../lib/testing/redis/server/reply.js';
+import { Session } from '../../../../lib/testing/redis/server/session.js';
 import { type DumpedKey, dumpOf, load } from './dump.js';
 import { inOneWording, isEndOfKey } from './later-servers.js';
 import { CHANNELS, RandomCommands } from './random-commands.js';

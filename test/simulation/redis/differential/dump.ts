@@ -1,6 +1,6 @@
-import type { Entry, Keyspace, Type } from '../server/keyspace.js';
-import { textOf } from '../server/numbers.js';
-import { SortedSet } from '../server/sorted-set.js';
+import type { Entry, Keyspace, Type } from '../../../../lib/testing/redis/server/keyspace.js';
+import { textOf } from '../../../../lib/testing/redis/server/numbers.js';
+import { SortedSet } from '../../../../lib/testing/redis/server/sorted-set.js';
 
 /** A key as a dump has it; its end is in ms since 1970, or -1. */
 export type DumpedKey = readonly [key: string, type: Type, end: number, value: readonly string[]];

@@ -1,5 +1,5 @@
-import type { Keyspace } from '../server/keyspace.js';
-import { textOf } from '../server/numbers.js';
+import type { Keyspace } from '../../../../lib/testing/redis/server/keyspace.js';
+import { textOf } from '../../../../lib/testing/redis/server/numbers.js';
 
 /** Numbers that `%.17g` may write in another way than the shortest text that is read as the same number. */
 const DOUBLE = /^-?(\d+\.\d+|\d{17,}|\d+(?=e))(e[+-]?\d+)?$/;

@@ -4,7 +4,7 @@ import type { Script } from '../../../../lib/redis/connection/script.js';
 import { redisCommands, redisScript, type RedisWrite } from '../../../../lib/redis/redis-write.js';
 import * as scripts from '../../../../lib/redis/scripts/index.js';
 import type { Dice } from '../../dice.js';
-import { toBytes } from '../server/reply.js';
+import { toBytes } from '../../../../lib/testing/redis/server/reply.js';
 import { lockCalls } from './lock-calls.js';
 import { type Operands, PERMIT_HOLDERS, RandomOperands } from './random-operands.js';
 import { readWriteCalls } from './read-write-calls.js';

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { ErrorReply, type Reply } from '../server/reply.js';
+import { ErrorReply, type Reply } from '../../../../lib/testing/redis/server/reply.js';
 import type { DumpedKey } from './dump.js';
 
 /** All keys, with their types, the times at which they end, and their values. */

@@ -1,5 +1,5 @@
 import type { VirtualClock } from '../../../support/time.js';
-import type { ClientNetwork } from '../network/client-network.js';
+import type { ClientNetwork } from '../../../../lib/testing/redis/network/client-network.js';
 
 /**
  * What clients do, other than to read: whether what one has read made it do something.

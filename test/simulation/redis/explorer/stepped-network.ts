@@ -1,5 +1,5 @@
 import type { VirtualClock } from '../../../support/time.js';
-import type { Way } from '../network/wire.js';
+import type { Way } from '../../../../lib/testing/redis/network/wire.js';
 
 /** How long a message is under way while all flows, in ms. */
 const FLOW = 0.1;

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../../lib/core/clock.js';
 import { slotOf } from '../../../../lib/redis/connection/cluster-slots.js';
-import type { LuaMachine } from '../lua/lua-machine.js';
-import { copyOf, Keyspace } from '../server/keyspace.js';
-import { SimulatedServer } from '../server/redis-server.js';
-import { SlotMap } from '../server/slot-map.js';
-import { ServerPort } from './server-port.js';
+import type { LuaMachine } from '../../../../lib/testing/redis/lua/lua-machine.js';
+import { copyOf, Keyspace } from '../../../../lib/testing/redis/server/keyspace.js';
+import { SimulatedServer } from '../../../../lib/testing/redis/server/redis-server.js';
+import { SlotMap } from './slot-map.js';
+import { ServerPort } from '../../../../lib/testing/redis/network/server-port.js';
 import type { Servers } from './servers.js';
 
 const NODES = ['node-a:6379', 'node-b:6379'];

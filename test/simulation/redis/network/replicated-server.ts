@@ -1,8 +1,8 @@
 import type { Clock } from '../../../../lib/core/clock.js';
-import type { LuaMachine } from '../lua/lua-machine.js';
-import { copyOf, type Keyspace } from '../server/keyspace.js';
-import { SimulatedServer } from '../server/redis-server.js';
-import { ServerPort } from './server-port.js';
+import type { LuaMachine } from '../../../../lib/testing/redis/lua/lua-machine.js';
+import { copyOf, type Keyspace } from '../../../../lib/testing/redis/server/keyspace.js';
+import { SimulatedServer } from '../../../../lib/testing/redis/server/redis-server.js';
+import { ServerPort } from '../../../../lib/testing/redis/network/server-port.js';
 import type { Servers } from './servers.js';
 
 /** What the primary sends to its replica. */

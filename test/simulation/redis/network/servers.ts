@@ -1,5 +1,5 @@
-import type { Keyspace } from '../server/keyspace.js';
-import type { ServerPort } from './server-port.js';
+import type { Keyspace } from '../../../../lib/testing/redis/server/keyspace.js';
+import type { ServerPort } from '../../../../lib/testing/redis/network/server-port.js';
 
 /** The servers of a world: what its clients connect to, and what its judge looks at. */
 export interface Servers {

@@ -2,9 +2,10 @@ import { EventEmitter } from 'node:events';
 import type { Timer } from '../../../../lib/core/clock.js';
 import { slotOf } from '../../../../lib/redis/connection/cluster-slots.js';
 import type { RedisArgument, RedisCluster } from '../../../../lib/redis/connection/ioredis.js';
-import { concernOf } from '../server/keys-of.js';
-import type { SlotMap } from '../server/slot-map.js';
-import { type NodeHost, SimulatedNode } from './simulated-node.js';
+import { concernOf } from '../../../../lib/testing/redis/server/keys-of.js';
+import type { SlotMap } from './slot-map.js';
+import type { NodeHost } from '../../../../lib/testing/redis/network/ioredis.js';
+import { SimulatedNode } from '../../../../lib/testing/redis/network/simulated-node.js';
 
 /** What a `Cluster` of `ioredis` needs from its process. */
 export interface ClusterHost extends NodeHost {

@@ -1,5 +1,5 @@
 import type { Dice } from '../../dice.js';
-import type { ServerPort } from '../network/server-port.js';
+import type { ServerPort } from '../../../../lib/testing/redis/network/server-port.js';
 import type { Plan } from '../world/plan.js';
 import type { RedLockWorld } from './red-lock-world.js';
 

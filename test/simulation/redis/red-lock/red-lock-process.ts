@@ -9,10 +9,10 @@ import { RedisLockClient } from '../../../../lib/redis/redis-lock-client.js';
 import type { Dice } from '../../dice.js';
 import { SimulatedProcess } from '../../process.js';
 import { Timing } from '../../timing.js';
-import { ClientNetwork } from '../network/client-network.js';
-import type { ServerPort } from '../network/server-port.js';
-import { SimulatedNode } from '../network/simulated-node.js';
-import { type Way, Wire } from '../network/wire.js';
+import { ClientNetwork } from '../../../../lib/testing/redis/network/client-network.js';
+import type { ServerPort } from '../../../../lib/testing/redis/network/server-port.js';
+import { SimulatedNode } from '../../../../lib/testing/redis/network/simulated-node.js';
+import { type Way, Wire } from '../../../../lib/testing/redis/network/wire.js';
 
 /** How long each server may take to answer, in ms: a script that it does not know yet costs two round trips. */
 export const NODE_TIMEOUT = 200;

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../../lib/core/clock.js';
 import { LockName } from '../../../../lib/redis/connection/lock-name.js';
-import type { LuaMachine } from '../lua/lua-machine.js';
-import { ServerPort } from '../network/server-port.js';
-import { SimulatedServer } from '../server/redis-server.js';
+import type { LuaMachine } from '../../../../lib/testing/redis/lua/lua-machine.js';
+import { ServerPort } from '../../../../lib/testing/redis/network/server-port.js';
+import { SimulatedServer } from '../../../../lib/testing/redis/server/redis-server.js';
 
 const START = 1_700_000_000_000;
 

@@ -1,8 +1,8 @@
 import { VirtualClock } from '../../../support/time.js';
 import type { Dice } from '../../dice.js';
 import { History } from '../../observer.js';
-import type { LuaMachine } from '../lua/lua-machine.js';
-import type { Way } from '../network/wire.js';
+import type { LuaMachine } from '../../../../lib/testing/redis/lua/lua-machine.js';
+import type { Way } from '../../../../lib/testing/redis/network/wire.js';
 import { PassingTime } from '../world/passing-time.js';
 import { RedLockJudge } from './red-lock-judge.js';
 import { RedLockProcess } from './red-lock-process.js';

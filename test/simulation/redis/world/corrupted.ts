@@ -1,4 +1,4 @@
-import { LuaMachine } from '../lua/lua-machine.js';
+import { LuaMachine } from '../../../../lib/testing/redis/lua/lua-machine.js';
 
 /** Compiled scripts are kept. */
 export const machine = new LuaMachine();

@@ -1,4 +1,4 @@
-import type { Keyspace } from '../server/keyspace.js';
+import type { Keyspace } from '../../../../lib/testing/redis/server/keyspace.js';
 import { writtenKey } from './lock-visits.js';
 import type { ObservedLock } from './observed-locks.js';
 

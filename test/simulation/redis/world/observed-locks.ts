@@ -2,7 +2,7 @@ import type { HandOff, Lock } from '../../../../lib/core/lock.js';
 import { LockName } from '../../../../lib/redis/connection/lock-name.js';
 import type { RedisLease } from '../../../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../../../lib/redis/redis-lock-client.js';
-import type { Keyspace } from '../server/keyspace.js';
+import type { Keyspace } from '../../../../lib/testing/redis/server/keyspace.js';
 
 /** What users ask for: a lock, or several as one. */
 export interface AskedLock {

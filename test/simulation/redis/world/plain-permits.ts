@@ -2,7 +2,7 @@ import type { Lease } from '../../../../lib/core/lease.js';
 import { LockName } from '../../../../lib/redis/connection/lock-name.js';
 import type { RedisAcquireOptions } from '../../../../lib/redis/locks/redis-lease.js';
 import type { RedisLockClient } from '../../../../lib/redis/redis-lock-client.js';
-import type { Keyspace } from '../server/keyspace.js';
+import type { Keyspace } from '../../../../lib/testing/redis/server/keyspace.js';
 import type { ObservedLock } from './observed-locks.js';
 
 /** So many permits at once of a semaphore whose permits have no owner. They are held until they are released: without a lease. */

@@ -1,7 +1,7 @@
 import * as scripts from '../../../../lib/redis/scripts/index.js';
 import type { Dice } from '../../dice.js';
 import { Timing } from '../../timing.js';
-import type { Fate } from '../network/link.js';
+import type { Fate } from '../../../../lib/testing/redis/network/link.js';
 import type { Plan } from './plan.js';
 import type { RedisProcess } from './redis-process.js';
 import type { RedisWorld } from './redis-world.js';

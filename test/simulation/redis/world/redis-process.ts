@@ -6,13 +6,14 @@ import { RedisLockClient } from '../../../../lib/redis/redis-lock-client.js';
 import type { Dice } from '../../dice.js';
 import { SimulatedProcess } from '../../process.js';
 import { Timing } from '../../timing.js';
-import { ClientNetwork } from '../network/client-network.js';
-import type { Fate } from '../network/link.js';
-import type { ServerPort } from '../network/server-port.js';
+import { ClientNetwork } from '../../../../lib/testing/redis/network/client-network.js';
+import type { Fate } from '../../../../lib/testing/redis/network/link.js';
+import type { ServerPort } from '../../../../lib/testing/redis/network/server-port.js';
 import { SimulatedCluster } from '../network/simulated-cluster.js';
-import { type NodeHost, SimulatedNode } from '../network/simulated-node.js';
-import { type Way, Wire } from '../network/wire.js';
-import type { SlotMap } from '../server/slot-map.js';
+import type { NodeHost } from '../../../../lib/testing/redis/network/ioredis.js';
+import { SimulatedNode } from '../../../../lib/testing/redis/network/simulated-node.js';
+import { type Way, Wire } from '../../../../lib/testing/redis/network/wire.js';
+import type { SlotMap } from '../network/slot-map.js';
 
 interface RedisProcessOptions {
   readonly name: string;

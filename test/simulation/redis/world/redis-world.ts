@@ -1,11 +1,11 @@
 import { VirtualClock } from '../../../support/time.js';
 import type { Dice } from '../../dice.js';
 import { History } from '../../observer.js';
-import type { LuaMachine } from '../lua/lua-machine.js';
+import type { LuaMachine } from '../../../../lib/testing/redis/lua/lua-machine.js';
 import { ClusterServers } from '../network/cluster-servers.js';
 import { ReplicatedServer } from '../network/replicated-server.js';
 import type { Servers } from '../network/servers.js';
-import type { Way } from '../network/wire.js';
+import type { Way } from '../../../../lib/testing/redis/network/wire.js';
 import type { ObservedLock } from './observed-locks.js';
 import { PassingTime } from './passing-time.js';
 import { RedisJudge } from './redis-judge.js';

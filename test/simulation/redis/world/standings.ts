@@ -1,5 +1,5 @@
 import type { LockName } from '../../../../lib/redis/connection/lock-name.js';
-import type { Keyspace } from '../server/keyspace.js';
+import type { Keyspace } from '../../../../lib/testing/redis/server/keyspace.js';
 import type { ObservedLock } from './observed-locks.js';
 
 /** The holders of a lock by the keys of the server, and those that stand in its queue. Times are in ms since 1970, by the server. */

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { LockConnectionError } from '../../../core/errors/index.js';
 
 /** The state of a Lua machine. */
 export type LuaState = object & { readonly __lua: never };
@@ -61,6 +62,11 @@ function load(): Fengari {
   process.env.FENGARICONF = JSON.stringify({ LUA_COMPAT_FLOATSTRING: true });
   try {
     return createRequire(import.meta.url)('fengari') as Fengari;
+  } catch (cause) {
+    throw new LockConnectionError(
+      'The simulated Redis needs the package `fengari`, which could not be loaded. Run `npm install --save-dev fengari`.',
+      { cause },
+    );
   } finally {
     if (before === undefined) delete process.env.FENGARICONF;
     else process.env.FENGARICONF = before;

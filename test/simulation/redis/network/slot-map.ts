@@ -1,7 +1,7 @@
 import { slotOf } from '../../../../lib/redis/connection/cluster-slots.js';
-import type { Concern } from './keys-of.js';
-import type { Keyspace } from './keyspace.js';
-import { fail } from './reply.js';
+import type { Concern } from '../../../../lib/testing/redis/server/keys-of.js';
+import type { Keyspace } from '../../../../lib/testing/redis/server/keyspace.js';
+import { fail } from '../../../../lib/testing/redis/server/reply.js';
 
 const SLOTS = 16_384;
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../lib/core/clock.js';
+import type { Clock } from '../../../core/clock.js';
 import { type Fate, Link, type LinkListener } from './link.js';
 import type { ServerPort } from './server-port.js';
 import type { Way } from './wire.js';

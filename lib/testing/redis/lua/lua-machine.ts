@@ -1,6 +1,7 @@
 import { CommandError, ErrorReply, type Reply } from '../server/reply.js';
 import { lauxlib, lua, lualib, luaString, type LuaState, textAt } from './fengari.js';
-import { define, openLibraries } from './libraries.js';
+import { openLibraries } from './libraries.js';
+import { define } from './library.js';
 import { commandAt, errorAt, pushList, pushReply, replyAt } from './values.js';
 
 /** Carries out the commands of a script. @throws CommandError */

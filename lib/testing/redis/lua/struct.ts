@@ -1,5 +1,5 @@
 import { lua, luaString, type LuaState, textAt } from './fengari.js';
-import { type Library, raise } from './libraries.js';
+import { type Library, raise } from './library.js';
 
 /** The sizes of the integers of a format of which all are unsigned, and of which the first byte is the highest. */
 function sizesOf(format: string): number[] {

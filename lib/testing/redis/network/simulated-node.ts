@@ -1,18 +1,9 @@
 import { EventEmitter } from 'node:events';
-import type { Clock, Timer } from '../../../../lib/core/clock.js';
-import type { RedisArgument, RedisNode } from '../../../../lib/redis/connection/ioredis.js';
+import type { Timer } from '../../../core/clock.js';
+import type { RedisArgument, RedisNode } from '../../../redis/connection/ioredis.js';
 import { ErrorReply, fromBytes, type Reply, toBytes } from '../server/reply.js';
-import { DEFAULTS, type NodeOptions, valueOf } from './ioredis-ways.js';
+import { DEFAULTS, errorOf, type NodeHost, type NodeOptions, valueOf } from './ioredis.js';
 import type { Link, LinkListener } from './link.js';
-
-/** What a client of `ioredis` needs from its process. */
-export interface NodeHost {
-  readonly clock: Clock;
-  /** @param address `host:port` */
-  open(listener: LinkListener, address: string): Link;
-  /** What is read from a socket comes to the process by this. */
-  receive(message: () => void): void;
-}
 
 interface Command {
   readonly words: readonly string[];
@@ -190,8 +181,7 @@ export class SimulatedNode implements RedisNode {
   #heard(reply: Reply): void {
     const command = this.#sent.shift();
     if (reply instanceof ErrorReply) {
-      const error = new Error(fromBytes(reply.text));
-      error.name = 'ReplyError';
+      const error = errorOf(reply);
       if (command?.words[0] === 'ssubscribe' && error.message.startsWith('MOVED'))
         this.#events.emit('moved');
       command?.reject(error);

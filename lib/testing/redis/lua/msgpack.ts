@@ -1,5 +1,5 @@
 import { lua, type LuaState, textAt } from './fengari.js';
-import type { Library } from './libraries.js';
+import type { Library } from './library.js';
 
 /** The library `cmsgpack`: one value at a time. A table is packed as an array if its keys are 1 to its length. */
 export const msgpackLibrary: Library = {

@@ -1,4 +1,4 @@
-import type { RedisArgument } from '../../../../lib/redis/connection/ioredis.js';
+import type { RedisArgument } from '../../../redis/connection/ioredis.js';
 
 /** What a server answers. Its texts are bytes: strings of which each character is one byte. */
 export type Reply = number | string | null | StatusReply | ErrorReply | readonly Reply[];

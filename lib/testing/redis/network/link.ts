@@ -1,7 +1,7 @@
-import type { Clock } from '../../../../lib/core/clock.js';
+import type { Clock } from '../../../core/clock.js';
 import type { Reply } from '../server/reply.js';
 import { Session } from '../server/session.js';
-import type { ServerPort } from './server-port.js';
+import type { Connection, ServerPort } from './server-port.js';
 import type { Way } from './wire.js';
 
 /** The client's end of a connection. Nothing is called after `onClose`. */
@@ -29,7 +29,7 @@ interface LinkOptions {
  * A TCP connection. As with TCP, what a client has written still arrives after it has given the connection up, and the server
  * carries it out.
  */
-export class Link {
+export class Link implements Connection {
   /** What the server knows of it. */
   readonly session: Session;
   readonly up: Way;
@@ -85,12 +85,10 @@ export class Link {
     };
   }
 
-  /** The server answers the next command. */
   answer(reply: Reply): void {
     this.#tell(() => this.options.listener.onReply(reply));
   }
 
-  /** The server reads and writes nothing more. */
   hangUp(): void {
     this.#server = undefined;
     this.#tell(() => this.#close());

@@ -1,29 +1,39 @@
 import type { SimulatedServer } from '../server/redis-server.js';
-import type { Link } from './link.js';
+import type { Reply } from '../server/reply.js';
+import type { Session } from '../server/session.js';
+
+/** A connection, as its server has it. */
+export interface Connection {
+  readonly session: Session;
+  /** Answers the next command. */
+  answer(reply: Reply): void;
+  /** The server reads and writes nothing more. */
+  hangUp(): void;
+}
 
 /** The connections of a server. It carries out one command after the other, as they come, unless it stands still. */
 export class ServerPort {
   isListening = true;
-  readonly #links = new Set<Link>();
+  readonly #links = new Set<Connection>();
   #stalls = 0;
   /** What came while it stood still. */
   #backlog: (() => void)[] = [];
 
   constructor(readonly server: SimulatedServer) {}
 
-  accept(link: Link): void {
+  accept(link: Connection): void {
     this.#links.add(link);
     this.server.channels.add(link.session);
   }
 
-  receive(link: Link, words: readonly string[]): void {
+  receive(link: Connection, words: readonly string[]): void {
     this.#do(() => {
       if (this.#links.has(link)) link.answer(this.server.execute(link.session, words));
     });
   }
 
   /** The client has closed its end. */
-  leave(link: Link): void {
+  leave(link: Connection): void {
     this.#do(() => this.#hangUp(link));
   }
 
@@ -43,7 +53,7 @@ export class ServerPort {
     for (const link of this.#links) this.#hangUp(link);
   }
 
-  #hangUp(link: Link): void {
+  #hangUp(link: Connection): void {
     if (!this.#links.delete(link)) return;
     this.server.channels.delete(link.session);
     link.hangUp();

@@ -1,10 +1,8 @@
 import { textOf } from '../server/numbers.js';
-import { lauxlib, lua, luaString, type LuaState, textAt } from './fengari.js';
+import { lua, luaString, type LuaState, textAt } from './fengari.js';
+import { define, extend, fill, type Library, raise } from './library.js';
 import { msgpackLibrary } from './msgpack.js';
 import { structLibrary } from './struct.js';
-
-/** Functions by their names; each returns how many values it has put on the stack. */
-export type Library = Readonly<Record<string, (state: LuaState) => number>>;
 
 /**
  * Numbers as in Lua 5.1, where they are doubles: fengari's integers have 32 bits. What a script computes with are then doubles:
@@ -73,13 +71,6 @@ function numberAt(state: LuaState, index: number): number {
   return raise(state, `bad argument #${index} (number expected)`);
 }
 
-/** Ends a function with an error, which says where in the script it was called. */
-export function raise(state: LuaState, what: string): never {
-  lauxlib.luaL_where(state, 1);
-  lua.lua_pushstring(state, luaString(textAt(state, -1) + what));
-  return lua.lua_error(state);
-}
-
 function numbersAt(state: LuaState): number[] {
   return Array.from({ length: lua.lua_gettop(state) }, (_, i) => numberAt(state, i + 1));
 }
@@ -102,25 +93,4 @@ export function openLibraries(state: LuaState): void {
   lua.lua_remove(state, -2);
   lua.lua_setfield(state, -2, luaString('unpack'));
   lua.lua_pop(state, 1);
-}
-
-export function define(state: LuaState, name: string, library: Library): void {
-  lua.lua_createtable(state, 0, 2);
-  fill(state, library);
-  lua.lua_setglobal(state, luaString(name));
-}
-
-/** Puts functions into a table of the globals, which are at the top of the stack. */
-function extend(state: LuaState, name: string, library: Library): void {
-  lua.lua_getfield(state, -1, luaString(name));
-  fill(state, library);
-  lua.lua_pop(state, 1);
-}
-
-/** Puts functions into the table at the top of the stack. */
-function fill(state: LuaState, library: Library): void {
-  for (const [name, fn] of Object.entries(library)) {
-    lua.lua_pushjsfunction(state, fn);
-    lua.lua_setfield(state, -2, luaString(name));
-  }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../lib/core/clock.js';
+import type { Clock } from '../../../core/clock.js';
 
 /** One direction of a connection. */
 export interface Way {
