@@ -53,7 +53,7 @@ export class LockTesting implements BeforeApplicationShutdown {
 
   /**
    * As `createClient`, but the client is the one for Redis, with all of its features and its rules: it runs its scripts on a
-   * simulated Redis of its own. The clock of that server starts at `Date.now()`. Needs the npm package `fengari`.
+   * simulated Redis of its own. Needs the npm package `fengari`.
    *
    * Rejects with `LockOptionsError`, `LockClientDuplicateError`, or with `LockConnectionError` when `fengari` is not installed.
    */
@@ -95,7 +95,7 @@ export class LockTesting implements BeforeApplicationShutdown {
 
   /**
    * Removes the lock of that key from all of its holders, as if an operator deleted it on the server: their signals abort
-   * with `LockLostError`, and the next waiter in the queue is granted the lock. Resolves when that has happened.
+   * with `LockLostError`, and the next waiter is granted the lock. Resolves when that has happened.
    *
    * Rejects if the lock is not held, and while the client is suspended.
    */
@@ -105,7 +105,8 @@ export class LockTesting implements BeforeApplicationShutdown {
 
   /**
    * Interrupts the connection, until `resume` or `expire`: the state is `SUSPENDED`. Leases stay held for the remainder of
-   * the session, `sessionTimeout` of virtual time; acquires wait. Resolves when the client has noticed.
+   * the session, `sessionTimeout` of virtual time, on Redis for the remainder of the `watchdogTimeout` or the `lease`; acquires
+   * wait. Resolves when the client has noticed.
    */
   suspend(client?: string): Promise<void> {
     return this.#client(client).suspend();
@@ -119,6 +120,8 @@ export class LockTesting implements BeforeApplicationShutdown {
   /**
    * Expires the session: the state is `LOST`, all leases are lost, and a new session follows in which waiters queue again.
    * Ends `suspend`. Resolves when the state is `RECONNECTED`.
+   *
+   * Redis has no sessions: there, the server restarts without its data, and no state `LOST` is in between.
    */
   expire(client?: string): Promise<void> {
     return this.#client(client).expire();

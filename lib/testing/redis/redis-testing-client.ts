@@ -33,6 +33,9 @@ export interface RedisLockTestingOptions extends Pick<
   readonly namespace?: string | undefined;
 }
 
+/** Time of the server at first, in ms since 1970: tests may set `Date`, and no occurrence is too far ahead of it then. */
+const START = Date.UTC(2100, 0);
+
 /** A client on Redis in virtual time, with a simulated server of its own. */
 export class RedisTestingClient implements ControlledClient {
   #endSuspension?: (() => void) | undefined;
@@ -55,8 +58,7 @@ export class RedisTestingClient implements ControlledClient {
     given: RedisLockTestingOptions,
     clock: TestingClock,
   ): Promise<RedisTestingClient> {
-    const startedAt = Date.now();
-    const now = () => startedAt + Math.floor(clock.now());
+    const now = () => START + Math.floor(clock.now());
     const port = new ServerPort(new SimulatedServer(new LuaMachine(), now));
     const way = (delay: () => number) => new Wire(clock, delay);
     const network = new ClientNetwork(clock, way, () => port);

@@ -11,7 +11,20 @@ import {
 import type { RedisLock, RedisLockClient } from '../../../lib/redis/index.js';
 import { LockTesting } from '../../../lib/testing/index.js';
 
-describe('LockTesting', () => {
+type Create = (testing: LockTesting, name?: string) => LockClient | Promise<LockClient>;
+
+describe.each<{ what: string; create: Create; isOnRedis: boolean }>([
+  {
+    what: 'a client',
+    create: (testing, ...name) => testing.createClient(...name),
+    isOnRedis: false,
+  },
+  {
+    what: 'a client on a simulated Redis',
+    create: (testing, ...name) => testing.createRedisClient(...name),
+    isOnRedis: true,
+  },
+])('LockTesting, with $what,', ({ create, isOnRedis }) => {
   let testing: LockTesting;
   let client: LockClient;
   let states: string[];
@@ -19,7 +32,7 @@ describe('LockTesting', () => {
 
   beforeEach(async () => {
     testing = new LockTesting();
-    client = testing.createClient();
+    client = await create(testing);
     states = [];
     client.on('connection', ({ state }) => states.push(state));
     await client.connect();
@@ -157,7 +170,7 @@ describe('LockTesting', () => {
       await testing.advance(20_000);
       expect([lease.isHeld, testing.waiting().length]).toEqual([true, 1]);
       await testing.resume();
-      expect(client.status()).toMatchObject({ health: 'up', state: 'RECONNECTED' });
+      expect([client.status().health, states.at(-1)]).toEqual(['up', 'RECONNECTED']);
       await using window = await waits;
       expect([lease.isHeld, window.isHeld]).toEqual([true, true]);
       expect(testing.now).toBe(20_000);
@@ -201,11 +214,14 @@ describe('LockTesting', () => {
       await testing.suspend();
       await testing.advance(30_000);
       expect(lease.isHeld).toBe(false);
+      await testing.advance(1); // on Redis, it is over after that time, not at it
       expect(client.status()).toMatchObject({ health: 'down', state: 'LOST' });
       await testing.resume();
       await using second = await next;
       expect(second.isHeld).toBe(true);
-      expect(states).toEqual(['CONNECTED', 'SUSPENDED', 'LOST', 'RECONNECTED']);
+      expect(states.slice(0, 2)).toEqual(['CONNECTED', 'SUSPENDED']);
+      expect(states.at(-1)).toBe('RECONNECTED');
+      expect(states.includes('LOST')).toBe(!isOnRedis);
     });
 
     it('can be done again', async () => {
@@ -215,31 +231,31 @@ describe('LockTesting', () => {
         await testing.advance(7_000);
         await testing.resume();
         await testing.resume();
-        expect(client.status().state).toBe('RECONNECTED');
+        expect([client.status().health, states.at(-1)]).toEqual(['up', 'RECONNECTED']);
       }
     });
   });
 
   describe('expire', () => {
     it('costs all leases; waiters queue again in the session that follows', async () => {
-      const { sessionId } = client.status();
+      const { sessionId = 'none before' } = client.status();
       await using door = await client.mutex('door').acquire();
       await using window = await client.mutex('window').acquire();
       const next = client.mutex('door').acquire();
       await testing.expire();
       expect([door.isHeld, window.isHeld]).toEqual([false, false]);
-      expect(client.status().state).toBe('RECONNECTED');
+      expect([client.status().health, states.at(-1)]).toEqual(['up', 'RECONNECTED']);
       expect(client.status().sessionId).not.toBe(sessionId);
       await using second = await next;
       expect([second.isHeld, testing.now]).toEqual([true, 0]);
-      expect(states).toContain('LOST');
+      expect(states.includes('LOST')).toBe(!isOnRedis);
     });
 
     it('ends a suspension', async () => {
       await using lease = await client.mutex('door').acquire();
       await testing.suspend();
       await testing.expire();
-      expect([lease.isHeld, client.status().state]).toEqual([false, 'RECONNECTED']);
+      expect([lease.isHeld, client.status().health]).toEqual([false, 'up']);
     });
   });
 
@@ -260,68 +276,91 @@ describe('LockTesting', () => {
     expect(() => testing.held('nobody')).toThrow(LockClientUnknownError);
   });
 
-  describe('a client that stands for Redis', () => {
-    let redis: RedisLockClient;
+  it('makes one client of each name', async () => {
+    const second = async () => await create(testing);
+    await expect(second()).rejects.toThrow(LockClientDuplicateError);
+  });
+});
 
-    beforeEach(async () => {
-      redis = testing.createClient('redis', { backend: 'redis' }) as RedisLockClient;
-      await redis.connect();
-    });
-    afterEach(() => redis.close());
-
-    it('loses what was acquired with a lease when that is over, and nothing else', async () => {
-      const lock = redis.mutex('door');
-      await using lasting = await redis.mutex('window').acquire();
-      await using held = await lock.acquire({ lease: 5_000 });
-      const next = lock.acquire();
-      await testing.advance(4_999);
-      expect(held.isHeld).toBe(true);
-      await testing.advance(1);
-      expect(held.isHeld).toBe(false);
-      expect(held.signal.reason).toBeInstanceOf(LockLostError);
-      await using second = await next;
-      await testing.advance(60_000);
-      expect([lasting.isHeld, second.isHeld]).toEqual([true, true]);
-    });
-
-    it('has the lease in each of its locks, and does not lose what is released before', async () => {
-      const cache = redis.readWriteLock('cache');
-      const lost: string[] = [];
-      redis.on('lost', ({ key }) => lost.push(key));
-      const pool = redis.semaphore('pool', { permits: 1 });
-      const locks = [redis.semaphoreMutex('gate'), cache.readLock()] as RedisLock[];
-      for (const lock of locks)
-        await lock.using((lease) => expect(lease.isHeld).toBe(true), { lease: 1_000 });
-      await testing.advance(1_000);
-      expect(lost).toEqual([]);
-      await Promise.all(locks.map((lock) => lock.tryAcquire({ lease: 1_000 })));
-      await pool.acquire({ lease: 1_000 });
-      await testing.advance(1_000);
-      expect(lost.toSorted()).toEqual(['cache', 'gate', 'pool']);
-    });
-
-    it('checks the lease, which others refuse', async () => {
-      expect(() => redis.validateLease(1_000)).not.toThrow();
-      expect(() => redis.validateLease(1)).toThrow(LockOptionsError);
-      expect(() => client.validateLease(1_000)).toThrow(LockOptionsError);
-      await expect(redis.mutex('door').acquire({ lease: 1 })).rejects.toThrow(LockOptionsError);
-    });
-
-    it('takes parts of a multi-lock', async () => {
-      const all = redis.multiLock([redis.mutex('a'), redis.mutex('b')]);
-      await all.using(async () => {
-        expect(testing.held('redis')).toHaveLength(2);
-        await redis.mutex('a').using((lease) => expect(lease.isHeld).toBe(true));
-      });
-      expect(testing.held('redis')).toEqual([]);
-    });
+describe('A client in virtual time', () => {
+  it.each([{ wait: 0 }, { basePath: 'locks' }])('refuses to be made with %p', (options) => {
+    expect(() => new LockTesting().createClient('other', options)).toThrow(LockOptionsError);
   });
 
-  it('makes one client of each name', () => {
-    expect(() => testing.createClient()).toThrow(LockClientDuplicateError);
+  it.each([{ wait: 0 }, { watchdogTimeout: 1 }])(
+    'refuses to be made for a simulated Redis with %p',
+    async (options) => {
+      const made = new LockTesting().createRedisClient('other', options);
+      await expect(made).rejects.toThrow(LockOptionsError);
+    },
+  );
+});
+
+describe('A client in virtual time that stands for Redis', () => {
+  let testing: LockTesting;
+  let redis: RedisLockClient;
+
+  beforeEach(async () => {
+    testing = new LockTesting();
+    redis = testing.createClient('redis', { backend: 'redis' }) as RedisLockClient;
+    await redis.connect();
+  });
+  afterEach(() => redis.close());
+
+  it('loses what was acquired with a lease when that is over, and nothing else', async () => {
+    const lock = redis.mutex('door');
+    await using lasting = await redis.mutex('window').acquire();
+    await using held = await lock.acquire({ lease: 5_000 });
+    const next = lock.acquire();
+    await testing.advance(4_999);
+    expect(held.isHeld).toBe(true);
+    await testing.advance(1);
+    expect(held.isHeld).toBe(false);
+    expect(held.signal.reason).toBeInstanceOf(LockLostError);
+    await using second = await next;
+    await testing.advance(60_000);
+    expect([lasting.isHeld, second.isHeld]).toEqual([true, true]);
   });
 
-  it.each([{ wait: 0 }, { basePath: 'locks' }])('refuses a client with %p', (options) => {
-    expect(() => testing.createClient('other', options)).toThrow(LockOptionsError);
+  it('has the lease in each of its locks, and does not lose what is released before', async () => {
+    const cache = redis.readWriteLock('cache');
+    const lost: string[] = [];
+    redis.on('lost', ({ key }) => lost.push(key));
+    const pool = redis.semaphore('pool', { permits: 1 });
+    const locks = [redis.semaphoreMutex('gate'), cache.readLock()] as RedisLock[];
+    for (const lock of locks)
+      await lock.using((lease) => expect(lease.isHeld).toBe(true), { lease: 1_000 });
+    await testing.advance(1_000);
+    expect(lost).toEqual([]);
+    await Promise.all(locks.map((lock) => lock.tryAcquire({ lease: 1_000 })));
+    await pool.acquire({ lease: 1_000 });
+    await testing.advance(1_000);
+    expect(lost.toSorted()).toEqual(['cache', 'gate', 'pool']);
   });
+
+  it('checks the lease, which others refuse', async () => {
+    expect(() => redis.validateLease(1_000)).not.toThrow();
+    expect(() => redis.validateLease(1)).toThrow(LockOptionsError);
+    const other = testing.createClient();
+    expect(() => other.validateLease(1_000)).toThrow(LockOptionsError);
+    await expect(redis.mutex('door').acquire({ lease: 1 })).rejects.toThrow(LockOptionsError);
+  });
+
+  it('takes parts of a multi-lock', async () => {
+    const all = redis.multiLock([redis.mutex('a'), redis.mutex('b')]);
+    await all.using(async () => {
+      expect(testing.held('redis')).toHaveLength(2);
+      await redis.mutex('a').using((lease) => expect(lease.isHeld).toBe(true));
+    });
+    expect(testing.held('redis')).toEqual([]);
+  });
+
+  it.each(['countDownLatch', 'plainSemaphore', 'spinLock'] as const)(
+    'says where `%s` is, which it does not have',
+    (method) => {
+      expect(() => redis[method]('gate')).toThrow(
+        `\`${method}\` of Redis is not in LockTestingModule. Import RedisLockTestingModule in its place.`,
+      );
+    },
+  );
 });
