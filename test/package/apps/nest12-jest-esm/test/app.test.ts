@@ -3,11 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TerminusModule } from '@nestjs/terminus';
 import { Test, type TestingModule } from '@nestjs/testing';
 import type { ModuleMetadata } from '@nestjs/common';
-import { LockLostError, LockTimeoutError } from 'nestjs-interlock';
+import {
+  getLockClientToken,
+  LockLostError,
+  LockTimeoutError,
+  type RedisLockClient,
+} from 'nestjs-interlock';
 import { LockHealthIndicator } from 'nestjs-interlock/health';
 import { LockInspector, LockInspectorModule } from 'nestjs-interlock/inspector';
 import { LockTelemetryModule } from 'nestjs-interlock/opentelemetry';
-import { LockTesting, LockTestingModule } from 'nestjs-interlock/testing';
+import { LockTesting, LockTestingModule, RedisLockTestingModule } from 'nestjs-interlock/testing';
 import { AppModule, Desk } from '../src/app.js';
 
 describe('The app', () => {
@@ -78,4 +83,18 @@ describe('The entry', () => {
       await app.get(LockTesting).loseLease('desk:a');
       expect(() => lease.assertHeld()).toThrow(LockLostError);
     }));
+
+  it('testing has a latch of Redis', async () => {
+    const redis = RedisLockTestingModule.forRoot({ backend: 'redis', connect: 'redis://none' });
+    const app = await Test.createTestingModule({ imports: [redis] }).compile();
+    await app.init();
+    const latch = app.get<RedisLockClient>(getLockClientToken()).countDownLatch('imports');
+    await latch.trySetCount(1);
+    const late = expect(latch.await({ wait: 1_000 })).rejects.toBeInstanceOf(LockTimeoutError);
+    await app.get(LockTesting).advance(1_000);
+    await late;
+    await latch.countDown();
+    await latch.await();
+    await app.close();
+  });
 });

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { LockTimeoutError } from 'nestjs-interlock';
+import { LockTesting } from 'nestjs-interlock/testing';
 import { AppModule, Desk } from '../src/app.js';
 
 let app: TestingModule;
@@ -27,4 +28,9 @@ it('turns other callers away while the lock is held', async () => {
   expect(await desk.serveIfFree('b')).toBe('served');
   await lease.release();
   expect(await desk.serveIfFree('a')).toBe('served');
+});
+
+it('says what a simulated Redis needs', async () => {
+  const client = new LockTesting().createRedisClient();
+  await expect(client).rejects.toThrow('Run `npm install --save-dev fengari`.');
 });
