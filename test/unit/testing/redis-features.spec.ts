@@ -118,7 +118,49 @@ describe('What only Redis has, in virtual time', () => {
     expect((await later.fencingToken()) > token).toBe(true);
   });
 
-  it('serves the waiters of a fair lock in their order, and those of another one as it is released', async () => {
+  it.each([
+    ['append', 'x'],
+    ['decr'],
+    ['decrby', 2],
+    ['del'],
+    ['exists'],
+    ['expire', 60],
+    ['get'],
+    ['getdel'],
+    ['hincrby', 'lines', 2],
+    ['hset', 'state', 'paid'],
+    ['hsetnx', 'state', 'paid'],
+    ['hvals'],
+    ['incr'],
+    ['incrby', 2],
+    ['lpush', 'x'],
+    ['pexpireat', 1],
+    ['psetex', 60_000, 'x'],
+    ['rpush', 'x'],
+    ['setex', 60, 'x'],
+    ['setnx', 'x'],
+    ['ttl'],
+    ['type'],
+    ['unlink'],
+    ['zadd', 1, 'x'],
+    ['zpopmin'],
+    ['zrank', 'x'],
+    ['zremrangebyrank', 0, -1],
+  ] as const)('guards a write by `%s`', async (name, ...operands) => {
+    await using lease = await client.mutex('order:7').acquire();
+    await lease.guard(redisCommands([[name, 'order:7:data', ...operands]]));
+  });
+
+  it.each([['sadd', 'x'], ['xlen'], ['pfadd', 'x'], ['incrbyfloat', '0.5']] as const)(
+    'says that it cannot guard a write by `%s`',
+    async (name, ...operands) => {
+      await using lease = await client.mutex('order:7').acquire();
+      const write = redisCommands([[name, 'order:7:data', ...operands]]);
+      await expect(lease.guard(write)).rejects.toThrow(`'${name}' is not simulated`);
+    },
+  );
+
+  it('serves the waiters of a fair lock in their order', async () => {
     const lock = client.mutex('door', { fair: true });
     const held = await lock.acquire();
     const served: number[] = [];

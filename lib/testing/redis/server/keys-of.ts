@@ -16,7 +16,7 @@ const OF_NO_KEY = new Set([
   'pubsub',
   'wait',
 ]);
-const OF_SEVERAL_KEYS = new Set(['del', 'exists']);
+const OF_SEVERAL_KEYS = new Set(['del', 'exists', 'unlink']);
 
 /** The keys of a command, or its channels. */
 export function concernOf(name: string, args: readonly string[]): Concern {

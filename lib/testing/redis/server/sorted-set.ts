@@ -18,6 +18,12 @@ export class SortedSet {
     return this.#scores.get(member);
   }
 
+  /** Its place in the order of the scores. */
+  rank(member: string): number | undefined {
+    const score = this.#scores.get(member);
+    return score === undefined ? undefined : this.#place(score, member);
+  }
+
   set(member: string, score: number): void {
     this.delete(member);
     this.#scores.set(member, score);

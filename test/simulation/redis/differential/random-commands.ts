@@ -22,7 +22,7 @@ export const CHANNELS = NAMES.flatMap(({ channel, readWriteChannel, semaphoreCha
   ...[`${readWriteChannel}:h2:write`, `${semaphoreChannel}:${ALL_HOLDERS.at(-1)}`],
 ]);
 
-/** Single commands: all that scripts and the library use, on keys of all types. */
+/** Single commands: all that scripts and the library use, and more for guarded writes, on keys of all types. */
 export class RandomCommands {
   constructor(private readonly dice: Dice) {}
 
@@ -44,6 +44,12 @@ export class RandomCommands {
   readonly #operands: Readonly<Record<string, () => (string | number)[]>> = {
     get: () => [this.#key()],
     getrange: () => [this.#key(), this.#index(), this.#index()],
+    strlen: () => [this.#key()],
+    append: () => [this.#key(), this.#text()],
+    getdel: () => [this.#key()],
+    setnx: () => [this.#key(), this.#text()],
+    setex: () => [this.#key(), this.#pick([1, 30, 0, 'x']), this.#text()],
+    psetex: () => [this.#key(), this.#pick([50, 30_000, -1, 'x']), this.#text()],
     set: () => [this.#key(), this.#text(), ...this.#setOptions()],
     incr: () => [this.#key()],
     decr: () => [this.#key()],
@@ -53,6 +59,9 @@ export class RandomCommands {
     hmget: () => [this.#key(), this.#member(), this.#member()],
     hgetall: () => [this.#key()],
     hkeys: () => [this.#key()],
+    hvals: () => [this.#key()],
+    hsetnx: () => [this.#key(), this.#member(), this.#number()],
+    hincrby: () => [this.#key(), this.#member(), this.#number()],
     hlen: () => [this.#key()],
     hexists: () => [this.#key(), this.#member()],
     hset: () => [this.#key(), this.#member(), this.#text(), this.#member(), this.#number()],
@@ -62,7 +71,12 @@ export class RandomCommands {
     lrange: () => [this.#key(), this.#index(), this.#index()],
     lpos: () => [this.#key(), this.#member()],
     rpush: () => [this.#key(), this.#member(), this.#member()],
+    lpush: () => [this.#key(), this.#member(), this.#member()],
+    rpushx: () => [this.#key(), this.#member()],
+    lpushx: () => [this.#key(), this.#member(), this.#member()],
     lpop: () => [this.#key()],
+    rpop: () => [this.#key()],
+    lset: () => [this.#key(), this.#index(), this.#member()],
     lrem: () => [this.#key(), this.#pick([1, 0, -1, 2, 'x']), this.#member()],
     ltrim: () => [this.#key(), this.#index(), this.#index()],
     zadd: () => [this.#key(), ...this.#zaddOptions(), ...this.#scored(), ...this.#scored()],
@@ -77,11 +91,19 @@ export class RandomCommands {
       ...[this.#key(), this.#bound(), this.#bound(), ...this.#withScores()],
       ...(this.dice.chance(0.5) ? ['LIMIT', this.#index(), this.#index()] : []),
     ],
+    zrank: () => [this.#key(), this.#member()],
+    zpopmin: () => [this.#key()],
+    zpopmax: () => [this.#key()],
+    zremrangebyrank: () => [this.#key(), this.#index(), this.#index()],
     zrem: () => [this.#key(), this.#member(), this.#member()],
     zremrangebyscore: () => [this.#key(), this.#bound(), this.#bound()],
     exists: () => [this.#key(), this.#key()],
     type: () => [this.#key()],
     del: () => [this.#key(), this.#key()],
+    unlink: () => [this.#key(), this.#key()],
+    ttl: () => [this.#key()],
+    expire: () => [this.#key(), this.#pick([1, 30, 0, 'x'])],
+    expireat: () => [this.#key(), Math.floor(Date.now() / 1_000) + this.#pick([-1, 2, 30])],
     pttl: () => [this.#key()],
     pexpiretime: () => [this.#key()],
     pexpire: () => [this.#key(), this.#pick([1, 3, 50, 30_000, 30_000, 0, -1, 'x'])],

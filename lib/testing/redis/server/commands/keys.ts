@@ -3,6 +3,12 @@ import type { Keyspace } from '../keyspace.js';
 import { integerOf } from '../numbers.js';
 import { fail, Errors, type Reply, StatusReply } from '../reply.js';
 
+const deletion: Command = {
+  arity: -2,
+  effect: 'write',
+  run: (keyspace, keys) => keys.filter((key) => keyspace.delete(key)).length,
+};
+
 /** Commands of keys of any type. */
 export const keyCommands: Commands = {
   exists: {
@@ -13,18 +19,22 @@ export const keyCommands: Commands = {
     arity: 2,
     run: (keyspace, [key]) => new StatusReply(keyspace.entry(key!)?.type ?? 'none'),
   },
-  del: {
-    arity: -2,
-    effect: 'write',
-    run: (keyspace, keys) => keys.filter((key) => keyspace.delete(key)).length,
-  },
+  del: deletion,
+  unlink: deletion,
   pttl: {
     arity: 2,
     run: (keyspace, [key]) => ends(keyspace, key!, (end) => end - keyspace.now()),
   },
+  ttl: {
+    arity: 2,
+    run: (keyspace, [key]) =>
+      ends(keyspace, key!, (end) => Math.floor((end - keyspace.now() + 500) / 1_000)),
+  },
   pexpiretime: { arity: 2, run: (keyspace, [key]) => ends(keyspace, key!, (end) => end) },
-  pexpire: expiring('pexpire', (keyspace) => keyspace.now()),
-  pexpireat: expiring('pexpireat', () => 0),
+  expire: expiring('expire', 1_000, (keyspace) => keyspace.now()),
+  expireat: expiring('expireat', 1_000, () => 0),
+  pexpire: expiring('pexpire', 1, (keyspace) => keyspace.now()),
+  pexpireat: expiring('pexpireat', 1, () => 0),
   persist: {
     arity: 2,
     effect: 'write',
@@ -44,15 +54,17 @@ function ends(keyspace: Keyspace, key: string, answer: (expiresAt: number) => nu
   return entry.expiresAt === Infinity ? -1 : answer(entry.expiresAt);
 }
 
-function expiring(name: string, start: (keyspace: Keyspace) => number): Command {
+/** @param unit of the time, in ms */
+function expiring(name: string, unit: number, start: (keyspace: Keyspace) => number): Command {
   return {
     arity: 3,
     effect: 'write',
     run(keyspace, [key, time]) {
       const number = integerOf(time!);
-      if (number > Number.MAX_SAFE_INTEGER) fail(`ERR invalid expire time in '${name}' command`);
+      if (number * unit > Number.MAX_SAFE_INTEGER)
+        fail(`ERR invalid expire time in '${name}' command`);
       if (keyspace.entry(key!) === undefined) return 0;
-      keyspace.expire(key!, start(keyspace) + number);
+      keyspace.expire(key!, start(keyspace) + number * unit);
       return 1;
     },
   };

@@ -1,6 +1,6 @@
-import type { Commands } from '../command.js';
+import type { Command, Commands } from '../command.js';
 import { integerOf, rangeOf } from '../numbers.js';
-import { OK } from '../reply.js';
+import { fail, OK } from '../reply.js';
 
 /** Commands of lists. */
 export const listCommands: Commands = {
@@ -27,18 +27,21 @@ export const listCommands: Commands = {
       return place < 0 ? null : place;
     },
   },
-  rpush: {
-    arity: -3,
+  rpush: pushing('push', true),
+  lpush: pushing('unshift', true),
+  rpushx: pushing('push', false),
+  lpushx: pushing('unshift', false),
+  lpop: popping('shift'),
+  rpop: popping('pop'),
+  lset: {
+    arity: 4,
     effect: 'grow',
-    run: (keyspace, [key, ...elements]) => keyspace.require(key!, 'list').push(...elements),
-  },
-  lpop: {
-    arity: 2,
-    effect: 'write',
-    run(keyspace, [key]) {
-      const element = keyspace.change(key!, 'list')?.shift() ?? null;
-      keyspace.tidy(key!);
-      return element;
+    run(keyspace, [key, index, element]) {
+      const list = keyspace.change(key!, 'list') ?? fail('ERR no such key');
+      const at = integerOf(index!);
+      if (at >= list.length || at < -list.length) fail('ERR index out of range');
+      list.splice(at, 1, element!);
+      return OK;
     },
   },
   lrem: {
@@ -72,3 +75,27 @@ export const listCommands: Commands = {
     },
   },
 };
+
+function pushing(push: 'push' | 'unshift', makesKey: boolean): Command {
+  return {
+    arity: -3,
+    effect: 'grow',
+    run(keyspace, [key, ...elements]) {
+      const list = makesKey ? keyspace.require(key!, 'list') : keyspace.change(key!, 'list');
+      for (const element of elements) list?.[push](element);
+      return list?.length ?? 0;
+    },
+  };
+}
+
+function popping(pop: 'pop' | 'shift'): Command {
+  return {
+    arity: 2,
+    effect: 'write',
+    run(keyspace, [key]) {
+      const element = keyspace.change(key!, 'list')?.[pop]() ?? null;
+      keyspace.tidy(key!);
+      return element;
+    },
+  };
+}

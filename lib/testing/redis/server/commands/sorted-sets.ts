@@ -1,4 +1,5 @@
 import type { Command, Commands } from '../command.js';
+import type { Keyspace } from '../keyspace.js';
 import { boundOf, integerOf, rangeOf, textOf } from '../numbers.js';
 import { Errors, fail, type Reply } from '../reply.js';
 import { SortedSet } from '../sorted-set.js';
@@ -37,6 +38,12 @@ export const sortedSetCommands: Commands = {
       return (keyspace.read(key!, 'zset') ?? NONE).between(...bounds).length;
     },
   },
+  zrank: {
+    arity: 3,
+    run: (keyspace, [key, member]) => keyspace.read(key!, 'zset')?.rank(member!) ?? null,
+  },
+  zpopmin: popping(0),
+  zpopmax: popping(-1),
   zrange: byIndex(false),
   zrevrange: byIndex(true),
   zrangebyscore: {
@@ -64,14 +71,43 @@ export const sortedSetCommands: Commands = {
     effect: 'write',
     run(keyspace, [key, low, high]) {
       const bounds = [boundOf(low!), boundOf(high!)] as const;
-      const set = keyspace.change(key!, 'zset') ?? NONE;
-      const found = set.between(...bounds);
-      for (const { member } of found) set.delete(member);
-      keyspace.tidy(key!);
-      return found.length;
+      return removed(keyspace, key!, (set) => set.between(...bounds));
+    },
+  },
+  zremrangebyrank: {
+    arity: 4,
+    effect: 'write',
+    run(keyspace, [key, first, last]) {
+      const [from, to] = [integerOf(first!), integerOf(last!)];
+      return removed(keyspace, key!, (set) => set.slice(...rangeOf(from, to, set.size)));
     },
   },
 };
+
+/** Removes what is found, and returns how many they were. */
+function removed(keyspace: Keyspace, key: string, find: (set: SortedSet) => Listed): number {
+  const set = keyspace.change(key, 'zset') ?? NONE;
+  const found = find(set);
+  for (const { member } of found) set.delete(member);
+  keyspace.tidy(key);
+  return found.length;
+}
+
+/** @param at place in the order of the scores */
+function popping(at: number): Command {
+  return {
+    arity: 2,
+    effect: 'write',
+    run(keyspace, [key]) {
+      const set = keyspace.change(key!, 'zset') ?? NONE;
+      const found = set.slice(0, set.size).at(at);
+      if (found === undefined) return [];
+      set.delete(found.member);
+      keyspace.tidy(key!);
+      return listed([found], true);
+    },
+  };
+}
 
 function byIndex(isReversed: boolean): Command {
   return {

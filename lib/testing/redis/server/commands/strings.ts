@@ -16,7 +16,33 @@ export const stringCommands: Commands = {
       return text.slice(...rangeOf(from, end, text.length));
     },
   },
+  strlen: { arity: 2, run: (keyspace, [key]) => (keyspace.read(key!, 'string') ?? '').length },
+  append: {
+    arity: 3,
+    effect: 'grow',
+    run(keyspace, [key, more]) {
+      const text = (keyspace.read(key!, 'string') ?? '') + more!;
+      keyspace.setText(key!, text);
+      return text.length;
+    },
+  },
+  getdel: {
+    arity: 2,
+    effect: 'write',
+    run(keyspace, [key]) {
+      const text = keyspace.read(key!, 'string') ?? null;
+      keyspace.delete(key!);
+      return text;
+    },
+  },
   set: { arity: -3, effect: 'grow', run: set },
+  setnx: {
+    arity: 3,
+    effect: 'grow',
+    run: (keyspace, [key, value]) => Number(set(keyspace, [key!, value!, 'nx']) === OK),
+  },
+  setex: settingFor('setex', 1_000),
+  psetex: settingFor('psetex', 1),
   incr: counting(2, false),
   decr: counting(2, true),
   incrby: counting(3, false),
@@ -32,6 +58,19 @@ function counting(arity: number, isNegated: boolean): Commands[string] {
       const sum = sumOf(keyspace.read(key!, 'string') ?? '0', by, isNegated);
       keyspace.setText(key!, sum);
       return Number(sum);
+    },
+  };
+}
+
+/** @param unit of the time, in ms */
+function settingFor(name: string, unit: number): Commands[string] {
+  return {
+    arity: 4,
+    effect: 'grow',
+    run(keyspace, [key, time, value]) {
+      const number = integerOf(time!);
+      if (number <= 0) fail(`ERR invalid expire time in '${name}' command`);
+      return set(keyspace, [key!, value!, 'px', String(number * unit)]);
     },
   };
 }
