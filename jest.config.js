@@ -15,9 +15,9 @@ export default {
   testTimeout: 30_000,
   globalSetup: '<rootDir>/test/support/provide-servers.mjs',
   reporters: ['default', '<rootDir>/test/support/total-reporter.mjs'],
-  // Most of the time the tests wait for servers: with six files at a time two cores are busy, with three they idle half of it.
+  // Most of the time the tests wait for servers: with seven files at a time two cores are busy, with three they idle half of it.
   // More would starve each other: a file may run three Java servers, and sessions that a test wants kept would expire.
-  maxWorkers: 6,
+  maxWorkers: 7,
   // ES modules of finished test files stay in memory, and a worker that has too many of them only collects garbage. The scripts
   // give each one more room for young objects (`--max-semi-space-size`), which takes a tenth off the whole run.
   workerIdleMemoryLimit: '500MB',
