@@ -2,6 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LockTimeoutError } from '../../core/errors/index.js';
 import { currentLease } from '../../core/internal/lease-scope.js';
+import type { Lease } from '../../core/lease.js';
 import type { LockClient } from '../../core/lock-client.js';
 import {
   type ContractOptions,
@@ -93,17 +94,17 @@ function mutexExclusionContract(
   async function areServedInOrder(all: LockClient[]): Promise<void> {
     const { mine, key } = stage();
     const first = await stage().take(mine.mutex(key));
-    const served: number[] = [];
-    const visits: Promise<void>[] = [];
+    const leases: Promise<Lease>[] = [];
     for (let visitor = 0; visitor < 8; visitor++) {
       const client = all[visitor % all.length]!;
-      const { lease } = await stage().queue(client, client.mutex(key));
-      const visit = lease.then((held) => {
-        served.push(visitor);
-        return held.release();
-      });
-      visits.push(visit);
+      leases.push((await stage().queue(client, client.mutex(key))).lease);
     }
+    const served: number[] = [];
+    const visits = leases.map(async (lease, visitor) => {
+      const held = await lease;
+      served.push(visitor);
+      await held.release();
+    });
     await first.release();
     await stage().soon('all have been served', Promise.all(visits));
     deepEqual(served, [0, 1, 2, 3, 4, 5, 6, 7]);

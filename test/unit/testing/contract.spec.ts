@@ -102,6 +102,17 @@ const BROKEN: readonly [what: string, contract: Contract, flaw: Flaw, ...caught:
     'A mutex has events and shows its holder and its waiters',
   ],
   [
+    'that announces the first of its waiters only',
+    mutexContract,
+    (client) => {
+      let listeners = 0;
+      const on: LockClient['on'] = (event, listener) =>
+        event === 'contended' && ++listeners > 1 ? () => {} : client.on(event, listener);
+      return { on };
+    },
+    'A mutex excludes in the order in which the waiters of one client came',
+  ],
+  [
     'that refuses no call when it shuts down',
     mutexContract,
     () => ({ refuse: () => {} }),

@@ -87,3 +87,10 @@ export function textAt(state: LuaState, index: number): string {
   const { buffer, byteOffset, length } = lua.lua_tostring(state, index);
   return Buffer.from(buffer, byteOffset, length).toString('latin1');
 }
+
+const state = lauxlib.luaL_newstate();
+lua.lua_pushnumber(state, 1);
+if (textAt(state, -1) !== '1')
+  throw new LockConnectionError(
+    'The package `fengari` was loaded by something else before, without `LUA_COMPAT_FLOATSTRING`. Make a client on a simulated Redis first, or set FENGARICONF to \'{"LUA_COMPAT_FLOATSTRING":true}\'.',
+  );
