@@ -5,11 +5,12 @@ export default {
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   modulePathIgnorePatterns: [
+    '<rootDir>/.compiled/',
     '<rootDir>/dist/',
     '<rootDir>/test/databases/',
     '<rootDir>/test/nest11/',
   ],
-  transform: { '^.+\\.ts$': ['ts-jest', { useESM: true, diagnostics: false }] },
+  transform: { '^.+\\.ts$': '@swc/jest' },
   testMatch: ['<rootDir>/test/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/interop/', '\\.long\\.spec\\.ts$'],
   testTimeout: 30_000,

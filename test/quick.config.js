@@ -13,5 +13,5 @@ export default {
     '<rootDir>/test/simulation/redis/explorer/', // some seconds
     '\\.servers\\.spec\\.ts$',
   ],
-  globalSetup: undefined,
+  globalSetup: '<rootDir>/test/support/compile.mjs',
 };

@@ -72,7 +72,7 @@ const HAND_OFF_TARGET = 1.3;
  * watch there. Both processes read the machine's monotonic clock.
  */
 export async function handOff(server: ZooKeeperServer): Promise<Row[]> {
-  const peer = fork(new URL('./hand-off-peer.ts', import.meta.url), [server.connectString]);
+  const peer = fork(new URL('./hand-off-peer.js', import.meta.url), [server.connectString]);
   await once(peer, 'message');
   const client = await createZooKeeperLockClient('holder', { connect: server.connectString });
   await client.connect();

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { Lease } from '../../lib/core/lease.js';
 import type { Lock } from '../../lib/core/lock.js';
 import { createZooKeeperLockClient } from '../../lib/zookeeper/create-zookeeper-lock-client.js';
@@ -178,7 +177,7 @@ export class CuratorContestant implements Contestant {
   }
 }
 
-const PROJECT = fileURLToPath(new URL('../interop/java', import.meta.url));
+const PROJECT = resolve('test/interop/java');
 const DEBIAN_JARS = [
   'curator-recipes',
   'curator-framework',

@@ -1,16 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { compiled } from '../support/compiled.js';
 
 /** A process of its own: nestjs-cls requires Nest, which Jest can only import on Node 20. */
-const program = [
-  '--import',
-  './test/support/typescript-loader.mjs',
-  'test/databases/programs/decorator-order.ts',
-];
+const PROGRAM = compiled('test/databases/programs/decorator-order.ts');
 
 async function readByTwoCallers(outer: 'lock' | 'transaction'): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(process.execPath, [...program, outer]);
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, outer]);
   return JSON.parse(stdout);
 }
 

@@ -7,6 +7,6 @@ export default {
   moduleNameMapper: { ...base.moduleNameMapper, '^nestjs-interlock$': '<rootDir>/lib/index.ts' },
   testMatch: ['<rootDir>/test/databases/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/test/nest11/'],
-  globalSetup: undefined,
+  modulePathIgnorePatterns: ['<rootDir>/.compiled/', '<rootDir>/dist/', '<rootDir>/test/nest11/'],
+  globalSetup: '<rootDir>/test/support/compile.mjs',
 };

@@ -18,7 +18,7 @@ const TIMEOUT = 90_000;
 jest.setTimeout(2 * TIMEOUT);
 
 /** `npm run sample` */
-const FROM_SOURCES = ['--import', './test/support/typescript-loader.mjs', 'sample/run.mjs'];
+const FROM_SOURCES = ['test/support/run.mjs', 'sample/run.ts'];
 
 // The first one has a test of its own.
 const names = readdirSync('sample').filter((name) => /^0[2-9]-/.test(name));

@@ -1,7 +1,7 @@
 // First part of `npm run test:interop`: builds the Java peers, and reports which peers are left out, and why.
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import {
   classPathFile,
   CURATOR_RELEASES,
@@ -24,7 +24,7 @@ if (!pythonWithKazoo()) leaveOut('kazoo', 'no Python 3 that has it (Debian: pyth
 function build(name: string, folder: string, classPath: string, ...options: string[]): void {
   rmSync(classPath, { force: true });
   if (missing.length > 0) return leaveOut(name, `no ${missing.join(', no ')} here`);
-  const cwd = fileURLToPath(new URL(folder, import.meta.url));
+  const cwd = resolve('test/interop', folder);
   const args = ['-q', '-B', ...options, 'compile'];
   const { status, stdout } = spawnSync('mvn', args, { cwd, encoding: 'utf8' });
   if (status === 0) return console.log(`Interop with ${name} is tested.`);

@@ -11,8 +11,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** What a copy has not, beside hidden files. */
+/** What a copy has not, beside hidden files; of these it needs the options of the compiler. */
 const LEFT_OUT = new Set(['node_modules', 'dist']);
+const isHidden = (name: string) => name.startsWith('.') && name !== '.swcrc';
 
 /** Arguments of `npm` for these files or options of Jest; one test that fails is enough. */
 export const testing = (...files: readonly string[]): string[] => [
@@ -26,7 +27,7 @@ export class ProjectCopy {
 
   constructor() {
     for (const name of readdirSync('.'))
-      if (!LEFT_OUT.has(name) && !name.startsWith('.'))
+      if (!LEFT_OUT.has(name) && !isHidden(name))
         cpSync(name, join(this.#folder, name), {
           recursive: true,
           filter: (path) => !path.includes('node_modules'),

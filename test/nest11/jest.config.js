@@ -5,7 +5,7 @@ export default {
   ...base,
   rootDir: '../..',
   resolver: '<rootDir>/test/nest11/resolver.cjs',
-  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/.compiled/', '<rootDir>/dist/'],
   testMatch: [
     '<rootDir>/test/nest11/*.spec.ts',
     '<rootDir>/test/unit/(inspector|nest|opentelemetry|testing)/*.spec.ts',
@@ -17,5 +17,5 @@ export default {
   testPathIgnorePatterns: [
     '/(failed-boot|samples|terminated|leader-replicas)\\.servers\\.spec\\.ts$',
   ],
-  globalSetup: undefined,
+  globalSetup: '<rootDir>/test/support/compile.mjs',
 };

@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/../.." || exit
 source test/support/steps.sh
 
-step peers node --import ./test/support/typescript-loader.mjs test/interop/build.ts
+step peers node test/support/run.mjs test/interop/build.ts
 step specs npm run test:long:specs
 step specification npm run test:specification
 step explore npm run explore

@@ -1,8 +1,11 @@
-// Jest's global set-up: where the tests may install programs, those that are missing are installed before any runs.
+// Jest's global set-up: what runs without Jest is compiled; where the tests may install servers, those that are missing are
+// installed before any runs.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import compile from './compile.mjs';
 
 export default function provideServers() {
+  compile();
   const java = isThere('java', '-version');
   const zooKeeper = process.env.ZOOKEEPER_HOME || existsSync('/usr/share/java/zookeeper.jar');
   const redis = process.env.REDIS_SERVER || isThere('redis-server', '--version');

@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import { redissonClassPath } from '../../interop/support/builds.js';
 import { JavaPeer, runs } from '../contestants.js';
 
@@ -85,11 +85,9 @@ export class RedissonContestant {
   }
 }
 
-const INTEROP = fileURLToPath(new URL('../../interop/redisson-java', import.meta.url));
-const SOURCE = fileURLToPath(
-  new URL('./java/benchmark/RedissonBenchmarkPeer.java', import.meta.url),
-);
-const CLASSES = fileURLToPath(new URL('./java/dist', import.meta.url));
+const INTEROP = resolve('test/interop/redisson-java');
+const SOURCE = resolve('test/benchmark/redis/java/benchmark/RedissonBenchmarkPeer.java');
+const CLASSES = resolve('test/benchmark/redis/java/dist');
 
 /** The Java peer on Redisson, ready to run, or why there is none. */
 export type RedissonBuild = { readonly classPath: string } | { readonly missing: string };

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import type { Redis } from 'ioredis';
 import type { Lock } from '../../../lib/core/lock.js';
 import type { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
@@ -34,7 +35,7 @@ const acquireOf = (lock: Lock) => async () => {
   return () => lease.release();
 };
 
-const FOLDER = new URL('./peers/', import.meta.url);
+const FOLDER = resolve('test/benchmark/redis/peers');
 
 /** Puts the other libraries where `peerLibraries` finds them; says why when it cannot. */
 export function installPeers(): boolean {
@@ -57,7 +58,7 @@ const FOREVER = 10_000_000;
  * @param clientsOf makes the connections of one library: one, or one for each server of a RedLock
  */
 export function peerLibraries(clientsOf: () => Redis[]): Record<string, Library> {
-  const require = createRequire(FOLDER);
+  const require = createRequire(`${FOLDER}/`);
   const makers: Record<string, (clients: Redis[]) => Library> = {
     'redlock 4': (clients) => redlock4(require('redlock-4'), clients),
     'redlock 5': (clients) => redlock5(require('redlock').default, clients),

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { compiled } from '../../support/compiled.js';
 
 /** How a program ended. */
 export interface Exit {
@@ -22,9 +23,8 @@ export class Program {
 
   /** @param url of the file; it finds the arguments in `process.argv` */
   constructor(url: URL, args: readonly string[] = [], nodeArgs: readonly string[] = []) {
-    const loader = new URL('../../support/typescript-loader.mjs', import.meta.url).href;
-    this.child = fork(fileURLToPath(url), args, {
-      execArgv: ['--import', loader, ...nodeArgs],
+    this.child = fork(compiled(fileURLToPath(url)), args, {
+      execArgv: [...nodeArgs],
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     });
     let errors = '';

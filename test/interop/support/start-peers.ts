@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import {
   type CuratorRelease,
   curatorClassPath,
@@ -6,6 +6,7 @@ import {
   redissonClassPath,
 } from './builds.js';
 import type { RedisDriver } from '../../../lib/redis/drivers.js';
+import { compiled } from '../../support/compiled.js';
 import { Peer } from './peer.js';
 
 /** Default of the session timeouts, in ms. */
@@ -13,7 +14,7 @@ const SESSION_TIMEOUT = 10_000;
 
 /** A Node process with this library on ZooKeeper. */
 export function startNodePeer(connect: string, sessionTimeout = SESSION_TIMEOUT): Promise<Peer> {
-  return startNode('../node/main.ts', connect, String(sessionTimeout));
+  return startNode('node/main.ts', connect, String(sessionTimeout));
 }
 
 /** A Java process with that release of Curator. */
@@ -29,7 +30,7 @@ export async function startCuratorPeer(
 
 /** A Python process with kazoo, with Curator's node names for its locks. */
 export function startKazooPeer(connect: string, sessionTimeout = SESSION_TIMEOUT): Promise<Peer> {
-  const main = fileURLToPath(new URL('../kazoo/peer.py', import.meta.url));
+  const main = resolve('test/interop/kazoo/peer.py');
   return Peer.start(pythonWithKazoo()!, [main, connect, String(sessionTimeout)]);
 }
 
@@ -52,7 +53,7 @@ export const startRedisNodePeer: StartRedisPeer = (
   { watchdogTimeout = 30_000, isRedLock = false, driver = 'ioredis' } = {},
 ) =>
   startNode(
-    '../redis-node/main.ts',
+    'redis-node/main.ts',
     isRedLock ? 'redLock' : 'locks',
     driver,
     String(watchdogTimeout),
@@ -71,9 +72,7 @@ export const startRedissonPeer: StartRedisPeer = async (
 };
 
 function startNode(program: string, ...args: readonly string[]): Promise<Peer> {
-  const loader = new URL('../../support/typescript-loader.mjs', import.meta.url).href;
-  const main = fileURLToPath(new URL(program, import.meta.url));
-  return Peer.start(process.execPath, ['--import', loader, main, ...args]);
+  return Peer.start(process.execPath, [compiled(resolve('test/interop', program)), ...args]);
 }
 
 function startJava(classPath: string, main: string, ...args: readonly string[]): Promise<Peer> {

@@ -4,6 +4,8 @@ import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { transformFileSync } from '@swc/core';
+import { compiled } from '../../support/compiled.js';
 import { codeBlocksOf, documents } from './support/documents.js';
 
 /** Blocks that start an app and stop it again. Others need a server, or are parts of something. */
@@ -41,18 +43,19 @@ describe('Programs in the documents', () => {
 });
 
 const ENTRY = /'nestjs-interlock(?:\/(?<entry>\w+))?'/g;
-const LOADER = ['--import', './test/support/typescript-loader.mjs'];
 
 /** Runs a program on the source of the library; resolves to the lines that it printed. */
 async function runProgram(code: string): Promise<string[]> {
   const folder = mkdtempSync(resolve('test/unit/docs/program-')); // inside, for the packages that it imports
   try {
-    const file = join(folder, 'main.ts');
+    const source = join(folder, 'main.ts');
     writeFileSync(
-      file,
+      source,
       code.replaceAll(ENTRY, (_, entry = '') => `'${urlOf(entry as string)}'`),
     );
-    const { stdout } = await promisify(execFile)(process.execPath, [...LOADER, file], {
+    const program = join(folder, 'main.mjs');
+    writeFileSync(program, transformFileSync(source).code);
+    const { stdout } = await promisify(execFile)(process.execPath, [program], {
       env: { ...process.env, LOCKS_BACKEND: 'embedded' }, // as a page has it
     });
     return stdout.split('\n');
@@ -62,7 +65,7 @@ async function runProgram(code: string): Promise<string[]> {
 }
 
 function urlOf(entry: string): string {
-  return pathToFileURL(resolve('lib', entry, 'index.ts')).href;
+  return pathToFileURL(compiled(join('lib', entry, 'index.ts'))).href;
 }
 
 /** Blocks that are tests; one that only declares what it is about cannot be run. */

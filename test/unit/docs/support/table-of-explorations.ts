@@ -6,7 +6,7 @@ import { EXPLORED } from '../../../simulation/explorer/zookeeper/explored.js';
 import { REDIS_EXPLORED } from '../../../simulation/redis/explorer/redis-explored.js';
 import { RED_LOCK_EXPLORED } from '../../../simulation/redis/red-lock/explorer/red-lock-explored.js';
 
-export const DOCUMENT = new URL('../../../../docs/internals/exploration.md', import.meta.url);
+export const DOCUMENT = 'docs/internals/exploration.md';
 
 /** One row. */
 interface Row {
@@ -32,8 +32,7 @@ export async function documentOfExplorations(): Promise<string> {
   const tables = { 'on ZooKeeper': onZooKeeper, 'on Redis': onRedis, 'of RedLock': onServers };
   let text = readFileSync(DOCUMENT, 'utf8');
   for (const [title, rows] of Object.entries(tables)) text = withTable(text, title, rows);
-  const filepath = fileURLToPath(DOCUMENT);
-  return format(text, { ...(await resolveConfig(filepath)), filepath });
+  return format(text, { ...(await resolveConfig(DOCUMENT)), filepath: DOCUMENT });
 }
 
 /** The text with that table in place of the one that begins with that title. */

@@ -5,7 +5,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 
-const ROOT = new URL('../../../../', import.meta.url);
 const MARK = /\((Curator|Redisson): ([^)]+)\)/g;
 const SECTION = /^## (.+)$/;
 const ROW = /^\| +`(\w+)` +\| +(.+?) +\|$/;
@@ -28,7 +27,7 @@ export async function tableOfTests(project: Project): Promise<string> {
   const marks = marksOf(project);
   const isUsed = new Set<string>();
   let section = '';
-  const lines = readFileSync(new URL(file, ROOT), 'utf8').split('\n');
+  const lines = readFileSync(file, 'utf8').split('\n');
   const written = lines.map((line) => {
     section = SECTION.exec(line)?.[1] ?? section;
     const [, name, ours] = ROW.exec(line) ?? [];
@@ -41,7 +40,7 @@ export async function tableOfTests(project: Project): Promise<string> {
   });
   const unknown = [...marks.keys()].filter((key) => !isUsed.has(key));
   if (unknown.length > 0) throw new Error(`${file} has no row for ${unknown.join(', ')}`);
-  const options = await resolveConfig(fileURLToPath(new URL(file, ROOT)));
+  const options = await resolveConfig(file);
   return format(written.join('\n'), { ...options, filepath: file });
 }
 
@@ -50,7 +49,7 @@ const NO_TESTS = /^(node_modules|program-.+)$/;
 
 /** The paths of the files in `test/` below that folder. */
 function filesIn(folder: string): string[] {
-  const entries = readdirSync(new URL(`test/${folder}`, ROOT), { withFileTypes: true });
+  const entries = readdirSync(`test/${folder}`, { withFileTypes: true });
   return entries.flatMap((entry) => {
     const path = `${folder}${entry.name}`;
     if (!entry.isDirectory()) return [path];
@@ -63,7 +62,7 @@ function marksOf(project: Project): ReadonlyMap<string, string[]> {
   const marks = new Map<string, string[]>();
   for (const file of filesIn('')) {
     if (!/\.(spec|suite)\.ts$/.test(file)) continue;
-    const text = readFileSync(new URL(`test/${file}`, ROOT), 'utf8');
+    const text = readFileSync(`test/${file}`, 'utf8');
     for (const [, theirs, names = ''] of text.matchAll(MARK)) {
       if (theirs !== project) continue;
       const [first = '', ...others] = names.split(', ');
@@ -77,4 +76,4 @@ function marksOf(project: Project): ReadonlyMap<string, string[]> {
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
   for (const project of Object.keys(TABLES) as Project[])
-    writeFileSync(new URL(TABLES[project], ROOT), await tableOfTests(project));
+    writeFileSync(TABLES[project], await tableOfTests(project));

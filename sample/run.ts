@@ -8,5 +8,5 @@ if (sample === undefined) {
   console.error(`Which sample? ${samples.join(', ')}`);
   process.exitCode = 1;
 } else {
-  await import(`./${sample}/src/main.ts`);
+  await import(`./${sample}/src/main.js`);
 }

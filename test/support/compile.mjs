@@ -1,0 +1,79 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { transformFileSync, version } from '@swc/core';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const COMPILED = join(ROOT, '.compiled');
+
+/**
+ * Its manifest. The package by its own name is its sources, so that the samples need no build. What was made by another
+ * compiler or with other options is of no use.
+ */
+const MANIFEST = JSON.stringify({
+  name: 'nestjs-interlock',
+  type: 'module',
+  exports: {
+    '.': './lib/index.js',
+    './core': './lib/standalone/index.js', // `lib/core` is what all of it shares
+    './*': './lib/*/index.js',
+  },
+  compiler: [version, readFileSync(join(ROOT, '.swcrc'), 'utf8')],
+});
+
+/** Jest's global set-up, too: compiles what Node is to run without Jest, so far as it has changed, into `.compiled`. */
+export default function compile() {
+  const manifest = join(COMPILED, 'package.json');
+  if (!existsSync(manifest) || readFileSync(manifest, 'utf8') !== MANIFEST)
+    rmSync(COMPILED, { recursive: true, force: true });
+  for (const folder of ['lib', 'sample', 'test']) compileFolder(join(ROOT, folder));
+  writeFileSync(manifest, MANIFEST);
+}
+
+/** What `compile` makes of a TypeScript file. */
+export function compiled(file) {
+  const path = file.startsWith(COMPILED) ? file : join(COMPILED, relative(ROOT, file));
+  return path.replace(/\.ts$/, '.js');
+}
+
+function compileFolder(folder) {
+  const target = compiled(folder);
+  mkdirSync(target, { recursive: true });
+  const left = new Set(readdirSync(target));
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.name === 'node_modules') {
+      left.delete(entry.name) || symlinkSync(path, join(target, entry.name));
+    } else if (entry.isDirectory()) {
+      left.delete(entry.name);
+      compileFolder(path);
+    } else if (/\.ts$/.test(path) && !/\.(d|spec)\.ts$/.test(path)) {
+      left.delete(entry.name.replace(/\.ts$/, '.js'));
+      compileFile(path);
+    }
+  }
+  for (const name of left) rmSync(join(target, name), { recursive: true });
+}
+
+/** A file and what was made of it have the same time of change. */
+function compileFile(path) {
+  const target = compiled(path);
+  const { atime, mtime } = statSync(path);
+  if (statSync(target, { throwIfNoEntry: false })?.mtimeMs === mtime.getTime()) return;
+  const { code } = transformFileSync(path, { cwd: ROOT });
+  const whole = join(COMPILED, `new-${process.pid}`); // renamed when it is whole: others may look for it at the same time
+  writeFileSync(whole, code);
+  utimesSync(whole, atime, mtime);
+  renameSync(whole, target);
+}
