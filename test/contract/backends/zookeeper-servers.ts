@@ -59,12 +59,15 @@ export class ZooKeeperBackend implements Backend {
     for (const server of this.servers) server.thaw();
   }
 
+  /** Without a majority, an ensemble serves nobody: so one of its servers goes on. */
   async kill(): Promise<void> {
-    await Promise.all(this.servers.map((server) => server.kill()));
+    const killed = this.servers.slice(this.servers.length > 1 ? 1 : 0);
+    await Promise.all(killed.map((server) => server.kill()));
   }
 
   async restart(): Promise<void> {
-    await Promise.all(this.servers.map((server) => server.restart()));
+    const killed = this.servers.filter((server) => !server.running);
+    await Promise.all(killed.map((server) => server.restart()));
   }
 
   async stop(): Promise<void> {
