@@ -20,7 +20,8 @@ export default {
   // More would starve each other: a file may run three Java servers, and sessions that a test wants kept would expire.
   maxWorkers: 7,
   // ES modules of finished test files stay in memory, and a worker that has too many of them only collects garbage. The scripts
-  // give each one more room for young objects (`--max-semi-space-size`), which takes a tenth off the whole run.
+  // give each one more room for young objects (`--max-semi-space-size`), which takes a tenth off the whole run, and have V8
+  // optimize later (`--interrupt-budget`), as the modules are new in each file.
   workerIdleMemoryLimit: '500MB',
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
 };

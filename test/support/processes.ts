@@ -71,11 +71,11 @@ export class WatchedProcess {
     this.child.kill('SIGCONT');
   }
 
-  /** Ends it with SIGKILL, frozen or not, and waits until it is gone. */
-  async kill(): Promise<void> {
+  /** Ends it, by default with SIGKILL, frozen or not, and waits until it is gone. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (!this.running) return;
     const gone = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
+    this.child.kill(signal);
     await gone;
   }
 }
@@ -94,9 +94,9 @@ export abstract class TestServer {
     return this.process?.running ?? false;
   }
 
-  /** SIGKILL. */
-  async kill(): Promise<void> {
-    await this.process?.kill();
+  /** SIGKILL, or another one. */
+  async kill(signal?: NodeJS.Signals): Promise<void> {
+    await this.process?.kill(signal);
   }
 
   /** SIGSTOP: it keeps its connections and answers nothing. */

@@ -1,16 +1,26 @@
 // Jest's global set-up: what runs without Jest is compiled; where the tests may install servers, those that are missing are
-// installed before any runs.
+// installed before any runs; and ZooKeeper is prepared for many starts.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import compile from './compile.mjs';
+import { resolve } from 'node:path';
+import compile, { compiled } from './compile.mjs';
 
-export default function provideServers() {
+export default async function provideServers() {
   compile();
-  const java = isThere('java', '-version');
-  const zooKeeper = process.env.ZOOKEEPER_HOME || existsSync('/usr/share/java/zookeeper.jar');
+  installMissing();
+  if (!hasZooKeeper()) return;
+  const { archiveClasses } = await import(compiled(resolve('test/support/zookeeper-server.ts')));
+  await archiveClasses();
+}
+
+const hasZooKeeper = () =>
+  isThere('java', '-version') &&
+  (process.env.ZOOKEEPER_HOME || existsSync('/usr/share/java/zookeeper.jar'));
+
+function installMissing() {
   const redis = process.env.REDIS_SERVER || isThere('redis-server', '--version');
   const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
-  if ((java && zooKeeper && redis) || !mayInstall) return; // without them, each test that needs a server says what to do
+  if ((hasZooKeeper() && redis) || !mayInstall) return; // without them, each test that needs a server says what to do
 
   const install = ['test/support/install.sh', '--servers'];
   const { status } = spawnSync('bash', install, { stdio: ['ignore', 'inherit', 'inherit'] });

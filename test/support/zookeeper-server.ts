@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, isIPv6 } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { freePorts, startedOnFreePorts, TestServer, WatchedProcess } from './processes.js';
 import { eventually } from './time.js';
 
@@ -49,6 +49,20 @@ export function zooKeeperConfig(
     .join('');
 }
 
+/** Classes as Java has them in memory: a start takes it a quarter less. It goes without when they are of other files. */
+const CLASS_ARCHIVE = resolve('.compiled/zookeeper.jsa');
+
+/** Makes the archive of classes, if there is none and Java can. */
+export async function archiveClasses(): Promise<void> {
+  if (existsSync(CLASS_ARCHIVE)) return;
+  const made = `${CLASS_ARCHIVE}-${process.pid}`;
+  const jvmArgs = ['-XX:+IgnoreUnrecognizedVMOptions', `-XX:ArchiveClassesAtExit=${made}`];
+  const server = await ZooKeeperServer.start({ jvmArgs });
+  await server.kill('SIGTERM');
+  await server.stop();
+  if (existsSync(made)) renameSync(made, CLASS_ARCHIVE);
+}
+
 /** Arguments of the Java machine. */
 export function zooKeeperJvmArgs(options: ZooKeeperServerOptions): string[] {
   return [
@@ -56,6 +70,7 @@ export function zooKeeperJvmArgs(options: ZooKeeperServerOptions): string[] {
     '-XX:+UseSerialGC',
     '-XX:TieredStopAtLevel=1', // it lives for a minute at most, too short to earn back what C2 compiles
     '-Dzookeeper.forceSync=no',
+    ...(existsSync(CLASS_ARCHIVE) ? [`-XX:SharedArchiveFile=${CLASS_ARCHIVE}`] : []),
     `-Dznode.container.checkIntervalMs=${options.containerCheckIntervalMs ?? 1000}`,
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
     ...(options.jvmArgs ?? []),
