@@ -70,7 +70,7 @@ function compileFolder(folder) {
 function compileFile(path) {
   const target = compiled(path);
   const { atime, mtime } = statSync(path);
-  if (statSync(target, { throwIfNoEntry: false })?.mtimeMs === mtime.getTime()) return;
+  if (statSync(target, { throwIfNoEntry: false })?.mtime.getTime() === mtime.getTime()) return;
   const { code } = transformFileSync(path, { cwd: ROOT });
   const whole = join(COMPILED, `new-${process.pid}`); // renamed when it is whole: others may look for it at the same time
   writeFileSync(whole, code);
