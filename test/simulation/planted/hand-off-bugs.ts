@@ -27,7 +27,7 @@ function keepPlaces(): void {
   });
 }
 
-/** The same, of the listings with a watch. */
+/** Makes a client hear only of some of what happens to the children of nodes that it watches. */
 function hearOfChildren(isHeard: (event: WatchEvent) => boolean): void {
   replace(SessionConnection.prototype, 'getChildren', (list) => (path, watcher) => {
     const partial: Watcher = (event) => void (isHeard(event) && watcher!(event));
