@@ -24,7 +24,7 @@ export function doubleBarrierSuite(on: Deployment<Backend>): void {
     on.part('with its members', 'deployment', () => doubleBarrierRoundsSuite(stage, barriers));
     on.part('while a member enters', 'server', () => doubleBarrierEntrySuite(stage, barriers));
     on.part('while a member leaves', 'server', () => doubleBarrierLeavingSuite(stage, barriers));
-    on.part('when something fails', 'deployment', () => doubleBarrierFaultsSuite(stage, barriers));
+    on.part('when something fails', 'recipe', () => doubleBarrierFaultsSuite(stage, barriers));
     on.part('that is misused', 'client', () => doubleBarrierMisuseSuite(stage, barriers));
   });
 }

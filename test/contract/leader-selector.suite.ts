@@ -26,7 +26,7 @@ export function leaderSelectorSuite(on: Deployment<Backend>): void {
     on.part('its function', 'client', () => leaderSelectorScopeSuite(stage));
     on.part('the participants', 'server', () => leaderSelectorParticipantsSuite(stage));
     on.part('closing', 'server', () => leaderSelectorClosingSuite(stage));
-    on.part('leaders', 'deployment', () => leaderSelectorFaultsSuite(stage));
+    on.part('leaders', 'recipe', () => leaderSelectorFaultsSuite(stage));
     on.part('leaders without servers', 'client', () => leaderSelectorOfflineSuite(stage));
   });
 }

@@ -17,7 +17,7 @@ export function lockInternalsSuite(on: Deployment<Backend>): void {
   describe(`On ${on.name}`, () => {
     const stage = onStage(() => Stage.build(on.backend()));
     on.part('an acquire that fails on the way', 'server', () => lockInternalsFaultsSuite(stage));
-    on.part('the revocation', 'deployment', () => revocationSuite(stage));
+    on.part('the revocation', 'recipe', () => revocationSuite(stage));
     on.part('the listeners of a revocation', 'server', () => revocationListenersSuite(stage));
     on.part('await using', 'client', () => lockerSuite(stage));
   });

@@ -13,6 +13,7 @@ import { redisSuite } from './redis.suite.js';
 
 describe('Redis by node-redis', () => {
   const on = useDeployment('a Redis server', () => overNodeRedis(standaloneRedis, redis), [
+    'recipe',
     'deployment',
   ]);
 

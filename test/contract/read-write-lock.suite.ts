@@ -60,7 +60,7 @@ export function everyReadWriteLockSuite<B>(
   on.part('a crowd', 'deployment', () => readWriteCrowdSuite(stage));
   on.part('nesting', 'client', () => readWriteNestingSuite(stage));
   on.part('a downgrade', 'server', () => readWriteDowngradeSuite(stage));
-  on.part('a downgrade in trouble', 'deployment', () => readWriteDowngradeFaultsSuite(stage));
+  on.part('a downgrade in trouble', 'recipe', () => readWriteDowngradeFaultsSuite(stage));
   const halves = (['read', 'write'] as const).map((half): [string, WaitedFor] => {
     const wanted = (client: StageClient) => client.half(half, stage().key);
     return [half, { wanted, taken: (client) => client.writeLock(stage().key) }];
@@ -85,7 +85,7 @@ export function everyReadWriteLockSuite<B>(
     describe.each(halves)('of the %s lock', (_, half) => lockOptionsSuite(stage, half));
   });
   on.part('events', 'client', () => readWriteEventsSuite(stage));
-  on.part('accidents', 'deployment', () => readWriteFaultsSuite(stage, order === 'queue'));
+  on.part('accidents', 'recipe', () => readWriteFaultsSuite(stage, order === 'queue'));
 }
 
 /** Many readers or one writer, in the order of the queue. */

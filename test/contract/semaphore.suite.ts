@@ -58,7 +58,7 @@ export function everySemaphoreSuite<B>(
   on.part('the lease', 'deployment', () => semaphoreLeaseSuite(stage, semaphores));
   on.part('events', 'client', () => semaphoreEventsSuite(stage, semaphores));
   on.part('bad input', 'client', () => semaphoreOptionsSuite(stage, semaphores));
-  on.part('accidents', 'deployment', () => semaphoreFaultsSuite(stage, semaphores));
+  on.part('accidents', 'recipe', () => semaphoreFaultsSuite(stage, semaphores));
 }
 
 /** So many holders at a time, in the order in which they asked. */

@@ -92,7 +92,7 @@ export function sharedCountSuite(on: Deployment<Backend>): void {
       });
     });
 
-    on.part('over lost connections', 'deployment', () => {
+    on.part('over lost connections', 'recipe', () => {
       it('knows what was set while its connection was down (Curator: testDisconnectReconnectWithMultipleClients)', async () => {
         const { mine, theirs } = stage();
         const [count, other] = [await started(mine, 0), await started(theirs, 0)];

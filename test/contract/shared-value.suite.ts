@@ -57,8 +57,10 @@ export function sharedValueSuite(on: Deployment<Backend>): void {
         expect(tried.filter(Boolean)).toHaveLength(1);
         await Promise.all(values.map((value) => becomes(value, `by ${tried.indexOf(true)}`)));
       });
+    });
 
-      it('is known again after a lost connection, and in the next session', async () => {
+    on.part('over a lost connection', 'recipe', () => {
+      it('is known again, and in the next session', async () => {
         const { mine, theirs } = stage();
         const [value, writer] = [await started(mine, 'a'), await started(theirs, 'a')];
         await stage().down();

@@ -18,7 +18,11 @@ import { sharedValueSuite } from './shared-value.suite.js';
 import { zookeeperConnectionSuite } from './zookeeper-connection.suite.js';
 
 describe('ZooKeeper', () => {
-  const on = useDeployment('a standalone server', standaloneZooKeeper, ['server', 'deployment']);
+  const on = useDeployment('a standalone server', standaloneZooKeeper, [
+    'server',
+    'recipe',
+    'deployment',
+  ]);
 
   leaderLatchSuite(on);
   leaderSelectorSuite(on);

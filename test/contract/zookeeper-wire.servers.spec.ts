@@ -10,6 +10,7 @@ import { semaphoreSuite } from './semaphore.suite.js';
 
 describe('ZooKeeper by the wire driver', () => {
   const on = useDeployment('a standalone server', () => standaloneZooKeeper('wire'), [
+    'recipe',
     'deployment',
   ]);
 

@@ -10,7 +10,11 @@ import { readWriteLockSuite, sharedReadLockSuite } from './read-write-lock.suite
 import { semaphoreSuite } from './semaphore.suite.js';
 
 describe('ZooKeeper', () => {
-  const on = useDeployment('a standalone server', standaloneZooKeeper, ['server', 'deployment']);
+  const on = useDeployment('a standalone server', standaloneZooKeeper, [
+    'server',
+    'recipe',
+    'deployment',
+  ]);
 
   mutexSuite(on);
   handedOnMutexSuite(on);

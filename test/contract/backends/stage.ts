@@ -87,9 +87,10 @@ export type StageOf<C extends StageClient> = LockStage & { readonly mine: C; rea
 
 /**
  * What decides how the tests of a part of a suite come out: the client alone, as with bad options; a server, as with the
- * names of nodes; or how servers are deployed, as with those that lag, move or crash.
+ * names of nodes; the recipe, as with what it does about an outage; or how servers are deployed, as with those that lag, move
+ * or crash. Every deployment has the outages of a mutex and of an election.
  */
-type DecidedBy = 'client' | 'server' | 'deployment';
+type DecidedBy = 'client' | 'server' | 'recipe' | 'deployment';
 
 /** Servers that the suites of a file share. */
 export interface Deployment<B> {
@@ -110,7 +111,7 @@ export interface Deployment<B> {
 export function useDeployment<B extends { stop(): unknown }>(
   name: string,
   start: () => Promise<B>,
-  differsIn: readonly DecidedBy[] = ['client', 'server', 'deployment'],
+  differsIn: readonly DecidedBy[] = ['client', 'server', 'recipe', 'deployment'],
 ): Deployment<B> {
   return {
     name,
