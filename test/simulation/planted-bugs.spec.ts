@@ -52,7 +52,7 @@ describe('The simulation catches', () => {
     });
 
     it('only if it has a bug', async () => {
-      expect(await firstAccusation(sketched({}), /./, 1, 30)).toBeUndefined();
+      expect(await firstAccusation(sketched({}), /./, 1, 10)).toBeUndefined();
     });
   });
 });

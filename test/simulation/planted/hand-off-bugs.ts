@@ -44,7 +44,7 @@ export const HAND_OFF_BUGS: readonly PlantedBug[] = [
       replace(LockHold.prototype, 'free', (free) => (_, hold) => free(false, hold));
     },
     violation: /was handed on although hold \d+ is lost/,
-    seeds: { 'mutex that is handed on': 215 },
+    seeds: { 'mutex that is handed on': 231 },
   },
   {
     bug: 'counts each hand-off as a grant of the servers',
@@ -78,7 +78,7 @@ export const HAND_OFF_BUGS: readonly PlantedBug[] = [
           writeGuarded(contextOf(held), write, holds as Parameters<typeof writeGuarded>[2]),
       ),
     violation: /writes behind hold/,
-    seeds: { 'mutex that is handed on': 1 },
+    seeds: { 'mutex that is handed on': 8 },
   },
   {
     bug: 'reports its loss to the first caller only',
@@ -90,7 +90,7 @@ export const HAND_OFF_BUGS: readonly PlantedBug[] = [
       });
     },
     violation: WITHOUT_NODE_OR_SESSION,
-    seeds: { 'mutex that is handed on': 6 },
+    seeds: { 'mutex that is handed on': 13 },
   },
   {
     bug: 'keeps the place of a caller who has given up',
@@ -123,7 +123,7 @@ export const HAND_OFF_BUGS: readonly PlantedBug[] = [
     plant: () =>
       replace(SessionConnection.prototype, 'getChildren', (list) => (path) => list(path)), // without the watch
     violation: /stands in the way/,
-    seeds: { 'mutex that is handed on': 11 },
+    seeds: { 'mutex that is handed on': 14 },
   },
   {
     bug: 'is kept although the link is lost, and the watch for others with it',
@@ -142,7 +142,7 @@ export const HAND_OFF_BUGS: readonly PlantedBug[] = [
             Math.min(keep, since + ms - now),
       ),
     violation: /what others were seen to want/,
-    seeds: { 'mutex that is handed on': 245 },
+    seeds: { 'mutex that is handed on': 291 },
   },
   {
     bug: 'is kept, and given to the next caller, although its session has ended',
@@ -154,7 +154,7 @@ export const HAND_OFF_BUGS: readonly PlantedBug[] = [
       });
     },
     violation: /kept in another session/,
-    seeds: { 'mutex that is handed on': 73 },
+    seeds: { 'mutex that is handed on': 359 },
   },
   {
     bug: 'is both given back and handed on',
@@ -199,7 +199,7 @@ export const HAND_OFF_BUGS: readonly PlantedBug[] = [
       });
     },
     violation: /shares what (is lost|no caller has)/,
-    seeds: { 'read lock that is shared': 2 },
+    seeds: { 'read lock that is shared': 27 },
   },
   {
     bug: 'is shared although its token was seen',

@@ -97,7 +97,7 @@ export const QUEUE_BUGS: readonly PlantedBug[] = [
       );
     },
     violation: /is not downgraded in its place/,
-    seeds: { 'read/write lock': 2 },
+    seeds: { 'read/write lock': 3 },
   },
   {
     bug: 'downgrades although the node of its writer is gone',

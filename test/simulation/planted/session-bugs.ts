@@ -90,7 +90,7 @@ export const SESSION_BUGS: readonly PlantedBug[] = [
       });
     },
     violation: /granted to a node of another session/,
-    seeds: { mutex: 11, 'read/write lock': 5, latch: 4, selector: 6 },
+    seeds: { mutex: 11, 'read/write lock': 11, latch: 4, selector: 6 },
   },
   {
     bug: 'does not warn when the servers are silent',

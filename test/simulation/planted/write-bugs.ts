@@ -84,7 +84,7 @@ export const WRITE_BUGS: readonly PlantedBug[] = [
           }),
       ),
     violation: /is carried out twice|is refused, and is there/,
-    seeds: { 'guarded write under a mutex': 3, 'guarded write under a read/write lock': 4 },
+    seeds: { 'guarded write under a mutex': 3, 'guarded write under a read/write lock': 8 },
   },
   {
     bug: 'says that nothing was written when it does not know',
