@@ -336,7 +336,7 @@ describe('A wait inside of a lock', () => {
 });
 
 describe('No circle is reported', () => {
-  const ACQUIRES = byTier({ quick: 2_000, standard: 5_000, long: 100_000 });
+  const ACQUIRES = byTier({ quick: 2_000, standard: 3_000, long: 100_000 });
   it(`in ${ACQUIRES} random acquires of five processes, nested in one order`, async () => {
     const random = seededRandom(7);
     const clients: ZooKeeperLockClient[] = [];

@@ -41,14 +41,14 @@ describe('The occurrence of a call', () => {
     ['0 9 * * 1-5', 'America/New_York', '2026-03-05T20:00Z'],
     ['30 2 * * *', 'Europe/Berlin', '2026-03-27T20:00Z'], // there is no 2:30 on the 29th
     ['30 2 * * *', 'Europe/Berlin', '2026-10-23T20:00Z'], // and it comes twice on the 25th
-    ['*/15 * * * *', 'Europe/Berlin', '2026-10-24T23:00Z'],
+    ['*/15 * * * *', 'Europe/Berlin', '2026-10-25T00:00Z'],
     ['0 */2 * * *', 'America/New_York', '2026-03-08T00:00Z'],
     ['15 1,2,3 * * *', 'Australia/Lord_Howe', '2026-10-02T20:00Z'], // by half an hour
     ['0 0 29 2 *', 'Asia/Kolkata', '2017-01-01T20:00Z'],
   ])(
     'of the cron expression %s in %s is the last that fired, for every replica',
     async (cron, timeZone, start) => {
-      const times = firings(cron, timeZone, start, cron.startsWith('0 0 29') ? 3 : 12);
+      const times = firings(cron, timeZone, start, cron.startsWith('0 0 29') ? 3 : 8);
       const old = await compileOccurrence({ cron, timeZone });
       for (const [i, time] of times.slice(0, -1).entries()) {
         const next = times[i + 1]!;

@@ -354,14 +354,14 @@ describe('Renewal', () => {
       };
       node.becomes('close');
       node.becomes('ready');
-      while (clock.now() < 2 * LEASE) {
+      while (clock.now() < 1.2 * LEASE) {
         await clock.advance(10);
         for (const command of open.splice(0)) command.answer(all(command));
       }
       expect(most).toBe(32);
       expect(held.filter(({ told }) => told.some((what) => what !== LEASE))).toEqual([]);
       expect(Math.min(held[0]!.deadline, held[MANY - 1]!.deadline)).toBeGreaterThan(clock.now());
-      expect(new Set(held.map(({ told }) => told.length >= 5))).toEqual(new Set([true]));
+      expect(new Set(held.map(({ told }) => told.length >= 3))).toEqual(new Set([true]));
     }, 120_000); // seconds of work, of which a loaded machine makes a minute
 
     it('in a process that was blocked, loses few of them in one turn of the event loop', async () => {
