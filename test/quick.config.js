@@ -10,7 +10,7 @@ export default {
   testPathIgnorePatterns: [
     ...base.testPathIgnorePatterns,
     '<rootDir>/test/(redis|faults|storm)/',
-    '<rootDir>/test/simulation/redis/explorer/', // some seconds
+    'exploration\\.spec\\.ts$', // every order of what may happen: some seconds for each world
     '\\.servers\\.spec\\.ts$',
   ],
   globalSetup: '<rootDir>/test/support/compile.mjs',

@@ -70,6 +70,9 @@ declare global {
 
 const PRELUDE_FILE = resolve('docs/prelude.ts');
 
+/** The library and what it depends on: parsed once for both programs. */
+const parsed = new Map<string, ts.SourceFile | undefined>();
+
 /**
  * What the compiler says about each block, as a module of its own in the folder of its document.
  *
@@ -79,6 +82,7 @@ function complaintsAbout(blocks: readonly CodeBlock[], prelude = ''): Map<CodeBl
   const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path));
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, resolve('.'));
   const host = ts.createCompilerHost(options);
+  const { readFile, fileExists, getSourceFile } = host;
   const files = new Map(
     blocks.map((block) => [
       pathOf(block),
@@ -87,9 +91,13 @@ function complaintsAbout(blocks: readonly CodeBlock[], prelude = ''): Map<CodeBl
   );
   files.set(PRELUDE_FILE, `${prelude}\nexport {};`);
 
-  const { readFile, fileExists } = host;
   host.readFile = (path) => files.get(path) ?? readFile(path);
   host.fileExists = (path) => files.has(path) || fileExists(path);
+  host.getSourceFile = (path, ...how) => {
+    const source = parsed.get(path) ?? getSourceFile(path, ...how);
+    if (!files.has(path)) parsed.set(path, source);
+    return source;
+  };
   const unused = { noUnusedLocals: false, noUnusedParameters: false }; // an example shows, it does not use
   const program = ts.createProgram([...files.keys()], { ...options, ...unused }, host);
   const complaints = (block: CodeBlock) =>
