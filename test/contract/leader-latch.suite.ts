@@ -28,7 +28,7 @@ export function leaderLatchSuite(on: Deployment<Backend>): void {
     on.part('notifies its listeners', 'client', () => leaderLatchListenersSuite(stage));
     on.part('closes', 'server', () => leaderLatchClosingSuite(stage));
     on.part('when nodes and permissions go', 'server', () => leaderLatchFaultsSuite(stage));
-    on.part('when servers and sessions go', 'deployment', () => leaderLatchOutagesSuite(stage));
+    on.part('when servers and sessions go', 'recipe', () => leaderLatchOutagesSuite(stage));
     on.part('while there are no servers', 'client', () => leaderLatchOfflineSuite(stage));
     on.part('when two things happen at once', 'server', () => leaderLatchRacesSuite(stage));
     on.part('refuses', 'client', () => leaderLatchInputSuite(stage));

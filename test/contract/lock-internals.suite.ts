@@ -6,7 +6,11 @@ import { Permission } from '../../lib/zookeeper/connection/zookeeper-connection.
 import { eventually } from '../support/time.js';
 import { type Deployment, type LockStage, onStage, type StageClient } from './backends/stage.js';
 import { type Backend, type Client, Stage } from './backends/zookeeper.js';
-import { revocationListenersSuite, revocationSuite } from './revocation.suite.js';
+import {
+  revocationListenersSuite,
+  revocationOutagesSuite,
+  revocationSuite,
+} from './revocation.suite.js';
 
 /**
  * What locks of different kinds have in common, whatever servers they stand on. It contains the cases of Curator's
@@ -17,7 +21,8 @@ export function lockInternalsSuite(on: Deployment<Backend>): void {
   describe(`On ${on.name}`, () => {
     const stage = onStage(() => Stage.build(on.backend()));
     on.part('an acquire that fails on the way', 'server', () => lockInternalsFaultsSuite(stage));
-    on.part('the revocation', 'recipe', () => revocationSuite(stage));
+    on.part('the revocation', 'deployment', () => revocationSuite(stage));
+    on.part('the revocation over an outage', 'recipe', () => revocationOutagesSuite(stage));
     on.part('the listeners of a revocation', 'server', () => revocationListenersSuite(stage));
     on.part('await using', 'client', () => lockerSuite(stage));
   });

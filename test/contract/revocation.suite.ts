@@ -151,33 +151,6 @@ export function revocationSuite(stage: () => Stage): void {
         expect(told).toHaveLength(times);
       }
     });
-
-    it('when it was asked for while the servers were away', async () => {
-      const { mine, theirs, key } = stage();
-      await using lease = await mine.mutex(key).acquire();
-      const told = revocationsOf(lease);
-      await stage().down();
-      const revoking = theirs.locks.revoke(lease.paths[0]!);
-      await stage().up();
-      expect(await revoking).toBe(true);
-      await eventually('its listener is called', () => told.length > 0);
-      await stage().caughtUp(mine);
-      expect(told).toHaveLength(1);
-    });
-
-    it('once, although the connection was lost since', async () => {
-      const { mine, theirs, key } = stage();
-      await using lease = await mine.mutex(key).acquire();
-      const told = revocationsOf(lease);
-      await theirs.locks.revoke(lease.paths[0]!);
-      await eventually('its listener is called', () => told.length === 1);
-      await stage().down();
-      await stage().up();
-      await stage().caughtUp(mine); // it has read its node again
-      expect(told).toHaveLength(1);
-      await theirs.locks.revoke(lease.paths[0]!);
-      await eventually('its listener is called again', () => told.length === 2);
-    });
   });
 
   describe('has no effect', () => {
@@ -237,6 +210,36 @@ function semaphoreOf({ locks }: Client, key: string): RevocableLock {
 
 function semaphoreMutexOf({ locks }: Client, key: string): RevocableLock {
   return locks.semaphoreMutex(key);
+}
+
+/** The servers go away and come back. */
+export function revocationOutagesSuite(stage: () => Stage): void {
+  it('reaches the listener when it was asked for while the servers were away', async () => {
+    const { mine, theirs, key } = stage();
+    await using lease = await mine.mutex(key).acquire();
+    const told = revocationsOf(lease);
+    await stage().down();
+    const revoking = theirs.locks.revoke(lease.paths[0]!);
+    await stage().up();
+    expect(await revoking).toBe(true);
+    await eventually('its listener is called', () => told.length > 0);
+    await stage().caughtUp(mine);
+    expect(told).toHaveLength(1);
+  });
+
+  it('reaches it once, although the connection was lost since', async () => {
+    const { mine, theirs, key } = stage();
+    await using lease = await mine.mutex(key).acquire();
+    const told = revocationsOf(lease);
+    await theirs.locks.revoke(lease.paths[0]!);
+    await eventually('its listener is called', () => told.length === 1);
+    await stage().down();
+    await stage().up();
+    await stage().caughtUp(mine); // it has read its node again
+    expect(told).toHaveLength(1);
+    await theirs.locks.revoke(lease.paths[0]!);
+    await eventually('its listener is called again', () => told.length === 2);
+  });
 }
 
 /** What is notified of a revocation: the listeners of the leases on that hold, as long as they are held. */

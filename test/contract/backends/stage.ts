@@ -88,7 +88,7 @@ export type StageOf<C extends StageClient> = LockStage & { readonly mine: C; rea
 /**
  * What decides how the tests of a part of a suite come out: the client alone, as with bad options; a server, as with the
  * names of nodes; the recipe, as with what it does about an outage; or how servers are deployed, as with those that lag, move
- * or crash. Every deployment has the outages of a mutex and of an election.
+ * or crash. Every deployment has the outages of a mutex.
  */
 type DecidedBy = 'client' | 'server' | 'recipe' | 'deployment';
 

@@ -7,7 +7,7 @@ import { Program } from '../support/program.js';
 import { useZooKeeperStage } from '../support/zookeeper-stage.js';
 
 const CLEAN_EXIT = { code: 0, signal: null, errors: '' };
-const KILLS = byTier({ quick: 2, standard: 3, long: 20 });
+const KILLS = byTier({ quick: 2, standard: 2, long: 20 });
 
 const cleanup = useCleanup(); // what it ends, ends before the clients are closed
 const stage = useZooKeeperStage();
