@@ -18,6 +18,7 @@ const KEEPING = { containerCheckIntervalMs: 60_000 };
 /** Real servers: one, or those of an ensemble. */
 export class ZooKeeperBackend implements Backend {
   #clients = 0;
+  #isFrozen = false;
 
   constructor(
     private readonly servers: readonly ZooKeeperServer[],
@@ -52,16 +53,19 @@ export class ZooKeeperBackend implements Backend {
   }
 
   freeze(): void {
+    this.#isFrozen = true;
     for (const server of this.servers) server.freeze();
   }
 
   thaw(): void {
+    this.#isFrozen = false;
     for (const server of this.servers) server.thaw();
   }
 
-  /** Without a majority, an ensemble serves nobody: so one of its servers goes on. */
+  /** Without a majority, an ensemble serves nobody: so one of its servers goes on, unless it is frozen and keeps its connections. */
   async kill(): Promise<void> {
-    const killed = this.servers.slice(this.servers.length > 1 ? 1 : 0);
+    const killed = this.servers.slice(this.servers.length > 1 && !this.#isFrozen ? 1 : 0);
+    this.#isFrozen = false;
     await Promise.all(killed.map((server) => server.kill()));
   }
 
