@@ -36,7 +36,8 @@ export class ZooKeeperBackend implements Backend {
   async expire(session: Session): Promise<void> {
     const heard: string[] = [];
     const end = async () => {
-      const { connectString } = this.servers[heard.length % this.servers.length]!;
+      const others = await this.#serversWithout(session);
+      const { connectString } = others[heard.length % others.length]!;
       const hasEnded = await endSession(connectString, session);
       heard.push(`${connectString}: ${hasEnded ? 'it has ended' : 'tried'}`);
       return hasEnded || (await eventually('it is known', () => !session.isAlive, { within: 100 }));
@@ -50,6 +51,18 @@ export class ZooKeeperBackend implements Backend {
       throw new Error(`the client believes in its session; heard: ${heard.join(', ')}`);
     };
     await eventually('its client knows of the end', knows, { within: 20_000 });
+  }
+
+  /**
+   * Those to which its client has no connection, if there are several: a follower on which another connection closes the session
+   * leaves that of the client open, and answers even its `sync`.
+   */
+  async #serversWithout({ id }: Session): Promise<readonly ZooKeeperServer[]> {
+    if (this.servers.length === 1) return this.servers;
+    const connections = await Promise.all(this.servers.map((each) => each.fourLetterWord('cons')));
+    const sid = `sid=0x${BigInt(`0x${id}`).toString(16)},`;
+    const others = this.servers.filter((_, i) => !connections[i]!.includes(sid));
+    return others.length > 0 ? others : this.servers; // a server may name a connection for seconds after its end
   }
 
   freeze(): void {
