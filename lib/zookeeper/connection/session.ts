@@ -28,8 +28,8 @@ interface Touch {
  * sent. A follower that is cut off, or lags, proves nothing.
  *
  * Assumptions: the leader pings at least once per tick, and the current leader answers a `sync`. A deposed leader may
- * answer for `syncLimit` ticks: see `docs/zookeeper.md`. Only this client closes the session: where another one does, by a
- * connection to the same follower, that leaves this connection open and goes on answering it (3.8).
+ * answer for `syncLimit` ticks: see `docs/zookeeper.md`. And only this client closes the session: a follower on which another
+ * connection closes it leaves this one open, and goes on answering (seen at 3.8).
  *
  * Invariant: once `isAlive` has been false it stays false, and every listener has been called.
  */

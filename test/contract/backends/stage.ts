@@ -87,8 +87,8 @@ export type StageOf<C extends StageClient> = LockStage & { readonly mine: C; rea
 
 /**
  * What decides how the tests of a part of a suite come out: the client alone, as with bad options; a server, as with the
- * names of nodes; the recipe, as with what it does about an outage; or how servers are deployed, as with those that lag, move
- * or crash. Every deployment has the outages of a mutex.
+ * names of nodes; the recipe, as with what it does about an accident; or how servers are deployed, as with those that lag,
+ * move or crash. Every deployment has the accidents of a mutex.
  */
 type DecidedBy = 'client' | 'server' | 'recipe' | 'deployment';
 

@@ -75,7 +75,7 @@ export class ZooKeeperBackend implements Backend {
     for (const server of this.servers) server.thaw();
   }
 
-  /** Without a majority, an ensemble serves nobody: so one of its servers goes on, unless it is frozen and keeps its connections. */
+  /** Without a majority an ensemble answers nothing, so one of its servers goes on; but if frozen it would keep its connections. */
   async kill(): Promise<void> {
     const killed = this.servers.slice(this.servers.length > 1 && !this.#isFrozen ? 1 : 0);
     this.#isFrozen = false;
