@@ -6,7 +6,7 @@ export default defineConfig(
   globalIgnores([
     '**/dist',
     '**/node_modules',
-    '.compiled',
+    '**/.compiled',
     'coverage',
     'test/databases', // its packages are installed by its tests only
     'test/package/apps',

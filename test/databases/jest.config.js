@@ -4,9 +4,8 @@ import base from '../../jest.config.js';
 export default {
   ...base,
   rootDir: '../..',
-  moduleNameMapper: { ...base.moduleNameMapper, '^nestjs-interlock$': '<rootDir>/lib/index.ts' },
   testMatch: ['<rootDir>/test/databases/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  modulePathIgnorePatterns: ['<rootDir>/.compiled/', '<rootDir>/dist/', '<rootDir>/test/nest11/'],
+  modulePathIgnorePatterns: ['/\\.compiled/', '<rootDir>/dist/', '<rootDir>/test/nest11/'],
   globalSetup: '<rootDir>/test/support/compile.mjs',
 };

@@ -1,6 +1,7 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { of, type Observable } from 'rxjs';
+import type * as library from '../../lib/index.js';
 import {
   LockClientUnknownError,
   LockKeyError,
@@ -14,6 +15,7 @@ import {
   WriteLock,
   type LockModuleOptions,
 } from '../../lib/index.js';
+import { withCopy } from '../support/copies.js';
 import { RecordingLogger, useApps } from './support/apps.js';
 
 const apps = useApps();
@@ -22,12 +24,7 @@ const host = '127.0.0.1';
 const bootError = (...clients: object[]) => apps.bootError({ clients });
 
 describe('An app without the package of its backend says', () => {
-  const DRIVERS = ['ioredis', 'redis', 'zookeeper'];
-  // The packed package is tried without them, too; here they are taken away from Jest's modules.
-  const remove = (driver: string) =>
-    jest.unstable_mockModule(driver, () => {
-      throw new Error(`Cannot find package '${driver}'`);
-    });
+  const without = ['ioredis', 'redis', 'zookeeper'];
 
   it.each([
     [
@@ -39,16 +36,15 @@ describe('An app without the package of its backend says', () => {
       'The `driver` "native" needs the package `zookeeper`, which could not be loaded. Use the `driver` "wire", or run `npm install zookeeper` (on Linux it compiles, so it needs make, g++ and python3, and install scripts must be allowed).',
     ],
   ])('%j', async (options, message) => {
-    DRIVERS.forEach(remove);
-    try {
+    const bootWithout = async (copy: typeof library) => {
       const error = await apps.bootError({
-        clients: [options as LockModuleOptions],
+        imports: [copy.LockModule.forRoot(options as LockModuleOptions)],
+        clients: [],
         logger: new RecordingLogger(),
       });
       expect([error.name, error.message.split('\n')[0]]).toEqual(['LockConnectionError', message]);
-    } finally {
-      for (const driver of DRIVERS) jest.unstable_unmockModule(driver);
-    }
+    };
+    await withCopy('index', bootWithout, { without });
   });
 });
 

@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { transformFileSync, version } from '@swc/core';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const COMPILED = join(ROOT, '.compiled');
+const COMPILED = join(ROOT, process.env.COMPILED ?? '.compiled');
 
 /**
  * Its manifest. The package by its own name is its sources, so that the samples need no build. What was made by another
@@ -32,11 +32,12 @@ const MANIFEST = JSON.stringify({
   compiler: [version, readFileSync(join(ROOT, '.swcrc'), 'utf8')],
 });
 
-/** Jest's global set-up, too: compiles what Node is to run without Jest, so far as it has changed, into `.compiled`. */
+/** Jest's global set-up, too: compiles what Node is to run, so far as it has changed, into `.compiled`. */
 export default function compile() {
   const manifest = join(COMPILED, 'package.json');
   if (!existsSync(manifest) || readFileSync(manifest, 'utf8') !== MANIFEST)
     rmSync(COMPILED, { recursive: true, force: true });
+  provideGlobals();
   for (const folder of ['lib', 'sample', 'test']) compileFolder(join(ROOT, folder));
   writeFileSync(manifest, MANIFEST);
 }
@@ -47,6 +48,14 @@ export function compiled(file) {
   return path.replace(/\.ts$/, '.js');
 }
 
+/** `@jest/globals`, which can only be imported within a registry of Jest. */
+function provideGlobals() {
+  const folder = join(COMPILED, 'node_modules/@jest/globals');
+  if (existsSync(folder)) return;
+  mkdirSync(folder, { recursive: true });
+  symlinkSync(join(ROOT, 'test/support/jest/globals.mjs'), join(folder, 'index.js'));
+}
+
 function compileFolder(folder) {
   const target = compiled(folder);
   mkdirSync(target, { recursive: true });
@@ -55,15 +64,15 @@ function compileFolder(folder) {
     const path = join(folder, entry.name);
     if (entry.name === 'node_modules') {
       left.delete(entry.name) || symlinkSync(path, join(target, entry.name));
-    } else if (entry.isDirectory()) {
+    } else if (entry.isDirectory() && !entry.name.startsWith('.')) {
       left.delete(entry.name);
       compileFolder(path);
-    } else if (/\.ts$/.test(path) && !/\.(d|spec)\.ts$/.test(path)) {
+    } else if (/\.ts$/.test(path) && !/\.d\.ts$/.test(path)) {
       left.delete(entry.name.replace(/\.ts$/, '.js'));
       compileFile(path);
     }
   }
-  for (const name of left) rmSync(join(target, name), { recursive: true });
+  for (const name of left) rmSync(join(target, name), { recursive: true, force: true });
 }
 
 /** A file and what was made of it have the same time of change. */
@@ -71,7 +80,7 @@ function compileFile(path) {
   const target = compiled(path);
   const { atime, mtime } = statSync(path);
   if (statSync(target, { throwIfNoEntry: false })?.mtime.getTime() === mtime.getTime()) return;
-  const { code } = transformFileSync(path, { cwd: ROOT });
+  const { code } = transformFileSync(path, { cwd: ROOT, sourceMaps: 'inline' });
   const whole = join(COMPILED, `new-${process.pid}`); // renamed when it is whole: others may look for it at the same time
   writeFileSync(whole, code);
   utimesSync(whole, atime, mtime);

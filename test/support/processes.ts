@@ -177,7 +177,7 @@ const LOWEST = 10_000;
 /** Into so many parts the ports are divided among the workers of Jest, which do not know what the others have down. */
 const PARTS = 8;
 
-/** Those of this test file. */
+/** Those of this process. */
 const given = new Set<number>();
 
 function anyOfOurs(): number {

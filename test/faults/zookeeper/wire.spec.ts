@@ -1,7 +1,13 @@
+import { expect, it } from '@jest/globals';
+import { WireTransport } from '../../../lib/zookeeper/wire/wire-transport.js';
 import { tier } from '../../support/tier.js';
+import { transportOf, useDriver } from '../../support/zookeeper-driver.js';
 
-// Before the files below are loaded: they take their driver from it.
-process.env.ZOOKEEPER_DRIVER = 'wire';
+useDriver('wire');
+
+it('All of these tests use the driver "wire"', async () => {
+  expect(await transportOf()).toBeInstanceOf(WireTransport);
+});
 
 await import('./access-control.spec.js');
 await import('./connection.spec.js');

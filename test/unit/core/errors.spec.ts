@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import * as errors from '../../../lib/core/errors/index.js';
 import {
   LockAbortedError,
@@ -11,6 +11,7 @@ import {
   LockOptionsError,
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
+import { withCopy } from '../../support/copies.js';
 
 const CONTEXT = { key: 'door', client: 'unit', cause: new Error('the cause') };
 
@@ -86,14 +87,14 @@ describe('An error of a lock', () => {
   );
 
   it('is recognised by another copy of the package', async () => {
-    jest.resetModules();
-    const copy = await import('../../../lib/core/errors/index.js');
-    expect(copy.LockTimeoutError).not.toBe(LockTimeoutError);
-    expect(new copy.LockTimeoutError(5) instanceof LockTimeoutError).toBe(true);
-    expect(new copy.LockTimeoutError(5) instanceof LockError).toBe(true);
-    expect(new copy.LockTimeoutError(5) instanceof LockLostError).toBe(false);
-    expect(new LockKeyError('', 'it is empty') instanceof copy.LockKeyError).toBe(true);
-    expect(new LockConnectionError('no server') instanceof copy.LockError).toBe(true);
+    await withCopy<typeof errors>('core/errors/index', (copy) => {
+      expect(copy.LockTimeoutError).not.toBe(LockTimeoutError);
+      expect(new copy.LockTimeoutError(5) instanceof LockTimeoutError).toBe(true);
+      expect(new copy.LockTimeoutError(5) instanceof LockError).toBe(true);
+      expect(new copy.LockTimeoutError(5) instanceof LockLostError).toBe(false);
+      expect(new LockKeyError('', 'it is empty') instanceof copy.LockKeyError).toBe(true);
+      expect(new LockConnectionError('no server') instanceof copy.LockError).toBe(true);
+    });
   });
 
   it('may be subclassed by the user: the subclass has only its own instances', () => {

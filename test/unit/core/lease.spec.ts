@@ -1,12 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
 import { LockLostError, LockNotHeldError } from '../../../lib/core/errors/index.js';
 import { type ClientHold, Hold } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle, runWithLease } from '../../../lib/core/internal/lease-handle.js';
+import type * as scopes from '../../../lib/core/internal/lease-scope.js';
 import { currentLease, LeaseScope } from '../../../lib/core/internal/lease-scope.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import { OrderedSet } from '../../../lib/core/collections/ordered-set.js';
+import { withCopy } from '../../support/copies.js';
 import { Deferred } from '../../support/time.js';
 import { granted } from './fakes.js';
 
@@ -262,9 +264,9 @@ describe('The lease chain', () => {
 
   it('is one for all copies of the package in the process', async () => {
     const { lease, hold, identity } = granted();
-    jest.resetModules();
-    const copy = await import('../../../lib/core/internal/lease-scope.js');
-    expect(copy.LeaseScope).not.toBe(LeaseScope);
-    await lease.run(() => expect(copy.LeaseScope.find(identity)).toBe(hold));
+    await withCopy<typeof scopes>('core/internal/lease-scope', async (copy) => {
+      expect(copy.LeaseScope).not.toBe(LeaseScope);
+      await lease.run(() => expect(copy.LeaseScope.find(identity)).toBe(hold));
+    });
   });
 });

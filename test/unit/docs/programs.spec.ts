@@ -94,12 +94,7 @@ describe('Tests in the documents', () => {
   it('could fail', () => expect(said.at(-1)).toContain('Expected: 2'));
 });
 
-const JEST = [
-  '--experimental-vm-modules',
-  'node_modules/jest/bin/jest.js',
-  '--runInBand',
-  '--json',
-];
+const JEST = ['node_modules/jest/bin/jest.js', '--runInBand', '--json'];
 const CONFIG = ['--config', 'test/unit/docs/support/jest.config.js'];
 
 /** What is used of Jest's report. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import ts from 'typescript';
 
-const FILE = fileURLToPath(new URL('compiler-messages.virtual.ts', import.meta.url));
+const FILE = resolve('test/unit/nest/compiler-messages.virtual.ts');
 const OPTIONS: ts.CompilerOptions = {
   experimentalDecorators: true,
   module: ts.ModuleKind.NodeNext,

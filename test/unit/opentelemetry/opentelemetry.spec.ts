@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { context, type Context, createContextKey, type Histogram } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { MeasurementBuffer } from '../../../lib/opentelemetry/lock-metrics.js';
+import type * as spans from '../../../lib/opentelemetry/lock-spans.js';
+import { evaluateAgain } from '../../support/copies.js';
 
 type Recorded = Parameters<Histogram['record']>;
 
@@ -85,8 +87,7 @@ describe('The clock of spans', () => {
     machine.uptime = 5_000;
     jest.spyOn(Date, 'now').mockImplementation(() => Math.floor(read('time')));
     jest.spyOn(performance, 'now').mockImplementation(() => read('uptime'));
-    jest.resetModules();
-    ({ wallClock } = await import('../../../lib/opentelemetry/lock-spans.js'));
+    ({ wallClock } = await evaluateAgain<typeof spans>('opentelemetry/lock-spans'));
   });
   afterEach(() => void jest.restoreAllMocks());
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { hashTag, slotOf } from '../../../lib/redis/connection/cluster-slots.js';
 import { LockName } from '../../../lib/redis/connection/lock-name.js';
@@ -10,14 +11,14 @@ import { SharedFencingToken } from '../../../lib/redis/locks/redis-grant.js';
 import * as scripts from '../../../lib/redis/scripts/index.js';
 import { Deferred } from '../../support/time.js';
 
-const FOLDER = new URL('../../../lib/redis/scripts/', import.meta.url);
+const FOLDER = 'lib/redis/scripts';
 const FILES = new Map(
   ['locks', 'semaphores'].flatMap((room) =>
-    readdirSync(new URL(room, FOLDER)).map((file) => [file.slice(0, -4), `${room}/${file}`]),
+    readdirSync(join(FOLDER, room)).map((file) => [file.slice(0, -4), `${room}/${file}`]),
   ),
 );
 const NAMES = [...FILES.keys()];
-const sourceOf = (name: string) => readFileSync(new URL(FILES.get(name)!, FOLDER), 'utf8');
+const sourceOf = (name: string) => readFileSync(join(FOLDER, FILES.get(name)!), 'utf8');
 
 describe('The scripts', () => {
   it('are all in the module that is made of them', () => {
@@ -29,7 +30,7 @@ describe('The scripts', () => {
   it.each(NAMES)('stand in it as they are, less their lines of comment: %s', (name) => {
     const source = sourceOf(name)
       .replace(/^-- include (.*)\n/gm, (_, part: string) =>
-        readFileSync(new URL(`parts/${part}.lua`, FOLDER), 'utf8'),
+        readFileSync(join(FOLDER, `parts/${part}.lua`), 'utf8'),
       )
       .replace(/^ *--.*\n/gm, '');
     const constant = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());

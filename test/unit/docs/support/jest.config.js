@@ -4,13 +4,7 @@ import base from '../../../../jest.config.js';
 export default {
   ...base,
   rootDir: '../../../..',
-  globalSetup: undefined,
+  globalSetup: '<rootDir>/test/support/compile.mjs',
   reporters: ['default'],
   testMatch: ['<rootDir>/test/unit/docs/program-*/*.documented.ts'],
-  moduleNameMapper: {
-    ...base.moduleNameMapper,
-    '^nestjs-interlock$': '<rootDir>/lib/index.ts',
-    '^nestjs-interlock/core$': '<rootDir>/lib/standalone/index.ts',
-    '^nestjs-interlock/(\\w+)$': '<rootDir>/lib/$1/index.ts',
-  },
 };

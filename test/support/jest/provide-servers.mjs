@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import compile, { compiled } from './compile.mjs';
+import compile, { compiled } from '../compile.mjs';
 
 export default async function provideServers() {
   compile();
