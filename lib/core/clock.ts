@@ -46,11 +46,13 @@ export interface MachineClocks {
   uptime(): number;
 }
 
-/** Captured at load time, because fake timers of a test runner replace the global one. */
+/** Captured at load time, because fake timers of a test runner replace the global ones. */
+const { clearTimeout, setTimeout } = globalThis;
+const monotonic = performance.now.bind(performance);
 const wall = Date.now;
 
 const machineClocks: MachineClocks = {
-  monotonic: () => performance.now(),
+  monotonic,
   wall,
   uptime() {
     try {

@@ -202,18 +202,12 @@ describe.each(MODULES)('$name.forRoot', ({ module }) => {
   });
 });
 
-/** A timer that is still pending may be one of the process, which files after this one wait for. */
-function endFakeTimers(): void {
-  jest.runOnlyPendingTimers();
-  jest.useRealTimers();
-}
-
 describe.each(MODULES)('Virtual time of $name beside the fake timers of Jest', ({ module }) => {
   const apps = useApps();
   beforeEach(() => void jest.useFakeTimers());
   afterEach(async () => {
     await apps.close();
-    endFakeTimers();
+    jest.useRealTimers();
   });
 
   it('goes on when they stand still', async () => {
@@ -338,7 +332,7 @@ describe.each([
       sent.push(await reports.hourly());
     }
     expect(sent).toEqual(['sent', undefined, 'sent', undefined]);
-    endFakeTimers();
+    jest.useRealTimers();
   });
 
   it('gives up a run at `atMost`, so that another may begin', async () => {

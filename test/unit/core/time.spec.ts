@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SystemClock, systemClock } from '../../../lib/core/clock.js';
 import { TimerWheelClock } from '../../../lib/core/internal/timer-wheel.js';
 import { settleWithin } from '../../../lib/core/internal/timers.js';
@@ -6,6 +6,15 @@ import { Deferred, VirtualClock } from '../../support/time.js';
 import { busiestTurn } from '../../support/turns.js';
 
 describe('The system clock', () => {
+  it('goes on while a test runner has replaced the timers', async () => {
+    jest.useFakeTimers();
+    const start = systemClock.now();
+    const fired = new Promise<void>((resolve) => systemClock.setTimer(resolve, 20));
+    jest.useRealTimers();
+    await fired;
+    expect(systemClock.now() - start).toBeGreaterThanOrEqual(19);
+  });
+
   it('never goes back, and fires a timer not before its time', async () => {
     const start = systemClock.now();
     await new Promise<void>((resolve) => systemClock.setTimer(resolve, 20));
