@@ -14,8 +14,8 @@ export default {
   testTimeout: 30_000,
   globalSetup: '<rootDir>/test/support/jest/provide-servers.mjs',
   reporters: ['default', '<rootDir>/test/support/jest/total-reporter.mjs'],
-  // Most of the time the tests wait for servers: with seven files at a time two cores are busy, with three they idle half of it.
+  // Most of the time the tests wait for servers: with eight files at a time two cores are busy, with three they idle half of it.
   // More would starve each other: a file may run three Java servers, and sessions that a test wants kept would expire.
-  maxWorkers: 7,
+  maxWorkers: 8,
   testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
 };

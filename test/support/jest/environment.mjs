@@ -12,6 +12,11 @@ if (enable)
     enable.call(this);
   };
 
+/** Where Jest keeps what `jest.setTimeout` sets. */
+const TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
+const { console } = globalThis;
+const { exit } = process;
+
 /** Node itself, where Jest's has a realm for each file: a test has the globals that users of the library have. */
 export default class Environment {
   global = globalThis;
@@ -31,10 +36,16 @@ export default class Environment {
 
   async setup() {}
 
-  /** Nothing stays replaced. Node serves each async local storage that was ever used at every promise of the process: jest-circus makes one a file. */
+  /**
+   * Nothing of Jest's stays for the next file. Node serves each async local storage that was ever used at every promise of the
+   * process: jest-circus makes one a file.
+   */
   async teardown() {
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();
+    globalThis.console = console;
+    process.exit = exit;
+    delete globalThis[TIMEOUT];
     for (const storage of inUse) storage.disable();
     inUse.clear();
   }

@@ -1,6 +1,7 @@
 import TestSequencer from '@jest/test-sequencer';
 
-const SIMULATIONS = /\/simulation\//;
+/** The files that only compute, for a minute and longer: the first that fits one says when its turn comes. */
+const COMPUTING = [/schedules\.spec/, /exploration\.spec/, /\/simulation\//];
 
 /** The files that wait for servers most of the time: the first that fits one says when its turn comes. */
 const WAITING = [
@@ -20,15 +21,21 @@ const WAITING = [
 export default class LongestFirst extends TestSequencer {
   async sort(tests) {
     const sorted = await super.sort(tests);
-    const isSimulation = ({ path }) => SIMULATIONS.test(path);
-    const turnOf = (test) =>
-      isSimulation(test) ? -1 : WAITING.findIndex((each) => each.test(test.path));
-    const waiting = WAITING.flatMap((_, turn) => sorted.filter((test) => turnOf(test) === turn));
-    const computing = sorted.filter((test) => turnOf(test) < 0);
-    const simulations = computing.filter(isSimulation);
-    return spread([...simulations, ...computing.filter((test) => !isSimulation(test))], waiting);
+    const computing = inTurns(sorted, COMPUTING);
+    const waiting = inTurns(without(computing, sorted), WAITING);
+    const others = without(waiting, without(computing, sorted));
+    const longest = waiting.splice(0, waiting.length / 4); // with these alone the machine is busy
+    return spread(others, [...longest, ...spread(computing, waiting)]);
   }
 }
+
+/** Those that fit one of the patterns, in the order of these. */
+function inTurns(tests, patterns) {
+  const turnOf = ({ path }) => patterns.findIndex((each) => each.test(path));
+  return patterns.flatMap((_, turn) => tests.filter((test) => turnOf(test) === turn));
+}
+
+const without = (some, all) => all.filter((each) => !some.includes(each));
 
 /** Some evenly among the others. */
 function spread(some, others) {
