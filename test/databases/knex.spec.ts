@@ -1,4 +1,4 @@
-import { knex } from 'knex';
+import knex from 'knex';
 import { Stock } from './generated/knex.js';
 import { heldUp } from './support/held-up.js';
 import { startPostgres } from './support/postgres-server.js';

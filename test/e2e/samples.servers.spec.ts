@@ -38,7 +38,7 @@ const manifestOf = (folder: string) =>
 const lineOf = (stdout: string, start: string) =>
   stdout.split('\n').find((line) => line.startsWith(start)) ?? stdout;
 
-const samples = useShared(() => CopiedSamples.build(names));
+const samples = useShared(async () => new CopiedSamples(names));
 const redis = useRedis();
 const zooKeeper = useZooKeeper();
 

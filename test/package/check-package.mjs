@@ -16,6 +16,7 @@ import { dirname, join, resolve } from 'node:path';
 import { tryApp } from './try-app.mjs';
 
 const here = import.meta.dirname;
+const TSC = resolve('node_modules/typescript/bin/tsc');
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const folder = mkdtempSync(join(tmpdir(), 'package-'));
 try {
@@ -34,6 +35,7 @@ try {
   link('consumer', '@nestjs/terminus', '@opentelemetry/api');
   runPrograms('consumer', 'import-entries.mjs', 'require-entries.cjs', 'both.mjs');
   compile('consumer');
+  buildSamples(tarball);
   await tryApps(tarball);
   console.log('The package is fine.');
 } finally {
@@ -82,11 +84,16 @@ function assertPeersOutOfReach() {
 
 /** The tarball is unpacked, its dependencies and the given packages are ours; whatever else is optional is not there. */
 function install(consumer, tarball, ...packages) {
-  const unpacked = join(folder, consumer, 'node_modules', 'nestjs-interlock');
   cpSync(join(here, consumer), join(folder, consumer), { recursive: true });
+  unpack(consumer, tarball);
+  link(consumer, ...packages);
+}
+
+function unpack(consumer, tarball) {
+  const unpacked = join(folder, consumer, 'node_modules', manifest.name);
   mkdirSync(unpacked, { recursive: true });
   run('tar', ['-xzf', tarball, '-C', unpacked, '--strip-components=1']);
-  link(consumer, ...Object.keys(manifest.dependencies), ...packages);
+  link(consumer, ...Object.keys(manifest.dependencies));
 }
 
 function link(consumer, ...packages) {
@@ -102,8 +109,26 @@ function runPrograms(consumer, ...programs) {
 }
 
 function compile(consumer) {
-  const tsc = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '-p', '.'];
-  run(process.execPath, tsc, join(folder, consumer));
+  run(process.execPath, [TSC, '--noEmit', '-p', '.'], join(folder, consumer));
+}
+
+/** The samples outside of the repository, with no packages but those that they name; the first one is a part of it. */
+function buildSamples(tarball) {
+  const names = readdirSync('sample').filter((name) =>
+    existsSync(join('sample', name, 'package.json')),
+  );
+  for (const name of names) {
+    const source = join('sample', name);
+    const filter = (path) => !/\/(dist|node_modules)$/.test(path);
+    cpSync(source, join(folder, name), { recursive: true, filter });
+    unpack(name, tarball);
+    const sample = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+    const named = Object.keys({ ...sample.dependencies, ...sample.devDependencies });
+    link(name, ...named.filter((each) => each !== manifest.name));
+  }
+  const projects = names.map((name) => join(folder, name, 'tsconfig.build.json'));
+  run(process.execPath, [TSC, '-b', ...projects]);
+  run(process.execPath, [TSC, '--noEmit', '-p', 'sample/01-ticket-office/tsconfig.build.json']);
 }
 
 /** Two at a time, each in a folder of its own. */

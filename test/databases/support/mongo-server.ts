@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import {
   freePorts,
   startedOnFreePorts,
@@ -11,7 +11,7 @@ import {
 import { eventually } from '../../support/time.js';
 
 const HOST = '127.0.0.1';
-const FOLDER = fileURLToPath(new URL('../mongo-java', import.meta.url));
+const FOLDER = resolve('test/databases/mongo-java');
 const CLASS_PATH = `${FOLDER}/target/classpath`;
 
 /** Has Maven load what the server needs; false, with a line that says why, where it cannot. */

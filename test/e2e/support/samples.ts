@@ -4,9 +4,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { compiled } from '../../support/compiled.js';
 
 const run = promisify(execFile);
-const TSC = resolve('node_modules/typescript/bin/tsc');
 const OURS = 'nestjs-interlock';
 const TICKET_OFFICE = 'sample/01-ticket-office';
 const isSource = (path: string) => !/\/(dist|node_modules)$/.test(path);
@@ -17,41 +17,18 @@ interface Packages {
 }
 
 /**
- * Samples as their users have them: copied out of the repository and built there, with no packages but those that they
- * name, and the built package among these. That of the repository may be in use meanwhile, and stays as it is.
+ * Samples as their users have them: outside of the repository, with no packages but those that they name, and this one among
+ * these. They are compiled as the tests are; `npm run check:package` has the TypeScript compiler build them.
  */
 export class CopiedSamples {
   private readonly folder = mkdtempSync(join(tmpdir(), 'samples-'));
 
-  private constructor(private readonly names: readonly string[]) {}
-
-  static async build(names: readonly string[]): Promise<CopiedSamples> {
-    const samples = new CopiedSamples(names);
-    await samples.build();
-    return samples;
-  }
-
-  /** @throws what the compiler said, when one of them does not compile */
-  private async build(): Promise<void> {
+  constructor(names: readonly string[]) {
     const built = join(this.folder, OURS);
-    // Its types are checked elsewhere.
-    const quickly = [
-      '--declaration',
-      '--noCheck',
-      '--importHelpers',
-      'false',
-      '--outDir',
-      join(built, 'dist'),
-    ];
-    await compile('-p', 'tsconfig.build.json', ...quickly);
+    cpSync(compiled('lib'), join(built, 'dist'), { recursive: true });
     cpSync('package.json', join(built, 'package.json'));
-    for (const name of this.names) this.copy(name, built);
+    for (const name of names) this.copy(name, built);
     this.copyTicketOffice(built);
-    const projects = this.names.map((name) => join(this.of(name), 'tsconfig.build.json'));
-    await Promise.all([
-      compile('-b', ...projects),
-      compile('-p', join(this.ticketOffice, 'tsconfig.build.json')),
-    ]);
   }
 
   /** The folder of the first sample, which is a part of the package's repository and has no packages of its own. */
@@ -72,6 +49,7 @@ export class CopiedSamples {
     const source = join('sample', name);
     const copy = this.of(name);
     cpSync(source, copy, { recursive: true, filter: isSource });
+    cpSync(compiled(join(source, 'src')), join(copy, 'dist'), { recursive: true });
     cpSync(built, join(copy, 'node_modules', OURS), { recursive: true });
     const named = packagesOf(source);
     const wanted = {
@@ -83,9 +61,10 @@ export class CopiedSamples {
   }
 
   private copyTicketOffice(built: string): void {
-    cpSync('tsconfig.json', join(built, 'tsconfig.json'));
     symlinkSync(resolve('node_modules'), join(built, 'node_modules'));
-    cpSync(TICKET_OFFICE, join(built, TICKET_OFFICE), { recursive: true, filter: isSource });
+    cpSync(TICKET_OFFICE, this.ticketOffice, { recursive: true, filter: isSource });
+    const source = join(TICKET_OFFICE, 'src');
+    cpSync(compiled(source), join(this.ticketOffice, 'dist'), { recursive: true });
   }
 }
 
@@ -97,12 +76,6 @@ function link(name: string, app: string): void {
   const path = join(app, 'node_modules', name);
   mkdirSync(dirname(path), { recursive: true });
   symlinkSync(resolve('node_modules', name), path);
-}
-
-async function compile(...args: string[]): Promise<void> {
-  await run(process.execPath, [TSC, ...args]).catch(({ stdout }) => {
-    throw new Error(`The build failed.\n${stdout}`);
-  });
 }
 
 /** More than any sample needs; one that hangs must not outlive the tests. */
