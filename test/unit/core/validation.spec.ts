@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockKeyError, LockOptionsError } from '../../../lib/core/errors/index.js';
+import { nearestAmong } from '../../../lib/core/internal/option-names.js';
 import { validateAcquireOptions, validateLockKey } from '../../../lib/core/internal/validation.js';
 
 describe('A key', () => {
@@ -101,4 +102,24 @@ describe('Options of an acquire', () => {
       }),
     );
   });
+});
+
+describe('A misspelt option', () => {
+  const suggested = (name: string) => nearestAmong(name, ['wait', 'signal', 'fairness']);
+
+  it.each([
+    ['wiat', 'wait', 'two letters are swapped'],
+    ['wai', 'wait', 'one is missing'],
+    ['waitt', 'wait', 'one is too much'],
+    ['sigmal', 'signal', 'one is another'],
+    ['farinss', 'fairness', 'two are swapped, one is missing'],
+    ['Sig_nal', 'signal', 'it is written as elsewhere'],
+  ])('"%s" is taken for "%s": %s', (name, meant) => expect(suggested(name)).toBe(`\`${meant}\``));
+
+  it.each([
+    ['wiot', 'two letters of four are others'],
+    ['wtai', 'three letters changed places'],
+    ['ttl', 'it is like none'],
+    ['fnrsse', 'four of eight are missing or swapped'],
+  ])('"%s" is taken for none: %s', (name) => expect(suggested(name)).toBeUndefined());
 });
