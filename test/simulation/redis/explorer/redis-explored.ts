@@ -202,6 +202,11 @@ export const REDIS_FOUND: readonly RedisFound[] = [
     accusation: /guarded writes under a have counted/,
   },
   {
+    bug: 'counts the copies of a request',
+    task: { redis: 'plain semaphore', ...CUT },
+    accusation: /plain permits of a are lost/,
+  },
+  {
     bug: 'serves the first to ask when the lock is free',
     task: { redis: 'fair mutex', clients: 3, faults: 0, seed: 1, runs: 100 },
     accusation: PASSED_BY,

@@ -162,7 +162,7 @@ class Run implements WorldRun<RedisStep> {
     this.#troubles.end();
     this.#network.isFlowing = true;
     await world.time.until(() => world.open.every(({ connection }) => connection.isReady), LONGEST);
-    for (const name of this.#acts.names) this.#acts.do(name); // of a run that has not come to its end
+    await world.time.until(() => this.#goOn(), LONGEST);
     if (this.size.faults > 0) await world.time.pass(SETTLED);
     world.judge.strictSince = Math.min(world.judge.strictSince, world.clock.now());
     this.#isOver = true;
@@ -172,6 +172,12 @@ class Run implements WorldRun<RedisStep> {
 
   async abandon(): Promise<void> {
     for (const { locks } of this.#world.clients) void locks.close();
+  }
+
+  /** The users of a run that was left before its end do all that they may. Returns whether they have gone. */
+  #goOn(): boolean {
+    for (const name of this.#acts.names) this.#acts.do(name);
+    return this.#there.length === 0;
   }
 
   /**
