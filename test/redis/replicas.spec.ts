@@ -63,6 +63,28 @@ describe('A grant that has to be on replicas', () => {
     await eventually('it is granted again', () => client.mutex(key).using(() => true, {}));
   });
 
+  it('waits for them in common with others, so that held locks are renewed meanwhile', async () => {
+    const client = await connected({
+      client: sentinel().client(),
+      watchdogTimeout: WATCHDOG_TIMEOUT,
+      replicas: { atLeast: 1, timeout: WATCHDOG_TIMEOUT / 6 },
+    });
+    const [master, replica] = [await sentinel().master(), await sentinel().replica()];
+    await using held = await client.mutex(key).acquire();
+    await master.command('CONFIG', 'RESETSTAT');
+    replica.freeze();
+    try {
+      const others = Array.from({ length: 12 }, (_, i) => client.mutex(`${key}-${i}`).acquire());
+      for (const other of others)
+        await expect(other).rejects.toThrow('acknowledged by 0 of 1 replicas');
+    } finally {
+      replica.thaw();
+    }
+    expect([held.isHeld, held.signal.aborted]).toEqual([true, false]);
+    const stats = String(await master.command('INFO', 'commandstats'));
+    expect(Number(/cmdstat_wait:calls=(\d+)/.exec(stats)?.[1])).toBeLessThan(6);
+  });
+
   it('wakes a waiter when it is released', async () => {
     const [careful, easy] = [await connect({ atLeast: 2, timeout: 200 }), await connect()];
     const failing = careful.mutex(key).acquire();
@@ -216,6 +238,20 @@ describe('A primary that is demoted and keeps its connections, as in a managed R
       expect(states).toEqual(['CONNECTED', 'SUSPENDED', 'RECONNECTED']);
     },
   );
+
+  it('may end a wait for replicas, and the acquire goes on', async () => {
+    await connect({ ...users['an address']!(), replicas: { atLeast: 1, timeout: 10_000 } });
+    second.freeze();
+    const acquiring = client.mutex('wanted').acquire({ wait: 20_000 });
+    await eventually('it waits for the replica', async () =>
+      String(await first.command('INFO', 'clients')).includes('blocked_clients:1'),
+    );
+    await first.command('REPLICAOF', '127.0.0.1', 1);
+    await first.command('REPLICAOF', 'NO', 'ONE');
+    second.thaw();
+    await using lease = await acquiring;
+    expect(lease.isHeld).toBe(true);
+  });
 
   it('is looked up again and again while its address is slow to move, and is reported once', async () => {
     await connect(users['an address']!());

@@ -11,6 +11,7 @@ import { isNoScript, isUnknownCommand, rethrowBare, withoutArguments } from './r
 import { masterOfSlot } from './cluster-slots.js';
 import { CommandCorking } from './command-corking.js';
 import type { ReplicaPolicy } from './replica-policy.js';
+import { ReplicaWaits } from './replica-waits.js';
 import { operands, parseNumbers, type Script } from './script.js';
 import { serverWarning } from './refusals.js';
 import { runIdIn, serverIds } from './server-ids.js';
@@ -19,7 +20,7 @@ import { Subscriptions } from './subscriptions.js';
 /** Number of round trips to measure: a single one may have been delayed by something else. */
 const PINGS = 3;
 
-/** Settings of a connection. The client must not be used for anything else: a blocking command would delay ours. */
+/** The client must not be used for anything else: a blocking command would delay ours. */
 interface RedisConnectionSettings extends ConnectionStatesSettings {
   /** For a cluster only; `auto` depends on what the servers support. */
   readonly shardedSubscriptionMode: 'auto' | 'on' | 'off';
@@ -36,9 +37,10 @@ export class RedisConnection {
   subscriptions!: Subscriptions;
   /** How often the connection that carries the commands has closed; in a cluster, that of any node. */
   readonly interruptions: Interruptions;
-  /** Resolves when `connect` has succeeded: until then it is not known which channels to use. */
-  readonly connected: Promise<void>;
+  readonly #replicaWaits: ReplicaWaits;
   #tellConnected!: () => void;
+  /** Resolves when `connect` has succeeded: until then it is not known which channels to use. */
+  readonly connected = new Promise<void>((resolve) => (this.#tellConnected = resolve));
   #isMeasuring = false;
   readonly #packets = new CommandCorking();
   /** Shortest round trip measured so far, in ms: a single reply may have been delayed by something else. */
@@ -50,8 +52,8 @@ export class RedisConnection {
 
   constructor(readonly settings: RedisConnectionSettings) {
     const { client } = settings;
-    this.connected = new Promise((resolve) => (this.#tellConnected = resolve));
     this.isCluster = isRedisCluster(client);
+    this.#replicaWaits = new ReplicaWaits(this.isCluster);
     this.interruptions = new Interruptions(client);
     const tell = (listener: () => void) => this.#readyListeners.has(listener) && listener();
     const tellReady = () => void inTurns([...this.#readyListeners], tell);
@@ -105,9 +107,8 @@ export class RedisConnection {
         { client: name },
       );
     if (client.status === 'wait') client.connect().catch(() => {}); // it keeps trying
-    const ready = () => new Promise<void>((resolve) => this.onReady(resolve));
     if (this.isReady) states.ready();
-    else await wait.until(ready());
+    else await wait.until(new Promise<void>((resolve) => this.onReady(resolve)));
     for (let i = 0; i < PINGS; i++) await wait.until(this.read('ping'));
     if (!this.isCluster) await this.#lookAtServer(wait, name);
     const isSharded = this.isCluster && (await wait.until(this.#usesShardedChannels()));
@@ -140,25 +141,26 @@ export class RedisConnection {
   }
 
   /**
-   * Runs a script. If its reply `counts`, waits up to `timeout` ms until `atLeast` replicas have its writes.
+   * Runs a script. If its reply `counts`, waits for the replicas: see {@link ReplicaWaits}. The first key has to be there then.
    *
-   * `WAIT` covers the connection that it is sent on, so both must use the same one; if a reconnect or another master came
-   * in between, it rejects with a connection error.
+   * `WAIT` covers the connection that it is sent on, so both must use the same one. If a reconnect or another master came in
+   * between, or the script was redirected to where the slot is moved, it rejects with a connection error.
    */
   async runReplicated(
     script: Script,
     keys: readonly string[],
     args: readonly RedisArgument[],
-    { atLeast, timeout = 1_000 }: ReplicaPolicy,
+    policy: ReplicaPolicy,
     counts: (reply: unknown) => boolean,
   ): Promise<{ reply: unknown; acknowledged: number }> {
-    const master = this.#masterOf(keys[0]!);
+    const key = keys[0]!;
+    const master = this.#masterOf(key);
     const reply = await this.run(script, keys, args);
     if (!counts(reply)) return { reply, acknowledged: 0 };
     const { stream } = master; // read in the turn of the reply, so it is the one that the reply came by
-    const acknowledged = Number(await master.call('wait', atLeast, timeout));
-    if (master.stream === stream && this.#masterOf(keys[0]!) === master)
-      return { reply, acknowledged };
+    const acknowledged = await this.#replicaWaits.acknowledged(master, key, policy);
+    const isSame = master.stream === stream && this.#masterOf(key) === master;
+    if (isSame && acknowledged !== undefined) return { reply, acknowledged };
     throw new Error('The connection changed before the replicas were asked.');
   }
 

@@ -7,6 +7,8 @@ import {
 
 /** Replies with which a server refuses every command for now. */
 const REFUSAL = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|BUSY|MISCONF|OOM)\b/;
+/** Replies that the same command may not have a moment later: keys on the move, and `WAIT` on a master that was demoted. */
+const MOMENTARY = /^(TRYAGAIN|UNBLOCKED)\b/;
 /** Replies of a cluster to a client that is not a cluster client: ioredis' `Cluster` never lets them through. */
 const OF_CLUSTER = /^(MOVED|ASK|CROSSSLOT)\b/;
 /** Reply of servers that let a script use only the keys that it is given, such as Dragonfly. */
@@ -61,7 +63,7 @@ export function isReadOnly(error: unknown): boolean {
 
 /** Whether the same command may succeed a moment later. */
 export function isPassing(error: unknown): boolean {
-  return !isReply(error) || isRefusal(error) || answerOf(error).startsWith('TRYAGAIN');
+  return !isReply(error) || isRefusal(error) || MOMENTARY.test(answerOf(error));
 }
 
 /** Arguments of a command that a server repeats when it does not know the command, as where AUTH was renamed. */
