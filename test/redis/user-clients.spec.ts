@@ -330,6 +330,30 @@ describe.each(Object.entries(MAKE))('A client of %s that its user keeps using', 
     expect(await client.mutex('selected').isLocked()).toBe(true);
   });
 
+  it('has its current password used by connections that are made later', async () => {
+    await server().command('ACL', 'SETUSER', 'cloud', 'on', `>${PASSWORD}`, '~*', '&*', '+@all');
+    user.disconnect();
+    user = userOf({ username: 'cloud', password: PASSWORD });
+    const [client, other] = [await shared(), await connected({ connect: server().url })];
+    await using held = await other.mutex('taken').acquire();
+    await server().command('ACL', 'SETUSER', 'cloud', 'resetpass', '>another');
+    user.options.password = 'another';
+    await server().command('ACL', 'LOG', 'RESET');
+    const waiting = client.mutex('taken').acquire(); // the first to listen
+    await eventually('it listens', async () =>
+      String(await server().command('CLIENT', 'LIST', 'TYPE', 'pubsub')).includes('user=cloud'),
+    );
+    await server().command('ACL', 'SETUSER', 'cloud', 'resetpass', '>third');
+    user.options.password = 'third';
+    await server().command('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await eventually('it listens again', async () =>
+      String(await server().command('CLIENT', 'LIST', 'TYPE', 'pubsub')).includes('user=cloud'),
+    );
+    await held.release();
+    await (await waiting).release();
+    expect(await server().command('ACL', 'LOG')).toEqual([]);
+  });
+
   it('logs in with its current password when the connection breaks', async () => {
     await server().command('ACL', 'SETUSER', 'cloud', 'on', `>${PASSWORD}`, '~*', '&*', '+@all');
     user.disconnect();

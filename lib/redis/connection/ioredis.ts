@@ -39,12 +39,22 @@ interface Credentials {
   readonly password?: string;
 }
 
-/** Makes each reconnect of `client` use the credentials that `other` has by then: tokens of cloud providers expire. */
+/** The clients of users of which others are copies. */
+const sources = new WeakMap<RedisNode, RedisNode>();
+
+/**
+ * Makes each new connection of `client` use the credentials that `other` has by then, or the client of the user that it is a copy of:
+ * tokens of cloud providers expire.
+ */
 export function followCredentials(client: RedisNode, other: RedisNode): void {
-  client.on('close', () => {
-    const { username, password } = other.options as Credentials;
+  const source = sources.get(other) ?? other;
+  const copy = () => {
+    const { username, password } = source.options as Credentials;
     Object.assign(client.options, { username, password });
-  });
+  };
+  sources.set(client, source);
+  copy();
+  client.on('close', copy);
 }
 
 /** Returns the delay before the next attempt to connect, in ms; without a number, there is no further attempt. */
