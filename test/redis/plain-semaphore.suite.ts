@@ -108,6 +108,9 @@ export function semaphorePermitsSuite({ it, test, stage }: OnRedis): void {
     await semaphore.trySetPermits(3);
     const left = await semaphore.using(() => semaphore.availablePermits(), { permits: 2 });
     expect(left).toBe(1);
+    const options = { permits: 2 };
+    await semaphore.using(() => void (options.permits = 3), options);
+    expect(await semaphore.availablePermits()).toBe(3);
     const failure = semaphore.using(() => Promise.reject(new Error('out of seats')));
     await expect(failure).rejects.toThrow('out of seats');
     expect(await semaphore.availablePermits()).toBe(3);

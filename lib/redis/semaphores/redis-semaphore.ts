@@ -72,11 +72,12 @@ export class RedisSemaphore {
    * warning is emitted, as nothing else releases the permits.
    */
   async using<T>(fn: () => Promise<T> | T, options: PermitOptions = {}): Promise<T> {
+    const { permits } = options; // the caller may change its object meanwhile
     await this.acquire(options);
     try {
       return await fn();
     } finally {
-      await this.release(options.permits).catch((error: Error) =>
+      await this.release(permits).catch((error: Error) =>
         process.emitWarning(
           `Permits of semaphore "${this.key}" may not have been released: ${error.message}`,
         ),
