@@ -40,7 +40,7 @@ export async function createZooKeeperLockClient(
   } = options;
   const { servers, chroot } = parseConnectString(options.connect, name);
   const events = new LockEventEmitter(name);
-  const list = new ServerList(servers, Math.random);
+  const list = new ServerList(servers, Math.random, systemClock);
   const { maxStall } = options.renewalWorker ?? {};
   const worker =
     maxStall === undefined ? undefined : new SessionWorker(name, options, maxStall, systemClock);

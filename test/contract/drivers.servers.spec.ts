@@ -185,7 +185,7 @@ async function compare(
 describe('The drivers and the embedded tree', () => {
   const server = useZooKeeper({ containerCheckIntervalMs: 3_600_000 });
   const all: Candidate[] = [];
-  const list = () => new ServerList([server()], Math.random);
+  const list = () => new ServerList([server()], Math.random, systemClock);
   const onServer = async (driver: Driver, name = `${driver}`) =>
     Candidate.connect(name, await transportOf(driver), list());
   const embedded = () =>
@@ -212,8 +212,14 @@ describe('The drivers and the embedded tree', () => {
 
   describe('without a client above them', () => {
     const transports: readonly [string, () => Promise<readonly [Transport, Servers]>][] = [
-      ['native', async () => [await transportOf('native'), new ServerList([server()], () => 0)]],
-      ['wire', async () => [await transportOf('wire'), new ServerList([server()], () => 0)]],
+      [
+        'native',
+        async () => [await transportOf('native'), new ServerList([server()], () => 0, systemClock)],
+      ],
+      [
+        'wire',
+        async () => [await transportOf('wire'), new ServerList([server()], () => 0, systemClock)],
+      ],
       ['embedded', async () => [new EmbeddedTransport(new EmbeddedServer()), embeddedServers]],
     ];
 

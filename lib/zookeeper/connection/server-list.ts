@@ -1,8 +1,10 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP, isIPv6 } from 'node:net';
+import type { Clock } from '../../core/clock.js';
 import { LockOptionsError } from '../../core/errors/index.js';
 import { NotShown } from '../../core/errors/shown-value.js';
+import { NameLookups } from './name-lookups.js';
 import { isCanonicalPath } from './znode-path.js';
 
 /** Address of a server. */
@@ -61,8 +63,12 @@ function wrongText(connect: string): string {
 export interface Servers {
   /** Number of attempts in a round: within the first round, no back-off is needed. */
   readonly size: number;
-  /** Resolves to the next address; rejects if a name cannot be resolved. */
-  next(): Promise<ServerAddress>;
+  /**
+   * Resolves to the next address; rejects if a name cannot be resolved.
+   *
+   * @param within how long the caller waits for it, in ms. Default: without a bound.
+   */
+  next(within?: number): Promise<ServerAddress>;
 }
 
 const addressText = ({ host, port }: ServerAddress) => `${host.toLowerCase()}:${port}`;
@@ -72,20 +78,27 @@ const addressText = ({ host, port }: ServerAddress) => `${host.toLowerCase()}:${
  *
  * Names are resolved here, again in every round and without blocking: the driver would do so on every socket event, and
  * synchronously. It only ever receives numeric addresses. A name with several addresses counts as several servers.
+ *
+ * Invariant: only the last call changes the round. The callers before it have given up, and so has its own after `within`: what comes
+ * then is left to the next call.
  */
 export class ServerList implements Servers {
   #round: ServerAddress[] = [];
   #lastOfRound?: ServerAddress;
+  /** Number of the last call. */
+  #call = 0;
   /** Everything that was connected to, and the names of it. */
   readonly #known = new Set<string>();
-  /** Pending look-ups by host. A look-up that hangs is not repeated, because it would use up all threads. */
-  readonly #asked = new Map<string, Promise<LookupAddress[]>>();
+  readonly #names: NameLookups;
 
   constructor(
     private readonly servers: readonly ServerAddress[],
     private readonly random: () => number,
-    private readonly resolve: typeof lookup = lookup,
-  ) {}
+    private readonly clock: Clock,
+    resolve: typeof lookup = lookup,
+  ) {
+    this.#names = new NameLookups(clock, resolve);
+  }
 
   get size(): number {
     return this.servers.length;
@@ -97,34 +110,43 @@ export class ServerList implements Servers {
     return [...new Set([...given, ...this.#known])];
   }
 
-  async next(): Promise<ServerAddress> {
+  async next(within = Infinity): Promise<ServerAddress> {
+    const call = ++this.#call;
+    const givesUpAt = this.clock.now() + within;
     if (this.#round.length === 0) this.#round = this.#shuffled();
-    const server = this.#round.shift()!;
-    if (isIP(server.host)) return server;
-    const [first, ...others] = (await this.#lookup(server.host)).map(({ address }) => ({
+    const asked = this.#round.shift()!;
+    if (isIP(asked.host)) return asked;
+    const { name, addresses } = await this.#names.find(asked.host, within);
+    const found = name === asked.host ? asked : this.servers.find(({ host }) => host === name)!;
+    const [first, ...others] = this.#ordered(addresses).map(({ address }) => ({
       host: address,
-      port: server.port,
-      name: server.host,
+      port: found.port,
+      name,
     }));
     for (const each of [first!, ...others]) this.#known.add(addressText(each));
-    this.#round.unshift(...others);
+    if (call !== this.#call) return first!;
+    if (found !== asked) this.#round = [asked, ...this.#round.filter((each) => each !== found)];
+    this.#round.unshift(...(this.clock.now() < givesUpAt ? others : [first!, ...others]));
     return first!;
   }
 
-  #lookup(host: string): Promise<LookupAddress[]> {
-    const asked = this.#asked.get(host);
-    if (asked) return asked;
-    const answer = this.resolve(host, { all: true }).finally(() => this.#asked.delete(host));
-    this.#asked.set(host, answer);
-    return answer;
-  }
-
   #shuffled(): ServerAddress[] {
-    const ranked = this.servers.map((server) => ({ server, rank: this.random() }));
-    const round = ranked.sort((a, b) => a.rank - b.rank).map(({ server }) => server);
+    const round = inRandomOrder(this.servers, this.random);
     // This may be the server that was just lost: all others are tried before it.
     if (round[0] === this.#lastOfRound) round.push(round.shift()!);
     this.#lastOfRound = round.at(-1);
     return round;
   }
+
+  /** At random, but those first that are of the family which the name service put first: it knows which one works here. */
+  #ordered(addresses: readonly LookupAddress[]): LookupAddress[] {
+    const isPreferred = ({ family }: LookupAddress) => family === addresses[0]!.family;
+    const order = inRandomOrder(addresses, this.random);
+    return [...order.filter(isPreferred), ...order.filter((each) => !isPreferred(each))];
+  }
+}
+
+function inRandomOrder<T>(items: readonly T[], random: () => number): T[] {
+  const ranked = items.map((item) => ({ item, rank: random() }));
+  return ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
 }

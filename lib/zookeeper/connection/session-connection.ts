@@ -281,8 +281,9 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     const attempt = ++this.#attempt;
     const isCurrent = () => attempt === this.#attempt;
     const fail = (reason: string) => void (isCurrent() && this.#attemptFailed(reason));
-    this.#setTimer(this.#attemptLimit, () => fail('the name service does not answer'));
-    this.options.servers.next().then(
+    const limit = this.#attemptLimit;
+    this.#setTimer(limit, () => fail('the name service does not answer'));
+    this.options.servers.next(limit).then(
       (address) => void (isCurrent() && this.#open(address)),
       (error: Error) => fail(error.message),
     );

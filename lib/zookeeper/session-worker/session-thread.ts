@@ -21,7 +21,7 @@ const session = new StandbySession({
   sign,
   maxStall,
   transport: new WireTransport({ clock, tls, sasl }),
-  servers: new ServerList(servers, Math.random),
+  servers: new ServerList(servers, Math.random, clock),
   tickTime,
   auth,
   confirm: (proof) => (port as MessagePort).postMessage(proof),

@@ -88,8 +88,8 @@ export class StandbySession {
 
   #takeOver(session: SessionCredentials): void {
     const { transport, servers, tickTime, auth, clock, sign } = this.settings;
-    const next = async () => {
-      if (this.#isWanted(session)) return await servers.next();
+    const next = async (within?: number) => {
+      if (this.#isWanted(session)) return await servers.next(within);
       throw new Error('the main thread lives again, or for too long has not');
     };
     const connection = new SessionConnection({

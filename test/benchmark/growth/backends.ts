@@ -66,7 +66,7 @@ export const scaleBackends = {
       jvmArgs: ['-Xmx1000m'], // ZooKeeper's default
     });
     const counts = new TreeCounts();
-    const servers = new ServerList([server], Math.random);
+    const servers = new ServerList([server], Math.random, systemClock);
     return {
       name: 'zookeeper',
       unit: 'requests and names listed',

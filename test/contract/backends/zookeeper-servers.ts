@@ -29,7 +29,7 @@ export class ZooKeeperBackend implements Backend {
     const server = this.servers[this.#clients++ % this.servers.length]!;
     return {
       transport: await transportOf(this.driver),
-      servers: new ServerList([server], Math.random),
+      servers: new ServerList([server], Math.random, systemClock),
     };
   }
 
@@ -166,7 +166,7 @@ export class StandaloneEnvironment implements ConnectionEnvironment {
     const { servers } = parseConnectString(connectString);
     const connection = new SessionConnection({
       transport: await transportOf(this.driver),
-      servers: new ServerList(servers, Math.random),
+      servers: new ServerList(servers, Math.random, systemClock),
       sessionTimeout,
       tickTime: 500,
       clock: systemClock,

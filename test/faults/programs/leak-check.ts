@@ -63,7 +63,7 @@ async function withCuts(driver: Driver): Promise<Check> {
   const [host, port] = connect!.split(':');
   const connection = new SessionConnection({
     transport: await transportOf(driver),
-    servers: new ServerList([{ host: host!, port: Number(port) }], Math.random),
+    servers: new ServerList([{ host: host!, port: Number(port) }], Math.random, systemClock),
     sessionTimeout: 30_000,
     clock: {
       now: () => systemClock.now(),

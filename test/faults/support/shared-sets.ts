@@ -91,7 +91,7 @@ const fencedData = (token: bigint, set: string) => Buffer.from(`${token}|${set}`
 export async function setsOnZooKeeper(connect: string): Promise<SharedSets> {
   const connection = new SessionConnection({
     transport: new WireTransport({ clock: systemClock }),
-    servers: new ServerList(parseConnectString(connect).servers, Math.random),
+    servers: new ServerList(parseConnectString(connect).servers, Math.random, systemClock),
     sessionTimeout: 30_000,
     tickTime: 500,
     clock: systemClock,

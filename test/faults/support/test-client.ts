@@ -44,7 +44,7 @@ export class TestClient {
     const { servers, chroot } = parseConnectString(connect);
     const connection = new SessionConnection({
       transport: await transportOf(),
-      servers: new ServerList(servers, Math.random),
+      servers: new ServerList(servers, Math.random, systemClock),
       sessionTimeout,
       tickTime,
       clock: systemClock,

@@ -24,7 +24,7 @@ const SERVERS = [1, 2, 3, 4].map((i) => ({ host: `10.0.0.${i}`, port: 2181 }));
 
 describe('A list of servers', () => {
   it('goes through all of them in every round', async () => {
-    const list = new ServerList(SERVERS, seededRandom(7));
+    const list = new ServerList(SERVERS, seededRandom(7), new VirtualClock());
     for (let round = 0; round < 3; round++) {
       const tried = await Promise.all(SERVERS.map(() => list.next()));
       expect(new Set(tried)).toEqual(new Set(SERVERS));
@@ -33,7 +33,7 @@ describe('A list of servers', () => {
 
   it('tries all others before it comes back to the one tried last', async () => {
     for (let seed = 0; seed < 20; seed++) {
-      const list = new ServerList(SERVERS.slice(0, 2), seededRandom(seed));
+      const list = new ServerList(SERVERS.slice(0, 2), seededRandom(seed), new VirtualClock());
       const tried = await Promise.all(Array.from({ length: 20 }, () => list.next()));
       expect(tried.filter((server, n) => server === tried[n - 1])).toEqual([]);
     }
@@ -42,7 +42,7 @@ describe('A list of servers', () => {
   it('spreads clients over all servers', async () => {
     const random = seededRandom(7);
     const first = await Promise.all(
-      Array.from({ length: 100 }, () => new ServerList(SERVERS, random).next()),
+      Array.from({ length: 100 }, () => new ServerList(SERVERS, random, new VirtualClock()).next()),
     );
     for (const server of SERVERS)
       expect(first.filter((each) => each === server).length).toBeGreaterThan(10);
@@ -56,7 +56,12 @@ describe('A list of servers', () => {
       asked += 1;
       return answer;
     }) as unknown as typeof lookup;
-    const list = new ServerList([{ host: 'zk', port: 2181 }], Math.random, hanging);
+    const list = new ServerList(
+      [{ host: 'zk', port: 2181 }],
+      Math.random,
+      new VirtualClock(),
+      hanging,
+    );
     const tries = [list.next(), list.next(), list.next()];
     expect(asked).toBe(1);
     tell([{ address: '10.0.0.1', family: 4 }]);
@@ -66,7 +71,11 @@ describe('A list of servers', () => {
   });
 
   it('resolves names to addresses', async () => {
-    const list = new ServerList([{ host: 'localhost', port: 2182 }], Math.random);
+    const list = new ServerList(
+      [{ host: 'localhost', port: 2182 }],
+      Math.random,
+      new VirtualClock(),
+    );
     const { host, port } = await list.next();
     expect([isIP(host) > 0, port]).toEqual([true, 2182]);
   });

@@ -7,6 +7,7 @@ import {
 } from '../../../lib/embedded/embedded-server.js';
 import { embeddedServers, EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import { RetryForever } from '../../../lib/zookeeper/connection/retry-policies.js';
+import type { Servers } from '../../../lib/zookeeper/connection/server-list.js';
 import { SessionConnection } from '../../../lib/zookeeper/connection/session-connection.js';
 import type { Transport } from '../../../lib/zookeeper/connection/transport.js';
 import type { AuthInfo } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
@@ -24,6 +25,7 @@ interface JoinOptions extends Partial<ZooKeeperLockClientSettings> {
   readonly auth?: readonly AuthInfo[];
   readonly random?: () => number;
   readonly latency?: () => number;
+  readonly servers?: Servers;
   /** What lies between the client and its network. */
   readonly through?: (network: Transport) => Transport;
 }
@@ -41,14 +43,14 @@ export class VirtualWorld {
   async join(options: JoinOptions = {}) {
     const { clock } = this;
     const { sessionTimeout = Infinity, tickTime, auth, random, latency, ...settings } = options;
-    const { through = (it) => it, ...others } = settings;
+    const { through = (it) => it, servers = embeddedServers, ...others } = settings;
     const embedded = new EmbeddedTransport(this.server, (flush) => clock.setTimer(flush, 0));
     const network = new FaultyTransport(embedded, clock);
     if (latency) network.latency = latency;
     const log = new RecordingTransport(through(network));
     const connection = new SessionConnection({
       transport: log,
-      servers: embeddedServers,
+      servers,
       sessionTimeout,
       tickTime,
       clock,
