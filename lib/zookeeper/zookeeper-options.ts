@@ -192,11 +192,7 @@ export function validateZooKeeperOptions(options: ZooKeeperLockOptions, client: 
     lasting: ['sessionTimeout', options.sessionTimeout ?? 30_000],
     copied: { tls, sasl, auth },
   });
-  if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0 && acl.every(isAclEntry)))
-    refuse(
-      'acl',
-      "at least one entry such as { perms: 31, scheme: 'auth', id: '' }, or leave it out",
-    );
+  if (acl !== undefined && !isAcl(acl)) refuse('acl', ACL_EXPECTED);
 }
 
 const SECRET: ReadonlySet<string> = new Set(['auth', 'acl', 'sasl', 'tls']);
@@ -207,6 +203,15 @@ const SCHEME = /^[\w.-]+$/;
 function isAuthInfo(entry: Partial<AuthInfo> | null | undefined): boolean {
   const { scheme, auth } = entry ?? {};
   return typeof scheme === 'string' && SCHEME.test(scheme) && typeof auth === 'string';
+}
+
+/** What a message says is expected of an `acl`. */
+export const ACL_EXPECTED =
+  "at least one entry such as { perms: 31, scheme: 'auth', id: '' }, or leave it out";
+
+/** Whether that is an access control list which the servers understand. */
+export function isAcl(acl: unknown): acl is readonly AclEntry[] {
+  return Array.isArray(acl) && acl.length > 0 && acl.every(isAclEntry);
 }
 
 function isAclEntry(entry: Partial<AclEntry> | null | undefined): boolean {

@@ -1,4 +1,5 @@
 import { LockOptionsError } from '../core/errors/index.js';
+import { NotShown } from '../core/errors/shown-value.js';
 import type { GuardedWrite } from '../core/lease.js';
 import {
   type AclEntry,
@@ -7,6 +8,7 @@ import {
   type OperationAnswers,
 } from './connection/zookeeper-connection.js';
 import { isCanonicalPath } from './connection/znode-path.js';
+import { ACL_EXPECTED, isAcl } from './zookeeper-options.js';
 
 /**
  * An operation on one node, by its path below the chroot. `version` is that of the node before; default: any. Texts are stored as
@@ -81,7 +83,7 @@ function validOperation(operation: ZooKeeperOperation): Operation {
       if (!MODES.includes(mode)) throw new LockOptionsError('mode', mode, 'a `CreateMode`');
       if (NUMBERED.includes(mode)) validPath(`${path}0`);
       else validPath(path);
-      return { op, path, data: bytesOf(operation.data ?? ''), mode, acl };
+      return { op, path, data: bytesOf(operation.data ?? ''), mode, acl: validAcl(acl) };
     }
     case 'setData': {
       const version = validVersion(operation.version);
@@ -101,8 +103,13 @@ function validPath(path: unknown): string {
 }
 
 function validVersion(version: unknown = -1): number {
-  if (Number.isInteger(version)) return version as number;
-  throw new LockOptionsError('version', version, 'the version of a node');
+  if (typeof version === 'number' && version === (version | 0)) return version;
+  throw new LockOptionsError('version', version, 'the version of a node, an integer of 32 bits');
+}
+
+function validAcl(acl: unknown): readonly AclEntry[] | undefined {
+  if (acl === undefined || isAcl(acl)) return acl;
+  throw new LockOptionsError('acl', new NotShown('invalid, and not shown here'), ACL_EXPECTED);
 }
 
 /** A copy: the caller may go on to use its bytes. */

@@ -302,6 +302,12 @@ export function guardedWriteSuite(on: Deployment<Backend>): void {
       ['data', () => [{ op: 'create', path: '/a', data: 7 }]],
       ['mode', () => [{ op: 'create', path: '/a', mode: 'EPHEMERAL' }]],
       ['version', () => [{ op: 'check', path: '/a', version: 0.5 }]],
+      ['version', () => [{ op: 'delete', path: '/a', version: 2 ** 31 }]],
+      ['version', () => [{ op: 'setData', path: '/a', data: '', version: -(2 ** 31) - 1 }]],
+      ['acl', () => [{ op: 'create', path: '/a', acl: 'world' }]],
+      ['acl', () => [{ op: 'create', path: '/a', acl: [] }]],
+      ['acl', () => [{ op: 'create', path: '/a', acl: [{ perms: 31, id: 'anyone' }] }]],
+      ['acl', () => [{ op: 'create', path: '/a', acl: [{ scheme: 'world', id: 'anyone' }] }]],
     ])('refuses a wrong `%s` where it is made', (option, operations) => {
       expect(() => zooKeeperOperations(operations() as ZooKeeperOperation[])).toThrow(
         expect.objectContaining({ code: 'LOCK_OPTIONS', option }),

@@ -58,10 +58,15 @@ export class JuteWriter {
     return this;
   }
 
-  /** Appends what `write` writes as one frame, and returns its size. Takes it back if it is longer than `limit`. */
+  /** Appends what `write` writes as one frame, and returns its size. Takes it back if it is longer than `limit`, or `write` throws. */
   frame(limit: number, write: (writer: this) => void): number {
     const at = this.#length;
-    write(this.int(0));
+    try {
+      write(this.int(0));
+    } catch (error) {
+      this.#length = at; // half a record would go out before the next one
+      throw error;
+    }
     const size = this.#length - at - 4;
     if (size > limit) this.#length = at;
     else this.#bytes.writeInt32BE(size, at);

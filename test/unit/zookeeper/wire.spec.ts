@@ -82,6 +82,16 @@ describe('Jute', () => {
     expect(reader.vector(4, (it) => it.text())).toEqual(texts);
   });
 
+  it('takes back a frame that cannot be written, and what is before it stays', () => {
+    const writer = new JuteWriter();
+    writer.frame(Infinity, (it) => void it.text('before'));
+    const tooLarge = () => writer.frame(Infinity, (it) => void it.text('half').int(2 ** 31));
+    expect(tooLarge).toThrow(RangeError);
+    writer.frame(Infinity, (it) => void it.text('after'));
+    const frames = new FrameReader().push(writer.take());
+    expect(frames.map((bytes) => new JuteReader(bytes).text())).toEqual(['before', 'after']);
+  });
+
   it('has answers with stats, in which ids of sessions are unsigned', () => {
     expect(readAnswer(new JuteReader(answers.getData), { op: 'getData' })).toEqual({
       data: Buffer.from('data'),
@@ -371,6 +381,26 @@ describe('A link', () => {
     socket.push(message(1, answers.setData));
     await settled();
     expect(replies.map(([rc]) => rc)).toEqual([0]);
+    socket.destroy();
+  });
+
+  it('sends nothing of a request that cannot be written, and goes on with the next', async () => {
+    const codes: number[] = [];
+    const { socket, made, sent } = link();
+    socket.push(framed(connectResponse));
+    await settled();
+    sent.length = 0;
+    const set = (version: number) =>
+      made.request({ op: 'setData', path: '/a', data: Buffer.alloc(1), version }, (rc) =>
+        codes.push(rc),
+      );
+    expect(() => set(2 ** 31)).toThrow(RangeError);
+    set(2 ** 31 - 1);
+    await settled();
+    expect(new FrameReader().push(Buffer.concat(sent))).toHaveLength(1);
+    socket.push(message(1, answers.setData));
+    await settled();
+    expect(codes).toEqual([0]);
     socket.destroy();
   });
 
