@@ -21,6 +21,12 @@ const FIELD = /([\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^,\s]*))/g;
 
 const md5 = (text: string | Buffer) => createHash('md5').update(text).digest();
 const hex = (text: string) => md5(text).toString('hex');
+/** As servers hash a name or a password (RFC 2831, 2.1.2.1): in ISO 8859-1 if that has all its letters, else in UTF-8. */
+function hashedBytes(text: string): Buffer {
+  const bytes = Buffer.from(text, 'latin1');
+  return bytes.toString('latin1') === text ? bytes : Buffer.from(text);
+}
+
 const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 
 /**
@@ -47,7 +53,8 @@ export class DigestMd5 {
       throw new ProtocolError('it does not offer SASL by DIGEST-MD5');
     const { username, password } = this.credentials;
     const { cnonce } = this;
-    const secret = md5(`${username}:${realm}:${password}`);
+    const parts = [username, ':', realm, ':', password];
+    const secret = md5(Buffer.concat(parts.map(hashedBytes)));
     const key = md5(Buffer.concat([secret, Buffer.from(`:${nonce}:${cnonce}`)])).toString('hex');
     const proof = (what: string) => hex(`${key}:${nonce}:${COUNT}:${cnonce}:auth:${hex(what)}`);
     this.#expected = proof(`:${DIGEST_URI}`);

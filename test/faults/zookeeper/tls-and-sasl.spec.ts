@@ -15,7 +15,7 @@ import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 
 const JAAS = `Server {
   org.apache.zookeeper.server.auth.DigestLoginModule required
-  user_ann="secret" user_bob="other \\"secret\\"";
+  user_ann="secret" user_bob="other \\"secret\\"" user_cyd="pässwort" user_dan="пароль" user_jürgen="ß";
 };`;
 
 describe('A ZooKeeper server that speaks TLS to known clients', () => {
@@ -151,6 +151,9 @@ describe('A ZooKeeper server that speaks TLS to known clients', () => {
     it.each([
       ['ann', 'secret'],
       ['bob', 'other "secret"'],
+      ['cyd', 'pässwort'],
+      ['dan', 'пароль'],
+      ['jürgen', 'ß'],
     ])(
       'knows %s by the password, which an access control list may name',
       async (user, password) => {
