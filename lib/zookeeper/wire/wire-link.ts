@@ -32,6 +32,8 @@ const PATIENCE = 2_500;
 
 /** The latest transaction that the links of one session have seen. A server that is behind it refuses the session. */
 export interface SeenZxid {
+  /** Its id; none as long as the servers have not opened it. */
+  session?: string | undefined;
   zxid: number;
 }
 
@@ -169,7 +171,10 @@ export class WireLink implements TransportLink {
 
   #welcomed(message: JuteReader): void {
     this.#credentials = readConnectResponse(message);
-    if (this.#credentials) return this.#proceed();
+    if (this.#credentials) {
+      this.context.seen.session = this.#credentials.id;
+      return this.#proceed();
+    }
     this.detach();
     this.listener.onExpired('the servers have expired the session');
   }

@@ -36,9 +36,9 @@ export class WireTransport implements Transport {
   }
 
   open(options: OpenOptions, listener: LinkListener): TransportLink {
+    const { address, credentials } = options;
     // Not kept beyond the session: servers restored from a backup are behind it for ever.
-    if (!options.credentials) this.#seen = { zxid: 0 };
-    const { address } = options;
+    if (this.#seen.session !== credentials?.id) this.#seen = { session: credentials?.id, zxid: 0 };
     const socket = this.#openTls?.(address) ?? connectTcp(address.port, address.host);
     const readyEvent = this.#openTls ? 'secureConnect' : 'connect';
     const link = new WireLink(socket, readyEvent, options, listener, {

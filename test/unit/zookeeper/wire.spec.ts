@@ -1,15 +1,19 @@
-import { describe, expect, it } from '@jest/globals';
-import { type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { promisify } from 'node:util';
 import { systemClock } from '../../../lib/core/clock.js';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
-import type { Reply } from '../../../lib/zookeeper/connection/transport.js';
+import type { Reply, SessionCredentials } from '../../../lib/zookeeper/connection/transport.js';
 import { FrameReader } from '../../../lib/zookeeper/wire/frame-reader.js';
 import { JuteReader, JuteWriter, ProtocolError } from '../../../lib/zookeeper/wire/jute.js';
 import { readAnswer, readConnectResponse, readEvent } from '../../../lib/zookeeper/wire/records.js';
 import { RequestTable } from '../../../lib/zookeeper/wire/request-table.js';
+import { WireTransport } from '../../../lib/zookeeper/wire/wire-transport.js';
 import { WireLink } from '../../../lib/zookeeper/wire/wire-link.js';
 import { seededRandom } from '../../support/seeded-random.js';
+import { Deferred } from '../../support/time.js';
 import { byTier } from '../../support/tier.js';
 
 const FRAMES = byTier({ quick: 20_000, standard: 20_000, long: 1_000_000 });
@@ -280,7 +284,7 @@ describe('A link', () => {
     ]);
     expect(replies.map(([rc]) => rc)).toEqual([0, 0, -101, 0]);
     expect(replies[3]![1]).toEqual({ path: '/locks/é-0000000001', czxid: 7 });
-    expect(seen.zxid).toBe(4); // not 90: a ping proves nothing
+    expect(seen).toEqual({ session: 'fffffffffffffffe', zxid: 4 }); // not 90: a ping proves nothing
     socket.destroy();
   });
 
@@ -430,6 +434,95 @@ describe('A link', () => {
       ['disconnected', expect.stringContaining("does not speak ZooKeeper's protocol")],
     ]);
     expect(socket.destroyed).toBe(true);
+  });
+});
+
+describe('A transport', () => {
+  /** What each connection has asked for: the session, and the latest transaction that its client has seen. */
+  const greetings: [session: string, zxid: bigint][] = [];
+  const connections = new Set<Socket>();
+  let server: Server;
+  let transport: WireTransport;
+
+  /** The next session, and the next transaction. */
+  let granted = 0n;
+  let zxid = 100n;
+
+  /** A server that grants each session that is asked for, and answers each request with a new transaction. */
+  const serve = (socket: Socket) => {
+    const frames = new FrameReader();
+    let isWelcome = false;
+    connections.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', (bytes: Buffer) => {
+      for (const frame of frames.push(bytes)) {
+        const reader = new JuteReader(frame);
+        const xid = reader.int();
+        if (isWelcome) {
+          socket.write(message(xid, record(stat), 0, ++zxid));
+          continue;
+        }
+        isWelcome = true;
+        const seen = reader.long();
+        reader.int();
+        const session = reader.long();
+        greetings.push([session.toString(16), seen]);
+        const id = session || ++granted;
+        socket.write(
+          framed(
+            (it) => void it.int(0).int(10_000).long(id).buffer(Buffer.alloc(16)).boolean(false),
+          ),
+        );
+      }
+    });
+  };
+
+  beforeEach(async () => {
+    greetings.length = 0;
+    transport = new WireTransport({ clock: systemClock });
+    server = createServer(serve).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+
+  afterEach(async () => {
+    for (const socket of connections) socket.destroy();
+    await transport.close();
+    await promisify(server.close.bind(server))();
+  });
+
+  /** Attaches to a session, or opens one, and makes a request. */
+  async function visit(credentials?: SessionCredentials): Promise<SessionCredentials> {
+    const { port } = server.address() as AddressInfo;
+    const up = new Deferred<SessionCredentials>();
+    const failed = (reason: string) => up.reject(new Error(reason));
+    const link = transport.open(
+      { address: { host: '127.0.0.1', port }, sessionTimeout: 10_000, auth: [], credentials },
+      { onConnected: up.resolve, onDisconnected: failed, onExpired: failed, onWatch: () => {} },
+    );
+    const session = await up.promise;
+    const answered = new Deferred<number>();
+    link.request({ op: 'exists', path: '/a', watch: false }, answered.resolve);
+    expect(await answered.promise).toBe(0);
+    link.detach(undefined);
+    return session;
+  }
+
+  it('tells a server the latest transaction that this session has seen, and none of another session', async () => {
+    const first = await visit();
+    await visit(first);
+    const foreign = { ...first, id: 'f1' }; // as the worker that keeps the sessions of another thread
+    await visit(foreign);
+    await visit(foreign);
+    const second = await visit();
+    await visit(second);
+    expect(greetings).toEqual([
+      ['0', 0n],
+      [first.id, 101n],
+      ['f1', 0n],
+      ['f1', 103n],
+      ['0', 0n],
+      [second.id, 105n],
+    ]);
   });
 });
 
