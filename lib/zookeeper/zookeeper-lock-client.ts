@@ -45,6 +45,7 @@ import {
   standardLockInternalsDriver,
 } from './locks/lock-drivers.js';
 import { LockInternals } from './locks/lock-internals.js';
+import { untilAnswered } from './nodes/node-requests.js';
 import { SharedCount } from './shared/shared-count.js';
 import { SharedValue } from './shared/shared-value.js';
 import { ZooKeeperElection } from './locks/zookeeper-election.js';
@@ -206,7 +207,8 @@ export class ZooKeeperLockClient implements LockClient {
 
   async ping(timeout = 1_000): Promise<number> {
     const { connection, chroot } = this.settings;
-    return await measurePing(this.#context, timeout, () => connection.exists(chroot || '/'));
+    const ask = () => untilAnswered(connection.exists(chroot || '/'));
+    return await measurePing(this.#context, timeout, ask);
   }
 
   connect(): Promise<void> {

@@ -46,6 +46,18 @@ export async function untilConnected(
   }
 }
 
+/**
+ * Resolves when the servers have answered, also if they refuse the request: since 3.7.3, 3.8.4 and 3.9.2 they refuse `exists` where
+ * the node may not be read. Rejects as the request does if no answer came.
+ */
+export async function untilAnswered(request: Promise<unknown>): Promise<void> {
+  try {
+    await request;
+  } catch (error) {
+    if (!(error instanceof ZooKeeperError) || error.isConnectionLoss) throw error;
+  }
+}
+
 /** The first event of the watches to which it listens, which may come before it is awaited. */
 export class Change {
   #hasCome = false;

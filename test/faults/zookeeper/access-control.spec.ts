@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConnectionError } from '../../../lib/core/errors/index.js';
-import { Permission } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { CreateMode, Permission } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { createZooKeeperLockClient } from '../../../lib/zookeeper/create-zookeeper-lock-client.js';
 import type { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
 import type { ZooKeeperLockOptions } from '../../../lib/zookeeper/zookeeper-options.js';
@@ -80,6 +80,18 @@ describe('Locks in directories that only one user may access', () => {
     expect(await semaphore.tryAcquire()).toBeUndefined();
     limit.close();
     mode.close();
+  });
+
+  it('are well for a client that may not read the directory above them', async () => {
+    const { connection } = stage.other;
+    const [above, open] = [basePath, { scheme: 'world', id: 'anyone' }];
+    for (const path of [above, `${above}/locks`])
+      await connection.create(path, Buffer.alloc(0), CreateMode.PERSISTENT);
+    await connection.setAcl(above, [{ perms: Permission.CREATE, ...open }]);
+    const connectString = `${stage.server.connectString}${above}`;
+    const client = await connect({ connect: connectString, basePath: '/locks' });
+    await client.mutex('seats').using(() => {});
+    expect(await client.ping(10_000)).toBeGreaterThanOrEqual(0);
   });
 
   it('report to a client with another password what is wrong', async () => {

@@ -268,6 +268,14 @@ describe('Requests that the servers refuse', () => {
     expect(keys.filter((key) => nodesOf(key) > 0)).toEqual([]);
   });
 
+  it.each([
+    ['a root that may not be read', NOAUTH],
+    ['a busy server', THROTTLEDOP],
+  ])('are an answer to a ping: %s', async (_, rc) => {
+    refuse(rc, 1, ({ op, path }) => op === 'exists' && path === '/');
+    expect(await run(client.locks.ping())).toBeGreaterThanOrEqual(0);
+  });
+
   it('are reported once a node when an operator has to act, and not when the server is busy', async () => {
     const [first, second] = [await acquire('first'), await acquire('second')];
     refuse(NOAUTH, 5, ({ op, path }) => op === 'delete' && path.includes('/first/'));
