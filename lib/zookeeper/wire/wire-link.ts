@@ -9,6 +9,7 @@ import type {
   TransportLink,
 } from '../connection/transport.js';
 import { codeName, ReturnCode } from '../connection/zookeeper-error.js';
+import { destroyUnlessEnded } from './closing-socket.js';
 import { DigestMd5, type ZooKeeperSaslOptions } from './digest-md5.js';
 import { FrameDelivery } from './frame-delivery.js';
 import { FrameReader } from './frame-reader.js';
@@ -26,9 +27,6 @@ import {
   Xid,
 } from './records.js';
 import { RequestTable } from './request-table.js';
-
-/** How long a closing link waits for a server that has fallen silent, in ms. */
-const PATIENCE = 2_500;
 
 /** The latest transaction that the links of one session have seen. A server that is behind it refuses the session. */
 export interface SeenZxid {
@@ -116,7 +114,7 @@ export class WireLink implements TransportLink {
       (writer) => writer.int(OpCode.closeSession),
       () => {},
     );
-    this.#closeWhenSilent();
+    destroyUnlessEnded(this.socket, this.context.clock);
   }
 
   #greet(): void {
@@ -139,7 +137,7 @@ export class WireLink implements TransportLink {
   }
 
   #read(chunk: Buffer): void {
-    if (this.#isOver) return this.#closeWhenSilent();
+    if (this.#isOver) return;
     this.#guard(() => this.#delivery.add(this.#frames.push(chunk)));
   }
 
@@ -228,12 +226,6 @@ export class WireLink implements TransportLink {
       this.#pingEvery(ms);
     };
     this.#timer = this.context.clock.setTimer(ping, ms, true);
-  }
-
-  #closeWhenSilent(): void {
-    this.#timer?.cancel();
-    if (this.socket.destroyed) return;
-    this.#timer = this.context.clock.setTimer(() => this.socket.destroy(), PATIENCE);
   }
 
   #gone(reason: string): void {

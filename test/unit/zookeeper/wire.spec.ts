@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
-import { systemClock } from '../../../lib/core/clock.js';
+import { type Clock, systemClock } from '../../../lib/core/clock.js';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
 import type { Reply, SessionCredentials } from '../../../lib/zookeeper/connection/transport.js';
 import { FrameReader } from '../../../lib/zookeeper/wire/frame-reader.js';
@@ -13,7 +13,7 @@ import { RequestTable } from '../../../lib/zookeeper/wire/request-table.js';
 import { WireTransport } from '../../../lib/zookeeper/wire/wire-transport.js';
 import { WireLink } from '../../../lib/zookeeper/wire/wire-link.js';
 import { seededRandom } from '../../support/seeded-random.js';
-import { Deferred } from '../../support/time.js';
+import { Deferred, VirtualClock } from '../../support/time.js';
 import { byTier } from '../../support/tier.js';
 
 const FRAMES = byTier({ quick: 20_000, standard: 20_000, long: 1_000_000 });
@@ -209,7 +209,7 @@ describe('Requests', () => {
 });
 
 /** A link to a server that says what the test wants. */
-function link(replies: unknown[] = []) {
+function link(replies: unknown[] = [], clock: Clock = systemClock) {
   const sent: Buffer[] = [];
   const socket = new Duplex({
     allowHalfOpen: false,
@@ -221,7 +221,7 @@ function link(replies: unknown[] = []) {
   }) as Duplex & Partial<Pick<Socket, 'setNoDelay'>>;
   socket.setNoDelay = () => socket as Socket;
   const events: unknown[] = [];
-  const context = { clock: systemClock, seen: { zxid: 0 }, onClosed: () => {} };
+  const context = { clock, seen: { zxid: 0 }, onClosed: () => {} };
   const listener = {
     onConnected: (it: object) => events.push(['connected', it]),
     onDisconnected: (reason: string) => events.push(['disconnected', reason]),
@@ -352,6 +352,49 @@ describe('A link', () => {
     expect(before).toBeLessThan(MANY);
     expect(events).toHaveLength(before);
     socket.destroy();
+  });
+
+  describe('that was closed', () => {
+    let clock: VirtualClock;
+    let socket: Duplex;
+
+    beforeEach(async () => {
+      clock = new VirtualClock();
+      const closing = link([], clock);
+      socket = closing.socket;
+      socket.push(framed(connectResponse));
+      await settled();
+      closing.made.close();
+    });
+    afterEach(() => expect(clock.isIdle).toBe(true));
+
+    it('gives its socket up when the server falls silent', async () => {
+      await clock.advance(2_000);
+      socket.push(Buffer.alloc(1));
+      await clock.advance(2_499);
+      expect(socket.destroyed).toBe(false);
+      await clock.advance(1);
+      expect(socket.destroyed).toBe(true);
+    });
+
+    it('gives its socket up after 10 s when the server goes on sending', async () => {
+      await clock.advance(500);
+      for (; clock.now() < 9_500; await clock.advance(1_000)) {
+        expect(socket.destroyed).toBe(false);
+        socket.push(Buffer.alloc(1));
+      }
+      socket.push(Buffer.alloc(1));
+      await clock.advance(499);
+      expect(socket.destroyed).toBe(false);
+      await clock.advance(1);
+      expect(socket.destroyed).toBe(true);
+    });
+
+    it('leaves no timer behind when the server hangs up', async () => {
+      socket.push(null);
+      await settled();
+      expect(socket.destroyed).toBe(true);
+    });
   });
 
   it('sends the requests of one turn together', async () => {

@@ -1,0 +1,26 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../core/clock.js';
+
+/** How long the socket of a closed link waits for a server that has fallen silent, in ms. */
+const PATIENCE = 2_500;
+/** How long it waits for one that goes on sending, in ms: it answers what was asked before, and then hangs up. */
+const LONGEST = 10_000;
+
+/**
+ * Destroys the socket of a link that has told the server of its end: the server hangs up when it has read that. One that does not, in
+ * 2.5 s without a byte, or in 10 s, must not keep the process alive.
+ */
+export function destroyUnlessEnded(socket: Socket, clock: Clock): void {
+  const destroy = () => void socket.destroy();
+  const listen = () => clock.setTimer(destroy, PATIENCE);
+  const atLast = clock.setTimer(destroy, LONGEST);
+  let silence = listen();
+  socket.on('data', () => {
+    silence.cancel();
+    silence = listen();
+  });
+  socket.once('close', () => {
+    silence.cancel();
+    atLast.cancel();
+  });
+}
