@@ -3,13 +3,10 @@ import {
   type DynamicModule,
   type FactoryProvider,
   Global,
-  Inject,
-  Injectable,
   Module,
-  type OnApplicationBootstrap,
   type Provider,
 } from '@nestjs/common';
-import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
+import { DiscoveryModule } from '@nestjs/core';
 import { LockClients } from './clients/lock-clients.js';
 import { type LockClient, LockOptionsError } from './core/index.js';
 import { getLockClientToken } from './decorators/inject-lock-client.decorator.js';
@@ -32,29 +29,16 @@ import {
 } from './lock.constants.js';
 import { warnOfCopies } from './loaded-copies.js';
 import { LockExplorer } from './lock.explorer.js';
+import { LockLifecycle } from './lock.lifecycle.js';
 
-/** Tells the clients that the app is up: its hook is the last one of the boot. */
-@Injectable()
-class LockBoot implements OnApplicationBootstrap {
-  constructor(
-    @Inject(LOCK_CLIENTS) private readonly clients: LockClients,
-    modules: ModulesContainer,
-  ) {
-    for (const module of modules.values()) if (module.providers.has(LockBoot)) module.distance = -1;
-  }
-
-  onApplicationBootstrap(): void {
-    this.clients.booted();
-  }
-}
-
-@Module({ providers: [LockBoot] })
-class LockBootModule {}
+/** A module of its own, as Nest orders hooks by module. */
+@Module({ providers: [LockLifecycle] })
+class LockLifecycleModule {}
 
 /** The parts that an app has once, however many clients it registers. Their symbols are the tokens that all copies of this package know. */
 @Global()
 @Module({
-  imports: [DiscoveryModule, LockBootModule],
+  imports: [DiscoveryModule, LockLifecycleModule],
   providers: [
     { provide: LOCK_CLIENTS, useClass: LockClients },
     { provide: LockClients, useExisting: LOCK_CLIENTS },

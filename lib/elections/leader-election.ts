@@ -46,7 +46,7 @@ export class LeaderElection {
   }
 
   /**
-   * Resolves when this app leads. Do not await it while the app boots: the app stands for election only afterwards.
+   * Resolves when this app leads. Do not await it in a hook of the boot: the app stands for election only after all of them.
    *
    * Rejects as `Lock.acquire` does, also if the app cannot stand for election at the moment, and with `ElectionClosedError`.
    */

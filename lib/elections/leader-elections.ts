@@ -1,10 +1,4 @@
-import {
-  Inject,
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { LockClients } from '../clients/lock-clients.js';
 import type { LeaderElectionOptions } from '../interfaces/leader-options.interface.js';
 import { DEFAULT_LOCK_CLIENT, LOCK_CLIENTS } from '../lock.constants.js';
@@ -13,9 +7,9 @@ import { LeaderElection, type LeaderElectionState } from './leader-election.js';
 /**
  * The elections in which an app takes part: those of its decorators and those that it requests here.
  *
- * The app stands for election from `onApplicationBootstrap` on, and leaves in `onModuleDestroy`, the first hook of a
- * shutdown: another replica leads while Nest still waits for the requests of this one, as soon as no `@LeaderOnly` method
- * runs here any more, at the latest when the lock client has closed.
+ * The app stands for election after all hooks of its boot, and leaves before those of its shutdown: another replica leads
+ * while Nest still waits for the requests of this one, as soon as no `@LeaderOnly` method runs here any more, at the latest
+ * when the lock client has closed.
  *
  * @example
  * ```ts
@@ -25,7 +19,7 @@ import { LeaderElection, type LeaderElectionState } from './leader-election.js';
  * ```
  */
 @Injectable()
-export class LeaderElections implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
+export class LeaderElections implements OnModuleInit {
   readonly #elections: LeaderElection[] = [];
   #phase: 'construction' | 'boot' | 'up' | 'shutdown' = 'construction';
 
@@ -73,16 +67,26 @@ export class LeaderElections implements OnModuleInit, OnApplicationBootstrap, On
     await this.clients.bootStep(() => {
       for (const election of this.#elections) election.join();
     });
-    this.#phase = 'boot';
+    if (this.#phase === 'construction') this.#phase = 'boot';
   }
 
-  onApplicationBootstrap(): void {
+  /**
+   * The app is up, or it is closed already: Nest goes on with a boot during which that happens.
+   *
+   * @internal
+   */
+  start(): void {
+    if (this.#phase === 'shutdown') return;
     this.#phase = 'up';
     for (const election of this.#elections) election.start();
   }
 
-  /** Leaving is not awaited: runs in progress may finish, as far as the closing of the client permits. */
-  onModuleDestroy(): void {
+  /**
+   * The app shuts down. Leaving is not awaited: runs in progress may finish, as far as the closing of the client permits.
+   *
+   * @internal
+   */
+  leave(): void {
     this.#phase = 'shutdown';
     for (const election of this.#elections) election.leave();
   }

@@ -1,10 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { Injectable, type INestApplication, type OnModuleInit } from '@nestjs/common';
+import {
+  Global,
+  Injectable,
+  type INestApplication,
+  Module,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { toArray, type Observable } from 'rxjs';
 import { LockHealthIndicator } from '../../lib/health/index.js';
 import {
+  InjectLockClient,
   LeaderElections,
+  type LockClient,
   LockClientClosedError,
   LockClientUnknownError,
   LockKeyError,
@@ -13,6 +23,7 @@ import {
   type LockModuleOptions,
 } from '../../lib/index.js';
 import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
+import { Deferred, eventually } from '../support/time.js';
 import { clientOf, RecordingLogger, useApps } from './support/apps.js';
 
 /** No stall of this machine takes so long, in ms. */
@@ -69,6 +80,75 @@ describe('LeaderElections', () => {
     await apps.boot({ providers: [Early] });
     expect(seen).toEqual(['follower', expect.any(LockTimeoutError)]);
     await early!.awaitLeadership({ wait: PATIENCE });
+  });
+
+  it.each(['first', 'last'] as const)(
+    'stands after all hooks of the boot, and leaves before all of the shutdown, LockModule imported %s',
+    async (position) => {
+      const log: string[] = [];
+
+      @Injectable()
+      class Database implements OnApplicationBootstrap, OnModuleDestroy {
+        constructor(
+          elections: LeaderElections,
+          @InjectLockClient() private readonly locks: LockClient,
+        ) {
+          elections.of('mailer').state$.subscribe((state) => void log.push(state));
+        }
+
+        async onApplicationBootstrap() {
+          await this.elect('database opens');
+        }
+
+        async onModuleDestroy() {
+          await this.elect('database closes');
+        }
+
+        /** Another participant is elected if the app does not take part. */
+        private async elect(event: string) {
+          const other = this.locks.leaderLatch('mailer');
+          other.start();
+          await other.awaitLeadership({ wait: 1_000 });
+          log.push(event);
+          await other.close();
+        }
+      }
+
+      @Global()
+      @Module({ providers: [Database] })
+      class DatabaseModule {}
+
+      const app = await apps.boot({ position, imports: [DatabaseModule] });
+      await electionsOf(app).of('mailer').awaitLeadership({ wait: PATIENCE });
+      await apps.close(app);
+      expect(log).toEqual(['follower', 'database opens', 'leader', 'closed', 'database closes']);
+    },
+  );
+
+  it('takes part in none when the app is closed while it boots', async () => {
+    const [entered, gate] = [new Deferred(), new Deferred()];
+    let elections!: LeaderElections;
+
+    @Injectable()
+    class Slow implements OnApplicationBootstrap {
+      constructor(all: LeaderElections) {
+        elections = all;
+        all.of('mailer');
+      }
+
+      async onApplicationBootstrap() {
+        entered.resolve();
+        await gate.promise;
+      }
+    }
+    let app!: INestApplication;
+    const booting = apps.boot({ providers: [Slow], prepare: (made) => void (app = made) });
+    await entered.promise;
+    const closing = apps.close(app);
+    await eventually('the shutdown has begun', () => elections.of('mailer').state === 'closed');
+    gate.resolve();
+    await Promise.all([booting, closing]);
+    expect(await historyOf(elections.of('printer').state$)).toEqual(['closed']);
   });
 
   it('refuses what it cannot have', async () => {
