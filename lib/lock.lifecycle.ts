@@ -1,4 +1,5 @@
 import {
+  type BeforeApplicationShutdown,
   Inject,
   Injectable,
   type OnApplicationBootstrap,
@@ -14,7 +15,9 @@ import { LEADER_ELECTIONS, LOCK_CLIENTS } from './lock.constants.js';
  * each kind of hook of a shutdown. `LockClients` has the opposite place, since the hooks of others need the clients.
  */
 @Injectable()
-export class LockLifecycle implements OnApplicationBootstrap, OnModuleDestroy {
+export class LockLifecycle
+  implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
+{
   constructor(
     @Inject(LOCK_CLIENTS) private readonly clients: LockClients,
     @Inject(LEADER_ELECTIONS) private readonly elections: LeaderElections,
@@ -33,5 +36,10 @@ export class LockLifecycle implements OnApplicationBootstrap, OnModuleDestroy {
   /** The other hooks may close what a leader needs. */
   onModuleDestroy(): void {
     this.elections.leave();
+  }
+
+  /** The other hooks may wait for locks. */
+  beforeApplicationShutdown(): void {
+    this.clients.announce();
   }
 }

@@ -1,11 +1,4 @@
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationShutdown,
-  Optional,
-} from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import {
   type LockClient,
@@ -31,7 +24,7 @@ const IDLE_LOOKS = 5;
  * being opened, and all of them fail with that error.
  */
 @Injectable()
-export class LockClients implements BeforeApplicationShutdown, OnApplicationShutdown {
+export class LockClients implements OnApplicationShutdown {
   readonly #logger = new Logger('LockModule');
   /** Clients that can be used. `undefined` while the name is claimed and the client is not connected yet. */
   readonly #clients = new Map<string, LockClient | undefined>();
@@ -161,8 +154,12 @@ export class LockClients implements BeforeApplicationShutdown, OnApplicationShut
     this.#boot.end();
   }
 
-  /** Nest waits for requests from now on: they take the locks they need, but none keeps it waiting for ever. */
-  beforeApplicationShutdown(): void {
+  /**
+   * Nest waits for hooks and requests from now on: they take the locks they need, but none keeps it waiting for ever.
+   *
+   * @internal
+   */
+  announce(): void {
     this.#shutdown.announce();
   }
 

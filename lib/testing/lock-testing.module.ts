@@ -1,4 +1,5 @@
 import { type DynamicModule, Global, Logger, Module, type Provider } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import type { LockClient } from '../core/lock-client.js';
 import type { LockModuleOptions } from '../interfaces/lock-module-options.interface.js';
 import { LOCK_CLIENT_FACTORY } from '../lock.constants.js';
@@ -15,12 +16,17 @@ type CreateClient = (
 
 /** What exists once per test, however many clients the app has. */
 function providersOf(createClient: CreateClient): Provider[] {
-  const createWarned = (testing: LockTesting) => (name: string, options: LockModuleOptions) => {
-    logger.warn(`Lock client "${name}" is one for tests: no other process is excluded.`);
-    return createClient(testing, name, options);
+  const useFactory = (testing: LockTesting, modules: ModulesContainer) => {
+    // The hook with which virtual time begins to pass is among the first ones: others may wait for locks.
+    for (const module of modules.values())
+      if (module.providers.has(LockTesting)) module.distance = -1;
+    return (name: string, options: LockModuleOptions) => {
+      logger.warn(`Lock client "${name}" is one for tests: no other process is excluded.`);
+      return createClient(testing, name, options);
+    };
   };
-  const factory = { provide: LOCK_CLIENT_FACTORY, inject: [LockTesting], useFactory: createWarned };
-  return [LockTesting, factory];
+  const inject = [LockTesting, ModulesContainer];
+  return [LockTesting, { provide: LOCK_CLIENT_FACTORY, inject, useFactory }];
 }
 
 @Global()

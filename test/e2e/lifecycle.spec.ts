@@ -168,6 +168,37 @@ describe('An app that shuts down', () => {
     },
   );
 
+  it.each([
+    ['', []],
+    [', in the virtual time of tests too', [LockTestingModule]],
+  ])('bounds those of the hooks of its classes as well%s', async (_, imports) => {
+    const errors: Error[] = [];
+
+    @Injectable()
+    class Ledger implements BeforeApplicationShutdown {
+      @WithMutex('ledger')
+      async flush(): Promise<void> {}
+
+      async beforeApplicationShutdown(): Promise<void> {
+        errors.push(await errorOf(this.flush()));
+      }
+    }
+
+    @Global()
+    @Module({ providers: [Ledger] })
+    class LedgerModule {}
+
+    const app = await apps.boot({
+      clients: [{ shutdownTimeout: 100 }],
+      imports: [...imports, LedgerModule],
+      providers: [Ledger],
+    });
+    await clientOf(app).mutex('ledger').acquire(); // is never released
+    await apps.close(app);
+    const refusal = { code: 'LOCK_CLIENT_CLOSED', key: 'ledger' };
+    expect(errors).toMatchObject([refusal, refusal]); // of the root module and of a global one
+  });
+
   it('has left its elections while a request is still under way', async () => {
     const { app, room, client } = await serveSeats();
     const elections = app.get(LeaderElections);
