@@ -3,6 +3,7 @@ import {
   Inject,
   Injectable,
   type OnApplicationBootstrap,
+  type OnApplicationShutdown,
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
@@ -16,7 +17,11 @@ import { LEADER_ELECTIONS, LOCK_CLIENTS } from './lock.constants.js';
  */
 @Injectable()
 export class LockLifecycle
-  implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
+  implements
+    OnApplicationBootstrap,
+    OnModuleDestroy,
+    BeforeApplicationShutdown,
+    OnApplicationShutdown
 {
   constructor(
     @Inject(LOCK_CLIENTS) private readonly clients: LockClients,
@@ -41,5 +46,13 @@ export class LockLifecycle
   /** The other hooks may wait for locks. */
   beforeApplicationShutdown(): void {
     this.clients.announce();
+  }
+
+  /**
+   * Requests are answered, and timers were stopped in `beforeApplicationShutdown`: what holds a lock now is a job that needs the
+   * databases, and these close in hooks of this kind. Nobody is refused yet: queue workers that other hooks wait for need locks.
+   */
+  async onApplicationShutdown(): Promise<void> {
+    await this.clients.finish();
   }
 }

@@ -104,8 +104,8 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockBackendOpt
 /**
  * Registers a lock client for the whole app and serves the lock decorators. Import it in the root module, once per client.
  *
- * The client is connected before any `onModuleInit`. At shutdown it grants locks for as long as Nest waits for requests, and
- * is closed in `onApplicationShutdown`.
+ * The client is connected before any `onModuleInit`. At shutdown it waits for work under its locks before any
+ * `onApplicationShutdown`, and grants locks until all of these hooks have run; then it is closed.
  */
 @Module({
   imports: [LockCoreModule],

@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers';
 import type { LoggerService } from '@nestjs/common';
-import { systemClock } from '../core/clock.js';
+import { type Clock, systemClock } from '../core/clock.js';
 import { type LockClient, LockOptionsError, type LockSubject } from '../core/index.js';
 import { LeaseScope } from '../core/internal/lease-scope.js';
 import { settleWithin } from '../core/internal/timers.js';
+import { finishWork } from '../core/internal/listed-work.js';
 import type { LockBackendOptions } from '../interfaces/lock-module-options.interface.js';
 import { LivenessWatch } from './liveness-watch.js';
 
@@ -16,15 +18,24 @@ type Terms = Required<{
 /** Looks at an idle process, one every 100 ms, after which work that keeps a lock is taken to run no more. */
 const IDLE_LOOKS = 20;
 
+/** Captured at load time, because fake timers of a test runner replace the global one. */
+const nextTurn = setImmediate;
+
 /**
- * The end of the clients of an app.
+ * The end of the clients of an app: `announce`, `finish`, `drain` and `close`, in this order.
  *
- * Invariant: no client closes before all have drained, as work under a lock of one may need locks of another.
+ * Invariants:
+ * - No client closes before all have drained, as work under a lock of one may need locks of another.
+ * - Work of a client is waited for until its `drainTimeout` after the first wait began, however often it is.
  */
 export class ClientShutdown {
   readonly #clients = new Map<LockClient, Terms>();
+  /** Until when their work is waited for, by their clocks. */
+  readonly #deadlines = new Map<LockClient, number>();
+  /** Whose end was waited for, as the log says. */
+  readonly #logged = new Map<LockClient, string>();
 
-  constructor(private readonly logger: LoggerService) {}
+  constructor(private readonly logger: Pick<LoggerService, 'log' | 'warn'>) {}
 
   /** @throws LockOptionsError */
   add(client: LockClient, options: LockBackendOptions): void {
@@ -46,6 +57,11 @@ export class ClientShutdown {
     for (const [client, { shutdownTimeout }] of this.#clients) client.limitWaits(shutdownTimeout);
   }
 
+  /** Waits for the work that is under way now, and serves all callers meanwhile; what they begin is not waited for. */
+  async finish(): Promise<void> {
+    await Promise.all([...this.#clients.keys()].map((client) => this.#finish(client)));
+  }
+
   /** Takes no new callers, and waits for the work under way. */
   async drain(): Promise<void> {
     await Promise.all([...this.#clients].map(([client, terms]) => this.#drain(client, terms)));
@@ -59,13 +75,20 @@ export class ClientShutdown {
     LeaseScope.runOutside(() => this.#watchKept());
   }
 
+  async #finish(client: LockClient): Promise<void> {
+    const left = this.#timeLeft(client);
+    await new Promise<void>((resolve) => nextTurn(resolve)); // work on a lock that was just granted begins
+    const works = client.unfinished();
+    if (works.length === 0 || left === 0) return;
+    this.#logWait(client, left);
+    await settleWithin(left, clockOf(client), finishWork(works));
+  }
+
   async #drain(client: LockClient, { drainTimeout, unfinished }: Terms): Promise<void> {
+    const left = this.#timeLeft(client);
     const drained = client.drain();
-    const about = `Lock client "${client.name}"`;
-    const begun = namesOf(client.unfinished());
-    if (begun !== '')
-      this.logger.log(`${about} waits for up to ${drainTimeout} ms for the end of ${begun}`);
-    await settleWithin(drainTimeout, client.clock ?? systemClock, drained);
+    this.#logWait(client, left);
+    await settleWithin(left, clockOf(client), drained);
     const late = namesOf(client.unfinished());
     if (late === '') return;
     const outcome =
@@ -73,7 +96,24 @@ export class ClientShutdown {
         ? 'The lock keeps others out until the work ends; if the process ends first, until the lease or the session is over.'
         : 'The lock is released now: others may run beside it.';
     this.logger.warn(
-      `${about} closes, although its work was not over after the \`drainTimeout\` of ${drainTimeout} ms: ${late}. Its signal aborts. ${outcome}`,
+      `Lock client "${client.name}" closes, although its work was not over after the \`drainTimeout\` of ${drainTimeout} ms: ${late}. Its signal aborts. ${outcome}`,
+    );
+  }
+
+  #timeLeft(client: LockClient): number {
+    const now = clockOf(client).now();
+    const deadline = this.#deadlines.get(client) ?? now + this.#clients.get(client)!.drainTimeout;
+    this.#deadlines.set(client, deadline);
+    return Math.max(0, deadline - now);
+  }
+
+  /** Not again for the same work. */
+  #logWait(client: LockClient, left: number): void {
+    const begun = namesOf(client.unfinished());
+    if (begun === '' || left === 0 || this.#logged.get(client) === begun) return;
+    this.#logged.set(client, begun);
+    this.logger.log(
+      `Lock client "${client.name}" waits for up to ${Math.round(left)} ms for the end of ${begun}`,
     );
   }
 
@@ -86,6 +126,8 @@ export class ClientShutdown {
     for (const client of clients) watch.add(client);
   }
 }
+
+const clockOf = (client: LockClient): Clock => client.clock ?? systemClock;
 
 /** Each method once, with the key of its first lock; callers without a method by key. */
 function namesOf(locks: readonly LockSubject[]): string {

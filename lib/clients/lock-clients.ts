@@ -163,7 +163,17 @@ export class LockClients implements OnApplicationShutdown {
     this.#shutdown.announce();
   }
 
-  /** Nest waits for nothing any more; work that nobody awaits may still hold locks. */
+  /**
+   * Nest waits for no request any more; work that nobody awaits may still hold locks, and need what hooks are about to close.
+   *
+   * @internal
+   */
+  async finish(): Promise<void> {
+    this.#boot.end();
+    await this.#shutdown.finish();
+  }
+
+  /** All other hooks have run. */
   async onApplicationShutdown(): Promise<void> {
     this.#boot.end();
     await this.#shutdown.drain();

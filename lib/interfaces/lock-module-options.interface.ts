@@ -21,7 +21,8 @@ interface AppOptions {
   readonly logOperations?: boolean | undefined;
   /**
    * When the app shuts down: for how long the client waits for decorated methods and `using` blocks under way that nothing else
-   * waits for, such as jobs of `@Cron`, in milliseconds; 0 waits for none. Then their signals abort, and `unfinished` applies.
+   * waits for, such as jobs of `@Cron`, in milliseconds; 0 waits for none. It begins before any `onApplicationShutdown`, and
+   * counts on in these hooks. When they have run and the time is up, the signals abort, and `unfinished` applies.
    *
    * @default 20000
    */

@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Injectable, type INestApplication } from '@nestjs/common';
+import {
+  Global,
+  Injectable,
+  type INestApplication,
+  Module,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import {
   currentLease,
   InjectLockClient,
@@ -19,7 +25,7 @@ import {
   WriteLock,
 } from '../../lib/index.js';
 import { LockTestingModule } from '../../lib/testing/index.js';
-import { eventually, isSettled } from '../support/time.js';
+import { Deferred, eventually, isSettled } from '../support/time.js';
 import { clientOf, contention, errorOf, RecordingLogger, Room, useApps } from './support/apps.js';
 
 const apps = useApps();
@@ -106,8 +112,39 @@ class Jobs {
   }
 }
 
-const boot = (options: object = {}, rest: object = {}) =>
-  apps.boot({ clients: [options, { name: 'archive' }], providers: [Jobs], ...rest });
+/** What the jobs need; it closes in the hook in which the modules of the usual databases do. */
+@Injectable()
+class Database implements OnApplicationShutdown {
+  /** What had happened before it closed. */
+  before?: readonly string[];
+  whileItCloses: () => unknown = () => {};
+
+  constructor(private readonly room: Room) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    this.before = [...this.room.log];
+    await this.whileItCloses();
+  }
+}
+
+const boot = (options: object = {}, rest: object = {}) => {
+  @Global()
+  @Module({ providers: [{ provide: Room, useValue: apps.room }, Database], exports: [Database] })
+  class DatabaseModule {}
+
+  return apps.boot({
+    clients: [options, { name: 'archive' }],
+    imports: [DatabaseModule],
+    providers: [Jobs],
+    ...rest,
+  });
+};
+
+/** Resolves when the app waits for that work. */
+const waitsFor = (logger: RecordingLogger, work: string) =>
+  eventually(`it waits for ${work}`, () =>
+    logger.lines.some((line) => line.endsWith(` ms for the end of ${work}`)),
+  );
 
 /** Records when the app frees the lock of that key, or loses it. */
 function recordEnds(app: INestApplication, key = 'job'): void {
@@ -129,39 +166,81 @@ describe('An app that closes while a job runs that nobody awaits', () => {
     ['using', 'job'],
     ['run', 'job'],
   ] as const)('waits for it, and keeps its lock meanwhile: %s', async (job, key) => {
-    const app = await boot();
+    const logger = new RecordingLogger();
+    const app = await boot({}, { logger });
     if (job === 'leaderOnly') await app.get(LeaderElections).of('chair').awaitLeadership();
     const running = app.get(Jobs)[job]();
     await apps.room.entered.promise;
     recordEnds(app, key);
 
     const closing = apps.close(app).then(() => void apps.room.log.push('closed'));
-    await eventually('no lock is granted', async () => {
-      const error = await errorOf(
-        clientOf(app)
-          .mutex('free')
-          .using(() => undefined),
-      );
-      return error instanceof LockClientClosedError;
-    });
+    await eventually('it waits', () =>
+      logger.lines.some((line) => line.includes(' for the end of ')),
+    );
     expect([await isSettled(closing), apps.room.log]).toEqual([false, []]);
     apps.room.open();
 
     expect(await running).toBe('done');
     await closing;
     expect(apps.room.log).toEqual(['left', 'released', 'closed']);
+    expect(app.get(Database).before).toContain('left');
+  });
+
+  it.each(['first', 'last'] as const)(
+    'closes only afterwards what the job needs, LockModule imported %s',
+    async (position) => {
+      const logger = new RecordingLogger();
+      const app = await boot({}, { logger, position });
+      const running = app.get(Jobs).mutex();
+      await apps.room.entered.promise;
+      const closing = apps.close(app);
+      await waitsFor(logger, 'Jobs.mutex ("job")');
+      expect([await isSettled(closing), app.get(Database).before]).toEqual([false, undefined]);
+      apps.room.open();
+      expect(await running).toBe('done');
+      await closing;
+      expect(app.get(Database).before).toContain('left');
+    },
+  );
+
+  it('serves callers meanwhile, and waits only for what was under way', async () => {
+    const logger = new RecordingLogger();
+    const app = await boot({ drainTimeout: 120_000 }, { logger });
+    const [client, jobs, database] = [clientOf(app), app.get(Jobs), app.get(Database)];
+    const running = jobs.mutex();
+    await apps.room.entered.promise;
+    const closing = apps.close(app);
+    await waitsFor(logger, 'Jobs.mutex ("job")');
+
+    expect(await jobs.step()).toBe('step');
+    const [entered, late] = [new Deferred(), new Deferred<string>()];
+    const begun = client.mutex('late').using(() => {
+      entered.resolve();
+      return late.promise;
+    });
+    await entered.promise;
+    database.whileItCloses = () => late.resolve('done');
+    apps.room.open();
+    expect([await running, await begun]).toEqual(['done', 'done']);
+    await closing;
   });
 
   it('grants the locks that it asks for, of all clients, and refuses those that wait or come', async () => {
-    const app = await boot();
+    const logger = new RecordingLogger();
+    const app = await boot({}, { logger });
     const [client, jobs] = [clientOf(app), app.get(Jobs)];
-    const running = jobs.steps();
-    await apps.room.entered.promise;
-    const contended = contention(client);
-    const waiting = errorOf(jobs.mutex());
-    await contended;
+    let running: Promise<unknown> | undefined;
+    let waiting: Promise<unknown> | undefined;
+    app.get(Database).whileItCloses = async () => {
+      running = jobs.steps();
+      await apps.room.entered.promise;
+      const contended = contention(client);
+      waiting = errorOf(jobs.mutex());
+      await contended;
+    };
 
     const closing = apps.close(app);
+    await waitsFor(logger, 'Jobs.steps ("job")');
     expect(await waiting).toBeInstanceOf(LockClientClosedError);
     await expect(jobs.using()).rejects.toBeInstanceOf(LockClientClosedError);
     await expect(jobs.step()).rejects.toBeInstanceOf(LockClientClosedError);
@@ -280,6 +359,7 @@ describe('An election in an app that closes while its leader works', () => {
     await working;
     await closing;
     expect(apps.room.log).toEqual(['left', 'released']);
+    expect(app.get(Database).before).toContain('left');
   });
 
   it('interrupts a selector, and waits until its work has obeyed', async () => {
@@ -294,5 +374,6 @@ describe('An election in an app that closes while its leader works', () => {
     recordEnds(app, 'head');
     await apps.close(app);
     expect(apps.room.log).toEqual(['obeyed', 'released']);
+    expect(app.get(Database).before).toContain('obeyed');
   });
 });

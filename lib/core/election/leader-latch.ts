@@ -168,7 +168,7 @@ export class LeaderLatch {
 
   async #run(): Promise<void> {
     const { signal } = this.#withdrawal;
-    const candidate = { close: () => this.close('NOTIFY_LEADER') };
+    const candidate = { key: this.key, close: () => this.close('NOTIFY_LEADER') };
     const leave = this.election.context.candidates.add(candidate);
     while (this.#state === 'STARTED')
       try {

@@ -6,7 +6,7 @@ import {
 } from '../errors/index.js';
 import { setImmediate } from 'node:timers';
 import type { PeerDeadlocks } from '../deadlocks/peer-deadlocks.js';
-import type { LockSubject } from '../lock-events.js';
+import { isElection } from '../lock.js';
 import type { KeptLock } from '../kept-lock.js';
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
@@ -15,6 +15,7 @@ import { inTurns } from './timers.js';
 import { LeaseScope } from './lease-scope.js';
 import type { OrderedSet } from '../collections/ordered-set.js';
 import { settleWithin } from './timers.js';
+import { listWork, type ListedWork } from './listed-work.js';
 import { WaitScope } from './wait-scope.js';
 
 /** Property of a client with connections that holds its `Liveness`; the same in all copies of this package. */
@@ -35,6 +36,7 @@ export interface Liveness {
 
 /** A participant of an election, from its start until it has left. */
 export interface Candidate {
+  readonly key: string;
   /** Leaves the election, and ends a leadership when the work under it has ended. */
   close(): Promise<void>;
 }
@@ -114,8 +116,8 @@ export class ClientLifecycle {
     }
   }
 
-  unfinished(): LockSubject[] {
-    return this.#awaited.map(({ subject }) => subject);
+  unfinished(): ListedWork[] {
+    return this.#awaited.map((hold) => listWork(hold.subject, () => this.#endOf(hold)));
   }
 
   close(timeout: number, unfinished: UnfinishedWork): Promise<void> {
@@ -127,6 +129,14 @@ export class ClientLifecycle {
   async #awoke(): Promise<void> {
     await inTurns(this.context.holds.walk(), (hold) => void hold.isLive);
     this.backend.awoke?.();
+  }
+
+  /** Work of a selector ends only when it is told to. */
+  async #endOf(hold: Hold): Promise<void> {
+    if (isElection(hold.identity.recipe))
+      for (const candidate of this.context.candidates)
+        if (candidate.key === hold.context.key) void candidate.close();
+    await hold.idle();
   }
 
   async #giveBackKept(): Promise<void> {
