@@ -19,7 +19,7 @@ type NameOf<
   Erased<Parameters<M>> extends Erased<[...A, ...unknown[]]> ? true : false,
   'The method takes fewer arguments than a function of the decorator needs, or they may be missing.',
   NameIf<
-    [Busy] extends [Result] ? true : false,
+    Holding<Busy> extends Holding<Result> ? true : false,
     'A call may end without having run the method: add what it gives then to the declared result, such as `Promise<number | undefined>`.',
     NameIf<
       [IndexOf<PathsOf<K>>] extends [keyof Erased<Parameters<M>>] ? true : HasRest<Parameters<M>>,
@@ -31,6 +31,10 @@ type NameOf<
     >
   >
 >;
+/** For comparing types: of a tuple that has a type parameter of the class in it, the compiler decides nothing. */
+interface Holding<T> {
+  value: T;
+}
 type HasNone<T> = [T] extends [never] ? true : false;
 type HasRest<T extends unknown[]> = number extends T['length'] ? true : false;
 type NameIf<Holds extends boolean, Otherwise, Name = string | symbol> = Holds extends true

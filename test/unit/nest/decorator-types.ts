@@ -179,6 +179,109 @@ export class AcceptedGeneric<T extends Order, Id extends string> {
   }
 }
 
+export class AcceptedGenericResults<T extends Order, K extends keyof T, V> {
+  @WithMutex('literal')
+  @WithMutex(({ id }: Order) => id, { onLost: 'abort' })
+  @WithMutex('order:{0.id}', { wait: 100 })
+  @ReadLock('literal')
+  @WriteLock('literal', { onBusy: 'throw' })
+  @Semaphore('literal', { permits: 3 })
+  @WithMultiLock(['literal', 'other'])
+  async whole(order: T): Promise<T> {
+    return order;
+  }
+
+  @WithMutex('literal')
+  @WithMutex('literal', { onBusy: 'skip' })
+  @ReadLock('literal', { onBusy: () => undefined })
+  @Semaphore('literal', { permits: 3, onBusy: 'skip' })
+  @WithMultiLock((order: Order) => [order.id], { onBusy: 'skip' })
+  @RunOnce('order:{0.id}', { atMost: 60_000 })
+  @LeaderOnly('jobs')
+  async wholeOrNothing(order: T): Promise<T | undefined> {
+    return order;
+  }
+
+  @WithMutex('literal')
+  async part(order: T): Promise<Partial<T>> {
+    return order;
+  }
+
+  @ReadLock('literal')
+  async field(order: T, key: K): Promise<T[K]> {
+    return order[key];
+  }
+
+  @RunOnce('literal', { atMost: 60_000 })
+  async fieldOrNothing(order: T, key: K): Promise<T[K] | undefined> {
+    return order[key];
+  }
+
+  @WithMutex('literal')
+  async list(order: T): Promise<[T[], Map<K, V>]> {
+    return [[order], new Map()];
+  }
+
+  @WithMutex('literal')
+  async anything(value: V): Promise<V> {
+    return value;
+  }
+
+  @WithMutex('literal', { onBusy: 'skip' })
+  @LeaderOnly('jobs')
+  async anythingOrNothing(value: V): Promise<V | undefined> {
+    return value;
+  }
+
+  @WithMutex('literal', { onBusy: (error) => error.waitedMs })
+  async wholeOrNumber(order: T): Promise<T | number> {
+    return order;
+  }
+
+  @LockStream('literal', { onBusy: 'skip' })
+  stream(order: T): Observable<T> {
+    return of(order);
+  }
+
+  @LockStream('literal', { onBusy: () => 'busy' })
+  async *generator(order: T): AsyncGenerator<T | string, T | undefined> {
+    yield order;
+    return order;
+  }
+}
+
+export class RefusedGenericResults<T extends Order, V> {
+  // @ts-expect-error a skipped call gives undefined, and the method promises an order
+  @WithMutex('literal', { onBusy: 'skip' })
+  // @ts-expect-error also for a reader
+  @ReadLock('literal', { onBusy: 'skip' })
+  // @ts-expect-error also for one of several
+  @Semaphore('literal', { permits: 3, onBusy: 'skip' })
+  // @ts-expect-error also for several locks
+  @WithMultiLock(['literal'], { onBusy: 'skip' })
+  // @ts-expect-error also for a run that was done elsewhere
+  @RunOnce('report', { atMost: 60_000 })
+  // @ts-expect-error also where another replica leads
+  @LeaderOnly('jobs')
+  // @ts-expect-error the method promises an order
+  @WithMutex('literal', { onBusy: () => 'busy' })
+  async whole(order: T): Promise<T> {
+    return order;
+  }
+
+  // @ts-expect-error it may be anything but undefined
+  @WithMutex('literal', { onBusy: 'skip' })
+  async anything(value: V): Promise<V> {
+    return value;
+  }
+
+  // @ts-expect-error the generator promises orders
+  @LockStream('literal', { onBusy: () => 'busy' })
+  async *generator(order: T) {
+    yield order;
+  }
+}
+
 export class AcceptedTemplates<T extends Order> {
   @WithMutex('order:{0.id}:{0.total}:{1}')
   @ReadLock('{order}:{0.id}', { onBusy: (error) => error.waitedMs })
