@@ -32,12 +32,15 @@ const isWebStream = (value: unknown): boolean =>
 const isGenerator = (value: unknown): boolean =>
   isObject(value) && has(value, Symbol.iterator, 'next', 'return');
 
+/** The name of a property that nothing has, except for a mock that answers every property with a function. */
+const NOBODYS = 'nestjs-interlock: the name of no property';
+
 /**
  * True if `result` is work that is yet to be done, when it is subscribed to, iterated or read. Collections are values,
- * also in the form of a `Buffer` or a `Set`.
+ * also in the form of a `Buffer` or a `Set`; so are mocks that would be of every kind.
  */
 export const isLazy = (result: unknown): boolean =>
-  isObject(result) && kinds.some((isOfKind) => isOfKind(result));
+  isObject(result) && kinds.some((isOfKind) => isOfKind(result)) && !has(result, NOBODYS);
 
 const kinds = [isObservableLike, isAsyncIterable, isNodeStream, isWebStream, isGenerator];
 

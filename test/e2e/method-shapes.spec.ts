@@ -237,6 +237,8 @@ describe('The promise of a locked method', () => {
     return { done: true as const, value: undefined };
   };
   const next = () => expect('it').toBe('not called');
+  /** As jest-mock-extended and @golevelup/ts-jest make them. */
+  const mock = new Proxy({}, { get: (_, name) => (name === 'then' ? undefined : next) });
 
   it.each<[what: string, make: () => unknown, isEnded?: boolean]>([
     ['an Observable', () => of(1)],
@@ -289,6 +291,7 @@ describe('The promise of a locked method', () => {
     ['nothing', null],
     ['a function', () => 1],
     ['an object with a stream', { handle: new PassThrough() }],
+    ['a mock that answers every property but `then` with a function', mock],
     ['a linked list', { next: {}, [Symbol.iterator]: () => {} }],
   ])('may be %s', async (_, value) => {
     expect(await run(() => value)).toBe(value);
