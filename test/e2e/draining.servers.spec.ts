@@ -52,7 +52,8 @@ describe.each(['redis', 'several redis', 'zookeeper'] as const)('Replicas on %s'
   const deployment = useDeployment(backend);
   const apps = useApps();
   const cleanup = useCleanup();
-  const options = () => deployment().options(TIMEOUTS[backend]);
+  const patience = backend === 'several redis' ? { nodeTimeout: 600 } : {}; // the machine may be busy
+  const options = () => ({ ...deployment().options(TIMEOUTS[backend]), ...patience });
   beforeEach(() => void Object.assign(runs, { begun: 0, inside: [], together: 0, cut: 0 }));
 
   const otherClient = async () => clientOf(await apps.boot({ clients: [options()] }));
