@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import { LeaseScope } from './lease-scope.js';
 
 /**
@@ -28,18 +27,7 @@ export class Listeners<T extends unknown[]> {
     try {
       await listener(...args);
     } catch (error) {
-      warnOfListener(this.what, error);
+      process.emitWarning(`A listener of ${this.what} failed: ${String(error)}`);
     }
   }
-}
-
-/**
- * Reports that a listener has failed.
- *
- * @param what the source of the events
- * @param error anything, also what has no text
- */
-export function warnOfListener(what: string, error: unknown): void {
-  const text = error instanceof Error ? String(error) : inspect(error);
-  process.emitWarning(`A listener of ${what} failed: ${text}`);
 }

@@ -1,7 +1,6 @@
 import { channel, type Channel } from 'node:diagnostics_channel';
 import type { LockEvents } from '../lock-events.js';
 import { LeaseScope } from './lease-scope.js';
-import { warnOfListener } from './listeners.js';
 
 const EVENTS = [
   'acquired',
@@ -23,7 +22,7 @@ type Listener<E extends keyof LockEvents> = (event: LockEvents[E]) => void;
 
 /**
  * Delivers {@link LockEvents} synchronously, to listeners and to the diagnostics channels of the process. A listener that
- * throws or rejects is reported as a process warning and does not affect others. Listeners run outside any lease scope, so that they
+ * throws is reported as a process warning and does not affect others. Listeners run outside any lease scope, so that they
  * do not re-enter the lock of the code that causes the event.
  */
 export class LockEventEmitter {
@@ -53,14 +52,13 @@ export class LockEventEmitter {
   }
 
   #tell<E extends keyof LockEvents>(event: E, value: LockEvents[E]): void {
-    const failed = (error: unknown) => warnOfListener(`the lock event "${event}"`, error);
-    for (const listener of [...(this.#listeners.get(event) ?? [])])
+    for (const listener of this.#listeners.get(event) ?? []) {
       try {
-        const result: unknown = (listener as Listener<E>)(value);
-        if (typeof result === 'object') Promise.resolve(result).catch(failed); // an async function may reject
+        (listener as Listener<E>)(value);
       } catch (error) {
-        failed(error);
+        process.emitWarning(`A listener of the lock event "${event}" threw: ${String(error)}`);
       }
+    }
     const { client } = this;
     if (client !== undefined && lockChannels[event].hasSubscribers)
       lockChannels[event].publish({ client, ...value });
