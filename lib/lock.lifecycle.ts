@@ -50,7 +50,7 @@ export class LockLifecycle
 
   /**
    * Requests are answered, and timers were stopped in `beforeApplicationShutdown`: what holds a lock now is a job that needs the
-   * databases, and these close in hooks of this kind. Nobody is refused yet: queue workers that other hooks wait for need locks.
+   * databases, and these close in hooks of this kind. No caller is refused yet: queue workers that other hooks wait for need locks.
    */
   async onApplicationShutdown(): Promise<void> {
     await this.clients.finish();

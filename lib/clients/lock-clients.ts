@@ -164,7 +164,7 @@ export class LockClients implements OnApplicationShutdown {
   }
 
   /**
-   * Nest waits for no request any more; work that nobody awaits may still hold locks, and need what hooks are about to close.
+   * Nest waits for no request any more; work that is not awaited may still hold locks, and need what hooks are about to close.
    *
    * @internal
    */

@@ -131,7 +131,7 @@ export class ClientLifecycle {
     this.backend.awoke?.();
   }
 
-  /** Work of a selector ends only when it is told to. */
+  /** Work of a selector ends only when its signal aborts. */
   async #endOf(hold: Hold): Promise<void> {
     if (isElection(hold.identity.recipe))
       for (const candidate of this.context.candidates)

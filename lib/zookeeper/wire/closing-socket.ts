@@ -7,7 +7,7 @@ const PATIENCE = 2_500;
 const LONGEST = 10_000;
 
 /**
- * Destroys the socket of a link that has told the server of its end: the server hangs up when it has read that. One that does not, in
+ * Destroys the socket of a link that has notified the server of its end: the server hangs up when it has read that. One that does not, in
  * 2.5 s without a byte, or in 10 s, must not keep the process alive.
  */
 export function destroyUnlessEnded(socket: Socket, clock: Clock): void {
