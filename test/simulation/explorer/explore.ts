@@ -1,4 +1,4 @@
-// `npm run explore` explores all that is known to end, in about two hours of one core, with all cores;
+// `npm run explore` explores all that is known to end, in two to six hours of one core, with all cores;
 // `npm run explore -- '{"scenario":"mutex","clients":2,"faults":1}'` performs one task on ZooKeeper, one with `redis` in place of
 // `scenario` on Redis, one with `redLock` on several of them. With `steps` in the task, it takes those steps.
 // `npm run explore -- '{"random":1000000}'` explores all worlds of each side at random, with that many runs of each side.
