@@ -73,18 +73,18 @@ const situations: Record<string, () => Promise<void>> = {
   },
 
   async watching() {
-    const rounds = 5_000;
+    const rounds = 1_000;
     const { locks, connection } = await TestClient.connect(connect!);
     const watch = async (times: number) => {
       for (let n = 0; n < times; n++) {
         const [fired, unwanted] = [remembering(), remembering()];
         await Promise.all([
           connection.exists('/watched', fired),
-          connection.getChildren('/', unwanted),
+          connection.getChildren('/zookeeper', unwanted),
           connection.create('/watched', Buffer.alloc(0), CreateMode.EPHEMERAL),
           connection.delete('/watched'),
         ]);
-        connection.unwatch('/', unwanted);
+        connection.unwatch('/zookeeper', unwanted);
       }
     };
     await watch(500);
@@ -108,6 +108,6 @@ function createLeaver() {
 }
 
 function remembering(): () => void {
-  const memory = new Array<number>(100).fill(1);
+  const memory = new Array<number>(1_000).fill(1);
   return () => void memory.pop();
 }

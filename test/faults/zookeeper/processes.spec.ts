@@ -91,7 +91,7 @@ describe('A process with a lock client', () => {
   it('keeps nothing of a watch that has fired or was taken off', async () => {
     const program = inSituation('watching', ['--expose-gc']);
     const { perWatch } = await program.next<{ perWatch: number }>();
-    expect(perWatch).toBeLessThan(50); // the driver's own watchers kept more than 800
+    expect(perWatch).toBeLessThan(1_000); // of the more than 8,000 that a watch which is kept would keep
     expect(await program.exited).toMatchObject(CLEAN_EXIT);
   });
 
