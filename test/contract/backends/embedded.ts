@@ -10,7 +10,7 @@ import type { Transport } from '../../../lib/zookeeper/connection/transport.js';
 import type { ZooKeeperConnection } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { FaultyTransport } from '../../support/transports.js';
 import type { ConnectionEnvironment, NetworkFaults, TestConnectionOptions } from './connection.js';
-import type { Backend } from './zookeeper.js';
+import { type Backend, SELDOM } from './zookeeper.js';
 
 const NOBODY = {
   onConnected: () => {},
@@ -23,7 +23,7 @@ const NOBODY = {
 export class EmbeddedBackend implements Backend {
   readonly #server: EmbeddedServer;
 
-  constructor(options?: EmbeddedServerOptions) {
+  constructor(options: EmbeddedServerOptions = { containerInterval: SELDOM }) {
     this.#server = new EmbeddedServer(options);
   }
 

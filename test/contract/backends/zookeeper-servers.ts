@@ -10,10 +10,9 @@ import { FaultProxy } from '../../support/zookeeper-proxy.js';
 import { ZooKeeperEnsemble } from '../../support/zookeeper-ensemble.js';
 import { ZooKeeperServer } from '../../support/zookeeper-server.js';
 import type { ConnectionEnvironment, NetworkFaults, TestConnectionOptions } from './connection.js';
-import type { Backend } from './zookeeper.js';
+import { type Backend, SELDOM } from './zookeeper.js';
 
-/** They look for empty directories less often than tests do. */
-const KEEPING = { containerCheckIntervalMs: 60_000 };
+const KEEPING = { containerCheckIntervalMs: SELDOM };
 
 /** Real servers: one, or those of an ensemble. */
 export class ZooKeeperBackend implements Backend {

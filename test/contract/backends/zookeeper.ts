@@ -31,6 +31,12 @@ import {
   type StageClientOptions,
 } from './stage.js';
 
+/**
+ * How often servers look for empty directories, in ms: not while a suite runs, as tests restrict empty ones, and a directory that
+ * is made anew is open to all.
+ */
+export const SELDOM = 3_600_000;
+
 /** The servers of one suite, with the accidents that the suite has in mind for them. */
 export interface Backend {
   /** A way to the servers for one client; where there are several, to another one than the client before. */
