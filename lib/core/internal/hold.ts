@@ -22,8 +22,7 @@ export interface HoldBackend {
   readonly clock?: Clock | undefined; // default: that of the machine
   /** How often it was handed on from caller to caller; see `MutexOptions.handOff`. */
   readonly handOffs?: number | undefined;
-  /** See `LockLostError`. */
-  readonly confirmedAgoMs?: number | undefined;
+  readonly confirmedAgoMs?: number | undefined; // see `LockLostError`
   /** If it is endangered, see `LockEvents`: the ms after which it is lost. */
   readonly safeForMs?: number | undefined;
   /** See `Lease.guard`: for holds of this client, which may be parts of one. Default: there is no one server that could. */
@@ -120,6 +119,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
     const stall = EventLoopStalls.shared.longestWithin(this.#heldMs);
     this.#seen = { stall, confirmedAgoMs: this.backend.confirmedAgoMs };
     for (let uses = this.#uses; uses > 0; uses--) this.#forParts((part) => part.endUse());
+    EventLoopStalls.shared.end();
     const endLeases = this.#endLeases(why);
     // Listeners run outside any lease scope: the loss may be detected inside the scope of another lease.
     LeaseScope.runOutside(() => {
@@ -172,8 +172,8 @@ export class Hold<B extends HoldBackend = HoldBackend> {
 
   /** Emits `released`: the lock is free now. */
   emitReleased(): void {
-    if (!this.client?.events.isHeard('released')) return;
-    this.client.events.emit('released', Object.assign(this.subject, { heldMs: this.#heldMs }));
+    if (this.client?.events.isHeard('released'))
+      this.client.events.emit('released', Object.assign(this.subject, { heldMs: this.#heldMs }));
   }
 
   /** Removes a lease; the last one frees the lock. */
@@ -227,7 +227,7 @@ export class Hold<B extends HoldBackend = HoldBackend> {
 
   #release(wasLost: boolean): Promise<void> {
     this.unregister?.();
-    EventLoopStalls.shared.end();
+    if (!wasLost) EventLoopStalls.shared.end();
     const freeing = this.backend.free(wasLost, this);
     if (freeing === undefined && !this.client?.events.isHeard('released')) return Hold.#released;
     return (freeing ?? Hold.#released).then((outcome) => {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { LeaseScope } from './lease-scope.js';
 
 /**
@@ -27,7 +28,18 @@ export class Listeners<T extends unknown[]> {
     try {
       await listener(...args);
     } catch (error) {
-      process.emitWarning(`A listener of ${this.what} failed: ${String(error)}`);
+      warnOfListener(this.what, error);
     }
   }
+}
+
+/**
+ * Reports that a listener has failed.
+ *
+ * @param what the source of the events
+ * @param error anything, also what has no text
+ */
+export function warnOfListener(what: string, error: unknown): void {
+  const text = error instanceof Error ? String(error) : inspect(error);
+  process.emitWarning(`A listener of ${what} failed: ${text}`);
 }

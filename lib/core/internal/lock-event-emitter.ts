@@ -1,6 +1,7 @@
 import { channel, type Channel } from 'node:diagnostics_channel';
 import type { LockEvents } from '../lock-events.js';
 import { LeaseScope } from './lease-scope.js';
+import { warnOfListener } from './listeners.js';
 
 const EVENTS = [
   'acquired',
@@ -22,7 +23,7 @@ type Listener<E extends keyof LockEvents> = (event: LockEvents[E]) => void;
 
 /**
  * Delivers {@link LockEvents} synchronously, to listeners and to the diagnostics channels of the process. A listener that
- * throws is reported as a process warning and does not affect others. Listeners run outside any lease scope, so that they
+ * throws or rejects is reported as a process warning and does not affect others. Listeners run outside any lease scope, so that they
  * do not re-enter the lock of the code that causes the event.
  */
 export class LockEventEmitter {
@@ -52,13 +53,14 @@ export class LockEventEmitter {
   }
 
   #tell<E extends keyof LockEvents>(event: E, value: LockEvents[E]): void {
-    for (const listener of this.#listeners.get(event) ?? []) {
+    const failed = (error: unknown) => warnOfListener(`the lock event "${event}"`, error);
+    for (const listener of [...(this.#listeners.get(event) ?? [])])
       try {
-        (listener as Listener<E>)(value);
+        const result: unknown = (listener as Listener<E>)(value);
+        if (typeof result === 'object') Promise.resolve(result).catch(failed); // an async function may reject
       } catch (error) {
-        process.emitWarning(`A listener of the lock event "${event}" threw: ${String(error)}`);
+        failed(error);
       }
-    }
     const { client } = this;
     if (client !== undefined && lockChannels[event].hasSubscribers)
       lockChannels[event].publish({ client, ...value });

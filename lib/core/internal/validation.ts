@@ -65,8 +65,10 @@ export function validatePermits(
   throw new LockOptionsError(option, permits, `a whole number ${range}`, context);
 }
 
-export const isSignal = (signal: unknown): signal is AbortSignal =>
-  typeof (signal as Partial<AbortSignal> | null)?.aborted === 'boolean';
+export function isSignal(signal: unknown): signal is AbortSignal {
+  const { aborted, addEventListener } = (signal ?? {}) as Partial<AbortSignal>;
+  return typeof aborted === 'boolean' && typeof addEventListener === 'function';
+}
 
 /** Options of every acquire; `minLease` is internal. */
 const OF_ACQUIRES: readonly string[] = ['wait', 'signal', 'method', 'minLease'];

@@ -62,9 +62,9 @@ export class WaitScope {
   ) {
     const { wait = defaultWait, signal } = options;
     this.startedAt = context.clock.now();
-    this.#leave = context.open.add(this);
-    if (wait !== 'forever') this.#timeOutAfter(wait);
     if (signal !== undefined) this.#abortWith(signal);
+    if (wait !== 'forever') this.#timeOutAfter(wait);
+    this.#leave = context.open.add(this);
   }
 
   /** The awaited lock, if it is a lock. */

@@ -23,7 +23,8 @@ export interface WaiterLimits {
   /**
    * What becomes of acquires that wait in a circle, each inside of a lock that another one waits for: `'warn'` emits the event
    * `deadlock` and a process warning, and lets them wait; `'reject'` also rejects the one that came last with `LockDeadlockError`.
-   * Only locks of scopes are known (`using`, `run`, decorated methods), and no permits.
+   * Only locks of scopes are known (`using`, `run`, decorated methods), and no permits. What is started inside of a lock counts as
+   * awaited there, and a reader as waiting for the readers before it: where it is not so, a wait may be rejected that would have ended.
    *
    * A circle within this process is found 250 ms after it closes. One of several processes is found within 3 s, if all its locks
    * are of clients with the same servers and prefix or `basePath`: an acquire that has waited inside of a lock for 1 s exchanges

@@ -1,4 +1,5 @@
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
 import { LockDeadlockError, LockLostError } from '../../../lib/core/errors/index.js';
@@ -57,7 +58,47 @@ describe('Events of a client', () => {
       warn.mockRestore();
     }
   });
+
+  it.each<[string, () => unknown, string]>([
+    ['rejects', () => Promise.reject(new Error('broken')), 'Error: broken'],
+    ['throws what has no text', () => fail(Object.create(null)), 'null prototype'],
+    ['rejects with what has no text', async () => fail(Object.create(null)), 'null prototype'],
+  ])('reach the others although one of them %s, which is a warning', async (_, work, text) => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    try {
+      const events = new LockEventEmitter();
+      let heard = 0;
+      events.on('contended', work);
+      events.on('contended', () => void (heard += 1));
+      events.emit('contended', EVENT);
+      expect(heard).toBe(1);
+      await nextTurn();
+      expect(warn).toHaveBeenCalledTimes(1);
+      expect(warn).toHaveBeenCalledWith(expect.stringContaining(text));
+    } finally {
+      warn.mockRestore();
+    }
+  });
+
+  it('reach a listener once that is added anew by itself', () => {
+    const events = new LockEventEmitter();
+    let heard = 0;
+    let stop = () => {};
+    const listener = () => {
+      stop();
+      if (++heard < 10) stop = events.on('contended', listener);
+    };
+    stop = events.on('contended', listener);
+    events.emit('contended', EVENT);
+    expect(heard).toBe(1);
+    events.emit('contended', EVENT);
+    expect(heard).toBe(2);
+  });
 });
+
+function fail(error: unknown): never {
+  throw error;
+}
 
 const DOOR = { recipe: 'mutex', key: 'door', method: 'House.enter' } as const;
 

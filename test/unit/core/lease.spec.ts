@@ -1,7 +1,9 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { systemClock } from '../../../lib/core/clock.js';
 import { LockLostError, LockNotHeldError } from '../../../lib/core/errors/index.js';
+import { EventLoopStalls } from '../../../lib/core/internal/event-loop-stalls.js';
 import { type ClientHold, Hold } from '../../../lib/core/internal/hold.js';
 import { LeaseHandle, runWithLease } from '../../../lib/core/internal/lease-handle.js';
 import type * as scopes from '../../../lib/core/internal/lease-scope.js';
@@ -32,6 +34,22 @@ describe('A hold', () => {
     expect(told).toEqual([]);
     expect(hold.isLive).toBe(false);
     expect(told).toEqual([expect.stringContaining('its session or its lease may have expired')]);
+  });
+
+  it.each(['release', 'markLost'] as const)('is watched for stalls until its %s', async (end) => {
+    const { shared } = EventLoopStalls;
+    const ended = jest.spyOn(shared, 'end');
+    try {
+      const { hold, lease } = granted();
+      hold.withdraw('its client closes');
+      expect(ended).not.toHaveBeenCalled();
+      await hold[end]('its session ended');
+      expect(ended).toHaveBeenCalledTimes(1);
+      await lease.release();
+      expect(ended).toHaveBeenCalledTimes(1);
+    } finally {
+      ended.mockRestore();
+    }
   });
 
   it('stays lost for the first reason, whatever comes', () => {
@@ -177,6 +195,12 @@ describe('A lease', () => {
     const { lease } = granted();
     expect(await lease.run(() => currentLease())).toBe(lease);
     expect(currentLease()).toBeUndefined();
+  });
+
+  it('is not the scope of work that was bound outside, as for a pool that starts it inside', async () => {
+    const { lease } = granted();
+    const jobs = [() => currentLease(), AsyncResource.bind(() => currentLease())];
+    expect(await lease.run(() => jobs.map((job) => job()))).toEqual([lease, undefined]);
   });
 
   it('keeps useLease waiting until the lock is free', async () => {

@@ -89,6 +89,7 @@ describe('Options of an acquire', () => {
     ['method', { url: 'redis://me:s3cret@host' }, 'an object'],
     ['signal', null, 'null'],
     ['signal', {}, 'an object'],
+    ['signal', { aborted: false }, 'an object'],
     ['signal', new AbortController(), 'an object of the class AbortController'],
   ])('may not have %s = %p', (option, value, shown) => {
     const validate = () => validateAcquireOptions({ [option]: value }, { key: 'door' });
