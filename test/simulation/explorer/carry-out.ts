@@ -72,9 +72,11 @@ async function takeSteps<S extends Step>(
   for (;;) {
     const { due, optional, faults } = run.possible;
     if (due.length === 0) return true;
-    const steps = [...due, ...optional, ...faults].filter(({ isCovered }) => !isCovered);
+    const isOpen = ({ isCovered }: S) => !isCovered;
+    const steps = [...due, ...optional, ...faults].filter(isOpen);
     const possible = new Map(steps.map((step) => [step.name, step]));
-    const name = chooser.choose([...possible.keys()], faults.length);
+    const dues = due.filter(isOpen).length;
+    const name = chooser.choose([...possible.keys()], faults.length, dues);
     if (name === DONE) return true;
     if (name === COVERED) return false;
     if (names.push(name) > most) run.accuse('the steps come to no end');

@@ -21,8 +21,13 @@ export interface Chooser {
   /**
    * @param steps names of the possible steps, of which there is at least one; the usual one first
    * @param faults how many of the last ones are faults
+   * @param due how many of the first ones are due: without any, the run ends or time passes
    */
-  choose(steps: readonly string[], faults: number): string | typeof COVERED | typeof DONE;
+  choose(
+    steps: readonly string[],
+    faults: number,
+    due: number,
+  ): string | typeof COVERED | typeof DONE;
   /** Called after each step that was chosen. */
   took(footprint: Footprint): void;
 }
@@ -30,10 +35,14 @@ export interface Chooser {
 /** A state of the world, and what was explored from it. */
 interface Place {
   readonly steps: readonly string[];
+  /** Those for which the run goes on, and no time passes. */
+  readonly due: ReadonlySet<string>;
   /** Steps that need not be taken here, because the runs with them were explored from an earlier place, in another order. */
   readonly asleep: ReadonlyMap<string, Footprint>;
   /** The steps from which all runs were explored. */
   readonly explored: Map<string, Footprint>;
+  /** Those of them behind which something is due. */
+  readonly leadingOn: Set<string>;
   step: string;
   footprint?: Footprint;
 }
@@ -61,7 +70,7 @@ export class DepthFirst implements Chooser {
     return this.#depth < this.#way.length || !this.#isNew;
   }
 
-  choose(steps: readonly string[]): string | typeof COVERED {
+  choose(steps: readonly string[], _faults: number, due: number): string | typeof COVERED {
     const known = this.#way[this.#depth];
     if (known) {
       if (known.steps.join() !== steps.join())
@@ -72,10 +81,19 @@ export class DepthFirst implements Chooser {
       this.#isNew = known.footprint === undefined;
       return known.step;
     }
+    const before = this.#way.at(-1);
+    if (due > 0) before?.leadingOn.add(before.step);
     const asleep = this.#asleep();
     const step = steps.find((one) => !asleep.has(one));
     if (step === undefined) return COVERED;
-    this.#way.push({ steps, asleep, explored: new Map(), step });
+    this.#way.push({
+      steps,
+      due: new Set(steps.slice(0, due)),
+      asleep,
+      explored: new Map(),
+      leadingOn: new Set(),
+      step,
+    });
     this.#depth += 1;
     this.#isNew = true;
     return step;
@@ -108,8 +126,28 @@ export class DepthFirst implements Chooser {
     if (before === undefined) return new Map();
     const candidates = [...before.asleep, ...before.explored];
     return new Map(
-      candidates.filter(([, footprint]) => footprint.isIndependentOf(before.footprint!)),
+      candidates.filter(
+        ([step, footprint]) =>
+          footprint.isIndependentOf(before.footprint!) && !this.#mustPrecede(step),
+      ),
     );
+  }
+
+  /**
+   * Whether the step that was taken last may be impossible behind the other one, although they do not depend on each other: if it is not
+   * due, and the other was the only one that is. Unless it could have come before another step that was due, as the runs were explored in
+   * which it does.
+   */
+  #mustPrecede(other: string): boolean {
+    const way = [...this.#way];
+    const { step, footprint, due, explored, leadingOn } = way.pop()!;
+    if (due.has(step) || due.size > 1 || !due.has(other)) return false;
+    if (explored.has(other)) return !leadingOn.has(other);
+    for (let place = way.pop(); place; place = way.pop()) {
+      if (!place.steps.includes(step) || !place.footprint!.isIndependentOf(footprint!)) return true;
+      if (place.due.has(place.step)) return !place.due.has(other);
+    }
+    return true;
   }
 }
 

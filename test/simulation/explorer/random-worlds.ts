@@ -4,12 +4,14 @@ import type { RedisTask } from '../redis/explorer/redis-tasks.js';
 import { type ScenarioName, SCENARIOS } from './zookeeper/scenarios.js';
 import type { Task } from './zookeeper/tasks.js';
 
+export type Side = 'zookeeper' | 'redis' | 'both';
+
 /** To run worlds that are too large to be explored in full. */
 export interface RandomOrder {
   /** How many runs of each side, spread over its worlds. */
   readonly random: number;
   /** Default: both. */
-  readonly side?: 'zookeeper' | 'redis';
+  readonly side?: Side;
   /** Default: 1. */
   readonly seed?: number;
 }
