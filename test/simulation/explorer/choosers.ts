@@ -51,9 +51,9 @@ interface Place {
  * All runs, depth first. There is no way back in a world that runs: each run repeats the steps of the one before it up to the last
  * place where there is something else to do.
  *
- * Of runs that differ only in the order of independent steps, one is explored (sleep sets: Godefroid, Partial-Order Methods for the
- * Verification of Concurrent Systems, 1996): a step that was explored from a place need not be taken later from there, until a step was
- * taken that it depends on.
+ * Of runs that differ only in the order of independent steps, one is explored, and seldom a second (sleep sets: Godefroid, Partial-Order
+ * Methods for the Verification of Concurrent Systems, 1996): a step that was explored from a place need not be taken later from there,
+ * until a step was taken that it depends on.
  */
 export class DepthFirst implements Chooser {
   readonly #way: Place[] = [];
@@ -135,8 +135,10 @@ export class DepthFirst implements Chooser {
 
   /**
    * Whether the step that was taken last may be impossible behind the other one, although they do not depend on each other: if it is not
-   * due, and the other was the only one that is. Unless it could have come before another step that was due, as the runs were explored in
-   * which it does.
+   * due, and the other was the only one that is, with nothing due behind it.
+   *
+   * If the other was explored from an earlier place, the step may have come there before one that was due, as one of those that led here
+   * is: that run was explored behind the other. Where the other was explored from this place, that run is this one.
    */
   #mustPrecede(other: string): boolean {
     const way = [...this.#way];

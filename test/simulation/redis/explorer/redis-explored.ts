@@ -6,7 +6,7 @@ import type { RedisTask } from './redis-tasks.js';
 /** What is explored in full. */
 export interface RedisExplored {
   readonly task: RedisTask;
-  /** How many runs there are, no two of which are known to come to the same. */
+  /** How many runs are explored, few of which come to the same as another. */
   readonly runs: number;
   /** In how many ways they end. */
   readonly outcomes: number;

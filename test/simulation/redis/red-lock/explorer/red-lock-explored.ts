@@ -6,7 +6,7 @@ import type { RedLockTask } from './red-lock-tasks.js';
 /** What is explored in full. */
 export interface RedLockExplored {
   readonly task: RedLockTask;
-  /** How many runs there are, no two of which are known to come to the same. */
+  /** How many runs are explored, few of which come to the same as another. */
   readonly runs: number;
   /** In how many ways they end. */
   readonly outcomes: number;
