@@ -34,12 +34,9 @@ const MANIFEST = JSON.stringify({
 
 /** Jest's global set-up, too: compiles what Node is to run, so far as it has changed, into `.compiled`. */
 export default function compile() {
-  const manifest = join(COMPILED, 'package.json');
-  if (!existsSync(manifest) || readFileSync(manifest, 'utf8') !== MANIFEST)
-    rmSync(COMPILED, { recursive: true, force: true });
+  provideManifest();
   provideGlobals();
   for (const folder of ['lib', 'sample', 'test']) compileFolder(join(ROOT, folder));
-  writeFileSync(manifest, MANIFEST);
 }
 
 /** What `compile` makes of a TypeScript file. */
@@ -48,12 +45,21 @@ export function compiled(file) {
   return path.replace(/\.ts$/, '.js');
 }
 
+/** It comes first: another process that begins now has to see that this one's files are of use. */
+function provideManifest() {
+  const path = join(COMPILED, 'package.json');
+  const found = existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+  if (found === MANIFEST) return;
+  if (found !== undefined) rmSync(COMPILED, { recursive: true });
+  mkdirSync(COMPILED, { recursive: true });
+  writeFileSync(path, MANIFEST);
+}
+
 /** `@jest/globals`, which can only be imported within a registry of Jest. */
 function provideGlobals() {
   const folder = join(COMPILED, 'node_modules/@jest/globals');
-  if (existsSync(folder)) return;
   mkdirSync(folder, { recursive: true });
-  symlinkSync(join(ROOT, 'test/support/jest/globals.mjs'), join(folder, 'index.js'));
+  link(join(ROOT, 'test/support/jest/globals.mjs'), join(folder, 'index.js'));
 }
 
 function compileFolder(folder) {
@@ -63,7 +69,7 @@ function compileFolder(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.name === 'node_modules') {
-      left.delete(entry.name) || symlinkSync(path, join(target, entry.name));
+      left.delete(entry.name) || link(path, join(target, entry.name));
     } else if (entry.isDirectory() && !entry.name.startsWith('.')) {
       left.delete(entry.name);
       compileFolder(path);
@@ -73,6 +79,15 @@ function compileFolder(folder) {
     }
   }
   for (const name of left) rmSync(join(target, name), { recursive: true, force: true });
+}
+
+/** Another process may have done it. */
+function link(from, to) {
+  try {
+    symlinkSync(from, to);
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
 }
 
 /** A file and what was made of it have the same time of change. */
