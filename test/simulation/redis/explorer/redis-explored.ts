@@ -128,6 +128,17 @@ export const REDIS_EXPLORED: readonly RedisExplored[] = [
   ),
   row('semaphore', { ...TWO, faults: 1, kinds: SOME }, 7_375, 1, 'long'),
   row('read/write lock', { ...TWO, faults: 1, kinds: ['lose'] }, 10_026, 2, 'long'),
+  row('read/write lock', { ...TWO, faults: 1, kinds: ['demote'] }, 8_716, 2, 'long'),
+  row('read/write lock', { ...TWO, faults: 1, kinds: ['cut'] }, 27_389, 2, 'long'),
+  row('multi-lock', { ...TWO, faults: 1, kinds: ['demote'] }, 1_884, 2, 'long'),
+  row('multi-lock', { ...TWO, faults: 1, kinds: ['kill', 'lose'] }, 4_096, 8, 'long'),
+  row('mutex', { ...ONE, faults: 3, kinds: AT_ONCE }, 82_049, 1, 'long'),
+  row('fair mutex', { ...ONE, faults: 3, kinds: AT_ONCE }, 82_140, 1, 'long'),
+  row('semaphore', { ...ONE, faults: 3, kinds: AT_ONCE }, 83_007, 1, 'long'),
+  row('fair semaphore', { ...ONE, faults: 3, kinds: AT_ONCE }, 83_007, 1, 'long'),
+  row('mutex', { ...TWO, faults: 2, kinds: ['kill', 'demote'] }, 35_848, 4, 'long'),
+  row('fair mutex', { ...TWO, faults: 2, kinds: ['fill', 'demote'] }, 33_559, 1, 'long'),
+  row('fair semaphore', { ...TWO, faults: 2, kinds: ['kill', 'demote'] }, 50_310, 4, 'long'),
 ];
 
 /** With these it is tested whether more is left out than orders of independent steps: something that a client can see. */
