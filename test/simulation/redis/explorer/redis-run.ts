@@ -33,7 +33,7 @@ const LONGEST = 60_000;
 /** Until what faults have left is over: leases without a holder, and what is known of waiters that have gone, in ms. */
 const SETTLED = 4 * WATCHDOG;
 /** Far more than any run has where no client asks again and again. */
-const MOST_STEPS = 400;
+const MOST_STEPS = 1_000;
 
 /**
  * Carries out one run of a scenario, step by step, as the chooser says.
