@@ -47,6 +47,13 @@ describe('A process that blocks its event loop for longer than its leases', () =
     return taken;
   }
 
+  /** They were not renewed at the same time as the mutex. */
+  async function othersHaveEnded(): Promise<boolean> {
+    const keys = ALL.filter((name) => name !== 'mutex').map((name) => `${stage.key} ${name}`);
+    const ends = await Promise.all(keys.map((key) => expiryOf(stage.server, key)));
+    return ends.every((end) => end < Date.now());
+  }
+
   it.each<[string, RedisLockOptions]>([
     ['ioredis', PATIENT],
     ['node-redis', { ...PATIENT, driver: 'node-redis' }],
@@ -166,6 +173,7 @@ describe('A process that blocks its event loop for longer than its leases', () =
     const locks = await stage.near();
     holder.freeze();
     const lease = await locks.mutex(`${stage.key} mutex`).acquire();
+    await eventually('the other leases have ended', othersHaveEnded, { within: LEASE });
     holder.thaw();
     holder.tell('look');
     expect(await holder.next()).toEqual({ lost: ALL, threads: 1 });
