@@ -168,12 +168,12 @@ async function miss(count: number, lock: Lock): Promise<void> {
 
 /** What is left in the background of the work ends by itself, and cancelled timers are dropped within half a second. */
 async function tellHeap(): Promise<void> {
-  let least = Infinity;
-  for (let used = await heapUsed(); used < least; used = await heapUsed()) {
-    least = used;
+  let used = await heapUsed();
+  for (let last = Infinity; used < 0.99 * last; used = await heapUsed()) {
+    last = used;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
-  process.send!(least);
+  process.send!(used);
 }
 
 async function heapUsed(): Promise<number> {
