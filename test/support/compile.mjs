@@ -52,7 +52,7 @@ function provideManifest() {
   if (found === MANIFEST) return;
   if (found !== undefined) rmSync(COMPILED, { recursive: true });
   mkdirSync(COMPILED, { recursive: true });
-  writeFileSync(path, MANIFEST);
+  write(path, MANIFEST);
 }
 
 /** `@jest/globals`, which can only be imported within a registry of Jest. */
@@ -93,11 +93,16 @@ function link(from, to) {
 /** A file and what was made of it have the same time of change. */
 function compileFile(path) {
   const target = compiled(path);
-  const { atime, mtime } = statSync(path);
+  const { mtime } = statSync(path);
   if (statSync(target, { throwIfNoEntry: false })?.mtime.getTime() === mtime.getTime()) return;
   const { code } = transformFileSync(path, { cwd: ROOT, sourceMaps: 'inline' });
-  const whole = join(COMPILED, `new-${process.pid}`); // renamed when it is whole: others may look for it at the same time
-  writeFileSync(whole, code);
-  utimesSync(whole, atime, mtime);
-  renameSync(whole, target);
+  write(target, code, mtime);
+}
+
+/** Others may read it at the same time: it gets its name when it is whole. */
+function write(path, text, time = new Date()) {
+  const whole = join(COMPILED, `new-${process.pid}`);
+  writeFileSync(whole, text);
+  utimesSync(whole, time, time);
+  renameSync(whole, path);
 }
