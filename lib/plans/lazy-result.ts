@@ -9,12 +9,16 @@ const isObject = (value: unknown): value is Anything => typeof value === 'object
 const has = (value: Anything, ...methods: PropertyKey[]) =>
   methods.every((method) => typeof value[method] === 'function');
 
-/** True for an Observable of RxJS, and of any other library: they know each other by `Symbol.observable`, or its stand-in. */
+/**
+ * True for an Observable of RxJS, and of any other library: they know each other by `Symbol.observable`, or its stand-in. A package
+ * may define that symbol after the library has been loaded, which keeps the stand-in then.
+ */
 export const isObservableLike = (value: unknown): value is Observable<unknown> =>
   isObject(value) &&
   has(value, 'subscribe') &&
-  (has(value, 'lift') ||
-    has(value, (Symbol as { observable?: symbol }).observable ?? '@@observable'));
+  ['lift', '@@observable', (Symbol as { observable?: symbol }).observable].some(
+    (mark) => mark !== undefined && has(value, mark),
+  );
 
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   isObject(value) && has(value, Symbol.asyncIterator);

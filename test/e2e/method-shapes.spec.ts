@@ -274,6 +274,25 @@ describe('The promise of a locked method', () => {
     expect(await isMutexFree(app, 'result')).toBe(true);
   });
 
+  it('may not be an Observable, whatever marks one, and whenever its symbol was defined', async () => {
+    const symbols = Symbol as { observable?: symbol };
+    const { observable: before } = symbols;
+    const defined = Symbol('observable');
+    try {
+      for (const mark of [undefined, defined]) {
+        symbols.observable = mark;
+        for (const name of ['lift', '@@observable', ...(mark ? [mark] : [])]) {
+          const error = await errorOf(run(() => ({ [name]: next, subscribe: next })));
+          expect(error).toBeInstanceOf(interlock.LockDecoratorTargetError);
+        }
+      }
+      expect(await run(() => ({ undefined: next, subscribe: next }))).toBeDefined();
+    } finally {
+      if (before === undefined) delete symbols.observable;
+      else symbols.observable = before;
+    }
+  });
+
   it.each<[what: string, value: unknown]>([
     ['an array', [1]],
     ['text', 'text'],
