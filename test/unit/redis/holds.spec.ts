@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   LockConnectionError,
   LockLostError,
   LockTimeoutError,
 } from '../../../lib/core/errors/index.js';
 import type { LockEvents } from '../../../lib/core/lock-events.js';
+import { EventLoopStalls } from '../../../lib/core/internal/event-loop-stalls.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { RedisLease } from '../../../lib/redis/locks/redis-lease.js';
 import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
@@ -27,6 +28,8 @@ let node: FakeNode;
 let client: RedisLockClient;
 
 beforeEach(async () => {
+  // Those that the process of the tests has had lately are not of this time.
+  jest.spyOn(EventLoopStalls.shared, 'longestWithin').mockReturnValue(undefined);
   clock = new VirtualClock();
   node = new FakeNode();
   client = new RedisLockClient({
@@ -39,6 +42,7 @@ beforeEach(async () => {
   node.reply = ({ name }) => (name === 'ping' ? 'PONG' : undefined);
   await client.connect();
 });
+afterEach(() => void jest.restoreAllMocks());
 
 /** What was sent of one script. */
 const sent = ({ sha1 }: { sha1: string }) => node.sent.filter(({ args }) => args[0] === sha1);
