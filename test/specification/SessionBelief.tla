@@ -2,7 +2,7 @@
 (*
   How long a client may believe in its session, under a leader that expires it and servers that answer although they are cut off.
 
-  Implemented by lib/zookeeper/connection/session.ts, and session-connection.ts for what attaches to another server. What the leader
+  Implemented by lib/zookeeper/connection/session.ts, and session-links.ts for what attaches to another server. What the leader
   answers (a `sync`) proves that it knows of all that the server had answered one tick before the `sync` was sent: the session lives
   for its timeout from when the latest of that was sent. After another server was attached to, the smaller timeout counts.
 

@@ -13,7 +13,7 @@ import {
 } from '../../../lib/zookeeper/connection/retry-policies.js';
 import { IdleWatches } from '../../../lib/zookeeper/connection/idle-watches.js';
 import { ServerList } from '../../../lib/zookeeper/connection/server-list.js';
-import { reconnectDelay } from '../../../lib/zookeeper/connection/session-connection.js';
+import { reconnectDelay } from '../../../lib/zookeeper/connection/connection-attempts.js';
 import { WatchRegistry } from '../../../lib/zookeeper/connection/watch-registry.js';
 import type { WatchEvent } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../../../lib/zookeeper/connection/zookeeper-error.js';
