@@ -1,7 +1,7 @@
 import { LockConnectionError, LockOptionsError } from '../core/errors/index.js';
 import { NotShown } from '../core/errors/shown-value.js';
 import { duplicateOf, isIoRedis, isRedisCluster, type RedisClient } from './connection/ioredis.js';
-import { isHostAndPort } from './connection/server-address.js';
+import { isHostAndPort } from './server-address.js';
 import { type IoRedis, isIoRedisPackage, loadDriver, type RedisDriver } from './drivers.js';
 import {
   clusterOptionsOf,

@@ -7,7 +7,7 @@ import {
   mistakeInAddress,
   mistakeInUrl,
   type ServerAddress,
-} from './connection/server-address.js';
+} from './server-address.js';
 import { isIoRedis, isRedisCluster } from './connection/ioredis.js';
 import {
   clusterOptionsOf,

@@ -1,4 +1,4 @@
-import { TimerWheelClock } from '../../core/internal/timer-wheel.js';
+import { TimerWheelClock } from '../../core/timer-wheel-clock.js';
 import { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import { LockOptionsError } from '../../core/errors/index.js';
 import { systemClock } from '../../core/clock.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SystemClock, systemClock } from '../../../lib/core/clock.js';
-import { TimerWheelClock } from '../../../lib/core/internal/timer-wheel.js';
+import { TimerWheelClock } from '../../../lib/core/timer-wheel-clock.js';
 import { settleWithin } from '../../../lib/core/internal/timers.js';
 import { Deferred, VirtualClock } from '../../support/time.js';
 import { busiestTurn } from '../../support/turns.js';
