@@ -16,7 +16,7 @@ export interface Clock {
   /** Milliseconds since an arbitrary start; never decreases. */
   now(): number;
   /**
-   * Calls `fn` once, `ms` from now.
+   * Calls `fn` once, `ms` from now or later: by then `now` has advanced by as much.
    *
    * @param ms delay in milliseconds; any finite number, also above the 2^31 - 1 of `setTimeout`
    * @param background true if the timer alone must not keep the process alive
@@ -105,8 +105,9 @@ export class SystemClock implements Clock {
     return this.#slept;
   }
 
+  /** Node rounds down both the time from which it counts and the time that it waits, so a timer of its own fires up to 2 ms early. */
   setTimer(fn: () => void, ms: number, background = false): Timer {
-    let remaining = ms;
+    let remaining = ms > 0 ? Math.ceil(ms) + 1 : 0;
     let handle: NodeJS.Timeout;
     const arm = () => {
       const step = Math.min(remaining, LONGEST_TIMEOUT);

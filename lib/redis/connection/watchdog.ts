@@ -99,7 +99,7 @@ export class Watchdog {
         this.#looks.delete(timer);
         this.#findOverdue(holds);
       };
-      const timer = this.clock.setTimer(look, Math.ceil(left) + 1, true); // it may fire a little early
+      const timer = this.clock.setTimer(look, Math.ceil(left) + 1, true); // more than half, in spite of rounding
       this.#looks.add(timer);
     }
     this.#renew(holds);
