@@ -23,10 +23,13 @@ export interface PeerAnswers {
   readonly unread: number;
 }
 
+/** Makes the report of this process, of at most so many bytes. */
+export type MakeReport = (maxBytes: number) => string | Promise<string>;
+
 /** Exchange of reports between processes on the same servers, at the request of one of them. */
 export interface PeerReports {
   /** Starts to answer requests, each with the result of `report` at that time. Nothing is written before the first request. */
-  answer(report: (maxBytes: number) => string): void;
+  answer(report: MakeReport): void;
   /** Resolves to the answers of the other processes within `timeout` ms. Rejects when the servers do not allow the request. */
   ask(timeout: number): Promise<PeerAnswers>;
   /** Stops answering, and removes what it has left on the servers. Never rejects. */

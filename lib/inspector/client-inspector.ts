@@ -31,7 +31,7 @@ export class ClientInspector {
     this.#survey = (client as { [LOCK_INSPECTION]?: LockInspection })[LOCK_INSPECTION];
     const { reportSize, processes } = settings;
     this.#exchange = this.#survey?.exchange({ reportSize, processes });
-    this.#exchange?.answer((maxBytes) => JSON.stringify(this.#report(maxBytes)));
+    this.#exchange?.answer(async (maxBytes) => JSON.stringify(await this.#report(maxBytes)));
   }
 
   /** Takes a snapshot of the client. Never rejects. */
@@ -85,10 +85,11 @@ export class ClientInspector {
     await answerWithin(PATIENCE, this.#exchange?.close()).catch(() => {});
   }
 
-  #report(maxBytes: number): ProcessReport {
+  async #report(maxBytes: number): Promise<ProcessReport> {
     const survey = this.#survey;
     const nameOf = (key: string) => survey?.nameOf(key) ?? key;
     const urgent = survey?.activity(MOST) ?? { activities: this.client.activity() };
+    await nextTurn();
     return makeReport(this.#id, { nameOf, ...urgent }, this.#counts, maxBytes);
   }
 
@@ -96,7 +97,7 @@ export class ClientInspector {
   async #read(answers: PeerAnswers | undefined, problems: string[]): Promise<ProcessReport[]> {
     // Each of these takes milliseconds at 1,000 acquires, so others have a turn in between.
     await nextTurn();
-    const own = this.#report(this.settings.reportSize);
+    const own = await this.#report(this.settings.reportSize);
     await nextTurn();
     const byId = new Map([[own.id, own]]);
     const unreadable: string[] = [];

@@ -91,8 +91,9 @@ function heldActivity({ identity, subject, heldSince, backend }: ClientHold, now
   const { holders, knownToken: fencingToken, handOffs } = backend;
   const { name } = identity;
   const forMs = now - heldSince;
-  const own = handOffs ? { handOffs } : undefined;
-  return { ...subject, state: 'held', forMs, name, holders, fencingToken, ...own } as const;
+  const state = 'held' as const;
+  const held = Object.assign(subject, { state, forMs, name, holders, fencingToken });
+  return handOffs ? Object.assign(held, { handOffs }) : held;
 }
 
 /** `undefined` for a wait of another kind than for a lock. */

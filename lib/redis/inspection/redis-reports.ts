@@ -6,6 +6,7 @@ import {
   type ExchangeLimits,
   type ExchangeTopic,
   LONGEST_REPORT,
+  type MakeReport,
   type PeerAnswers,
   type PeerReports,
 } from '../../core/peer-reports.js';
@@ -20,7 +21,7 @@ export class CompositeReports implements PeerReports {
     private readonly parts: readonly PeerReports[],
   ) {}
 
-  answer(report: (maxBytes: number) => string): void {
+  answer(report: MakeReport): void {
     for (const part of this.parts) part.answer(report);
   }
 
@@ -79,7 +80,7 @@ export class RedisReports implements PeerReports {
     this.#name = `nestjs-interlock:${topic}:channel:{${prefix}}`;
   }
 
-  answer(report: (maxBytes: number) => string): void {
+  answer(report: MakeReport): void {
     const { connection } = this.context;
     void connection.connected.then(() => {
       if (this.#isClosed) return;
@@ -124,7 +125,7 @@ export class RedisReports implements PeerReports {
   }
 
   /** One answer at a time, however many questions arrive meanwhile. */
-  #answer(report: (maxBytes: number) => string): void {
+  #answer(report: MakeReport): void {
     this.#isAskedAgain = this.#put !== undefined;
     // If the server is unreachable or refuses, this process gives no answer.
     this.#put ??= this.#write(report)
@@ -136,12 +137,12 @@ export class RedisReports implements PeerReports {
   }
 
   /** A signal without a question, such as a new subscription, finds no number, and is not answered. */
-  async #write(report: (maxBytes: number) => string): Promise<void> {
+  async #write(report: MakeReport): Promise<void> {
     const { connection } = this.context;
     const asked = Number(await connection.read('zscore', this.#processes, ASKED));
     if (!(asked > 0) || this.#isClosed) return;
     this.#hasAnswered = true;
-    const text = report(this.limits.reportSize);
+    const text = await report(this.limits.reportSize);
     await connection.read('set', this.#keyOf(this.#id), text, 'px', LIFE);
     await connection.read('zadd', this.#processes, asked, this.#id);
     await connection.read('pexpire', this.#processes, LIFE);

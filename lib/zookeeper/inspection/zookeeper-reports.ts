@@ -4,6 +4,7 @@ import { sleep } from '../../core/internal/timers.js';
 import {
   type ExchangeLimits,
   LONGEST_REPORT,
+  type MakeReport,
   type PeerAnswers,
   type PeerReports,
 } from '../../core/peer-reports.js';
@@ -56,7 +57,7 @@ export class ZooKeeperReports implements PeerReports {
     this.#maxBytes = limits.reportSize;
   }
 
-  answer(report: (maxBytes: number) => string): void {
+  answer(report: MakeReport): void {
     void this.#answerOn(report);
   }
 
@@ -125,7 +126,7 @@ export class ZooKeeperReports implements PeerReports {
     }
   }
 
-  async #answerOn(report: (maxBytes: number) => string): Promise<void> {
+  async #answerOn(report: MakeReport): Promise<void> {
     const { connection } = this.context;
     let seen: number | undefined;
     while (!this.#isClosed)
@@ -140,7 +141,7 @@ export class ZooKeeperReports implements PeerReports {
         const question = (await connection.exists(this.#question, tell))?.mzxid ?? 0;
         const isNew = seen !== undefined && question > seen;
         seen = question; // also if the report is refused: it is not sent again
-        if (isNew && !this.#isClosed) await this.#write(report(this.#maxBytes));
+        if (isNew && !this.#isClosed) await this.#write(report);
         await this.#keepNodeUntil(asked);
       } catch {
         // A question that could not be read, or answered, is left to the others; this process waits for the next one.
@@ -162,9 +163,10 @@ export class ZooKeeperReports implements PeerReports {
     });
   }
 
-  async #write(report: string): Promise<void> {
+  async #write(report: MakeReport): Promise<void> {
     const { connection, parents } = this.context;
-    const answer = Buffer.from(report);
+    const answer = Buffer.from(await report(this.#maxBytes));
+    if (this.#isClosed) return;
     try {
       this.#hasNode = true;
       await connection.setData(this.#own, answer);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type LockDeadlockError, LockTimeoutError } from '../../../lib/core/errors/index.js';
 import type { Lock } from '../../../lib/core/lock.js';
 import { LOCK_INSPECTION } from '../../../lib/core/lock-inspection.js';
-import type { PeerAnswers, PeerReports } from '../../../lib/core/peer-reports.js';
+import type { MakeReport, PeerAnswers, PeerReports } from '../../../lib/core/peer-reports.js';
 import type { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-client.js';
 import { seededRandom } from '../../support/seeded-random.js';
 import { byTier } from '../../support/tier.js';
@@ -22,13 +22,13 @@ class Wire {
   mood: 'answer' | 'refuse' | 'hang' = 'answer';
 
   exchange(): PeerReports {
-    let report: ((maxBytes: number) => string) | undefined;
-    const own: PeerReports & { text(): string } = {
+    let report: MakeReport | undefined;
+    const own: PeerReports & { text(): Promise<string> } = {
       answer: (given) => {
         report = given;
         this.listeners.add(own);
       },
-      text: () => report!(65_536),
+      text: async () => report!(65_536),
       ask: async (timeout): Promise<PeerAnswers> => {
         const question = (this.asked += 1);
         expect(timeout).toBeLessThanOrEqual(2_000);
@@ -36,10 +36,8 @@ class Wire {
         await pass(10);
         if (this.mood === 'refuse') throw new Error('NOPERM');
         const others = [...this.listeners].filter((each) => each !== own) as (typeof own)[];
-        return {
-          reports: [...others.map((each) => each.text()), ...this.extra(question)],
-          unread: 0,
-        };
+        const reports = await Promise.all(others.map((each) => each.text()));
+        return { reports: [...reports, ...this.extra(question)], unread: 0 };
       },
       close: async () => void this.listeners.delete(own),
     };

@@ -12,13 +12,15 @@ import {
 } from '../../../lib/core/lock-inspection.js';
 import { ClientInspector } from '../../../lib/inspector/client-inspector.js';
 import { inspectorSettings } from '../../../lib/inspector/lock-inspector-options.interface.js';
+import { busiestTurn } from '../../support/turns.js';
 
-/** The acquires of a client, which counts how often its holds are examined. */
+/** The acquires of a client, which counts how often its holds are examined, and how many are reported. */
 class Acquires {
   readonly clock = systemClock;
   readonly holds = new OrderedSet<ClientHold>();
   readonly waits = new OrderedSet<WaitScope>();
   examined = 0;
+  reported = 0;
 
   constructor(held: number) {
     for (let i = 0; i < held; i++) this.hold(`order:${i}`);
@@ -26,6 +28,7 @@ class Acquires {
 
   hold(key: string, safeForMs?: number): ClientHold {
     const holders = [`uuid:${key}`];
+    holders.slice = () => ((this.reported += 1), [`uuid:${key}`]);
     const backend = {
       safeForMs,
       holders,
@@ -80,6 +83,13 @@ describe('A look of the inspector', () => {
       expect(locks).toHaveLength(500);
       expect(processes).toMatchObject([{ held, waiting: 0, omitted: held - 1_000 }]);
     }
+  });
+
+  it('examines the locks in one turn of the event loop, and reports them in another', async () => {
+    const acquires = new Acquires(1_000);
+    const count = () => acquires.examined + acquires.reported;
+    expect(await busiestTurn(count, () => acquires.inspector.inspect())).toBe(1_000);
+    expect(count()).toBe(2_000);
   });
 
   it('shows waiters and the locks that they wait for, however many others are older', async () => {
