@@ -105,8 +105,9 @@ export interface RedisLockOptions extends WaiterLimits {
    * Renews locks from a worker thread while the event loop of the main thread is blocked: then work that blocks it for longer
    * than the lease does not lose its locks. With `connect` and `cluster` only, and with options that can be copied to another
    * thread, that is, without functions. The thread has a connection of its own, on which it sends nothing while the main thread
-   * lives. If it ends, or cannot connect, locks are as without it, and there is a process warning. If it cannot be started,
-   * because a bundler has left its file out, the client is not created: `LockOptionsError`.
+   * lives; the client is connected when that is. If the thread ends, or cannot connect within `connectTimeout`, locks are as without
+   * it, and there is a process warning. If it cannot be started, because a bundler has left its file out, the client is not created:
+   * `LockOptionsError`.
    *
    * The price: a process that hangs, but is not dead, blocks others for up to `maxStall` and a `watchdogTimeout`, instead of one
    * `watchdogTimeout`. One that was killed or is stopped loses its locks as ever. A `maxHold` still ends the renewal; a lease with

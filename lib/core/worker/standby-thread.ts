@@ -12,7 +12,7 @@ export interface RenewalWorkerOptions {
   readonly maxStall: number;
 }
 
-/** News of the thread for the log; `ready` when it has started. */
+/** News of the thread: that it is ready, or what keeps it from that, for the log. */
 export type ThreadNews = 'ready' | { readonly trouble: string };
 
 const CHECK = 'Check the credentials, and how many connections the server allows.';
@@ -44,8 +44,8 @@ export class StandbyThread {
   constructor(private readonly settings: StandbyThreadSettings) {}
 
   /**
-   * Resolves to a port to the thread when that runs, or to `undefined` once it was closed; rejects with `LockOptionsError` if its
-   * file cannot be run.
+   * Resolves to a port to the thread when that is ready, or has reported why it is not, and to `undefined` once it was closed; rejects
+   * with `LockOptionsError` if its file cannot be run.
    *
    * @param dataOf what it gets at its start, with the other end of the port
    */
@@ -73,8 +73,8 @@ export class StandbyThread {
       this.#thread = thread;
       await new Promise<void>((resolve, reject) => {
         thread.on('message', (news: ThreadNews) => {
-          if (news === 'ready') resolve();
-          else this.#warn(news.trouble, CHECK);
+          if (news !== 'ready') this.#warn(news.trouble, CHECK);
+          resolve(); // a client whose thread is in trouble goes on without it
         });
         thread.on('error', (error) => {
           reject(error);

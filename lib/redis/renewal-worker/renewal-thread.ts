@@ -15,7 +15,7 @@ const sign = new SignOfLife(memory);
 const clock = clockOf(time, sign);
 const news = (what: ThreadNews): void => parentPort!.postMessage(what);
 
-/** A connection that nothing waits for: it is there when it is needed, or the locks are as without it. */
+/** Makes a connection, which connects by itself: the client waits for the first one, but not for another after a stall. */
 async function open(): Promise<RedisConnection> {
   let lastReason = 'no server has answered';
   const client = await makeClient(name, options);
@@ -28,7 +28,10 @@ async function open(): Promise<RedisConnection> {
   const late = () =>
     news({ trouble: `could not connect to Redis within ${connectTimeout} ms (${lastReason})` });
   const timer = clock.setTimer(late, connectTimeout, true);
-  connection.onReady(() => timer.cancel());
+  connection.onReady(() => {
+    timer.cancel();
+    news('ready');
+  });
   client.connect().catch(() => {}); // it keeps trying
   return connection;
 }
@@ -43,4 +46,3 @@ const renewal = new StandbyRenewal({
   failed: (error) => news({ trouble: `could not connect to Redis (${reasonOf(error)})` }),
 });
 (port as MessagePort).on('message', (message: MirrorMessage) => renewal.receive(message));
-news('ready');

@@ -53,7 +53,7 @@ export class RenewalWorker {
     });
   }
 
-  /** Resolves when the thread runs; rejects with `LockOptionsError` if its file cannot be run. */
+  /** Resolves when the thread is connected, or has reported that it could not be; rejects with `LockOptionsError` if its file cannot be run. */
   async start(): Promise<void> {
     const { connect, cluster, driver, watchdogTimeout, connectTimeout, replicas } = this.options;
     const port = await this.#thread.start((other): WorkerStart => ({

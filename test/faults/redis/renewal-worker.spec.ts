@@ -54,6 +54,20 @@ describe('A process that blocks its event loop for longer than its leases', () =
     return ends.every((end) => end < Date.now());
   }
 
+  it.each(['ioredis', 'node-redis'] as const)(
+    'has a worker with a connection of its own when its client is connected (%s)',
+    async (driver) => {
+      const ids = async () => {
+        const list = String(await stage.redis.call('CLIENT', 'LIST', 'TYPE', 'normal'));
+        return [...list.matchAll(/^id=(\d+)/gm)].map(([, id]) => Number(id));
+      };
+      const connect = stage.server.url;
+      const latest = Math.max(...(await ids()));
+      await stage.clients.with({ ...PATIENT, watchdogTimeout: LEASE, driver, connect });
+      expect((await ids()).filter((id) => id > latest)).toHaveLength(2);
+    },
+  );
+
   it.each<[string, RedisLockOptions]>([
     ['ioredis', PATIENT],
     ['node-redis', { ...PATIENT, driver: 'node-redis' }],
