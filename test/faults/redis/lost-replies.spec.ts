@@ -96,7 +96,7 @@ describe('When the reply is lost', () => {
     });
     await Promise.all(work);
     await expectOnlyKept(KINDS.flatMap(({ kept }, i) => kept(keys[i]!)));
-  });
+  }, 120_000);
 
   it(`${LOSSES} times, no permit without an owner is taken twice, and none is lost`, async () => {
     const semaphore = (await connect(null)).plainSemaphore(stage.key);
