@@ -1,4 +1,3 @@
-import type { Clock } from '../../core/clock.js';
 import type { Liveness } from '../../core/internal/client-lifecycle.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { type AttemptOptions, ConnectionAttempts } from './connection-attempts.js';
@@ -13,7 +12,6 @@ export interface SessionOptions extends AttemptOptions {
   readonly transport: Transport;
   /** Tick time of the servers in milliseconds. Default: 2,000. */
   readonly tickTime?: number;
-  readonly clock: Clock;
   readonly auth?: readonly AuthInfo[];
   /** See `Session`. */
   readonly catchUp?: (() => void) | undefined;
