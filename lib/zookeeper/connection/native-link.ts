@@ -5,8 +5,8 @@ import type { LinkListener, OpenOptions, Reply, Request, TransportLink } from '.
 
 const NOT_CONNECTED = 0;
 const CONNECTED = 3;
-/** How long a closing link waits for a server that has fallen silent, in ms. */
-const PATIENCE = 1_000;
+/** How long a closing link waits for a server that has fallen silent, in ms: as long as that of the other driver. */
+const PATIENCE = 2_500;
 const WATCH_EVENTS = ['created', 'deleted', 'changed', 'child'] as const;
 
 /**
