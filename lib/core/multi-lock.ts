@@ -1,7 +1,13 @@
 import { type Clock, systemClock } from './clock.js';
 import { LockTimeoutError } from './errors/index.js';
 import { runWithLease } from './internal/lease-handle.js';
-import { mayBeTwins, MultiHold, MultiLease, orderedLocks } from './internal/multi-lease.js';
+import {
+  besideParts,
+  mayBeTwins,
+  MultiHold,
+  MultiLease,
+  orderedLocks,
+} from './internal/multi-lease.js';
 import { validateAcquireOptions } from './internal/validation.js';
 import type { Lease } from './lease.js';
 import type { AcquireOptions, Lock, LockIdentity, Wait } from './lock.js';
@@ -106,7 +112,7 @@ export class MultiLock implements Lock {
         return await this.#takeTogether(this.#rest(options, startedAt), mayWait);
       for (const lock of this.locks) {
         if (this.#mayBeTwins) orderedLocks(this.locks); // throws; more is known of the servers than before the last part
-        const rest = this.#rest(options, startedAt);
+        const rest = besideParts(this.#rest(options, startedAt), leases);
         const lease = await (mayWait ? lock.acquire(rest) : lock.tryAcquire(rest));
         if (lease === undefined) return void (await giveBack(leases));
         leases.push(lease);

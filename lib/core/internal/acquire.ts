@@ -5,6 +5,7 @@ import { Deadlocks } from '../deadlocks/deadlocks.js';
 import type { PeerDeadlocks } from '../deadlocks/peer-deadlocks.js';
 import { type LeaseAround, LeaseScope } from './lease-scope.js';
 import type { LockEventEmitter } from './lock-event-emitter.js';
+import { partsHeld } from './multi-lease.js';
 import type { OrderedSet } from '../collections/ordered-set.js';
 import { WaitScope, type WaitScopeContext } from './wait-scope.js';
 import type { Waiters } from './waiter-limits.js';
@@ -171,14 +172,15 @@ export async function runAcquire<T>(
   const { events } = context;
   const wait = openWait(context, request);
   let wasContended = false;
-  const around = wait.isInside ? LeaseScope.around() : NOTHING;
+  const scopes = wait.isInside ? LeaseScope.around() : NOTHING;
   let leaveCircle: (() => void) | undefined;
   const contended = () => {
     if (wasContended) return;
     wasContended = true;
     emit(events, 'contended', request, () => ({}));
-    if (around.length > 0 && request.mayWait)
-      leaveCircle = watchForDeadlock(context, request, wait, around);
+    if (!request.mayWait) return;
+    const around = [...partsHeld(request.options), ...scopes];
+    if (around.length > 0) leaveCircle = watchForDeadlock(context, request, wait, around);
   };
   wait.contended = contended;
   let isCounted = false;

@@ -1,6 +1,12 @@
 import { LockOptionsError } from '../errors/index.js';
 import type { GuardedWrite, Lease } from '../lease.js';
-import { isSameLock, type Lock, type LockIdentity, type LockScope } from '../lock.js';
+import {
+  type AcquireOptions,
+  isSameLock,
+  type Lock,
+  type LockIdentity,
+  type LockScope,
+} from '../lock.js';
 import { noOneStore } from './guard.js';
 import { Hold, type HoldBackend } from './hold.js';
 import { LeaseHandle } from './lease-handle.js';
@@ -127,6 +133,18 @@ function compare(a: string, b: string): number {
 
 /** Not of another copy of this package. */
 const isOurs = (lease: Lease): lease is LeaseHandle => lease instanceof LeaseHandle;
+
+const PARTS = Symbol('parts');
+
+/** Options for the acquire of one part: it waits inside of the leases of the others, which it does not re-enter. */
+export function besideParts(options: AcquireOptions, leases: readonly Lease[]): AcquireOptions {
+  return Object.assign({ [PARTS]: leases }, options);
+}
+
+/** The leases of the other parts, if the options are those of a part. */
+export function partsHeld(options: AcquireOptions & { [PARTS]?: readonly Lease[] }): LeaseHandle[] {
+  return options[PARTS]?.filter(isOurs) ?? [];
+}
 
 /** The lease of a `MultiLock`. It is lost when one of its parts is lost, or was released on its own. */
 export class MultiLease extends LeaseHandle<MultiHold> {

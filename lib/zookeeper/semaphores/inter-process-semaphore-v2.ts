@@ -157,8 +157,8 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
     const { context, key } = this;
     const about = { key, client: context.client };
     validateAcquireOptions(given, about, this.#optionNames);
-    const { wait = defaultWait, signal, method, permits: quantity = 1 } = given;
-    const options = { wait, signal, method };
+    const { wait = defaultWait, permits: quantity = 1 } = given;
+    const options = { ...given, wait };
     validatePermits(quantity, about, this.#most);
     if (quantity > MOST_AT_ONCE)
       throw new LockOptionsError(

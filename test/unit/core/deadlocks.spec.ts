@@ -153,6 +153,41 @@ describe('A circle of acquires that wait for each other', () => {
     expect(reported).toHaveLength(1);
   });
 
+  it('that a multi-lock is in, which has one part and waits for the next, is found', async () => {
+    const both = locks.multiLock([mutex('a'), mutex('b')]);
+    const one = nest('one', [mutex('b'), mutex('a')]);
+    await world.clock.runUntil(one.entered);
+    both.using(() => {}, { method: 'both' }).catch(() => {});
+    await world.clock.advance(1);
+    one.goOn();
+    await world.clock.advance(SOON);
+    expect(reported.map(({ circle }) => circle)).toEqual([
+      [
+        { client: 'unit', method: 'one', holds: 'b', holder: 'one', waitsFor: 'a' },
+        { client: 'unit', method: 'both', holds: 'a', holder: 'both', waitsFor: 'b' },
+      ],
+    ]);
+  });
+
+  it('is broken where asked with the multi-lock that came last, which leaves nothing behind', async () => {
+    locks = await join({ onDeadlock: 'reject' });
+    const both = locks.multiLock([mutex('a'), mutex('b')]);
+    const one = nest('one', [mutex('b'), mutex('a')]);
+    await world.clock.runUntil(one.entered);
+    const all = nest('all', [mutex('c'), both]); // inside of another lock, too
+    await world.clock.runUntil(all.entered);
+    const first = nest('first', [mutex('a')]);
+    await world.clock.runUntil(first.entered);
+    for (const { goOn } of [all, one, first]) {
+      goOn(); // of those that wait for a, the multi-lock was first; so it waits for b last
+      await world.clock.advance(1);
+    }
+    await expect(world.clock.runUntil(all.done)).rejects.toBeInstanceOf(LockDeadlockError);
+    await world.clock.runUntil(one.done);
+    expect(reported).toHaveLength(1);
+    expect(locks.activity()).toEqual([]);
+  });
+
   it('is found where a third one closes it that was granted a lock meanwhile', async () => {
     const first = nest('first', [mutex('a'), mutex('b')]);
     const holder = nest('holder', [mutex('b')]);
