@@ -206,6 +206,16 @@ export function mutexReentrySuite(stage: () => LockStage): void {
     });
   });
 
+  it('is for a query that begins when it is awaited, as those of Knex and Mongoose, and is only returned', async () => {
+    const { mine, key } = stage();
+    const mutex = mine.lock(key);
+    const query = {
+      then: (done: (result: string) => void, failed: (error: unknown) => void) =>
+        void mutex.using(() => currentLease()!.key, { wait: 5_000 }).then(done, failed),
+    } as Promise<string>;
+    expect(await mutex.using(() => query)).toBe(mutex.key);
+  });
+
   it('is not for siblings, which exclude each other', async () => {
     const { mine, key } = stage();
     const mutex = mine.lock(key);

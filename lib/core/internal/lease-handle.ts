@@ -58,7 +58,7 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
     const { hold } = this;
     hold.use();
     try {
-      return await LeaseScope.run(this.scoped, fn);
+      return await LeaseScope.run(this.scoped, async () => await fn()); // a query that begins when it is awaited, begins inside
     } finally {
       hold.endUse();
     }

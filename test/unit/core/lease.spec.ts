@@ -197,6 +197,13 @@ describe('A lease', () => {
     expect(currentLease()).toBeUndefined();
   });
 
+  it('is the scope of a query that begins when it is awaited, too', async () => {
+    const { lease } = granted();
+    const query = { then: (done: (found: unknown) => void) => done(currentLease()) };
+    expect(await lease.run(() => query as Promise<unknown>)).toBe(lease);
+    expect(currentLease()).toBeUndefined();
+  });
+
   it('is not the scope of work that was bound outside, as for a pool that starts it inside', async () => {
     const { lease } = granted();
     const jobs = [() => currentLease(), AsyncResource.bind(() => currentLease())];
