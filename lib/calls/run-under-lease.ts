@@ -44,7 +44,7 @@ async function use(lease: Lease, work: () => unknown, onLost: OnLost): Promise<u
 
 type LossHandler = Extract<OnLost, (...args: never[]) => unknown>;
 
-/** Calls that `onLost` outside of any lease; its failure is logged, and does not crash the process. */
+/** Calls that `onLost` in the async context of the call, but outside of any lease; its failure is logged, and does not crash the process. */
 function caller(
   method: string,
   { self, args }: LockedCall,
@@ -58,5 +58,6 @@ function caller(
       logger.error(`onLost of ${method} failed`, error);
     }
   };
-  return (loss: LockLostError) => void LeaseScope.runOutside(() => call(loss));
+  const inContext = LeaseScope.contextOutside();
+  return (loss: LockLostError) => void inContext(() => call(loss));
 }

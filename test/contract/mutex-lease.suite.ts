@@ -212,7 +212,7 @@ export function mutexReentrySuite(stage: () => LockStage): void {
     const query = {
       then: (done: (result: string) => void, failed: (error: unknown) => void) =>
         void mutex.using(() => currentLease()!.key, { wait: 5_000 }).then(done, failed),
-    } as Promise<string>;
+    } as never as Promise<string>;
     expect(await mutex.using(() => query)).toBe(mutex.key);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Global, type INestApplicationContext, Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import type { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import {
@@ -31,6 +31,7 @@ import {
   type ZooKeeperLease,
   type ZooKeeperLockClient,
 } from '../../lib/index.js';
+import { Deferred, eventually } from '../support/time.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -278,6 +279,42 @@ describe('Under a lock, the code of others runs outside of it:', () => {
     };
     await service.losing(listen, () => {});
     expect(found).toEqual(['lost', false]);
+  });
+});
+
+describe('What a call hears of its lease', () => {
+  it('comes in the async context of that call, such as its request or tenant, whichever call noticed it', async () => {
+    const imports = [LockModule.forRoot()];
+    const app = await Test.createTestingModule({ imports, providers: [Service] }).compile();
+    await app.init();
+    const service = app.get(Service);
+    const client = app.get<ZooKeeperLockClient>(getLockClientToken());
+    const tenant = new AsyncLocalStorage<string>();
+    const heard: unknown[] = [];
+    const hear = (what: string) => () => heard.push([what, tenant.getStore()]);
+    const begun = new Deferred<ZooKeeperLease>();
+    const end = new Deferred();
+    const body = () => {
+      const lease = currentLease() as ZooKeeperLease;
+      lease.signal.addEventListener('abort', hear('signal'));
+      lease.makeRevocable(hear('revocation'));
+      begun.resolve(lease);
+      return end.promise;
+    };
+    const call = tenant.run('A', () => service.losing(body, hear('onLost')));
+    const lease = await begun.promise;
+    const [participant] = await client.mutex('lost').participants();
+    await tenant.run('B', () => client.revoke(participant!));
+    await eventually('it was asked', () => heard.length === 1);
+    tenant.run('B', () => lease.hold.revoke('it was taken away'));
+    end.resolve();
+    await call;
+    await app.close();
+    expect(heard).toEqual([
+      ['revocation', 'A'],
+      ['onLost', 'A'],
+      ['signal', 'A'],
+    ]);
   });
 });
 

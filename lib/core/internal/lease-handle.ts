@@ -8,6 +8,8 @@ import { EndedLease, LeaseScope, type ScopedLease } from './lease-scope.js';
 export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
   #released?: Promise<void>;
   #abort?: AbortController;
+  /** Runs listeners of the signal in the async context of its first reader. */
+  #inContext?: <T>(fn: () => T) => T;
   #forget?: () => void;
   #scoped?: ScopedLease;
 
@@ -27,10 +29,10 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       const abort = (this.#abort = new AbortController());
+      this.#inContext = LeaseScope.contextOutside();
       const lost = this.hold.lost;
       if (lost) abort.abort(lost);
-      else if (!this.#released)
-        this.#forget = this.hold.onLost((error) => this.#abortWith(abort, error));
+      else if (!this.#released) this.#forget = this.hold.onLost((error) => this.#abortWith(error));
     }
     return this.#abort.signal;
   }
@@ -77,7 +79,7 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
   /** As `release`, but called by another party than the code that uses the lease: its signal aborts. */
   withdraw(why: string): Promise<void> {
     const { signal } = this; // created now, for later readers
-    if (!signal.aborted) this.#abortWith(this.#abort!, new LockLostError(why, this.hold.context));
+    if (!signal.aborted) this.#abortWith(new LockLostError(why, this.hold.context));
     return this.release();
   }
 
@@ -87,9 +89,10 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
   }
 
   /** Listeners find the lease as an ended one: what they acquire re-enters neither it nor the locks around this call. */
-  #abortWith(abort: AbortController, error: LockLostError): void {
+  #abortWith(error: LockLostError): void {
     const ended = { lease: new EndedLease(this.hold.context, error) };
-    LeaseScope.runOutside(() => LeaseScope.run(ended, () => abort.abort(error)));
+    const abort = () => LeaseScope.run(ended, () => this.#abort!.abort(error));
+    this.#inContext!(abort);
   }
 
   #giveBack(): Promise<void> {

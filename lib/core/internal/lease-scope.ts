@@ -109,6 +109,14 @@ export const LeaseScope = {
     return storage.run(undefined, fn);
   },
 
+  /**
+   * Returns a function that runs others in the async context of now, such as that of a request or a tenant, but outside any
+   * lease scope. A listener of one call is called by this: the event that it waits for is noticed by any other call.
+   */
+  contextOutside(): <T>(fn: () => T) => T {
+    return storage.run(undefined, () => AsyncLocalStorage.snapshot());
+  },
+
   /** The innermost lease, live or not. */
   current(): Lease | undefined {
     return storage.getStore()?.scoped.lease;

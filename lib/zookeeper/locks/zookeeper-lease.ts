@@ -35,7 +35,8 @@ export class ZooKeeperLease extends LeaseHandle<LockHold> {
    */
   makeRevocable(listener: RevocationListener): void {
     this.assertHeld();
-    const tell = () => (this.isHeld ? LeaseScope.runOutside(() => listener(this)) : undefined);
+    const inContext = LeaseScope.contextOutside();
+    const tell = () => (this.isHeld ? inContext(() => listener(this)) : undefined);
     const warn = (error: unknown) =>
       process.emitWarning(`A revocation listener of lock "${this.key}" failed: ${String(error)}`);
     this.hold.backend.onRevoked(() => void Promise.resolve().then(tell).catch(warn));
